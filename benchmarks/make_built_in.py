@@ -11,16 +11,13 @@ from __future__ import annotations
 import gzip
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
 from relfast.tasks import get_task
-from relfast.tasks.seqbench.cover import covering, mazes_of
-from relfast.tasks.seqbench.generate import make_row, maze_seed
-from relfast.tasks.seqbench.parameters import Parameters
+from relfast.tasks.seqbench.generate import make_rows
 
 SEED: Final = 20261
 """Seeds of the sets; ids bear it."""
@@ -37,9 +34,13 @@ REL: Final[dict[str, tuple[int, dict[str, Any]]]] = {
 }
 """Task → records, and parameters that keep questions short enough for small contexts."""
 
-DOORS: Final = (0, 1, 2)
-NOISES: Final = (0.0, 0.5)
-MAZES: Final = Parameters(L=(10, 49), cover=True, bin_width=10)
+MAZES: Final[dict[str, Any]] = {
+    "L": (10, 49),
+    "cover": True,
+    "bin_width": 10,
+    "B": (0, 1, 2),
+    "N": (0.0, 0.5),
+}
 """SeqBench: each combination once, so that L0, and the tables by L, B and N, have something to show."""
 
 
@@ -49,9 +50,7 @@ def rel() -> Iterator[dict[str, Any]]:
 
 
 def seqbench() -> Iterator[dict[str, Any]]:
-    kinds = mazes_of(covering(replace(MAZES, B=doors, N=noise) for doors in DOORS for noise in NOISES))
-    for place, variants in enumerate(kinds):
-        yield from (make_row(maze_seed(SEED, place), settings) for settings in variants)
+    return make_rows(1, SEED, **MAZES)
 
 
 def write(path: Path, records: Iterator[dict[str, Any]]) -> None:

@@ -18,7 +18,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "validate": ("relfast validate records.jsonl", "relfast validate records.jsonl.gz --max-errors 5"),
     "audit": ("relfast audit records.jsonl", "relfast audit records.jsonl --limit 1000 --json"),
-    "show": ("relfast show run.jsonl:0", "relfast show run.jsonl --id maze-7 -o maze.svg"),
+    "show": ("relfast show run.jsonl:0", "relfast show run.jsonl --id maze-7"),
     "report": (
         "relfast report rows.jsonl -o report",
         "relfast report a.scored.jsonl b.scored.jsonl -o report",

@@ -6,7 +6,7 @@ import gzip
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import product
+from operator import length_hint
 from typing import IO, Any, Final
 
 import click
@@ -17,22 +17,16 @@ from relfast.cli.progress import Counting, ProgressReporter, Status
 from relfast.cores import default_workers, usable_cores
 from relfast.errors import MissingExtraError, UsageError, did_you_mean
 from relfast.outputs import STDOUT, whole_file
-from relfast.parameters import parameters_of
 from relfast.tasks import TASKS, Task, find_task
+
+GZIP_LEVEL: Final = 6
+"""Level 9 takes more than twice as long for a file of mazes, for an eighth of its size."""
 
 
 def subcommand(task: Task) -> click.Command:
     """The command that makes a task's records, its options those that the task declares."""
-    assert task.parameters is not None
-    make = _streamed if task.bulk is None else _in_bulk
-    command = make(task, task.parameters)
-    command.short_help = task.summary
-    command.help = getattr(task.parameters, "about", f"Make {task.name} records: {task.summary}.")
-    return command
-
-
-def _streamed(task: Task, declaring: type) -> click.Command:
-    """One record after the other, each confirmed by the task's scorer."""
+    declaring = task.parameters
+    assert declaring is not None
 
     @click.command(task.name.lower())
     @click.option("-n", "count", type=click.IntRange(0), required=True, metavar="N", help="Records to make.")
@@ -42,12 +36,15 @@ def _streamed(task: Task, declaring: type) -> click.Command:
     @click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")
     @options_of(declaring)
     def command(count: int, seed: int, output: str, overwrite: bool, quiet: bool, **parameters: Any) -> None:
+        if "workers" in parameters and parameters["workers"] is None:
+            parameters["workers"] = default_workers() or usable_cores()
         reporter = ProgressReporter(quiet=quiet)
         records = task.source.generate(
             task.name, count, seed, tell=lambda text: reporter.update(lambda: Status((text,))), **parameters
         )
         started = time.monotonic()
-        counting = Counting(reporter, "records", count)
+        counting = Counting(reporter, "records", length_hint(records, count))
+        n = 0
         with whole_file(output, overwrite=overwrite) as raw, _packed(raw, output) as file, reporter:
             for n, record in enumerate(records, 1):
                 file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
@@ -55,49 +52,14 @@ def _streamed(task: Task, declaring: type) -> click.Command:
         if not quiet:
             seconds = time.monotonic() - started
             where = "stdout" if output == STDOUT else output
-            click.echo(f"{count:,} {task.name} records in {where} ({seconds:.1f} s)", err=True)
+            click.echo(f"{n:,} {task.name} records in {where} ({seconds:.1f} s)", err=True)
 
-    return command
-
-
-def _in_bulk(task: Task, declaring: type) -> click.Command:
-    """Many at once, on several cores, each in all variants of what was given repeatedly."""
-    unit = getattr(declaring, "unit", "records")
-    repeated = [parameter.name for parameter in parameters_of(declaring) if parameter.repeat]
-
-    @click.command(task.name.lower())
-    @options_of(declaring)
-    @click.option("-n", "count", type=int, required=True, help=f"{unit.capitalize()} to make.")
-    @click.option("--seed", type=int, required=True, help="The same seed gives the same bytes.")
-    @click.option("-o", "--output", required=True, help=".jsonl, .jsonl.gz, .jsonl.zst, or - for stdout.")
-    @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
-    @click.option("--workers", type=int, help="Processes. [default: usable cores]")
-    @click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")
-    def command(
-        count: int,
-        seed: int,
-        output: str,
-        overwrite: bool,
-        workers: int | None,
-        quiet: bool,
-        **parameters: Any,
-    ) -> None:
-        # the last of them varies slowest
-        values = product(*(parameters.pop(name) for name in reversed(repeated)))
-        variants = [
-            declaring(**parameters, **dict(zip(reversed(repeated), chosen, strict=True))) for chosen in values
-        ]
-        if workers is None:
-            workers = default_workers() or usable_cores()
-        assert task.bulk_source is not None
-        with ProgressReporter(quiet=quiet) as reporter:
-            counting = Counting(reporter, unit, count)
-            written = task.bulk_source.write_rows(
-                output, count, seed, variants, workers, overwrite=overwrite, progress=counting.update
-            )
-        if not quiet:
-            click.echo(f"{written:,} rows written to {output}", err=True)
-
+    if getattr(declaring, "parallel", False):
+        command = click.option(
+            "--workers", type=click.IntRange(1), help="Processes. [default: usable cores]"
+        )(command)
+    command.short_help = task.summary
+    command.help = getattr(declaring, "about", f"Make {task.name} records: {task.summary}.")
     return command
 
 
@@ -147,7 +109,7 @@ def command() -> None:
 def _packed(raw: IO[bytes], name: str) -> Iterator[IO[bytes]]:
     if name.endswith(".gz"):
         # no time and no name in the header: the same records are the same bytes
-        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as file:
+        with gzip.GzipFile(filename="", mode="wb", compresslevel=GZIP_LEVEL, fileobj=raw, mtime=0) as file:
             yield file  # type: ignore[misc]
     elif name.endswith(".zst"):
         try:

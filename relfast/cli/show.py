@@ -9,7 +9,6 @@ from typing import Any, Final
 import click
 
 from relfast.errors import InputError, UsageError
-from relfast.outputs import refuse_existing
 
 DRAWN: Final = "SeqBench"
 
@@ -18,19 +17,13 @@ DRAWN: Final = "SeqBench"
 @click.argument("record", metavar="FILE[:ID | :INDEX]")
 @click.option("--id", "record_id", help="The record of that id. [default: the first record]")
 @click.option("--index", type=int, help="The record on that line, counted from 0.")
-@click.option("-o", "--output", help="Write a picture instead, .svg or .png.")
-@click.option("--overwrite", is_flag=True, help="Replace an existing output.")
-def command(
-    record: str, record_id: str | None, index: int | None, output: str | None, overwrite: bool
-) -> None:
+def command(record: str, record_id: str | None, index: int | None) -> None:
     """Draw a maze of SeqBench: doors, keys, the gold plan, and the model's where there is a response."""
     from relfast.formats import read_row
     from relfast.formats.paths import MISSING
     from relfast.tasks import find_task, infer_task
-    from relfast.tasks.seqbench.picture import draw_text, picture_of
+    from relfast.tasks.seqbench.display import draw, picture_of
 
-    if output is not None:
-        refuse_existing(output, unless=overwrite)
     path, row = _find(record, record_id, index)
     entry = read_row(row, "auto")
     question, answer, response = (
@@ -50,13 +43,8 @@ def command(
         picture = picture_of(question, answer, response, row)
     except InputError as error:
         raise InputError(str(error), file=path) from None
-    if output is None:
-        click.echo(draw_text(picture, lambda text, colour: click.style(text, fg=colour)), nl=False)
-        return
-    from relfast.tasks.seqbench.drawing import save
-
-    save(picture, output)
-    click.echo(f"drawn to {output}", err=True)
+    for line in draw(picture):
+        click.echo("".join(click.style(text, fg=colour) if colour else text for text, colour in line))
 
 
 def _find(record: str, record_id: str | None, index: int | None) -> tuple[str, Mapping[str, Any]]:

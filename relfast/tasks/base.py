@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from relfast.tasks.display import Display
     from relfast.tasks.modules import (
         BlindStrategy,
-        BulkGenerator,
         FastPath,
         Generator,
         TaskScorer,
@@ -70,11 +69,8 @@ class Task:
         The dataclass that declares its options; `relfast.tasks.options.AllOptions` has it among its bases.
     generated_with
         The dataclass ("module:class") that declares what its records are generated with
-        (`relfast.parameters`). Its ``about`` is the help of ``relfast generate``, its ``unit`` what is
-        counted; both can be left out.
-    bulk
-        Dotted name of a module whose ``write_rows`` writes a file of generated records on several cores, each
-        in all of some variants, for tasks with parameters that can be given repeatedly.
+        (`relfast.parameters`). Its ``about`` is the help of ``relfast generate``; where it says
+        ``parallel``, the generator takes a number of ``workers``. Both can be left out.
     can_hang
         Scoring a record can hang or crash (RDKit): each is scored on its own, under a guard. Other tasks'
         records are scored in batches.
@@ -144,7 +140,6 @@ class Task:
     generator: str | None = None
     options: type[Options] = Options
     generated_with: str | None = None
-    bulk: str | None = None
     breakdown: Breakdown | None = None
     blind: str | None = None
     forms: str = "a box, a tag, a label or a line that is the answer"
@@ -248,11 +243,6 @@ class Task:
                 f"{self.name} has no published generator; its records can be scored, not generated"
             )
         return cast("Generator", importlib.import_module(self.generator))
-
-    @cached_property
-    def bulk_source(self) -> BulkGenerator | None:
-        """The module that generates files itself, where there is one."""
-        return None if self.bulk is None else cast("BulkGenerator", importlib.import_module(self.bulk))
 
     def blind_strategies(self) -> Mapping[str, BlindStrategy]:
         """Ways to answer without solving, by name."""

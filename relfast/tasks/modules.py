@@ -113,27 +113,3 @@ class Generator(Protocol):
 
 BlindStrategy = Callable[[Mapping[str, Any], random.Random], str]
 """A response made from a record without its gold (``id``, ``task``, ``question``) and chance."""
-
-
-class BulkGenerator(Protocol):
-    """A generator that writes files itself."""
-
-    def write_rows(
-        self,
-        output: str,
-        n: int,
-        seed: int,
-        variants: Sequence[Any],
-        workers: int = 1,
-        *,
-        overwrite: bool = False,
-        progress: Callable[[int], None] | None = None,
-    ) -> int:
-        """Write ``n`` problems of each kind, in all variants of parameters, made by ``workers`` processes,
-        and say how many rows that is. ``progress`` is told how many problems of each kind are written.
-
-        Raises
-        ------
-        UsageError, OutputError
-            An `OutputExistsError` where the file is there, and not ``overwrite``.
-        """

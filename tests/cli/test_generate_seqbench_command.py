@@ -12,9 +12,7 @@ from click.testing import CliRunner, Result
 from relfast.cli.generate import subcommand
 from relfast.errors import OutputError, OutputExistsError, UsageError
 from relfast.tasks import get_task
-from relfast.tasks.seqbench import bulk
 from relfast.tasks.seqbench.generate import make_rows
-from relfast.tasks.seqbench.parameters import Parameters
 
 
 def generate(*arguments: object) -> Result:
@@ -76,11 +74,13 @@ def test_variants_of_each_maze(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_same_bytes_for_any_number_of_workers(suffix: str, tmp_path: Path) -> None:
-    variants = [Parameters(5, 5, None, 1, 0.2)]
     contents = []
     for workers in (1, 2):
         output = tmp_path / f"mazes{workers}.jsonl{suffix}"
-        assert bulk.write_rows(str(output), 80, 5, variants, workers) == 80
+        arguments = ("--rows", 5, "-B", 1, "-N", 0.2, "-n", 80, "--seed", 5, "-o", output)
+        result = generate(*arguments, "--workers", workers)
+        assert result.exit_code == 0, result
+        assert "80 SeqBench records in " in result.output
         contents.append(output.read_bytes())
     assert contents[0] == contents[1]
     lines = (gzip.decompress(contents[0]) if suffix else contents[0]).splitlines()
@@ -91,16 +91,20 @@ def test_zstandard(tmp_path: Path) -> None:
     import zstandard
 
     output = tmp_path / "mazes.jsonl.zst"
-    bulk.write_rows(str(output), 40, 5, [Parameters(3, 3, None, 1)])
+    assert generate("--rows", 3, "-B", 1, "-n", 40, "--seed", 5, "-o", output, "--workers", 1).exit_code == 0
     with zstandard.open(output, "rb", dctx=zstandard.ZstdDecompressor()) as file:
-        assert len(file.read().splitlines()) > 0
+        assert len(file.read().splitlines()) == 40
 
 
 def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="larger grid"):
-        bulk.write_rows(str(tmp_path / "mazes.jsonl"), 3, 0, [Parameters(2, 2, None, 5)])
-    with pytest.raises(OutputError, match="absent"):
-        bulk.write_rows(str(tmp_path / "absent" / "mazes.jsonl"), 3, 0, [Parameters(2, 2, None, 0)])
+    small = generate("--rows", 2, "-B", 5, "-n", 3, "-o", tmp_path / "mazes.jsonl", "--workers", 1)
+    assert isinstance(small.exception, UsageError)
+    assert "larger grid" in str(small.exception)
+    absent = generate(
+        "--rows", 2, "-B", 0, "-n", 3, "-o", tmp_path / "absent" / "mazes.jsonl", "--workers", 1
+    )
+    assert isinstance(absent.exception, OutputError)
+    assert "absent" in str(absent.exception)
     assert list(tmp_path.iterdir()) == []
 
 

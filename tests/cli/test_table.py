@@ -20,7 +20,7 @@ from relfast.cli.table import print_summary
 from relfast.records import STATUSES, Score, unscored
 from relfast.stats.summary import Summary, Tally, TaskSummary, summarize
 from relfast.tasks.seqbench.generate import make_rows
-from relfast.tasks.seqbench.tables import tables
+from relfast.tasks.seqbench.l0 import tables
 
 
 def test_what_is_counted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ from relfast_kernels import layouts
 from relfast_kernels.layouts import (
     BAD_ACTION,
     ITEM_COLUMNS,
-    JUDGED,
     LEGAL,
     NO_DOOR,
     NO_KEY,
@@ -22,7 +21,7 @@ from relfast_kernels.layouts import (
     UNSOLVABLE,
     VIOLATIONS,
 )
-from relfast_kernels.maze.columns import BEST, GOLD_IS_BEST, HEADER, MAX_PAIRS, SHORTEST, header_of
+from relfast_kernels.maze.columns import BEST, GOLD_IS_BEST, HEADER, MAX_PAIRS, N_JUDGED, SHORTEST, header_of
 from relfast_kernels.maze.growth import DRAWS_PER_POINT, rewind, spanning_tree
 from relfast_kernels.maze.judge import judge_plan
 from relfast_kernels.maze.packed import settle, unpack
@@ -33,7 +32,7 @@ from relfast_kernels.maze.tables import MazeTables, fill_slots
 from relfast_kernels.text.plans import scan
 
 from kernels import naive_seqbench as naive
-from relfast.tasks.seqbench.grid import grid
+from relfast.tasks.seqbench.generate import grid
 from relfast.tasks.seqbench.maze import edge_lists
 
 
@@ -149,7 +148,7 @@ def work(size: int = 10_000) -> tuple[Any, Any]:
 
 
 def settled(maze: MazeTables, gold: Plan, names: list[str]) -> Any:
-    """A problem as one array, as `relfast.tasks.seqbench.gold` makes it."""
+    """A problem as one array, as `relfast.tasks.seqbench.score` makes it."""
     raw = "".join(names).encode()
     n_slots = 8
     while n_slots < 2 * len(names):
@@ -226,7 +225,7 @@ def test_judging_texts(data: st.DataObject) -> None:
     best = best if solvable else len(gold)
     gold_is_best = naive.violation(maze, gold)[0] is None and len(gold) == best
     assert (problem[BEST], problem[GOLD_IS_BEST]) == (best, gold_is_best)
-    judged, ratios = np.zeros((len(plans), len(JUDGED)), np.int32), np.zeros((len(plans), len(RATIOS)))
+    judged, ratios = np.zeros((len(plans), N_JUDGED), np.int32), np.zeros((len(plans), len(RATIOS)))
     for row, text in enumerate(texts):
         data = np.frombuffer(bytearray(text.encode()) + bytes(len(text)), np.uint8)
         items = np.empty((2, len(text), ITEM_COLUMNS), np.int32)

@@ -52,10 +52,16 @@ def header_of(
 
 # What is found in a text
 
-FOUND_BEGIN, FOUND_END, FOUND_VOTE, FOUND_CERTAIN = range(len(JUDGED), len(JUDGED) + 4)
-FOUND_COLUMNS: Final = len(JUDGED) + 4
-"""Columns of what is found, int64: those of JUDGED, where the plan begins and ends in the text, its
-vote, and whether it was read: 0 where Python has to cut the reasoning."""
+GIVEN_UP: Final = len(JUDGED)
+N_JUDGED: Final = len(JUDGED) + 1
+"""Behind JUDGED: whether the search for the way on from where a plan breaks off was given up, so that its
+``walk_score`` is 0."""
+
+FOUND_BEGIN, FOUND_END, FOUND_VOTE, FOUND_CERTAIN = range(N_JUDGED, N_JUDGED + 4)
+FOUND_COLUMNS: Final = N_JUDGED + 4
+"""Columns of what is found, int64: those that are judged, where the plan begins and ends in the text, its
+vote, and whether kernels can write its row: 0 where Python has to cut the reasoning, or tells that a search
+was given up."""
 
 CUTS_REASONING, IS_STRICT = 1, 2
 """How a text is read: without its reasoning, as ``strict`` does."""

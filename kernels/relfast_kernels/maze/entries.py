@@ -25,6 +25,7 @@ from relfast_kernels.maze.columns import (
     HEADER,
     MAX_NUMBERS,
     MAX_PAIRS,
+    N_JUDGED,
     N_SUMS,
     NUMBER_BYTES,
     NUMBER_SLOTS,
@@ -38,7 +39,7 @@ from relfast_kernels.maze.growth import PLACING, join, place
 from relfast_kernels.maze.judge import first_violations
 from relfast_kernels.maze.packed import settle, unpack
 from relfast_kernels.maze.plans import find_plan
-from relfast_kernels.maze.reading import N_JUDGED, read_response
+from relfast_kernels.maze.reading import read_response
 from relfast_kernels.maze.rows import add_number, write_rows
 from relfast_kernels.text.plans import scan
 

@@ -32,13 +32,14 @@ from relfast_kernels.layouts import (
     REACHED_SHARE,
     RESCUE,
     START,
+    TOO_LARGE,
     UNLOCK,
     USE,
     WRONG_KEY,
     WRONG_RESCUE,
     WRONG_START,
 )
-from relfast_kernels.maze.columns import NO_ROOM
+from relfast_kernels.maze.columns import GIVEN_UP, NO_ROOM
 from relfast_kernels.maze.search import remaining
 from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables
 
@@ -228,8 +229,8 @@ def judge_plan(
     numbers, pairs
         Work space of `relfast_kernels.maze.search.shortest`.
     judged, ratios
-        Receive the columns JUDGED and RATIOS. They come in as zeros, which is what a text without a plan
-        keeps.
+        Receive the columns JUDGED and GIVEN_UP, and RATIOS. They come in as zeros, which is what a text
+        without a plan keeps.
     """
     n_actions = len(items)
     if n_actions == 0:
@@ -287,6 +288,7 @@ def judge_plan(
     judged[3] = prefix == n_actions and n_actions == n_gold
     judged[4] = violation == LEGAL and n_actions <= best
     judged[5] = n_unknown
+    judged[GIVEN_UP] = 0
     precision = overlap / n_actions
     recall = overlap / n_gold
     ratios[0] = prefix / n_gold
@@ -303,5 +305,6 @@ def judge_plan(
             rest = remaining(maze, room, used, opened, held, 1, numbers[used_up:], pairs)
             if rest == NO_ROOM:
                 return False
+            judged[GIVEN_UP] = rest == TOO_LARGE
         ratios[5] = progress_score(best, n_actions, index, rest)
     return True

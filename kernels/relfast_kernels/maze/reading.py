@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import JUDGED, RATIOS
+from relfast_kernels.layouts import RATIOS
 from relfast_kernels.maze.columns import (
     BEST,
     CUTS_REASONING,
@@ -13,8 +13,10 @@ from relfast_kernels.maze.columns import (
     FOUND_CERTAIN,
     FOUND_END,
     FOUND_VOTE,
+    GIVEN_UP,
     GOLD_IS_BEST,
     IS_STRICT,
+    N_JUDGED,
     SHORTEST,
 )
 from relfast_kernels.maze.fold import fold
@@ -27,7 +29,6 @@ from relfast_kernels.text.plans import scan
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.words import skip_white
 
-N_JUDGED = len(JUDGED)
 N_RATIOS = len(RATIOS)
 
 MAX_STRICT = 1_000_000
@@ -53,7 +54,7 @@ def read_response(
         Work space, for an item in three bytes and two more.
     numbers, pairs
         Work space of `relfast_kernels.maze.search.shortest`.
-    span : int64, shape (1, 3); judged : int32, shape (len(JUDGED),)
+    span : int64, shape (1, 3); judged : int32, shape (N_JUDGED,)
         Work space.
     found : int64, shape (FOUND_COLUMNS,)
     ratios : float64, shape (len(RATIOS),)
@@ -96,5 +97,6 @@ def read_response(
         begin, end = first + span[0, 0], first + span[0, 1]
         found[FOUND_VOTE] = span[0, 2]
     found[FOUND_BEGIN], found[FOUND_END] = begin, end
-    found[FOUND_CERTAIN] = 1
+    # rows of kernels have no reason but a missing plan
+    found[FOUND_CERTAIN] = judged[GIVEN_UP] == 0
     return True

@@ -52,19 +52,18 @@ TASK: Final = Task(
     generator="relfast.tasks.seqbench.generate",
     generated_with="relfast.tasks.seqbench.parameters:Parameters",
     shown="relfast.tasks.seqbench.display:DISPLAY",
-    bulk="relfast.tasks.seqbench.bulk",
     prompts=(
         Prompt("seqbench-few-shot", 1, "relfast.tasks.seqbench.prompt:few_shot"),
         Prompt("seqbench-zero-shot", 1, "relfast.tasks.seqbench.prompt:zero_shot"),
     ),
     forms="a list of actions, from start to rescue",
-    mock="relfast.tasks.seqbench.mock:answer",
+    mock="relfast.tasks.seqbench.blind:mock",
     steps="relfast.tasks.seqbench.walk:Walk",
     breakdown=Breakdown(
         "complexity",
         by=("logical_depth", "backtracking", "noise"),
         sums=("exact_match", "progress_ratio"),
         aggregate="relfast.tasks.seqbench.l0:aggregate",
-        tables="relfast.tasks.seqbench.tables:tables",
+        tables="relfast.tasks.seqbench.l0:tables",
     ),
 )

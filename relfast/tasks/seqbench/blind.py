@@ -1,15 +1,17 @@
-"""What can be answered without thinking: what these strategies earn, a reward gives away.
+"""Stand-ins for models: what can be answered without thinking, and a mock.
 
-A strategy sees the record as a model does, without gold.
+What the strategies earn, a reward gives away: they see the record as a model does, without gold. The mock
+sees gold.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from relfast.tasks.seqbench.layout import Layout, from_facts
+from relfast.tasks.seqbench.maze import Fields, Layout, from_facts
 
 _RANDOM_STEPS: Final = 40
 
@@ -159,3 +161,17 @@ STRATEGIES: Final[dict[str, Callable[[Mapping[str, Any], random.Random], str]]] 
     "copies the question": copy_question,
     "copies an example": copy_example,
 }
+
+
+MOCK_L0: Final = 60.0
+"""The mock's path length: it is right with probability exp(−L / MOCK_L0)."""
+
+
+def mock(row: Mapping[str, Any], luck: random.Random) -> str:
+    """The gold plan, or its beginning and a rescue out of nowhere: right the less often the longer the plan,
+    as real models are."""
+    plan = Fields.of(row.get("answer"), row.get("question"), row).gold()
+    if luck.random() >= math.exp(-len(plan) / MOCK_L0):
+        plan = [*plan[: luck.randrange(1, len(plan))], plan[-1]]
+    shown = ", ".join(f"({action.name!r}, {action.parameter!r})" for action in plan)
+    return f"Let us go step by step through the facts.\n\n[{shown}]"

@@ -19,9 +19,8 @@ from relfast_kernels.maze import columns
 from relfast.json_text import encode_json, encode_row
 from relfast.records import Record
 from relfast.tasks.block_rows import Block, Cell, Counted, Setting, Sum, Written
-from relfast.tasks.seqbench.gold import PROBLEMS, Problem
 from relfast.tasks.seqbench.machine import UNIT, Found, address_of, machine
-from relfast.tasks.seqbench.score import constants_of, gold_of, outcome_of_nothing
+from relfast.tasks.seqbench.score import PROBLEMS, Problem, constants_of, gold_of, outcome_of_nothing
 
 _REWARDS: Final = {
     "correct": columns.REWARD_CORRECT,
@@ -89,7 +88,6 @@ class PlanRows:
     """`relfast.tasks.block_rows.BlockRows` of plans; keeps problems, and how numbers are written."""
 
     def __init__(self, setting: Setting) -> None:
-        self._machine = machine()
         unit = native.functions(UNIT)
         self._write, self._add = unit["write"], unit["add"]
         options = setting.options
@@ -123,7 +121,9 @@ class PlanRows:
         """The number of a record's problem; -1 where its rows are left to the ordinary way."""
         fields, key = gold_of(record)
         problem = PROBLEMS.get(fields, key)
-        if isinstance(problem, str) or problem.source is None or (self._strict and not problem.solvable):
+        if isinstance(problem, str) or problem.source is None:
+            return _LEFT
+        if self._strict and (problem.flaw is not None or problem.given_up):
             return _LEFT
         constants = constants_of(problem, fields)
         if not all(map(_is_plain, constants.values())) or not _is_plain(problem.text):
@@ -144,7 +144,7 @@ class PlanRows:
         addresses, sizes = block.texts(records)
         problems = self._problems
         at = addresses.buffer_info()[0]
-        return self._machine.judge_at(at, sizes, [problems[gold] for gold in golds], self._how)
+        return machine().judge_at(at, sizes, [problems[gold] for gold in golds], self._how)
 
     def certain(self, found: Found) -> Sequence[int]:
         return found.found[columns.FOUND_CERTAIN :: columns.FOUND_COLUMNS]

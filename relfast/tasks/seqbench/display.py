@@ -1,13 +1,23 @@
-"""What a report shows of SeqBench: rates by doors and noise, and the maze with both plans."""
+"""What is shown of SeqBench: rates by doors and noise, and a maze with both plans, one drawing for terminal
+and page.
+
+Rooms are placed by their labels (``D5``: column D, row 5, rows counted from the bottom).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
 from typing import Any, Final
 
 from relfast.errors import InputError
 from relfast.records import Record
 from relfast.tasks.display import Axis, Display, Drawing, Exhibit, Group, Mark, Measures, Shown
+from relfast.tasks.seqbench.actions import Action, as_plan, find_plans
+from relfast.tasks.seqbench.maze import Fields, Maze, Verdict, column_letters, validate
 
 DISPLAY: Final = Display(
     shown=("progress_ratio", "legal_ratio"),
@@ -43,10 +53,6 @@ def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 
 def exhibit(shown: Shown) -> Exhibit:
     """The plan where it stands, and the maze with gold's and the model's path."""
-    from relfast.tasks.seqbench.actions import find_plans
-    from relfast.tasks.seqbench.drawing import to_svg
-    from relfast.tasks.seqbench.picture import describe, picture_of
-
     record, response = shown.record, shown.record.response
     marks: tuple[Mark, ...] = ()
     if isinstance(response, str):
@@ -55,13 +61,239 @@ def exhibit(shown: Shown) -> Exhibit:
     try:
         picture = picture_of(record.question, record.answer, response, record.row)
     except InputError as error:
-        return Exhibit(
-            marks, "" if shown.correct else mistake(shown.metrics, None), (Group("Maze", (), str(error)),)
-        )
+        why = "" if shown.correct else mistake(shown.metrics, None)
+        return Exhibit(marks, why, (Group("Maze", (), str(error)),))
     why = ""
     if not shown.correct:
         why = f"{describe(picture.verdict).capitalize().replace('_', ' ')}."
         if picture.verdict is not None and picture.verdict.valid:
             why = f"The plan is legal, but {mistake(shown.metrics, None).removeprefix('legal, ')}."
-    drawing = Drawing(to_svg(picture, page=True), "gold's path and the model's; ✗ is where it breaks a rule")
+    drawing = Drawing(to_svg(picture), "gold's path and the model's; ✗ is where it breaks a rule")
     return Exhibit(marks, why, (Group("Maze", (drawing,), wide=True),))
+
+
+Cell = tuple[int, int]
+"""Column and row of a room, from 0, top left."""
+
+MAX_CELLS: Final = 250_000
+"""Cells of the largest grid that is drawn."""
+
+_LABEL: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,4})")
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is drawn.
+
+    ``passages`` maps two cells, the left or upper one first, to whether a locked door is between them;
+    ``keys`` maps a cell to the keys in it. ``gold_path`` and ``model_path`` are rooms entered, in
+    order; the model's ends where its plan breaks a rule. ``verdict`` is None without a response.
+    """
+
+    columns: int
+    rows: int
+    top_row: int
+    first_column: int
+    rooms: frozenset[Cell]
+    passages: dict[tuple[Cell, Cell], bool]
+    keys: dict[Cell, list[str]]
+    start: Cell
+    goal: Cell
+    gold_path: list[Cell]
+    model_path: list[Cell]
+    verdict: Verdict | None
+    notes: list[str]
+
+
+def picture_of(
+    question: object, answer: object, response: object = None, row: Mapping[str, Any] | None = None
+) -> Picture:
+    """The picture of a record and, if it has one, of its response.
+
+    Raises
+    ------
+    InputError
+        The record has no gold or no maze, or its rooms have no labels such as D5.
+    """
+    fields = Fields.of(answer, question, row)
+    gold = fields.gold()
+    maze = Maze.of(fields)
+    places = {name: _place(name) for name in maze.rooms}
+    left = min(column for column, _ in places.values())
+    top = max(number for _, number in places.values())
+    cells = {name: (column - left, top - number) for name, (column, number) in places.items()}
+    columns = max(column for column, _ in cells.values()) + 1
+    rows = max(number for _, number in cells.values()) + 1
+    if columns * rows > MAX_CELLS:
+        raise InputError(f"a grid of {columns} × {rows} is too large to draw")
+    passages: dict[tuple[Cell, Cell], bool] = {}
+    notes = []
+    for (one, other), door in maze.layout.passages.items():
+        passages[min(cells[one], cells[other]), max(cells[one], cells[other])] = door.locked
+        if door.locked:
+            where = maze.layout.key_rooms.get(door.key)
+            lies = f", which lies in {where}" if where else ""
+            notes.append(f"door {one}-{other} takes key {door.key or '?'}{lies}")
+    keys: dict[Cell, list[str]] = {}
+    for key, room in maze.layout.key_rooms.items():
+        keys.setdefault(cells[room], []).append(key)
+    verdict = validate(maze, response) if isinstance(response, str) else None
+    plan = as_plan(response) if isinstance(response, str) else None
+    return Picture(
+        columns,
+        rows,
+        top,
+        left,
+        frozenset(cells.values()),
+        passages,
+        keys,
+        cells[maze.rooms[maze.start]],
+        cells[maze.rooms[maze.goal]],
+        _path(gold, cells),
+        _path((plan or [])[: verdict.n_legal if verdict else 0], cells),
+        verdict,
+        notes,
+    )
+
+
+def _place(label: str) -> tuple[int, int]:
+    match = _LABEL.fullmatch(label)
+    if match is None:
+        raise InputError(f"room {label[:40]!r} has no place on a grid: labels such as D5 say where to draw")
+    column = 0
+    for letter in match[1]:
+        column = 26 * column + ord(letter) - ord("A") + 1
+    return column - 1, int(match[2])
+
+
+def _path(plan: Sequence[Action | None], cells: Mapping[str, Cell]) -> list[Cell]:
+    """Cells that a plan enters."""
+    return [
+        cells[action.parameter]
+        for action in plan
+        if action is not None and action.name in ("start", "move_to") and action.parameter in cells
+    ]
+
+
+def describe(verdict: Verdict | None) -> str:
+    """The verdict in one line; empty without one."""
+    if verdict is None:
+        return ""
+    if verdict.valid:
+        return f"the model's plan is legal: {verdict.n_actions} actions"
+    if verdict.violation == "unparsable":
+        return "the response holds no plan"
+    return f"the model's plan breaks a rule at action {verdict.violation_index}: {verdict.violation}"
+
+
+Line = list[tuple[str, str]]
+"""A line of the drawing: texts, each with the name of its colour, "" for that of the page or terminal."""
+
+_CELL_WIDTH: Final = 6
+_GOLD, _MODEL, _BOTH, _VIOLATION = "•", "○", "◉", "✗"
+
+
+def draw(picture: Picture) -> Iterator[Line]:
+    """The drawing, six columns and two lines a room.
+
+    A path's mark stands left in a room: gold •, model ○, both ◉; ✗ where the model's plan breaks a rule. S is
+    the start, G the goal, a number a key. A gap in a wall is an open door, # a locked one.
+    """
+    margin = len(str(picture.top_row)) + 2
+    header = "".join(
+        column_letters(picture.first_column + column).center(_CELL_WIDTH + 1)
+        for column in range(picture.columns)
+    )
+    yield [(" " * (margin + 1) + header.rstrip(), "")]
+    for row in range(picture.rows):
+        yield [(" " * margin, ""), *_wall_above(picture, row)]
+        line = [(f"{picture.top_row - row:>{margin - 1}} ", "")]
+        for column in range(picture.columns):
+            line += [_wall_left(picture, column, row), *_inside(picture, (column, row))]
+        yield [*line, ("│", "")]
+    yield [(" " * margin, ""), *_wall_above(picture, picture.rows)]
+    for note in picture.notes:
+        yield [(note, "")]
+    legend = f"S start, G goal, a number a key, # a locked door; {_GOLD} gold"
+    if picture.verdict is not None:
+        legend += f", {_MODEL} model, {_BOTH} both"
+        yield [(describe(picture.verdict), "")]
+    yield [(legend, "")]
+
+
+def _wall_above(picture: Picture, row: int) -> Iterator[tuple[str, str]]:
+    for column in range(picture.columns):
+        locked = picture.passages.get(((column, row - 1), (column, row)))
+        yield "+", ""
+        if locked:
+            yield "─", ""
+            yield "#" * (_CELL_WIDTH - 2), "red"
+            yield "─", ""
+        else:
+            yield ("─" if locked is None else " ") * _CELL_WIDTH, ""
+    yield "+", ""
+
+
+def _wall_left(picture: Picture, column: int, row: int) -> tuple[str, str]:
+    locked = picture.passages.get(((column - 1, row), (column, row)))
+    return ("│", "") if locked is None else ("#", "red") if locked else (" ", "")
+
+
+def _inside(picture: Picture, cell: Cell) -> Line:
+    if cell not in picture.rooms:
+        return [("·" * _CELL_WIDTH, "")]
+    on_gold, on_model = cell in picture.gold_path, cell in picture.model_path
+    mark, colour = " ", "green"
+    if on_gold and on_model:
+        mark = _BOTH
+    elif on_gold:
+        mark = _GOLD
+    elif on_model:
+        mark, colour = _MODEL, "yellow"
+    failed = picture.verdict is not None and not picture.verdict.valid
+    if failed and picture.model_path and picture.model_path[-1] == cell:
+        mark, colour = _VIOLATION, "red"
+    person = ("S" if cell == picture.start else "") + ("G" if cell == picture.goal else "")
+    label = person + ",".join(picture.keys.get(cell, []))
+    room = _CELL_WIDTH - 2
+    label = (label if len(label) <= room else label[: room - 1] + "…").center(room)
+    return [(mark, colour), (label, "cyan"), (" ", "")]
+
+
+_COLOURS: Final = {
+    "": "var(--ink)",
+    "red": "var(--bad)",
+    "green": "var(--s2)",
+    "yellow": "var(--s4)",
+    "cyan": "var(--soft)",
+}
+"""A page's colours, which follow its dark mode, by those of a terminal."""
+
+_ADVANCE, _LINE_HEIGHT = 8, 16
+"""Pixels of a character and of a line in a page."""
+
+_TEXT: Final = re.compile(r"\S+(?: \S+)*")
+
+
+def to_svg(picture: Picture) -> str:
+    """The drawing as an SVG document for a page."""
+    lines = [*draw(picture)]
+    width = _ADVANCE * (2 + max(sum(len(text) for text, _ in line) for line in lines))
+    height = _LINE_HEIGHT * (len(lines) + 1)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+        f' viewBox="0 0 {width} {height}" font-family="monospace" font-size="13">'
+    ]
+    for number, line in enumerate(lines, 1):
+        column = 1
+        for colour, texts in groupby(line, key=lambda part: part[1]):
+            text = "".join(part for part, _ in texts)
+            # each text at its place, stretched to its columns: fonts have no marks as wide as their letters
+            for found in _TEXT.finditer(text):
+                at, length = _ADVANCE * (column + found.start()), _ADVANCE * len(found[0])
+                parts.append(
+                    f'<text x="{at}" y="{_LINE_HEIGHT * number}" fill="{_COLOURS[colour]}"'
+                    f' textLength="{length}" lengthAdjust="spacingAndGlyphs">{escape(found[0])}</text>'
+                )
+            column += len(text)
+    return "\n".join([*parts, "</svg>", ""])

@@ -2,22 +2,329 @@
 
 A row is a pure function of its maze seed and the parameters; the maze depends on neither noise, shuffling
 nor names, so variants of one seed are variants of one maze.
+
+Room ``x * rows + y`` is the room in column x and row y, counted from the top left; ``"x,y"`` is its
+coordinate, and its label is the column's letters and ``rows - y``: ``"3,6"`` is D5 where there are 11 rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any, Final
+import multiprocessing
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import chain, groupby, product
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+import orjson
+from numpy.typing import NDArray
+from relfast_kernels.layouts import ACTIONS, NO_DOOR
 
-from relfast.errors import UsageError
+from relfast.errors import UsageError, WorkerError
+from relfast.parameters import parameters_of
 from relfast.tasks.seqbench.actions import CODES
-from relfast.tasks.seqbench.grid import grid
-from relfast.tasks.seqbench.maze import edge_lists
-from relfast.tasks.seqbench.parameters import Parameters
-from relfast.tasks.seqbench.rows import Growth, Lock, write_row
+from relfast.tasks.seqbench.maze import column_letters, edge_lists
+from relfast.tasks.seqbench.parameters import MAX_SIDE, Parameters
+
+if TYPE_CHECKING:
+    from relfast_kernels.maze.tables import MazeTables
+
+Row = dict[str, Any]
+
+OPEN: Final = "open"
+LOCKED: Final = "closed and locked"
+
+
+class Fact(NamedTuple):
+    """A fact as it stands in ``canonical_facts`` (JSON) and as a sentence of the context."""
+
+    canonical: orjson.Fragment
+    sentence: str
+
+
+class Grid(NamedTuple):
+    """What all mazes of ``rows`` × ``cols`` rooms share.
+
+    ``edges`` (edges × 2, int32): rooms next to each other, the smaller coordinate first; ``edge_of`` finds
+    them. Per edge: ``door_ids``, and the fact that an open door is there: ``plain_facts`` for a distracting
+    one, ``used_facts`` for a supporting one. ``mappings``: the JSON of all coordinates' names.
+    """
+
+    rows: int
+    cols: int
+    coordinates: list[str]
+    labels: list[str]
+    edges: NDArray[np.int32]
+    edge_of: dict[tuple[int, int], int]
+    door_ids: list[str]
+    plain_facts: list[Fact]
+    used_facts: list[Fact]
+    mappings: orjson.Fragment
+
+    @property
+    def n_rooms(self) -> int:
+        return self.rows * self.cols
+
+    def connection(self, edge: int, status: str, supporting: bool) -> Fact:
+        """The fact that the rooms of an edge are connected."""
+        one, other = self.edges[edge].tolist()
+        article = "an" if status == OPEN else "a"
+        return fact(
+            "connected_rooms",
+            [self.coordinates[one], self.coordinates[other], status],
+            supporting,
+            f"Room {self.labels[one]} and {self.labels[other]} are connected by {article} {status} door.",
+        )
+
+
+def fact(kind: str, args: list[str], supporting: bool, sentence: str) -> Fact:
+    """A fact of that type."""
+    canonical = orjson.dumps({"type": kind, "args": args, "supporting": supporting})
+    return Fact(orjson.Fragment(canonical), sentence)
+
+
+@lru_cache(maxsize=8)
+def grid(rows: int, cols: int) -> Grid:
+    """The grid of that size."""
+    places = [(x, y) for x in range(cols) for y in range(rows)]
+    coordinates = [f"{x},{y}" for x, y in places]
+    labels = [f"{column_letters(x)}{rows - y}" for x, y in places]
+    pairs = []
+    for room, (x, y) in enumerate(places):
+        if y + 1 < rows:
+            pairs.append((room, room + 1))
+        if x + 1 < cols:
+            pairs.append((room, room + rows))
+    cells = Grid(
+        rows,
+        cols,
+        coordinates,
+        labels,
+        np.array(pairs, np.int32).reshape(-1, 2),
+        {pair: edge for edge, pair in enumerate(pairs)},
+        ["_".join(sorted((coordinates[one], coordinates[other]))) for one, other in pairs],
+        [],
+        [],
+        orjson.Fragment(orjson.dumps({"coordinate_to_name": dict(zip(coordinates, labels, strict=True))})),
+    )
+    for edge in range(len(pairs)):
+        cells.plain_facts.append(cells.connection(edge, OPEN, False))
+        cells.used_facts.append(cells.connection(edge, OPEN, True))
+    return cells
+
+
+class Lock(NamedTuple):
+    """A locked door (an edge of the grid), the number of its key and the room where that lies."""
+
+    edge: int
+    key: int
+    key_room: int
+
+
+class Solution(NamedTuple):
+    """The shortest plan of a maze: codes and arguments as `relfast_kernels.maze` has them, and whether it
+    is the only one up to the time of picking keys up."""
+
+    kinds: list[int]
+    arguments: list[int]
+    unique: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A maze on a grid.
+
+    ``chosen`` (int32): the grid's edges that are passages, in the order in which they were joined;
+    ``first_edge``, ``neighbors``: these passages as `relfast_kernels.maze.tables.MazeTables` has them,
+    ``edges`` (int32) the grid's edge of each row there. ``locks``: in the order in which keys are removed.
+    """
+
+    grid: Grid
+    chosen: NDArray[np.int32]
+    first_edge: NDArray[np.int32]
+    neighbors: NDArray[np.int32]
+    edges: NDArray[np.int32]
+    locks: tuple[Lock, ...]
+    start: int
+    goal: int
+
+    def without_keys(self, count: int) -> Growth:
+        """The maze with the first ``count`` doors open and their keys gone."""
+        return replace(self, locks=self.locks[count:])
+
+    def tables(self) -> MazeTables:
+        """The maze for the kernels; rooms as in the grid, keys and doors in the order of ``locks``."""
+        from relfast_kernels.maze.tables import MazeTables
+
+        door_of_edge = np.full(len(self.grid.edges), NO_DOOR, np.int32)
+        door_of_edge[[lock.edge for lock in self.locks]] = np.arange(len(self.locks), dtype=np.int32)
+        return MazeTables(
+            self.first_edge,
+            self.neighbors,
+            door_of_edge[self.edges],
+            door_keys=np.arange(len(self.locks), dtype=np.int32),
+            key_rooms=np.array([lock.key_room for lock in self.locks], np.int32),
+            start=self.start,
+            goal=self.goal,
+        )
+
+    def solve(self) -> Solution:
+        """The shortest plan."""
+        from relfast_kernels.maze.plans import shortest_plan
+
+        found = shortest_plan(self.tables())
+        return Solution(found.kinds.tolist(), found.arguments.tolist(), bool(found.unique))
+
+
+def write_row(
+    growth: Growth,
+    instance_id: str,
+    people: tuple[str, str],
+    noise: float,
+    shuffle: bool,
+    seed: Sequence[int],
+) -> dict[str, Any]:
+    """The row in the dataset card's schema.
+
+    Parameters
+    ----------
+    people
+        Names of agent and target.
+    shuffle
+        Whether to mix the facts; else supporting ones come first, in the order of the path.
+    noise
+        Share of the distracting facts that go into the context.
+    seed
+        Of the generator that puts distractors in order and mixes the context; a higher noise keeps the
+        distractors of a lower one.
+    """
+    solution = growth.solve()
+    supporting, distracting = _facts(growth, solution)
+    draws = np.random.Generator(np.random.PCG64(list(seed)))
+    distracting = [
+        distracting[at] for at in np.argsort(draws.random(len(distracting)), kind="stable").tolist()
+    ]
+    who = _people(growth, people)
+    facts = [*supporting, *distracting[: round(noise * len(distracting))], *who]
+    if shuffle:
+        facts = [facts[at] for at in np.argsort(draws.random(len(facts)), kind="stable").tolist()]
+    plan = _plan(growth, solution, people[1])
+    return {
+        "instance_id": instance_id,
+        "context": " ".join(one.sentence for one in facts),
+        "completion": str(plan),
+        "complexity_parameters": {
+            "logical_depth_L": len(plan),
+            "backtracking_count_B": solution.kinds.count(CODES["unlock_and_open_door_to"]),
+            "noise_ratio_N": noise,
+        },
+        "instance_metadata": {
+            "maze_rows": growth.grid.rows,
+            "maze_cols": growth.grid.cols,
+            "agent_name": people[0],
+            "target_name": people[1],
+        },
+        "structural_details": _structure(growth, [*supporting, *distracting, *who]),
+    }
+
+
+def _plan(growth: Growth, solution: Solution, target: str) -> list[str]:
+    labels, locks = growth.grid.labels, growth.locks
+    plan = []
+    for kind, argument in zip(solution.kinds, solution.arguments, strict=True):
+        name = ACTIONS[kind]
+        if name in ("pick_up_key", "use_key"):
+            parameter = str(locks[argument].key)
+        else:
+            parameter = target if name == "rescue" else labels[argument]
+        plan.append(f"{name}: {parameter}")
+    return plan
+
+
+def _facts(growth: Growth, solution: Solution) -> tuple[list[Fact], list[Fact]]:
+    """Facts that the plan uses, in the order of its path, and all others. A locked door is three facts."""
+    grid = growth.grid
+    locks = {lock.edge: lock for lock in growth.locks}
+    used: dict[int, None] = {}
+    here = growth.start
+    for kind, room in zip(solution.kinds, solution.arguments, strict=True):
+        if kind == CODES["move_to"]:
+            used[grid.edge_of[min(here, room), max(here, room)]] = None
+            here = room
+    supporting: list[Fact] = []
+    for edge in used:
+        supporting += _locked_door(grid, locks[edge], True) if edge in locks else [grid.used_facts[edge]]
+    apart = {*used, *locks}
+    distracting = [grid.plain_facts[edge] for edge in growth.chosen.tolist() if edge not in apart]
+    for edge in locks:
+        if edge not in used:
+            distracting += _locked_door(grid, locks[edge], False)
+    return supporting, distracting
+
+
+def _locked_door(grid: Grid, lock: Lock, supporting: bool) -> list[Fact]:
+    one, other = grid.edges[lock.edge].tolist()
+    key = str(lock.key)
+    return [
+        grid.connection(lock.edge, LOCKED, supporting),
+        fact(
+            "locked_door_key",
+            [grid.coordinates[one], grid.coordinates[other], key],
+            supporting,
+            f"The locked door between {grid.labels[one]} and {grid.labels[other]} requires key {key}.",
+        ),
+        fact(
+            "key_location",
+            [key, grid.coordinates[lock.key_room]],
+            supporting,
+            f"Key {key} is in room {grid.labels[lock.key_room]}.",
+        ),
+    ]
+
+
+def _people(growth: Growth, people: tuple[str, str]) -> list[Fact]:
+    places = zip(("agent_location", "target_location"), people, (growth.start, growth.goal), strict=True)
+    return [
+        fact(
+            kind,
+            [name, growth.grid.coordinates[room]],
+            True,
+            f"{name} is in room {growth.grid.labels[room]}.",
+        )
+        for kind, name, room in places
+    ]
+
+
+def _structure(growth: Growth, facts: Sequence[Fact]) -> str:
+    """``structural_details``: the maze as JSON text."""
+    coordinates, door_ids = growth.grid.coordinates, growth.grid.door_ids
+    behind = [coordinates[room] for room in growth.neighbors.tolist()]
+    first = growth.first_edge.tolist()
+    open_door = orjson.Fragment(orjson.dumps({"status": OPEN, "key_id": ""}))
+    doors: dict[str, Any] = dict.fromkeys([door_ids[edge] for edge in growth.chosen.tolist()], open_door)
+    for lock in growth.locks:
+        doors[door_ids[lock.edge]] = {"status": LOCKED, "key_id": str(lock.key)}
+    details = {
+        "mappings": growth.grid.mappings,
+        "structure": {
+            "adjacency_list": {
+                room: behind[low:high]
+                for room, low, high in zip(coordinates, first[:-1], first[1:], strict=True)
+            },
+            "door_details": doors,
+            "key_locations": {str(lock.key): coordinates[lock.key_room] for lock in growth.locks},
+            "start_room_coord": coordinates[growth.start],
+            "end_room_coord": coordinates[growth.goal],
+        },
+        "canonical_facts": [one.canonical for one in facts],
+    }
+    return orjson.dumps(details).decode()
+
 
 ATTEMPTS_PER_TREE: Final = 40
 """Placements of doors and keys tried in one tree before another is grown."""
@@ -42,21 +349,6 @@ KEY_NUMBERS: Final = 99
 _MAZE_STREAM, _TEXT_STREAM, _NAME_STREAM = range(3)
 
 
-def make_rows(n: int = 1, seed: int = 0, **parameters: Any) -> Iterator[dict[str, Any]]:
-    """Rows in the dataset card's schema; `Parameters` lists the keywords. The same seed gives the same rows.
-
-    Raises
-    ------
-    UsageError
-        A parameter is out of range, or the grid cannot carry B and L.
-    """
-    settings = Parameters(**parameters)
-    if settings.cover:
-        raise UsageError("cover makes files of many mazes: relfast.tasks.seqbench.bulk.write_rows")
-    check_run(n, seed)
-    return (make_row(maze_seed(seed, index), settings) for index in range(n))
-
-
 def check_run(n: int, seed: int) -> None:
     """Raise UsageError unless a run can have so many mazes and that seed."""
     if not 0 <= n <= SEEDS_PER_RUN:
@@ -68,13 +360,6 @@ def check_run(n: int, seed: int) -> None:
 def maze_seed(seed: int, index: int) -> int:
     """The maze seed of the run's maze number ``index``; it stands in the row's id."""
     return seed * SEEDS_PER_RUN + index
-
-
-def generate(
-    task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
-) -> Iterator[dict[str, Any]]:
-    """The task's generator: see `make_rows`. ``tell`` is not called: nothing here takes long."""
-    return make_rows(n, seed, **parameters)
 
 
 def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
@@ -159,3 +444,237 @@ def _is_sound(growth: Growth, length: int, n_doors: int) -> bool:
     return solution.unique and all(
         growth.without_keys(count).solve().unique for count in range(1, n_doors + 1)
     )
+
+
+# Even coverage, as the published set's: bins of L × B × N, each maze as large as its bin needs. A maze of
+# fixed size has the depths that its size gives, so bins are filled evenly only when the size follows the bin.
+# Which size carries a bin is tried out, with seeds of its own: it depends on nothing but the bin.
+
+MARGIN: Final = 1.2
+"""Sides are taken so much longer than the smallest that will do: room for distractors."""
+
+STEP: Final = 1.2
+"""From one side that is tried to the next."""
+
+_SMALLEST: Final = 4
+_LARGE: Final = 20
+"""Sides are tried up to this in any case, and to three times what a bin takes on average: a random path of m
+moves needs a side of about m to the 3/4."""
+
+_TRIES: Final = 3
+_TREES: Final = 8
+"""A size carries a bin if so many mazes are found in it, each within so many trees."""
+
+
+def covering(variants: Iterable[Parameters]) -> list[Parameters]:
+    """The variants, each that says ``cover`` replaced by one for each bin of L, of the size that it needs.
+
+    Raises
+    ------
+    UsageError
+        Some bins cannot be reached, and the variant does not say to leave them out (a warning names them
+        then).
+    """
+    chosen: list[Parameters] = []
+    missed: dict[tuple[int, tuple[int, int]], str] = {}
+    skip = True
+    for variant in variants:
+        if not variant.cover:
+            chosen.append(variant)
+            continue
+        skip = variant.skip_unreachable
+        for low, high in variant.bins:
+            size = _size(low, high, variant.B, variant.rows, variant.cols)
+            if isinstance(size, str):
+                missed[variant.B, (low, high)] = size
+                continue
+            rows, cols = size
+            chosen.append(replace(variant, L=(low, high), rows=rows, cols=cols, cover=False))
+    if missed:
+        text = "; ".join(_in_words(missed))
+        if not skip:
+            raise UsageError(f"cannot reach {text}: ask for less, or leave them out with --skip-unreachable")
+        if not chosen:
+            raise UsageError(f"cannot reach {text}: nothing is left")
+        warnings.warn(f"relfast: left out as unreachable: {text}", RuntimeWarning, stacklevel=2)
+    return chosen
+
+
+@lru_cache(maxsize=4096)
+def _size(low: int, high: int, doors: int, rows: int | None, cols: int | None) -> tuple[int, int] | str:
+    """Rows and columns that carry a bin, or why none do."""
+    fewest = 3 + 5 * doors
+    if high < fewest:
+        return f"takes {fewest} actions at least"
+    if rows is not None or cols is not None:
+        size = rows or cols or 0, cols or rows or 0
+        return (
+            size
+            if _carries(low, high, doors, *size)
+            else f"no maze of {size[0]} × {size[1]} rooms was found to have it"
+        )
+    side, largest = _SMALLEST, min(MAX_SIDE, max(_LARGE, round(3 * (high - 2 - 3 * doors) ** 0.75)))
+    while side <= largest:
+        if _carries(low, high, doors, side, side):
+            larger = min(round(side * MARGIN) + 1, largest)
+            return (larger, larger) if _carries(low, high, doors, larger, larger) else (side, side)
+        side = min(max(side + 1, round(side * STEP)), largest) if side < largest else side + 1
+    return f"no maze of {largest} × {largest} rooms or less was found to have it"
+
+
+def _carries(low: int, high: int, doors: int, rows: int, cols: int) -> bool:
+    try:
+        settings = Parameters(rows, cols, (low, high), doors)
+        for seed in range(_TRIES):
+            grow(seed, settings, trees=_TREES)
+    except UsageError:
+        return False
+    return True
+
+
+def _in_words(missed: dict[tuple[int, tuple[int, int]], str]) -> Iterator[str]:
+    """Runs of bins of one B missed for one reason: ``L 10-24 with B=4 (takes 23 actions at least)``."""
+    for (doors, why), cells in groupby(sorted(missed.items()), key=lambda item: (item[0][0], item[1])):
+        bins = [cell[1] for cell, _ in cells]
+        for first, last in _runs(bins):
+            yield f"L {first}-{last} with B={doors} ({why})"
+
+
+def _runs(bins: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    first, last = bins[0]
+    for low, high in bins[1:]:
+        if low != last + 1:
+            yield first, last
+            first = low
+        last = high
+    yield first, last
+
+
+def mazes_of(variants: Iterable[Parameters]) -> list[list[Parameters]]:
+    """Variants by the maze that they are variants of: those that differ in noise and removed keys only share
+    it, and its seed."""
+    mazes: dict[object, list[Parameters]] = {}
+    for variant in variants:
+        mazes.setdefault((variant.size, variant.L, variant.B), []).append(variant)
+    return list(mazes.values())
+
+
+CHUNK: Final = 8
+"""Mazes that a process makes at once: 3 MB of text at 40 × 40."""
+
+WAITING_PER_WORKER: Final = 4
+"""Chunks made ahead of the one that is taken: bounds memory."""
+
+MANY: Final = 20
+"""Mazes of one kind from which it is said that they leave a part of their bounds empty."""
+
+_Kinds = list[list[Parameters]]
+"""The variants of a maze, for each kind of maze."""
+
+
+class Rows(Iterator[Row]):
+    """The rows of a run; `operator.length_hint` says how many there are."""
+
+    def __init__(self, rows: Iterator[Row], n: int) -> None:
+        self._rows, self._n = rows, n
+
+    def __next__(self) -> Row:
+        return next(self._rows)
+
+    def __length_hint__(self) -> int:
+        return self._n
+
+
+def make_rows(n: int = 1, seed: int = 0, *, workers: int = 1, **parameters: Any) -> Rows:
+    """Rows in the dataset card's schema. The same seed gives the same rows, for any number of workers.
+
+    Parameters
+    ----------
+    n
+        Mazes of each kind, each in all variants. Variants that differ in noise and removed keys only are
+        variants of one maze; others are of other kinds, and their mazes take turns.
+    workers
+        Processes.
+    **parameters
+        As `Parameters` lists them; B, N and remove_keys may be several. With ``cover`` there is a kind for
+        each bin of L.
+
+    Raises
+    ------
+    UsageError
+        A parameter is out of range, or the grid cannot carry B and L.
+    """
+    kinds = mazes_of(covering(_variants(parameters)))
+    total = n * len(kinds)
+    check_run(total, seed)
+    make = partial(_rows_of, seed, kinds)
+    if workers <= 1 or total <= CHUNK:
+        rows: Iterator[Row] = chain.from_iterable(make([index]) for index in range(total))
+    else:
+        rows = _by_processes(
+            make, [range(at, min(at + CHUNK, total)) for at in range(0, total, CHUNK)], workers
+        )
+    return Rows(rows, n * sum(map(len, kinds)))
+
+
+def generate(
+    task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
+) -> Rows:
+    """The task's generator: see `make_rows`. It warns of bounds of L that are not filled. ``tell`` is not
+    called: nothing here takes long before the first row."""
+    rows = make_rows(n, seed, **parameters)
+    bounds = parameters.get("L")
+    if n < MANY or bounds is None or isinstance(bounds, int) or rows.__length_hint__() > n:
+        return rows
+    return Rows(_telling_of_gaps(rows, *bounds), n)
+
+
+def _telling_of_gaps(rows: Iterator[Row], low: int, high: int) -> Iterator[Row]:
+    """The rows; then a warning where they leave a tenth or more of the bounds of L empty at an end."""
+    depths = set()
+    for row in rows:
+        depths.add(row["complexity_parameters"]["logical_depth_L"])
+        yield row
+    if 10 * max(min(depths) - low, high - max(depths)) >= high - low + 1:
+        warnings.warn(
+            f"relfast: L goes from {min(depths)} to {max(depths)}, not {low} to {high}: mazes of one size"
+            " have no others; --cover fills the bounds evenly",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def _variants(parameters: dict[str, Any]) -> list[Parameters]:
+    """All combinations of what is given several times; the last such parameter varies slowest."""
+    given = dict(parameters)
+    repeated = [one.name for one in parameters_of(Parameters) if one.repeat and one.name in given][::-1]
+    values = [given.pop(name) for name in repeated]
+    several = [value if isinstance(value, (tuple, list)) else (value,) for value in values]
+    return [Parameters(**given, **dict(zip(repeated, chosen, strict=True))) for chosen in product(*several)]
+
+
+def _rows_of(seed: int, kinds: _Kinds, indices: Sequence[int]) -> list[Row]:
+    return [
+        make_row(maze_seed(seed, index), settings)
+        for index in indices
+        for settings in kinds[index % len(kinds)]
+    ]
+
+
+def _by_processes(
+    make: Callable[[Sequence[int]], list[Row]], chunks: Sequence[Sequence[int]], workers: int
+) -> Iterator[Row]:
+    # spawned, not forked: the caller may have threads
+    with ProcessPoolExecutor(min(workers, len(chunks)), multiprocessing.get_context("spawn")) as pool:
+        waiting: deque[Future[list[Row]]] = deque()
+        try:
+            for chunk in chunks:
+                waiting.append(pool.submit(make, chunk))
+                if len(waiting) > WAITING_PER_WORKER * workers:
+                    yield from waiting.popleft().result()
+            while waiting:
+                yield from waiting.popleft().result()
+        except BrokenProcessPool as error:
+            raise WorkerError(f"a generating process died: {error}") from None
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -1,20 +1,19 @@
 """The machine code of mazes, and where it does its work.
 
-Safe to use from several threads: the kernels hold the interpreter's lock for the whole of a call, and what
-they tell lands in memory of that call. Texts are looked at some at a time, so that others get their turn."""
+Each thread has work space of its own, 0.7 MB as long as responses are no longer than 16 kB: nothing here
+relies on the interpreter's lock, which kernels hold for the whole of a call. Texts are looked at some at a
+time, so that others get their turn."""
 
 from __future__ import annotations
 
 import ctypes
-import mmap
-import os
 import threading
 from array import array
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import ITEM_COLUMNS, JUDGED, RATIOS
+from relfast_kernels.layouts import ITEM_COLUMNS, RATIOS
 from relfast_kernels.maze.columns import (
     DESK_COLUMNS,
     DESK_ITEMS,
@@ -28,11 +27,12 @@ from relfast_kernels.maze.columns import (
     DESK_TEXT_SIZE,
     FOUND_COLUMNS,
     MAX_PAIRS,
+    N_JUDGED,
     SHORTEST_ITEM,
 )
 
 if TYPE_CHECKING:
-    from relfast.tasks.seqbench.gold import Problem
+    from relfast.tasks.seqbench.score import Problem
 
 UNIT: Final = "maze"
 
@@ -81,47 +81,38 @@ class Found(NamedTuple):
 
 
 class Machine:
-    """The kernels' functions, and work space that grows with what is asked."""
+    """The kernels' functions, and a thread's work space, which grows with what is asked."""
 
     def __init__(self) -> None:
         unit = native.functions(UNIT)
         self._judge, self._settle, self._scan = unit["judge"], unit["settle"], unit["scan"]
-        self._growing = threading.Lock()
-        self._text = self._items = self._numbers = mmap.mmap(-1, 1)
-        self._rest = (
-            array("q", bytes(16 * MAX_PAIRS)),
-            array("q", bytes(24)),
-            array("i", bytes(4 * len(JUDGED))),
-        )
+        self._spaces: dict[int, Any] = {}
         self.desk = array("q", bytes(8 * DESK_COLUMNS))
-        for place, space in zip((DESK_PAIRS, DESK_SPAN, DESK_JUDGED), self._rest, strict=True):
-            self.desk[place] = space.buffer_info()[0]
         self._desk = self.desk.buffer_info()[0]
+        self._put(DESK_PAIRS, 16 * MAX_PAIRS)
+        self._put(DESK_SPAN, 24)
+        self._put(DESK_JUDGED, 4 * N_JUDGED)
         self._make_room(_TEXT_BYTES)
         self._grow(_NUMBERS)
 
+    def _put(self, place: int, size: int) -> None:
+        """New work space, all zeros."""
+        self._spaces[place] = space = (ctypes.c_char * size)()
+        self.desk[place] = ctypes.addressof(space)
+
     def _make_room(self, size: int) -> None:
         """See to it that texts of so many bytes can be looked at."""
-        if 2 * size + 64 <= self.desk[DESK_TEXT_SIZE]:
-            return
-        with self._growing:
-            if 2 * size + 64 <= self.desk[DESK_TEXT_SIZE]:
-                return
+        if 2 * size + 64 > self.desk[DESK_TEXT_SIZE]:
             size += size // 2
             rows = 2 * (size // SHORTEST_ITEM + 4)
-            # who has not seen the new size yet gets on with the new place
-            self._text, self._items = mmap.mmap(-1, 2 * size + 64), mmap.mmap(-1, 4 * ITEM_COLUMNS * rows)
-            self.desk[DESK_ITEMS], self.desk[DESK_TEXT] = address_of(self._items), address_of(self._text)
-            self.desk[DESK_ITEMS_SIZE], self.desk[DESK_TEXT_SIZE] = rows, 2 * size + 64
+            self._put(DESK_TEXT, 2 * size + 64)
+            self._put(DESK_ITEMS, 4 * ITEM_COLUMNS * rows)
+            self.desk[DESK_TEXT_SIZE], self.desk[DESK_ITEMS_SIZE] = 2 * size + 64, rows
 
     def _grow(self, n: int) -> None:
         """Have so many numbers for searches."""
-        with self._growing:
-            numbers = mmap.mmap(-1, 4 * n)
-            self.desk[DESK_NUMBERS_SIZE] = min(n, self.desk[DESK_NUMBERS_SIZE])
-            self.desk[DESK_NUMBERS] = address_of(numbers)
-            self.desk[DESK_NUMBERS_SIZE] = n
-            self._numbers = numbers
+        self._put(DESK_NUMBERS, 4 * n)
+        self.desk[DESK_NUMBERS_SIZE] = n
 
     def judge(self, parts: Sequence[bytes], problems: Sequence[Problem], how: int = 0) -> Found:
         """Find the plans of responses (UTF-8) and judge them, each in its maze."""
@@ -185,26 +176,20 @@ class Machine:
         return bytes(data), found, [last[at : at + ITEM_COLUMNS] for at in range(0, len(last), ITEM_COLUMNS)]
 
 
-def address_of(space: mmap.mmap | bytearray) -> int:
+def address_of(space: bytearray) -> int:
     """Where the machine code finds some memory."""
     return ctypes.addressof(ctypes.c_char.from_buffer(space))
 
 
-_machine: Machine | None = None
+class _Threads(threading.local):
+    machine: Machine | None = None
+
+
+_THREADS: Final = _Threads()
 
 
 def machine() -> Machine:
-    """The process's own."""
-    global _machine
-    if _machine is None:
-        _machine = Machine()
-    return _machine
-
-
-def _start_anew() -> None:
-    """In a forked child: a thread that is not here may have been at work."""
-    global _machine
-    _machine = None
-
-
-os.register_at_fork(after_in_child=_start_anew)
+    """The calling thread's own."""
+    if _THREADS.machine is None:
+        _THREADS.machine = Machine()
+    return _THREADS.machine

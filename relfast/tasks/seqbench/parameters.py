@@ -115,7 +115,7 @@ class Parameters:
     about: ClassVar[str] = (
         "Make SeqBench instances: mazes with keys and doors, their facts, and the shortest plan."
     )
-    unit: ClassVar[str] = "mazes"
+    parallel: ClassVar[bool] = True
 
     rows: int | None = parameter(None, Whole(), "Rows of the grid. [default: as L and B need]")
     cols: int | None = parameter(None, Whole(), "Columns of the grid. [default: as L and B need]")

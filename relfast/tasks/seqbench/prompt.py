@@ -125,7 +125,7 @@ def _question(question: str, row: Mapping[str, Any]) -> str:
 
 def _people(question: str, row: Mapping[str, Any]) -> tuple[str, str]:
     """Who goes and who is rescued: the facts name both, but not which is which."""
-    from relfast.tasks.seqbench.fields import Fields
+    from relfast.tasks.seqbench.maze import Fields
 
     fields = Fields.of(row.get("answer"), question, row)
     target = fields.target

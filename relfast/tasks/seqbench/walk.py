@@ -14,8 +14,7 @@ from relfast_kernels.layouts import LEGAL, VIOLATIONS
 
 from relfast.errors import InputError
 from relfast.tasks.seqbench.actions import Action, as_action
-from relfast.tasks.seqbench.fields import Fields
-from relfast.tasks.seqbench.maze import Maze, shortest_plan
+from relfast.tasks.seqbench.maze import Fields, Maze, shortest_plan
 
 _TASK: Final = """\
 You are in a maze of rooms{name} and go to {target} to rescue them, with as few actions as possible. Rooms \

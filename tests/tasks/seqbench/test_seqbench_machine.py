@@ -1,4 +1,4 @@
-"""The machine code of mazes: work space that grows, threads that share it, and what stands in where none is built."""
+"""The machine code of mazes: work space that grows, threads that have their own, and what stands in where none is built."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from relfast.seqbench import generate
 from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import machine as house
 from relfast.tasks.seqbench import score as room
-from relfast.tasks.seqbench.gold import PROBLEMS
+from relfast.tasks.seqbench.score import PROBLEMS
 
 STRICT = AllOptions(policy="strict")
 ROW = next(iter(generate(1, seed=5, rows=5, cols=5, B=2, N=1.0)))
@@ -63,9 +64,16 @@ def test_long_responses_and_short_ones_in_turn() -> None:
     assert [outcome.correct for outcome in alone][:3] == [True, False, False]
 
 
-def test_threads_share_the_work_space(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_have_work_space_of_their_own() -> None:
     alone = [score([text])[0] for text in RESPONSES]
-    monkeypatch.setattr(house, "_machine", house.Machine())
+    start = Barrier(8)
+
+    def desk(_: int) -> int:
+        start.wait()
+        return id(house.machine().desk)
+
+    with ThreadPoolExecutor(8) as threads:
+        assert len({id(house.machine().desk), *threads.map(desk, range(8))}) == 9
     with ThreadPoolExecutor(8) as threads:
         for found in threads.map(lambda _: score(RESPONSES), range(24)):
             assert found == alone
@@ -74,13 +82,13 @@ def test_threads_share_the_work_space(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_search_that_wants_more_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mazes that need more work space than there is at first, and responses to them."""
     monkeypatch.setattr(house, "_NUMBERS", 64)
-    monkeypatch.setattr(house, "_machine", house.Machine())
+    monkeypatch.setattr(house._THREADS, "machine", house.Machine())
     gold = ring(12)
     record = Record(0, 0, "SeqBench", gold, "['start: 0', 'pick_up_key: 3', 'dance: 1']")
     PROBLEMS._entries.clear()
     (small,) = room.score([(record, room.extract(record, STRICT))], STRICT)
     monkeypatch.setattr(house, "_NUMBERS", 1 << 22)
-    monkeypatch.setattr(house, "_machine", house.Machine())
+    monkeypatch.setattr(house._THREADS, "machine", house.Machine())
     PROBLEMS._entries.clear()
     (large,) = room.score([(record, room.extract(record, STRICT))], STRICT)
     assert small == large
@@ -109,6 +117,6 @@ def test_plain_python_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     before = score(RESPONSES)
     monkeypatch.setattr(native, "load", lambda unit: None)
     monkeypatch.setattr(native, "_built", {})
-    monkeypatch.setattr(house, "_machine", None)
+    monkeypatch.setattr(house._THREADS, "machine", None)
     PROBLEMS._entries.clear()
     assert score(RESPONSES) == before

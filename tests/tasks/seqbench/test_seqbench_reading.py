@@ -108,7 +108,7 @@ def test_the_kernel_says_what_plain_code_says(monkeypatch: pytest.MonkeyPatch) -
     compiled = said()
     monkeypatch.setattr(native, "load", lambda unit: None)
     monkeypatch.setattr(native, "_built", {})
-    monkeypatch.setattr(machine, "_machine", None)
+    monkeypatch.setattr(machine._THREADS, "machine", None)
     assert said() == compiled
 
 

@@ -18,11 +18,11 @@ from relfast.errors import InputError
 from relfast.records import Outcome, Record
 from relfast.seqbench import Maze, generate, parse_actions, shortest_plan, validate
 from relfast.tasks.options import AllOptions
-from relfast.tasks.seqbench import TASK, fields
+from relfast.tasks.seqbench import TASK
+from relfast.tasks.seqbench import maze as reading
 from relfast.tasks.seqbench import score as room
-from relfast.tasks.seqbench.fields import Fields
-from relfast.tasks.seqbench.gold import Problem, ProblemCache
-from relfast.tasks.seqbench.layout import from_facts
+from relfast.tasks.seqbench.maze import Fields, from_facts
+from relfast.tasks.seqbench.score import Problem, ProblemCache
 
 EXAMPLES = json.loads((DATA / "seqbench/few_shot_examples.json").read_text())["examples"]
 
@@ -454,8 +454,8 @@ def test_any_structure(structure: Any) -> None:
 
 def test_each_maze_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded = []
-    original = fields.from_structure
-    monkeypatch.setattr(fields, "from_structure", lambda text: decoded.append(1) or original(text))
+    original = reading.from_structure
+    monkeypatch.setattr(reading, "from_structure", lambda text: decoded.append(1) or original(text))
     monkeypatch.setattr(room, "PROBLEMS", ProblemCache())
     rows = list(generate(5, 23, rows=5, cols=5, B=1))
     for _ in range(3):
@@ -468,13 +468,44 @@ def test_cache_is_bounded() -> None:
     cache = ProblemCache(limit=60_000)
     sizes = []
     for row in generate(40, 29, rows=6, cols=6, B=1):
-        problem = cache.get(Fields.of(row, row["context"]))
+        fields = Fields.of(row, row["context"])
+        problem = cache.get(fields, fields.key)
         assert isinstance(problem, Problem)
         sizes.append(problem.n_bytes)
         assert cache.n_bytes <= 60_000
     assert cache.misses == 40
     assert sum(sizes) > 60_000
     assert cache.n_bytes > 60_000 - 2 * max(sizes)
+
+
+def test_golds_that_are_written_alike_are_two() -> None:
+    """A list of pairs, and the text that Python writes for it; a structure, and a text that is none."""
+    facts = "Room A1 and A2 are connected by an open door. Bob is in room A1. Alice is in room A2."
+    pairs = [("start", "A1"), ("move_to", "A2"), ("rescue", "Alice")]
+    as_list, as_text = ({"actions": actions} for actions in (pairs, str(pairs)))
+    for first, second in ((as_list, as_text), (as_text, as_list)):
+        cache = ProblemCache()
+        for answer in (first, second):
+            fields = Fields.of(answer, facts)
+            problem = cache.get(fields, fields.key)
+            assert isinstance(problem, Problem)
+            said = str(pairs) if answer is as_text else str([f"{name}: {what}" for name, what in pairs])
+            assert problem.text == said
+        assert cache.misses == 2
+    keys = {
+        Fields.of({"actions": "['start: A1']", **more}, question, row).key
+        for more, question, row in (
+            ({}, "ab", None),
+            ({}, None, None),
+            ({}, "None", None),
+            ({"structural_details": "ab"}, None, None),
+            ({"structural_details": {"structure": 1}}, None, None),
+            ({"structural_details": "{'structure': 1}"}, None, None),
+            ({}, "ab", {"instance_metadata": {"agent_name": "x"}}),
+            ({}, "ab", {"instance_metadata": {"target_name": "x"}}),
+        )
+    }
+    assert len(keys) == 8
 
 
 def test_from_row_says_what_is_missing() -> None:
@@ -562,8 +593,28 @@ def test_search_limits_do_not_break_scoring() -> None:
     outcome = score_one({"context": context, "completion": str(plan)}, str(plan), STRICT)
     assert outcome.correct
     assert outcome.metrics["optimal"]
+    assert outcome.metrics["reason"] == "search_given_up"
     with pytest.raises(InputError, match="too many doors"):
         shortest_plan(Maze.from_row({"context": context}))
+
+
+def test_a_way_on_that_is_not_searched_for_to_the_end_is_told() -> None:
+    """A maze whose shortest plan is found, and a plan that breaks off where there are too many ways on."""
+    ring = [(room, (room + 1) % 8) for room in range(8)]
+    facts = [f"Room R{a} and R{b} are connected by a closed and locked door." for a, b in ring]
+    facts += [f"Door between R{a} and R{b} requires key {a}." for a, b in ring]
+    facts += [f"Key {key} is in room R0." for key in range(8)]
+    context = " ".join([*facts, "Bob is in room R0.", "Alice is in room R2."])
+    gold = shortest_plan(Maze.from_row({"context": context}))
+    assert gold is not None
+    record = {"context": context, "completion": str(gold)}
+    assert score_one(record, str(gold), STRICT).metrics["reason"] is None
+    near = score_one(record, str([*gold[:-2], "dance: here"]), STRICT)
+    assert near.metrics["walk_score"] > 0
+    assert near.metrics["reason"] is None
+    far = score_one(record, str([gold[0], "pick_up_key: 7", "dance: here"]), STRICT)
+    assert far.metrics["walk_score"] == 0
+    assert far.metrics["reason"] == "search_given_up"
 
 
 def test_the_kernel_counts_in_32_bits(row: dict[str, Any]) -> None:
