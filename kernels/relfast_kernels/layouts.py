@@ -20,10 +20,15 @@ SLOW, BLANK, FAST, FIELDS = 0, 1, 2, 3
 """Kinds of lines: one that takes the exact way, one without a row, one that has been read, and one whose
 responses and gold have been found, which Python scores."""
 
-LINE_START, LINE_END, LINE_KIND, LINE_RECORD = range(4)
-LINE_COLUMNS: Final = 4
-"""Columns of a line: where it is, its kind, its first record. After the last line comes one more row, whose
-first record is the number of all."""
+LINE_START, LINE_END, LINE_KIND, LINE_RECORD, LINE_DIGEST, LINE_GOLD, LINE_REST = range(7)
+LINE_COLUMNS: Final = 7
+"""Columns of a line: where it is, its kind, its first record; a digest of what its records depend on beside
+their responses (and, where gold is not joined, their id), the number of its gold, and what it says beside id
+and responses. After the last line comes one more row, whose first record is the number of all."""
+SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD = range(3)
+"""What a line says besides: what its gold depends on; nothing; its id too is part of that."""
+GOLD_UNKNOWN: Final = -1
+"""Instead of the number of a line's gold: Python has prepared none."""
 
 (
     RECORD_LINE,
@@ -45,10 +50,8 @@ first record is the number of all."""
 ) = range(16)
 RECORD_COLUMNS: Final = 16
 """Columns of a record: its line and sample, where the JSON of its id is, its key, its id's hash, its vote,
-and where in the scratch space the JSON of predicted and gold taxa is, for details. Of one that is left to
-Python (its key has `LEFT`): where its response is, as UTF-8, and the number of the one left before it. Of one
-of a line that has `FIELDS`: where its response is, and instead of gold taxa a digest of what it is held
-against."""
+where in the scratch space the JSON of predicted and gold taxa is, for details, and where its response is, as
+UTF-8. One that is left to Python (its key has `LEFT`) has the number of the one left before it."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
 """Where an id or a response is: in the line, in the scratch space, or there is none."""
 
@@ -63,45 +66,18 @@ SCRATCH_PER_LINE: Final = 1 << 14
 """Scratch space that a line can take at most, for each of its bytes and besides."""
 
 (
-    SET_DIALECT,
     SET_STRIP,
     SET_DETAILS,
     SET_JOIN,
-    SET_TASK,
     SET_FILTER,
     SET_STRICT,
     SET_LEAST,
-    SET_FIELDS,
     SET_SEED,
-) = range(10)
-SET_SIZE: Final = 10
-"""What a scan is told: the dialect (0: each row's own), whether reasoning is cut, whether details are wanted,
-whether gold is joined, the task of rows that name none, whether a filter of lm-evaluation-harness is chosen,
-whether the policy is ``strict``, as the bits of a float, the smallest F1 of a right REL-B1 yes, whether only
-fields are looked for, and a number that nobody can guess, for digests."""
-NO_TASK, SEEN_IN_GOLD = -1, -2
-"""Instead of the number of a task: none that is read here; whose gold it is."""
-
-DIALECT_NUMBERS: Final = {
-    "auto": 0,
-    "native": 1,
-    "openai-batch": 2,
-    "lm-eval": 3,
-    "verl": 4,
-    "seqbench": 5,
-    "vllm": 6,
-    "inspect": 7,
-    "verifiers": 8,
-    "trl": 9,
-    "lighteval": 10,
-    "helm": 11,
-    "opencompass": 12,
-    "anthropic-batch": 13,
-    "gemini-batch": 14,
-}
-AUTO, NATIVE, OPENAI_BATCH, LM_EVAL, VERL, SEQBENCH, VLLM = range(7)
-INSPECT, VERIFIERS, TRL, LIGHTEVAL, HELM, OPENCOMPASS, ANTHROPIC, GEMINI, ROLLOUT = range(7, 16)
-"""Dialects of lines; the last is how verifiers wrote them before its traces."""
+) = range(7)
+SET_SIZE: Final = 7
+"""What a scan is told: whether reasoning is cut, whether details are wanted, whether gold is joined, whether
+a filter of lm-evaluation-harness is chosen, whether the policy is ``strict``, as the bits of a float, the
+smallest F1 of a right REL-B1 yes, and a number that nobody can guess, for digests."""
 
 GOLD_MEMBERS: Final = (
     "task",
@@ -115,18 +91,6 @@ GOLD_MEMBERS: Final = (
 )
 """Members of a row that a record without its id and response can depend on, in any dialect."""
 
-MAPPED_FIELDS: Final = ("id", "task", "question", "answer", "response")
-MAX_STEPS: Final = 8
-STEP_START, STEP_END, STEP_INDEX = range(3)
-STEP_COLUMNS: Final = 3
-NO_INDEX: Final = -(1 << 40)
-EACH_ITEM: Final = 1 << 40
-DECODED: Final = 1 << 41
-"""Fields whose place ``--map`` can say, and a path: at most so many steps, each with where its name is in the
-text of all of them, and which item of a list it is, `NO_INDEX`, `EACH_ITEM`, or `DECODED`: what a text holds
-as JSON. Before them stands how many there are, -1 where a field is not mapped."""
-PATH_COLUMNS: Final = 1 + MAX_STEPS * STEP_COLUMNS
-
 TOKEN_KIND, TOKEN_START, TOKEN_END, TOKEN_NEXT = range(4)
 TOKEN_COLUMNS: Final = 4
 """Columns of a JSON value's token: its kind, where it stands (a string: its inside), the token after it."""
@@ -138,26 +102,21 @@ MAX_DEPTH: Final = 60
 MAX_TOKENS: Final = 1 << 16
 """Values of a line that is read; more take the exact way."""
 
-SMALL_SIZE: Final = 64
-BLAKE_WORDS: Final = 24
-"""Work space of a scan: numbers on a row, its entry and its gold; words of a digest."""
-PROMPT_SLOTS: Final = 2_048
-PROMPT_WORDS: Final = 512
-PROMPTS_SIZE: Final = BLAKE_WORDS + PROMPT_SLOTS * PROMPT_WORDS
-"""Prompts whose ids are known, words of each (8 bytes), and words of all with the work space of a digest."""
+MAX_ID_DIGITS: Final = 18
+"""Digits of a number that every JSON parser keeps exactly."""
+WORK_PARTS: Final = 8
+"""Addresses of the parts of a scan's work space, as `relfast_kernels.text.lines.Work` has them."""
 
-JOIN_ID, JOIN_ID_END, JOIN_ANSWER, JOIN_ANSWER_END, JOIN_TASK = range(5)
+GOLD_TASK, GOLD_TEXT_AT, GOLD_TEXT_STOP, GOLD_ID, GOLD_ID_END = range(5)
 GOLD_FIELDS: Final = ("target", "label", "taxa")
-JOIN_COLUMNS: Final = 5
-"""Columns of a gold record that lines are joined with: where in the text of all of them the JSON of its id
-and of its answer is (its `GOLD_FIELDS` only), and its task's number (-1: none that is read here)."""
-ASKED, ASKED_END, ASKED_RECORD = range(3)
-ASKED_COLUMNS: Final = 3
+GOLD_COLUMNS: Final = 5
+GOLD_PARTS: Final = 4
+"""Columns of a gold that Python has prepared: its task's number (-1: none that is read here), where in the
+text of all of them its JSON is (its `GOLD_FIELDS` only) and that of the id of its rows, where that is part of
+it. And of how many parts a scan is told where each is and how many it has, as
+`relfast_kernels.text.lines.Golds` has them."""
 SHORTEST_QUESTION: Final = 16
-ASKED_BITS: Final = 64
-"""Columns of a question that is looked for in prompts: where in that text it is, and the number of the gold
-record that asks it (-1: several do). It has so many characters at least; and behind the places of the table
-of questions so many words say with what they begin."""
+"""Characters that a question has at least that is looked for in prompts."""
 ROW_UNSEEN: Final = 1
 """Set in the digest of a line whose record must not be another's if its task looks at more of the row."""
 
@@ -192,13 +151,6 @@ NO_PANEL: Final = 15
 """Instead of a panel under ``strict``: none was chosen."""
 NOT_FOUND: Final = -1
 """And that less the place of the reason: what one response comes to that is read by itself."""
-KEY_FAILED: Final = 1 << 19
-"""A response that is not there: its row has an error, whose JSON is where `RECORD_PRED` says."""
-FIRST_OTHER: Final = C1 + 1
-OTHER_TASKS: Final = ("REL-C2", "REL-C3", "ReAlign", "SeqBench")
-NO_NAME: Final = KEY_TASK
-"""Tasks whose responses are not read here, numbered from the first on after those that are, and in place of a
-number that no task is known: what a key with `KEY_FAILED` can have too."""
 LEFT: Final = 1 << 62
 """A response that Python has to read: the key has its task and gold, whether details are wanted or not."""
 TP_SHIFT, PRED_SHIFT, GOLD_SHIFT = 20, 34, 48

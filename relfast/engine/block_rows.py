@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from relfast_kernels.layouts import (
     FIELDS,
+    GOLD_UNKNOWN,
+    ID_OF_GOLD,
     LINE_COLUMNS,
+    LINE_DIGEST,
+    LINE_GOLD,
     LINE_KIND,
     LINE_RECORD,
-    RECORD_COLUMNS,
-    RECORD_GOLD,
+    LINE_REST,
 )
 
 from relfast.engine.outcome_rows import OutcomeRows
@@ -177,10 +180,15 @@ class LineJudge:
         judging: dict[str, _Judging] = {}
         for number in mine:
             at, end = first_of[number], first_of[number + 1]
-            digest = where.columns[at * RECORD_COLUMNS + RECORD_GOLD]
+            place = number * LINE_COLUMNS
+            if lines[place + LINE_REST] == ID_OF_GOLD and lines[place + LINE_GOLD] == GOLD_UNKNOWN:
+                continue
+            digest = lines[place + LINE_DIGEST]
             known = self._known.get(digest)
             if known is None:
-                record = self._gold.gold_of(block, number, end - at, first_index, chosen, digest)
+                record = self._gold.gold_of(
+                    block, records, scratch, number, range(at, end), first_index, chosen
+                )
                 known = self._known[digest] = ("", -1) if record is None else self._number(record)
             task, gold = known
             if gold < 0 or at == end:

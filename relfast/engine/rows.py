@@ -85,7 +85,13 @@ def records_of(
 
     ``chosen`` is the filter of lm-evaluation-harness that is scored; rows of other filters give nothing.
     """
-    entry = entry_of(row, job)
+    yield from records_of_entry(entry_of(row, job), index, job, gold, chosen)
+
+
+def records_of_entry(
+    entry: Entry, index: int, job: Job, gold: Gold, chosen: str | None = None
+) -> Iterator[Record | Score]:
+    """The records of what one input row says; see `records_of`."""
     if job.data and entry.numbered and entry.answer in (MISSING, None):
         entry.id = id_by_question(gold, entry)
     shown_id = None if entry.id is MISSING else shallow(entry.id)

@@ -17,9 +17,10 @@ from relfast.deadlines import Deadlines
 from relfast.engine.detours import Detours
 from relfast.engine.job import Job
 from relfast.engine.pool.failures import Verdict, timed_out_verdict
-from relfast.engine.rows import Gold, records_of
+from relfast.engine.rows import Gold, records_of, records_of_entry
 from relfast.engine.segments import pieces
 from relfast.errors import RelfastError
+from relfast.formats import Entry
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Extracted, Outcome, Place, Record, Score, Status, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
@@ -134,6 +135,13 @@ class Scoring:
             return list(records_of(row, index, self.job, self.gold, chosen or self.job.filter))
         except Exception as error:
             # a dialect met something nobody thought of: a row says so, the run goes on
+            return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]
+
+    def entry(self, entry: Entry, index: int) -> list[Record | Score]:
+        """The records of what a row says."""
+        try:
+            return list(records_of_entry(entry, index, self.job, self.gold))
+        except Exception as error:
             return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]
 
     def entries(

@@ -1,12 +1,13 @@
-"""The fast path of the text tasks: rows from a block's bytes, without decoding its lines.
+"""The fast path of lines: fields, and rows of the text tasks, from a block's bytes, without decoding its
+lines.
 
-`relfast_kernels.text` reads the lines it understands exactly, in all dialects that hold records of these
-tasks, and writes their rows by template; a template is made here, by the ordinary way from outcome to row, so
-both ways write the same bytes. Under ``strict`` a response that the kernel cannot read exactly is left to the
-task's own extractor, its line with it only where that fails. All other lines take the ordinary way and are
-put in their places; of those whose fields the kernel has found, gold is decoded once (`text_fields`). The
-fast path is taken only where its machine code has been compiled.
-"""
+`relfast_kernels.text` finds ids and responses in lines of all dialects, by their table (`text_table`), and a
+digest of all else. The first line with a digest is decoded the ordinary way, and its gold prepared
+(`text_gold`); the responses of the others are scored where they stand, and their rows written by template; a
+template is made here, by the ordinary way from outcome to row, so both ways write the same bytes. Under
+``strict`` a response that the kernel cannot read exactly is left to the task's own extractor, its line with
+it only where that fails. All other lines take the ordinary way and are put in their places. The fast path is
+taken only where its machine code has been compiled."""
 
 from __future__ import annotations
 
@@ -18,21 +19,24 @@ from typing import Final
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
     CORRECT,
-    DIALECT_NUMBERS,
+    FIELDS,
     FOUND,
+    GOLD_UNKNOWN,
     GOLD_VALUE_SHIFT,
     IN_DATA,
     KEY_TASK,
     KEY_VALUE,
     LEFT,
     LINE_COLUMNS,
+    LINE_DIGEST,
+    LINE_GOLD,
     LINE_KIND,
     LINE_RECORD,
+    LINE_REST,
     MAX_TAXA,
     MAX_TOKENS,
     PATTERN_WORK,
     PRED_VALUE_SHIFT,
-    PROMPTS_SIZE,
     REASON_SHIFT,
     REASONS,
     RECORD_BEFORE,
@@ -43,11 +47,9 @@ from relfast_kernels.layouts import (
     RECORD_TEXT_END,
     RECORD_TEXT_PLACE,
     RECORD_VOTE,
-    SEEN_IN_GOLD,
     SET_FILTER,
     SET_SIZE,
     SLOW,
-    SMALL_SIZE,
     STATE_LEFT,
     STATE_RECORDS,
     STATE_SIZE,
@@ -57,21 +59,22 @@ from relfast_kernels.layouts import (
     TOKEN_COLUMNS,
     WANTS_NOTHING,
     WANTS_RECORDS,
+    WORK_PARTS,
 )
+from relfast_kernels.text.columns import MOST_MEMBERS
 
 from relfast.engine.block_rows import JudgedBlock, LineJudge, SlowLines
-from relfast.engine.job import Job
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scanned_block import ScannedBlock
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment
 from relfast.engine.strict_reader import StrictReader
 from relfast.engine.text_fields import CountingReader, KnownGold
-from relfast.engine.text_gold import JoinedGold, least_measure, task_number
-from relfast.engine.text_paths import paths_of
+from relfast.engine.text_gold import Golds, least_measure
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_setting import serves
-from relfast.engine.text_work import TASK_BY_NUMBER, lazy_buffer, numbers, start_of
+from relfast.engine.text_table import TextTable
+from relfast.engine.text_work import TASK_BY_NUMBER, kinds_of, lazy_buffer, numbers, start_of
 from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.base import resolve
@@ -81,15 +84,14 @@ UNIT: Final = "text"
 MOST_LINES: Final = 8_192
 """Lines of a block at first, where nobody has counted them."""
 
+MOST_REFUSED: Final = 1 << 16
+GOLD_NUMBERS: Final = 4
+"""Numbers that a kernel keeps of the gold it works with."""
+_LEARNT: Final = (LINE_KIND, LINE_GOLD, LINE_DIGEST, LINE_REST)
+
 RECORDS: Final = 4_096
 SCRATCH_BYTES: Final = 1 << 24
 """Room for a block's responses, and for its texts, at first; the system gives memory as it is touched."""
-
-
-def _finds_fields_only(job: Job) -> bool:
-    """Whether no response can be read by kernels: they know no marks of reasoning but our own."""
-    options = job.options
-    return bool(options.reasoning) and (options.strict or options.strip_reasoning)
 
 
 _at_hand: list[Mapping[str, Callable[..., int]]] = []
@@ -107,37 +109,42 @@ class TextFastPath:
 
     def __init__(self, scoring: Scoring, functions: Mapping[str, Callable[..., int]]) -> None:
         self._scoring = scoring
-        self._find_lines, self._scan = functions["find_lines"], functions["scan"]
+        self._find_lines, self._scan, self._score = (
+            functions[name] for name in ("find_lines", "scan", "score")
+        )
         job = scoring.job
-        self._joined = JoinedGold(scoring.gold if job.data else {}, job, functions)
+        self._table, self._golds = TextTable(job), Golds(job)
+        self._refused: set[int] = set()
+        """Digests of lines whose gold cannot be that of others."""
         self._settings = (ctypes.c_int64 * SET_SIZE)(
-            DIALECT_NUMBERS[job.dialect],
             job.options.strip_reasoning,
             job.details,
             bool(job.data),
-            SEEN_IN_GOLD if job.task is None else task_number(job.task, None, job.task),
             False,
             job.options.strict,
             least_measure(job),
-            _finds_fields_only(job),
             int.from_bytes(os.urandom(8), "little") >> 1,
         )
-        self._paths = paths_of(job.field_map)
         self._known = KnownGold(scoring)
-        self._work = (
-            lazy_buffer(8 * TOKEN_COLUMNS * MAX_TOKENS),
-            lazy_buffer(8 * MAX_TOKENS),
-            numbers(SMALL_SIZE),
-            lazy_buffer(8 * 4 * MAX_TAXA),
-            numbers(2 * (TAXA_SLOTS + 1)),
-            lazy_buffer(8 * PROMPTS_SIZE),
-        )
+        self._work = [
+            lazy_buffer(8 * size)
+            for size in (
+                TOKEN_COLUMNS * MAX_TOKENS,
+                2 * MAX_TOKENS,
+                2 * MAX_TOKENS,
+                MOST_MEMBERS,
+                GOLD_NUMBERS,
+                4 * MAX_TAXA,
+                2 * (TAXA_SLOTS + 1),
+                PATTERN_WORK,
+            )
+        ]
+        self._places = (ctypes.c_int64 * WORK_PARTS)(*map(ctypes.addressof, self._work))
         self._state = numbers(STATE_SIZE)
         self._reader = StrictReader(job.options, functions)
         self.one_by_one = CountingReader(self._reader)
         """Reads responses of lines whose fields were found, as rewards have theirs read."""
         self._judge = LineJudge(scoring, self._known, self.one_by_one)
-        self._patterns = lazy_buffer(8 * PATTERN_WORK)
         self._lines = numbers(0)
         self._records = numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = lazy_buffer(SCRATCH_BYTES)
@@ -146,7 +153,7 @@ class TextFastPath:
     @classmethod
     def open(cls, scoring: Scoring) -> TextFastPath | None:
         """The fast path, or None where the job or the missing machine code does not allow it."""
-        if not serves(scoring.job) or not JoinedGold.can_hold(scoring.gold):
+        if not serves(scoring.job):
             return None
         functions = _at_hand.pop() if _at_hand else native.load(UNIT)
         return None if functions is None else cls(scoring, functions)
@@ -166,6 +173,7 @@ class TextFastPath:
         ``chosen`` is the filter of lm-evaluation-harness that is scored.
         """
         self._known.begin_block()
+        self._golds.make_room(len(data) >> 6)
         address = start_of(data)
         found = self._find(address, len(data), n_lines)
         if n_lines is None:
@@ -194,7 +202,7 @@ class TextFastPath:
         size = len(data)
         name = (chosen or "").encode("utf-8", "surrogatepass")
         self._settings[SET_FILTER] = chosen is not None
-        joined, state = self._joined, self._state
+        state = self._state
         ctypes.memset(state, 0, ctypes.sizeof(state))
         while True:
             found = self._scan(
@@ -205,29 +213,14 @@ class TextFastPath:
                 self._settings,
                 name,
                 len(name),
-                joined.text,
-                len(joined.text),
-                joined.records,
-                joined.n,
-                joined.slots,
-                joined.n_slots,
-                joined.asked,
-                joined.n_asked,
-                joined.lengths,
-                joined.n_lengths,
-                joined.asked_slots,
-                joined.n_asked_slots,
-                *self._work,
+                self._table.about,
+                self._golds.about,
+                self._places,
                 self._records,
                 len(self._records) // RECORD_COLUMNS,
                 self._scratch,
                 len(self._scratch),
                 state,
-                self._patterns,
-                self._paths.table,
-                self._paths.n,
-                self._paths.steps,
-                len(self._paths.steps),
             )
             if state[STATE_WANTS] == WANTS_NOTHING:
                 return ScannedBlock(self, data, address, lines, found)
@@ -236,9 +229,51 @@ class TextFastPath:
                 ctypes.memmove(records, self._records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
                 self._records = records
             else:
-                scratch = lazy_buffer(2 * len(self._scratch))
-                ctypes.memmove(scratch, self._scratch, state[STATE_USED])
-                self._scratch = scratch
+                self._grow_scratch()
+
+    def _grow_scratch(self) -> None:
+        scratch = lazy_buffer(2 * len(self._scratch))
+        ctypes.memmove(scratch, self._scratch, self._state[STATE_USED])
+        self._scratch = scratch
+
+    def _learn(self, block: ScannedBlock, numbers: range, first_index: int, chosen: str | None) -> None:
+        """Prepare the golds of lines that nobody has met before, and score those lines."""
+        if FIELDS not in kinds_of(block.lines, numbers.start, numbers.stop):
+            return
+        columns = memoryview(block.lines).cast("B").cast("q")
+        some = slice(LINE_COLUMNS * numbers.start, LINE_COLUMNS * numbers.stop)
+        mine = [*zip(numbers, *(columns[some][k::LINE_COLUMNS].tolist() for k in _LEARNT), strict=True)]
+        added: set[int] = set()
+        for number, kind, gold, digest, rest in mine:
+            if kind != FIELDS or gold != GOLD_UNKNOWN or digest in added or digest in self._refused:
+                continue
+            at, end = (columns[LINE_COLUMNS * line + LINE_RECORD] for line in (number, number + 1))
+            record = self._known.gold_of(
+                block, self._records, self._scratch, number, range(at, end), first_index, chosen
+            )
+            if record is not None and self._golds.add(digest, record, rest):
+                added.add(digest)
+            elif len(self._refused) < MOST_REFUSED:
+                self._refused.add(digest)
+        at = numbers.start
+        while added and at < numbers.stop:
+            at = self._score(
+                block.address,
+                len(block.data),
+                block.lines,
+                numbers.stop,
+                at,
+                self._settings,
+                self._golds.about,
+                self._places,
+                self._records,
+                len(self._records) // RECORD_COLUMNS,
+                self._scratch,
+                len(self._scratch),
+                self._state,
+            )
+            if at < numbers.stop:
+                self._grow_scratch()
 
     def read_left(self, block: ScannedBlock, start: int, stop: int) -> None:
         """Have the task's extractor read the responses of some lines that the kernel has left. A line for
@@ -281,7 +316,8 @@ class TextFastPath:
     def judge(
         self, block: ScannedBlock, numbers: range, first_index: int, chosen: str | None
     ) -> JudgedBlock | None:
-        """The rows of those lines that a task's judge scores."""
+        """The rows of those lines that a task's judge scores; those of text tasks are scored too."""
+        self._learn(block, numbers, first_index, chosen)
         return self._judge.judge(block, self._records, self._scratch, numbers, first_index, chosen)
 
     def score(

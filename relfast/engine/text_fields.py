@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -18,13 +18,16 @@ import orjson
 from relfast_kernels.layouts import (
     FIELDS,
     GOLD_MEMBERS,
+    HAS_ID_ONLY,
+    ID_OF_GOLD,
     IN_DATA,
     LINE_COLUMNS,
+    LINE_DIGEST,
     LINE_KIND,
     LINE_RECORD,
+    LINE_REST,
     NOWHERE,
     RECORD_COLUMNS,
-    RECORD_GOLD,
     RECORD_ID,
     RECORD_ID_END,
     RECORD_ID_PLACE,
@@ -35,6 +38,7 @@ from relfast_kernels.layouts import (
 )
 
 from relfast.engine.scoring import Reader, Scoring
+from relfast.formats import Entry
 from relfast.records import Extracted, Record, Score, SharedGold
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task
@@ -44,6 +48,12 @@ if TYPE_CHECKING:
 
 MAX_BYTES: Final = 32 << 20
 """Lines of which the gold is kept, in bytes: 1,300 of SeqBench's with 10 × 10 rooms."""
+
+_RECORD_BYTES: Final = 256
+"""What a record takes beside what its line says."""
+
+_NO_MORE: Final[Mapping[str, Any]] = {}
+"""What a row says that has an id and responses only."""
 
 _LARGE_INTEGER: Final = re.compile(rb"(?<![.0-9])[0-9]{19}")
 _DIGITS: Final = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
@@ -100,15 +110,34 @@ class KnownGold:
         self._decoded.clear()
 
     def gold_of(
-        self, block: ScannedBlock, number: int, n: int, first_index: int, chosen: str | None, digest: int
+        self,
+        block: ScannedBlock,
+        records: ctypes.Array[ctypes.c_int64],
+        scratch: ctypes.Array[ctypes.c_char],
+        number: int,
+        mine: range,
+        first_index: int,
+        chosen: str | None,
     ) -> Record | None:
-        """A record with the gold of a line whose fields the kernel has found, ``n`` responses among them;
-        None where its gold cannot be shared."""
+        """A record with the gold of a line whose fields the kernel has found, ``mine`` its records; None
+        where its gold cannot be shared."""
+        place = number * LINE_COLUMNS
+        digest, rest = block.lines[place + LINE_DIGEST], block.lines[place + LINE_REST]
         if digest not in self.golds:
-            line = block.line(number)
-            # should its responses be left, it is not decoded anew
-            found = self._decoded[number] = self._scoring.line(line, first_index + number, chosen)
-            self._learn(digest, line, found, n)
+            if rest == HAS_ID_ONLY and self._scoring.job.data:
+                texts = memoryview(block.data), memoryview(scratch).cast("B")
+                said: Any = "" if len(mine) == 1 else [""] * len(mine)
+                entry = Entry(_id_of(texts, records, mine.start), response=said, row=_NO_MORE)
+                found = self._scoring.entry(entry, first_index + number)
+                self._learn(digest, found, len(mine), 0, rest)
+            else:
+                line = block.line(number)
+                if number not in self._decoded:
+                    # should its responses be left, it is not decoded anew
+                    self._decoded[number] = self._scoring.line(line, first_index + number, chosen)
+                found = self._decoded[number]
+                if not _has_large_integer(line):
+                    self._learn(digest, found, len(mine), len(line), rest)
         return self.golds.get(digest)
 
     def take(
@@ -140,14 +169,15 @@ class KnownGold:
             place = number * LINE_COLUMNS
             at, end = lines[place + LINE_RECORD], lines[place + LINE_COLUMNS + LINE_RECORD]
             fields = lines[place + LINE_KIND] == FIELDS
-            known = self.golds.get(records[at * RECORD_COLUMNS + RECORD_GOLD]) if fields else None
+            digest, rest = lines[place + LINE_DIGEST], lines[place + LINE_REST]
+            known = self.golds.get(digest) if fields else None
             index = first_index + number
             found = self._decoded.get(number)
             if found is None and known is None:
                 line = block.line(number)
                 found = self._scoring.line(line, index, chosen)
-                if fields:
-                    self._learn(records[at * RECORD_COLUMNS + RECORD_GOLD], line, found, end - at)
+                if fields and not _has_large_integer(line):
+                    self._learn(digest, found, end - at, len(line), rest)
             if found is not None:
                 entries += found
                 counts.append(len(found))
@@ -158,13 +188,9 @@ class KnownGold:
             n_text += task.text_kernel is not None
             n_judged += task.in_blocks is not None
             counts.append(end - at)
+            id = known.id if rest == ID_OF_GOLD else _id_of(texts, records, at)
             for sample in range(end - at):
                 row = records[(at + sample) * RECORD_COLUMNS : (at + sample + 1) * RECORD_COLUMNS]
-                if sample == 0:
-                    id = None
-                    if row[RECORD_ID_PLACE] != NOWHERE:
-                        text = texts[row[RECORD_ID_PLACE] != IN_DATA]
-                        id = orjson.loads(text[row[RECORD_ID] : row[RECORD_ID_END]])
                 text = texts[row[RECORD_TEXT_PLACE] != IN_DATA]
                 response = str(text[row[RECORD_TEXT] : row[RECORD_TEXT_END]], "utf-8")
                 entries.append(
@@ -182,22 +208,33 @@ class KnownGold:
                 )
         return Taken(entries, counts, n_exact, n_text, n_judged)
 
-    def _learn(self, digest: int, line: bytes, found: Sequence[Record | Score], n: int) -> None:
+    def _learn(self, digest: int, found: Sequence[Record | Score], n: int, size: int, rest: int) -> None:
         """Keep the gold of a line that was decoded, unless it can be another's with the same digest."""
-        first = found[0] if found else None
-        if len(found) != n or not isinstance(first, Record) or _has_large_integer(line):
+        if len(found) != n:
             return
-        if not all(isinstance(entry, Record) and isinstance(entry.response, str) for entry in found):
+        shared = SharedGold()
+        for entry in found:
+            if not isinstance(entry, Record) or not isinstance(entry.response, str):
+                return
+            entry.shared = shared
+        first = found[0]
+        assert isinstance(first, Record)
+        if rest == ID_OF_GOLD and first.id is None:
             return
         looked_at = TASKS[first.task].row_fields
         if looked_at and (digest & ROW_UNSEEN or not set(looked_at).issubset(GOLD_MEMBERS)):
             return
-        if self._size + len(line) > self._limit:
+        size += _RECORD_BYTES
+        if self._size + size > self._limit:
             self.golds.clear()
             self._size = 0
-        self._size += len(line)
-        shared = SharedGold()
-        for entry in found:
-            assert isinstance(entry, Record)
-            entry.shared = shared
-        self.golds[digest] = replace(first, response=None)
+        self._size += size
+        self.golds[digest] = replace(first, response=None) if size > _RECORD_BYTES else first
+
+
+def _id_of(texts: tuple[memoryview, memoryview], records: ctypes.Array[ctypes.c_int64], number: int) -> Any:
+    """The id of a record, as the kernel left it."""
+    row = records[number * RECORD_COLUMNS : (number + 1) * RECORD_COLUMNS]
+    if row[RECORD_ID_PLACE] == NOWHERE:
+        return None
+    return orjson.loads(texts[row[RECORD_ID_PLACE] != IN_DATA][row[RECORD_ID] : row[RECORD_ID_END]])

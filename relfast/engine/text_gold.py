@@ -1,166 +1,95 @@
-"""Gold as the text kernel reads it: records to join with, and what a job says of tasks and measures."""
+"""Golds as the text kernel reads them: each is prepared once, and found by the digest of what it depends
+on."""
 
 from __future__ import annotations
 
 import ctypes
-import mmap
 import struct
-from array import array
-from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final
 
 import orjson
-from relfast_kernels.layouts import (
-    ASKED_BITS,
-    ASKED_COLUMNS,
-    GOLD_FIELDS,
-    JOIN_COLUMNS,
-    NO_TASK,
-    SHORTEST_QUESTION,
-)
+from relfast_kernels.layouts import GOLD_COLUMNS, GOLD_FIELDS, GOLD_PARTS, ID_OF_GOLD
 
-from relfast.engine.gold_records import GoldRecords
 from relfast.engine.job import Job
-from relfast.engine.rows import Gold
-from relfast.engine.text_work import NUMBERS, TASK_BY_NUMBER
-from relfast.formats.paths import MISSING
-from relfast.json_text import decode_text
-from relfast.tasks import find_task, infer_task
+from relfast.engine.text_work import NUMBERS, TASK_BY_NUMBER, lazy_buffer
+from relfast.json_text import encode_json
+from relfast.records import Record
 from relfast.tasks.base import resolve
 
-MOST_ASKED: Final = 1 << 28
-"""Characters of questions that are written down; with more, rows are joined by question the ordinary way."""
+MOST_GOLDS: Final = 1 << 17
+MOST_BYTES: Final = 1 << 25
+"""Golds, and bytes of their JSON, that are kept; full, the table forgets all."""
 
-_SEVERAL: Final = -1
-
-
-class _Reading(NamedTuple):
-    """What of a job decides how gold reads."""
-
-    strict: bool
-    details: bool
-    task: str | None
+_SLOTS: Final = 2 * MOST_GOLDS
+_ROW: Final = struct.Struct(f"{GOLD_COLUMNS}q")
+_NO_GOLD: Final = b"0"
+"""JSON that is no gold: the kernel leaves its responses."""
 
 
-class _Records(NamedTuple):
-    """Gold records as text: each one's id and gold, and `JOIN_COLUMNS` numbers that say where they stand;
-    their questions, `ASKED_COLUMNS` numbers each, and which lengths these have, the longest first."""
+class Golds:
+    """The golds that a run has met; ``about`` says where they are."""
 
-    text: bytes
-    columns: array[int]
-    asked: array[int]
-    lengths: array[int]
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        # marks of reasoning but our own no kernel knows: responses are found, and read elsewhere
+        self._reads = not (job.options.reasoning and (job.options.strict or job.options.strip_reasoning))
+        self._forget()
 
-
-_prepared: list[tuple[Gold, _Reading, _Records]] = []
-
-
-def prepare(gold: Gold, *, strict: bool, details: bool, task: str | None) -> None:
-    """Write gold down before this process is forked, so that its workers share it: those whose job reads it
-    in another way than was thought write it themselves."""
-    reading = _Reading(strict, details, task)
-    _prepared.append((gold, reading, _records_of(gold, reading)))
-
-
-class JoinedGold:
-    """Gold records as the kernel looks them up."""
-
-    def __init__(self, gold: Gold, job: Job, functions: Mapping[str, Callable[..., int]]) -> None:
-        reading = _Reading(job.options.strict, job.details, job.task)
-        found = (each[2] for each in _prepared if each[0] is gold and each[1] == reading)
-        self.text, columns, asked, lengths = next(found, None) or _records_of(gold, reading)
-        self.n, self.n_asked, self.n_lengths = (
-            len(columns) // JOIN_COLUMNS,
-            len(asked) // ASKED_COLUMNS,
-            len(lengths),
-        )
-        self.records, self.asked, self.lengths = _numbers(columns), _numbers(asked), _numbers(lengths)
-        self.n_slots = _places_for(self.n)
-        self.slots = _zeros(self.n_slots)
-        functions["index"](self.text, len(self.text), self.records, self.n, self.slots, self.n_slots)
-        self.n_asked_slots = _places_for(self.n_asked) + ASKED_BITS
-        self.asked_slots = _zeros(self.n_asked_slots)
-        functions["index_asked"](
-            self.text, len(self.text), self.asked, self.n_asked, self.asked_slots, self.n_asked_slots
+    def _forget(self) -> None:
+        """Begin anew, in memory that takes room only where it is touched."""
+        sizes = MOST_BYTES, MOST_GOLDS, _SLOTS, _SLOTS
+        columns = 1, 8 * GOLD_COLUMNS, 8, 8
+        self._memory = [lazy_buffer(n * size) for n, size in zip(sizes, columns, strict=True)]
+        self._text, self._rows, *others = (memoryview(part).cast("B") for part in self._memory)
+        self._digests, self._numbers = (part.cast("q") for part in others)
+        self._n = self._used = 0
+        places = [ctypes.addressof(part) for part in self._memory]
+        self.about = (ctypes.c_int64 * (2 * GOLD_PARTS))(
+            *(number for pair in zip(places, sizes, strict=True) for number in pair)
         )
 
-    @staticmethod
-    def can_hold(gold: Gold) -> bool:
-        """Whether all ids are text or whole numbers: to Python 1, 1.0 and true are one id."""
-        return all(type(record_id) is str or type(record_id) is int for record_id in gold)
+    def make_room(self, n_lines: int) -> None:
+        """Have room for the golds of so many lines, before a block is read."""
+        if self._n + n_lines > MOST_GOLDS or self._used > MOST_BYTES // 2:
+            self._forget()
 
+    def add(self, digest: int, record: Record, rest: int) -> bool:
+        """Add what a record is held against and, where a line says no more than that, its id; False where
+        there is no room for it."""
+        task = NUMBERS.get(record.task, -1) if self._reads else -1
+        answer = b"" if task < 0 else _gold_text(self._as_compared(record, task))
+        id = encode_json(record.id) if rest == ID_OF_GOLD else b""
+        begin = self._used
+        middle, end = begin + len(answer), begin + len(answer) + len(id)
+        if end > MOST_BYTES or self._n == MOST_GOLDS:
+            return False
+        self._text[begin:end] = answer + id
+        _ROW.pack_into(self._rows, _ROW.size * self._n, task, begin, middle, middle, end)
+        at = digest & _SLOTS - 1
+        while self._numbers[at]:
+            at = at + 1 & _SLOTS - 1
+        self._n, self._used = self._n + 1, end
+        self._digests[at], self._numbers[at] = digest, self._n
+        return True
 
-def _numbers(values: array[int]) -> ctypes.Array[ctypes.c_int64]:
-    return (ctypes.c_int64 * max(1, len(values))).from_buffer(values or array("q", [0]))
-
-
-def _places_for(n: int) -> int:
-    """Places of a table of so many things."""
-    return 1 << (2 * n + 1).bit_length()
-
-
-def _zeros(n: int) -> ctypes.Array[ctypes.c_int64]:
-    return (ctypes.c_int64 * n).from_buffer(mmap.mmap(-1, 8 * n))
-
-
-def _records_of(gold: Gold, reading: _Reading) -> _Records:
-    text = bytearray()
-    columns = array("q")
-    numbers: dict[Any, int] = {}
-    for record_id, entry in gold.items():
-        start = len(text)
-        try:
-            text += orjson.dumps(record_id)
-        except (TypeError, ValueError):
-            continue  # large numbers, lone surrogates: lines with such ids take the exact way
-        middle = len(text)
-        answer = decode_text(entry.answer) if isinstance(entry.answer, str) else entry.answer
-        task = task_number(entry.task, answer, reading.task)
-        text += _gold_text(_as_compared(answer, entry.question, task, reading))
-        numbers[record_id] = len(columns) // JOIN_COLUMNS
-        columns.extend((start, middle, middle, len(text), task))
-    asked, lengths = _asked(gold, numbers, text)
-    return _Records(bytes(text), columns, asked, lengths)
-
-
-def _asked(gold: Gold, numbers: Mapping[Any, int], text: bytearray) -> tuple[array[int], array[int]]:
-    """Write questions down as the kernel looks for them in prompts: where they are, and their lengths."""
-    asked = array("q")
-    questions = gold.questions() if isinstance(gold, GoldRecords) else {}
-    if sum(map(len, questions)) > MOST_ASKED:
-        questions = {}
-    for question, record_id in questions.items():
-        if len(question) < SHORTEST_QUESTION:
-            continue
-        start = len(text)
-        try:
-            text += question.encode()
-        except UnicodeEncodeError:
-            continue  # half a surrogate pair stands in no prompt that the kernel reads
-        asked.extend((start, len(text), numbers.get(record_id, _SEVERAL)))
-    lengths = {asked[at + 1] - asked[at] for at in range(0, len(asked), ASKED_COLUMNS)}
-    return asked, array("q", sorted(lengths, reverse=True))
+    def _as_compared(self, record: Record, number: int) -> Any:
+        """Gold as the job's policy compares it; None where that is not what details show."""
+        kernel = TASK_BY_NUMBER[number][1]
+        if not self._job.options.strict or kernel.strict_gold is None:
+            return record.answer
+        compared = resolve(kernel.strict_gold)(record.answer, record.question)
+        return None if self._job.details and compared is not record.answer else compared
 
 
 def _gold_text(answer: Any) -> bytes:
     """The JSON of what the kernel reads of gold; of gold that is none, JSON that it does not take."""
     if not isinstance(answer, Mapping):
-        return b"0"
+        return _NO_GOLD
     try:
         return orjson.dumps({name: answer[name] for name in GOLD_FIELDS if name in answer})
     except (TypeError, ValueError, RecursionError):
-        return b"0"
-
-
-def _as_compared(answer: Any, question: Any, number: int, reading: _Reading) -> Any:
-    """Gold as the job's policy compares it; None where that is not what details show."""
-    kernel = TASK_BY_NUMBER[number][1] if number in TASK_BY_NUMBER else None
-    if not reading.strict or kernel is None or kernel.strict_gold is None:
-        return answer
-    if not isinstance(answer, Mapping):
-        return answer
-    compared = resolve(kernel.strict_gold)(answer, question)
-    return None if reading.details and compared is not answer else compared
+        return _NO_GOLD
 
 
 def least_measure(job: Job) -> int:
@@ -168,12 +97,3 @@ def least_measure(job: Job) -> int:
     (name,) = {kernel.least for _, kernel in TASK_BY_NUMBER.values() if kernel.least is not None}
     (bits,) = struct.unpack("<q", struct.pack("<d", getattr(job.options, name)))
     return int(bits)
-
-
-def task_number(name: Any, answer: Any, otherwise: str | None) -> int:
-    """The kernel's number of a gold record's task, ``otherwise`` where it does not say; or `NO_TASK`."""
-    if name is MISSING or name is None:
-        task = find_task(otherwise) if otherwise else infer_task(answer)
-    else:
-        task = find_task(name)
-    return NO_TASK if task is None else NUMBERS.get(task.name, NO_TASK)

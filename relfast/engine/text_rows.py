@@ -13,7 +13,6 @@ from relfast_kernels.layouts import (
     GOLD_VALUE_SHIFT,
     GOLD_YES,
     KEY_COUNT,
-    KEY_FAILED,
     KEY_REASON,
     KEY_TASK,
     KEY_VALUE,
@@ -34,9 +33,9 @@ from relfast_kernels.layouts import (
 )
 
 from relfast.engine.scoring import Scoring
-from relfast.engine.text_work import NAMES, TASK_BY_NUMBER, buffer, numbers
-from relfast.json_text import encode_json, encode_row
-from relfast.records import Outcome, Record, Score, unscored
+from relfast.engine.text_work import TASK_BY_NUMBER, buffer, numbers
+from relfast.json_text import encode_row
+from relfast.records import Outcome, Record, Score
 from relfast.stats.samples import SAMPLE
 from relfast.stats.summary import Tally
 from relfast.tasks.base import resolve
@@ -143,28 +142,18 @@ class RowWriter:
                 self._counts[number] = 0
 
     def _add_template(self, key: int) -> None:
-        failed = bool(key & KEY_FAILED)
-        score = self._failure_of(key) if failed else self._score_of(key)
+        score = self._score_of(key)
         row = encode_row(score.to_row())
         prefix, middle = b'{"index":0,"id":null', b'"sample":'
         head, _, tail = row.removeprefix(prefix).partition(middle + b"0")
-        if failed:
-            # the error is every record's own
-            before, _, after = tail.partition(encode_json(score.error))
-            parts = [before, after[:1], after[1:]]
-        else:
-            # so are the lists that are empty here
-            holes = tail.split(b":[]")
-            parts = [tail, b"", b""] if len(holes) == 1 else [holes[0] + b":", holes[1] + b":", holes[2]]
+        # the lists that are empty here are every record's own
+        holes = tail.split(b":[]")
+        parts = [tail, b"", b""] if len(holes) == 1 else [holes[0] + b":", holes[1] + b":", holes[2]]
         number = self._add(key, len(self._scores), self._keys, MAX_TEMPLATES, self._slots)
         for place, part in enumerate((head + middle, *parts), TEMPLATE_PARTS * number + 1):
             self._blob += part
             self._offsets[place] = len(self._blob)
         self._scores.append(score)
-
-    def _failure_of(self, key: int) -> Score:
-        """A row of a response that is not there, for record 0 without an id."""
-        return unscored(0, None, NAMES.get(key & KEY_TASK), 0, "invalid_record", "", "")
 
     def _score_of(self, key: int) -> Score:
         """A row with a key's outcome, for record 0 without an id."""

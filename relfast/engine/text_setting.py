@@ -6,17 +6,15 @@ import os
 import sys
 from typing import Final
 
-from relfast_kernels.layouts import DIALECT_NUMBERS
-
 from relfast.engine.job import Job
 from relfast.engine.pool.launch import environment
-from relfast.engine.text_paths import can_hold
+from relfast.engine.text_table import can_hold
 from relfast.errors import UsageError
 
 
 def serves(job: Job) -> bool:
     """Whether a job's settings are those that the fast path reads lines under."""
-    return can_hold(job.field_map) and job.dialect in DIALECT_NUMBERS
+    return can_hold(job.field_map)
 
 
 COMPILE_VARIABLE: Final = "RELFAST_COMPILE"

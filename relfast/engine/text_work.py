@@ -6,7 +6,7 @@ import ctypes
 import mmap
 from typing import Final
 
-from relfast_kernels.layouts import FIRST_OTHER, LINE_COLUMNS, LINE_KIND, OTHER_TASKS
+from relfast_kernels.layouts import LINE_COLUMNS, LINE_KIND
 
 from relfast.tasks import TASKS
 
@@ -16,12 +16,8 @@ TASK_BY_NUMBER: Final = {
     if task.text_kernel is not None
 }
 
-NUMBERS: Final = {
-    **{task.name: number for number, (task, _) in TASK_BY_NUMBER.items()},
-    **{name: number for number, name in enumerate(OTHER_TASKS, FIRST_OTHER)},
-}
-"""The kernel's numbers of all tasks: of those whose responses it does not read too, which can have failed."""
-NAMES: Final = {number: name for name, number in NUMBERS.items()}
+NUMBERS: Final = {task.name: number for number, (task, _) in TASK_BY_NUMBER.items()}
+"""The kernel's numbers of the tasks whose responses it reads."""
 
 
 def buffer(size: int) -> ctypes.Array[ctypes.c_char]:

@@ -1,10 +1,8 @@
 """The dialects, as a table: how a row of each is known, and where it has what a record needs.
 
-`relfast.formats.reading` interprets it, ``docs/formats.md`` prints it. The text kernels know what they need
-of it once more (`relfast_kernels.text.tools`).
-Paths are those of `relfast.formats.paths`; of several, parted by blanks, the first that leads to something
-counts.
-"""
+`relfast.formats.reading` interprets it, `relfast.engine.text_table` writes it down for the kernel that
+projects lines, ``docs/formats.md`` prints it. Paths are those of `relfast.formats.paths`; of several, parted
+by blanks, the first that leads to something counts."""
 
 from __future__ import annotations
 

@@ -100,6 +100,7 @@ def _known(lines: list[bytes]) -> int:
     """How many lines the kernel reads by itself."""
     path = _fast_path(False)
     block = path.scan(b"\n".join(lines) + b"\n", len(lines))
+    block.judge(0, len(lines), 0, None)
     kinds = block.lines[layouts.LINE_KIND : len(lines) * layouts.LINE_COLUMNS : layouts.LINE_COLUMNS]
     left = sum(
         path._records[at * layouts.RECORD_COLUMNS + layouts.RECORD_KEY] & layouts.LEFT != 0

@@ -7,10 +7,8 @@ import random
 import re
 import shutil
 from collections.abc import Iterator
-from hashlib import blake2b as known_blake2b
 from pathlib import Path
 
-import numpy as np
 import pytest
 from corpora import rel_records
 from dump_lines import Dice, gold_lines
@@ -19,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from relfast_kernels import layouts
 from relfast_kernels.compiled import native
-from relfast_kernels.text import blake2b, characters
+from relfast_kernels.text import characters
 from seeds import SEED, rounds
 from strict.dresses import dressed
 
@@ -95,6 +93,13 @@ def fast_path() -> TextFastPath:
     opened = TextFastPath.open(Scoring(Job()))
     assert opened is not None
     return opened
+
+
+def slow_lines(fast_path: TextFastPath, data: bytes, n_lines: int, chosen: str | None = None) -> int:
+    """How many lines of a block no kernel scores."""
+    scanned = fast_path.scan(data, n_lines, chosen)
+    scanned.judge(0, n_lines, 0, chosen)
+    return sum(end - start for start, end, slow in scanned.runs(0, n_lines) if slow)
 
 
 def rows_of(
@@ -208,7 +213,7 @@ def test_every_dialect_is_read(
     assert opened is not None
     for ensure_ascii in (True, False):
         data = json.dumps(row, ensure_ascii=ensure_ascii).encode()
-        assert list(opened.scan(data, 1, "none").runs(0, 1)) == [(0, 1, False)]
+        assert not slow_lines(opened, data, 1, "none")
         written = rows_of(opened, data, 1, scoring=scoring, chosen="none")
         assert written == rows_of(None, data, 1, scoring=scoring, chosen="none")
         assert json.loads(written[0].splitlines()[0])["metrics"]["recall"] == 2 / 3
@@ -231,7 +236,7 @@ def test_strict_rows_are_the_same(fast_path: TextFastPath, details: bool) -> Non
     expected = rows_of(None, data, len(lines), scoring=scoring)
     for _ in range(3):
         assert rows_of(opened, data, len(lines), scoring=scoring) == expected
-        assert not any(slow for _, _, slow in opened.scan(data, len(lines)).runs(0, len(lines)))
+        assert not slow_lines(opened, data, len(lines))
 
 
 def test_rows_beyond_all_room(fast_path: TextFastPath) -> None:
@@ -249,8 +254,7 @@ def test_rows_beyond_all_room(fast_path: TextFastPath) -> None:
     assert rows_of(opened, data, len(rows), scoring=scoring) == rows_of(
         None, data, len(rows), scoring=scoring
     )
-    slow = [run for run in opened.scan(data, len(rows)).runs(0, len(rows)) if run[2]]
-    assert slow == [(40, 42, True)]  # more different numbers than are compared
+    assert slow_lines(opened, data, len(rows)) == 2  # more different numbers than are compared
 
 
 @pytest.mark.slow
@@ -263,23 +267,13 @@ def test_verbose_runs_say_how_many_lines_took_which_way(fast_path: TextFastPath,
     told: list[str] = []
     score_files([str(tmp_path / "dump.jsonl")], None, Job(), workers=0, tell=told.append)
     said = next(line for line in told if line.startswith("text fast path"))
-    # the first of a gold goes the ordinary way, of the others the extractor reads the response
-    assert ", 1 (" in said
-    assert ", 29 (" in said
+    # once the gold is known no line is decoded; of some the extractor reads the response
+    assert ", 0 (" in said
+    assert ", 30 (" in said
     told.clear()
     (tmp_path / "short.jsonl").write_text("\n".join(lines[:9]))
     score_files([str(tmp_path / "short.jsonl")], None, Job(), workers=0, tell=told.append)
     assert told[-2] == "text fast path: not taken"
-
-
-def test_digest_is_blake2b() -> None:
-    rng = random.Random(0)
-    words = np.zeros(layouts.BLAKE_WORDS, np.uint64)
-    # around words of 8 and blocks of 128 bytes
-    for length in [*range(1, 20), *range(120, 137), *range(250, 264), 1_000]:
-        data = rng.randbytes(length)
-        value = blake2b.digest(np.frombuffer(data, np.uint8), 0, length, words)
-        assert int(value).to_bytes(8, "little") == known_blake2b(data, digest_size=8).digest()
 
 
 def test_the_fast_path_takes_plain_lines(fast_path: TextFastPath) -> None:
@@ -304,9 +298,7 @@ def test_the_fast_path_takes_plain_lines(fast_path: TextFastPath) -> None:
         row["metadata"] = {"panels": [[1.5, -2e-3], []], "ok": True}
         rows.append(json.dumps(row).encode())
     data = b"\n".join(rows)
-    scanned = fast_path.scan(data, len(rows))
-    slow = sum(end - start for start, end, slow in scanned.runs(0, len(rows)) if slow)
-    assert slow == 0
+    assert not slow_lines(fast_path, data, len(rows))
     assert rows_of(fast_path, data, len(rows)) == rows_of(None, data, len(rows))
 
 
@@ -316,26 +308,22 @@ def test_the_fast_path_takes_plain_lines(fast_path: TextFastPath) -> None:
         (b'"error":null', True),
         (b'"error": null ', True),
         (b'"metadata":{"error":"x","status_code":500}', True),
-        (b'"error":"timed out"', True),
-        (b'"error":{"type":"APIConnectionError","message":"no"}', True),
+        (b'"error":"timed out"', False),
         (b'"error":"no","error":null', True),  # of equal keys the last one counts
-        (b'"error":null,"error":"no"', True),
+        (b'"error":null,"error":"no"', False),
         (b'"status_code":200', True),
-        (b'"status_code":500', True),
+        (b'"status_code":500', False),
         (b'"error":7', False),
         (b'"error":{"message":7}', False),
         (rb'"error":{"a\/b":1,"a/b":2}', False),  # a name in two spellings
         (rb'"error":{"a\/b":1,"a/b":null}', False),
         (rb'"error":{"error":{"\u00e9":1}}', False),
-        (rb'"error":"no","id":{"\/":1,"/":2}', False),
         (b'"status_code":1000', False),
     ],
 )
-def test_failed_requests_are_read_where_their_words_are_known(
-    fast_path: TextFastPath, fields: bytes, fast: bool
-) -> None:
+def test_rows_that_say_something_failed_are_left(fast_path: TextFastPath, fields: bytes, fast: bool) -> None:
     record = b'{"id":"a","task":"REL-A1","answer":{"target":3},%b,"response":"Answer 4"}' % fields
-    assert list(fast_path.scan(record, 1).runs(0, 1)) == [(0, 1, not fast)]
+    assert slow_lines(fast_path, record, 1) == (not fast)
     assert rows_of(fast_path, record, 1) == rows_of(None, record, 1)
 
 
@@ -357,7 +345,7 @@ def test_failed_requests_are_read_where_their_words_are_known(
 )
 def test_members_that_nobody_asks_for(fast_path: TextFastPath, member: bytes, fast: bool) -> None:
     record = b'{"id":"a","task":"REL-A1","answer":{"target":3},"response":"Answer 4",%b}' % member
-    assert list(fast_path.scan(record, 1).runs(0, 1)) == [(0, 1, not fast)]
+    assert slow_lines(fast_path, record, 1) == (not fast)
     assert rows_of(fast_path, record, 1) == rows_of(None, record, 1)
 
 
@@ -412,10 +400,9 @@ def test_keys_and_samples_number_tasks_alike() -> None:
         Job(field_map={"response": "x.\u0663"}),
         # JSON has more than one spelling of these
         *(Job(field_map={"answer": f"gold{character}x"}) for character in '/"\\\n\x7f'),
-        Job(field_map={"response": ".".join("abcdefghi")}),
         Job(field_map={"response": "x", "completion": "y"}),
-        Job(field_map={"question": "x.@.y"}),
-        Job(dialect="realign"),
+        Job(field_map={"response": "x.*.y.*"}),
+        Job(field_map={"id": "x.*"}),
     ],
 )
 def test_other_settings_take_the_ordinary_way(job: Job) -> None:
@@ -504,7 +491,7 @@ def test_escapes_at_every_place_of_a_vector(fast_path: TextFastPath, escape: str
 
 
 def test_prompts_that_differ_in_one_byte_are_different_prompts(fast_path: TextFastPath) -> None:
-    """Digests of prompts are remembered: by the whole text, not by what decides where it is kept."""
+    """Ids are digests of prompt and gold as they stand."""
     prompt = "Which panel is missing? " * 20
     texts = [prompt[:place] + "#" + prompt[place + 1 :] for place in range(0, len(prompt), 3)]
     texts += [prompt * 9, prompt * 9 + ".", "", "a", "ab", "\\n" + prompt, prompt + "\\u00e9"]

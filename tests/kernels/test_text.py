@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 from pathlib import Path
@@ -11,18 +12,22 @@ import numpy as np
 import orjson
 import pytest
 from relfast_kernels import layouts
+from relfast_kernels.text import columns
 from relfast_kernels.text.digest import digest
-from relfast_kernels.text.entry import ENTRY_SIZE, Joined, Work
 from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.json_strings import put_by_stretches, put_text, string_end
 from relfast_kernels.text.line_ends import find_lines
-from relfast_kernels.text.lines import scan_lines
-from relfast_kernels.text.members import N_FIELDS
+from relfast_kernels.text.lines import Golds, Work, scan_lines, score_lines
+from relfast_kernels.text.projection import Table
 from relfast_kernels.text.vectors import WIDTH
 from seeds import fresh
 
+from relfast.engine.job import Job
+from relfast.engine.text_gold import Golds as PreparedGolds
+from relfast.engine.text_table import TextTable
+from relfast.records import Record
 from relfast.stats.samples import hash_id
-from relfast.tasks import TASKS
+from relfast.tasks import TASKS, find_task
 
 ROOT = Path(__file__).parent.parent.parent
 PIECES = [
@@ -30,6 +35,8 @@ PIECES = [
     "yes", "no", "know", "\no", "Eyes", "taxon_15", "taxon 3", "TAXON\n20", "\taxon_8", "15", "3.", "–", "é5", "5é", "“6”",
     "the motif and so on", "\\", '"', "\\n4", "/", "\f", "x" * 150,
 ]  # fmt: skip
+
+TABLE = TextTable(Job())
 
 
 def lines(n: int, seed: int) -> list[bytes]:
@@ -64,41 +71,67 @@ class Scan:
         self.records = zeros(4 * n_lines + 4, layouts.RECORD_COLUMNS)
         work = Work(
             zeros(layouts.MAX_TOKENS, layouts.TOKEN_COLUMNS),
-            zeros(layouts.MAX_TOKENS),
-            zeros(N_FIELDS),
-            zeros(ENTRY_SIZE),
+            zeros(2 * layouts.MAX_TOKENS),
+            zeros(2 * layouts.MAX_TOKENS),
+            zeros(columns.MOST_MEMBERS),
             zeros(GOLD_SIZE),
             zeros(2, layouts.MAX_TAXA, 2),
             zeros(2, layouts.TAXA_SLOTS + 1),
-            np.zeros(layouts.PROMPTS_SIZE, np.uint64),
             zeros(layouts.PATTERN_WORK),
         )
-        nothing = np.zeros(0, np.uint8)
-        joined = Joined(
-            nothing,
-            zeros(0, layouts.JOIN_COLUMNS),
-            zeros(2),
-            zeros(0, layouts.ASKED_COLUMNS),
-            zeros(0),
-            zeros(2 + layouts.ASKED_BITS),
-            nothing,
-            zeros(0, layouts.PATH_COLUMNS),
-            nothing,
-        )
         scratch = np.zeros(32 * len(content) + 2 * layouts.SCRATCH_PER_LINE, np.uint8)
+        settings, state = zeros(layouts.SET_SIZE), zeros(layouts.STATE_SIZE)
+        golds = PreparedGolds(Job())
         with np.errstate(over="ignore"):  # hashes wrap around
             found = find_lines(self.data, len(self.data), self.lines)
             self.lines = self.lines[: found + 1]
+            given = self.data, self.lines
             self.n = scan_lines(
-                self.data,
-                self.lines,
-                zeros(layouts.SET_SIZE),
-                joined,
+                *given,
+                settings,
+                np.zeros(0, np.uint8),
+                _table(),
+                _golds(golds),
                 work,
                 self.records,
                 scratch,
-                zeros(layouts.STATE_SIZE),
+                state,
             )
+            for line in self.lines[: self.n]:
+                if line[layouts.LINE_KIND] == layouts.FIELDS:
+                    row = json.loads(content[line[layouts.LINE_START] : line[layouts.LINE_END]])
+                    record = Record(0, row["id"], find_task(row["task"]).name, row["answer"], "")
+                    golds.add(int(line[layouts.LINE_DIGEST]), record, layouts.SAYS_MORE)
+            assert (
+                score_lines(*given, 0, settings, _golds(golds), work, self.records, scratch, state) == self.n
+            )
+
+
+def _array(place: int, n: int, *shape: int) -> np.ndarray:
+    size = n * int(np.prod(shape, dtype=np.int64))
+    return np.ctypeslib.as_array((ctypes.c_int64 * size).from_address(place)).reshape(n, *shape)
+
+
+def _bytes(place: int, n: int) -> np.ndarray:
+    return np.ctypeslib.as_array((ctypes.c_uint8 * n).from_address(place))
+
+
+def _table() -> Table:
+    about = [*TABLE.about]
+    shapes = [(2,), (), (columns.STEP_COLUMNS,), (2,), (columns.TEST_COLUMNS,), (columns.WAY_COLUMNS,)]
+    shapes += [(columns.FORM_COLUMNS,), (columns.SAID_COLUMNS,), (columns.SAY_COLUMNS,)]
+    parts = [_array(*about[2 * k + 2 : 2 * k + 4], *shape) for k, shape in enumerate(shapes)]
+    return Table(_bytes(*about[:2]), *parts)
+
+
+def _golds(golds: PreparedGolds) -> Golds:
+    about = [*golds.about]
+    return Golds(
+        _bytes(*about[:2]),
+        _array(*about[2:4], layouts.GOLD_COLUMNS),
+        _array(*about[4:6]),
+        _array(*about[6:8]),
+    )
 
 
 @pytest.mark.slow

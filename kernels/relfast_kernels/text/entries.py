@@ -8,14 +8,12 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import carray, kernel, pointer
 from relfast_kernels.layouts import (
-    ASKED_COLUMNS,
-    JOIN_COLUMNS,
+    GOLD_COLUMNS,
+    GOLD_PARTS,
     LINE_COLUMNS,
     MAX_TAXA,
     MAX_TOKENS,
-    PATH_COLUMNS,
     PATTERN_WORK,
-    PROMPTS_SIZE,
     READ_COLUMNS,
     READ_CUT,
     READ_PATTERNS,
@@ -24,7 +22,6 @@ from relfast_kernels.layouts import (
     READ_WORK,
     RECORD_COLUMNS,
     SET_SIZE,
-    SMALL_SIZE,
     STATE_SIZE,
     TAXA_SHIFT,
     TAXA_SLOTS,
@@ -32,18 +29,24 @@ from relfast_kernels.layouts import (
     TEMPLATE_SLOTS,
     TOKEN_COLUMNS,
     UNCUT,
+    WORK_PARTS,
 )
-from relfast_kernels.text.asked import index_asked
-from relfast_kernels.text.entry import ENTRY_SIZE, Joined, Work
-from relfast_kernels.text.join import index_gold
+from relfast_kernels.text.columns import (
+    FORM_COLUMNS,
+    MOST_MEMBERS,
+    SAID_COLUMNS,
+    SAY_COLUMNS,
+    STEP_COLUMNS,
+    TABLE_PARTS,
+    TEST_COLUMNS,
+    WAY_COLUMNS,
+)
+from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.line_ends import find_lines
-from relfast_kernels.text.lines import scan_lines
-from relfast_kernels.text.members import N_FIELDS
+from relfast_kernels.text.lines import Golds, Work, scan_lines, score_lines
+from relfast_kernels.text.projection import Table
 from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows
-
-_ENTRY = N_FIELDS
-_GOLD = _ENTRY + ENTRY_SIZE
 
 
 @kernel
@@ -90,6 +93,46 @@ def _find_lines(data: Any, n: int, lines: Any, max_lines: int) -> int:
     return find_lines(carray(data, n, np.uint8), n, carray(lines, (max_lines + 1, LINE_COLUMNS), np.int64))
 
 
+@kernel
+def _table_of(parts: Any) -> Any:
+    return Table(
+        carray(pointer(parts[0]), parts[1], np.uint8),
+        carray(pointer(parts[2]), (parts[3], 2), np.int64),
+        carray(pointer(parts[4]), parts[5], np.int64),
+        carray(pointer(parts[6]), (parts[7], STEP_COLUMNS), np.int64),
+        carray(pointer(parts[8]), (parts[9], 2), np.int64),
+        carray(pointer(parts[10]), (parts[11], TEST_COLUMNS), np.int64),
+        carray(pointer(parts[12]), (parts[13], WAY_COLUMNS), np.int64),
+        carray(pointer(parts[14]), (parts[15], FORM_COLUMNS), np.int64),
+        carray(pointer(parts[16]), (parts[17], SAID_COLUMNS), np.int64),
+        carray(pointer(parts[18]), (parts[19], SAY_COLUMNS), np.int64),
+    )
+
+
+@kernel
+def _golds_of(parts: Any) -> Any:
+    return Golds(
+        carray(pointer(parts[0]), parts[1], np.uint8),
+        carray(pointer(parts[2]), (parts[3], GOLD_COLUMNS), np.int64),
+        carray(pointer(parts[4]), parts[5], np.int64),
+        carray(pointer(parts[6]), parts[7], np.int64),
+    )
+
+
+@kernel
+def _work_of(parts: Any) -> Any:
+    return Work(
+        carray(pointer(parts[0]), (MAX_TOKENS, TOKEN_COLUMNS), np.int64),
+        carray(pointer(parts[1]), 2 * MAX_TOKENS, np.int64),
+        carray(pointer(parts[2]), 2 * MAX_TOKENS, np.int64),
+        carray(pointer(parts[3]), MOST_MEMBERS, np.int64),
+        carray(pointer(parts[4]), GOLD_SIZE, np.int64),
+        carray(pointer(parts[5]), (2, MAX_TAXA, 2), np.int64),
+        carray(pointer(parts[6]), (2, TAXA_SLOTS + 1), np.int64),
+        carray(pointer(parts[7]), PATTERN_WORK, np.int64),
+    )
+
+
 def _scan(
     data: Any,
     n: int,
@@ -98,81 +141,54 @@ def _scan(
     settings: Any,
     chosen: Any,
     n_chosen: int,
-    gold: Any,
-    gold_size: int,
-    gold_records: Any,
-    n_gold: int,
-    gold_slots: Any,
-    n_slots: int,
-    asked: Any,
-    n_asked: int,
-    lengths: Any,
-    n_lengths: int,
-    asked_slots: Any,
-    n_asked_slots: int,
-    tape: Any,
-    samples: Any,
-    small: Any,
-    spans: Any,
-    slots: Any,
-    words: Any,
+    table: Any,
+    golds: Any,
+    work: Any,
     records: Any,
     max_records: int,
     scratch: Any,
     scratch_size: int,
     state: Any,
-    patterns: Any,
-    paths: Any,
-    n_paths: int,
-    steps: Any,
-    n_steps: int,
 ) -> Any:
-    numbers = carray(small, SMALL_SIZE, np.int64)
     return scan_lines(
         carray(data, n, np.uint8),
         carray(lines, (n_lines + 1, LINE_COLUMNS), np.int64),
         carray(settings, SET_SIZE, np.int64),
-        Joined(
-            carray(gold, gold_size, np.uint8),
-            carray(gold_records, (n_gold, JOIN_COLUMNS), np.int64),
-            carray(gold_slots, n_slots, np.int64),
-            carray(asked, (n_asked, ASKED_COLUMNS), np.int64),
-            carray(lengths, n_lengths, np.int64),
-            carray(asked_slots, n_asked_slots, np.int64),
-            carray(chosen, n_chosen, np.uint8),
-            carray(paths, (n_paths, PATH_COLUMNS), np.int64),
-            carray(steps, n_steps, np.uint8),
-        ),
-        Work(
-            carray(tape, (MAX_TOKENS, TOKEN_COLUMNS), np.int64),
-            carray(samples, MAX_TOKENS, np.int64),
-            numbers[:_ENTRY],
-            numbers[_ENTRY:_GOLD],
-            numbers[_GOLD:],
-            carray(spans, (2, MAX_TAXA, 2), np.int64),
-            carray(slots, (2, TAXA_SLOTS + 1), np.int64),
-            carray(words, PROMPTS_SIZE, np.uint64),
-            carray(patterns, PATTERN_WORK, np.int64),
-        ),
+        carray(chosen, n_chosen, np.uint8),
+        _table_of(carray(table, 2 * TABLE_PARTS, np.int64)),
+        _golds_of(carray(golds, 2 * GOLD_PARTS, np.int64)),
+        _work_of(carray(work, WORK_PARTS, np.int64)),
         carray(records, (max_records, RECORD_COLUMNS), np.int64),
         carray(scratch, scratch_size, np.uint8),
         carray(state, STATE_SIZE, np.int64),
     )
 
 
-def _index(text: Any, size: int, records: Any, n: int, slots: Any, n_slots: int) -> int:
-    return index_gold(
-        carray(text, size, np.uint8),
-        carray(records, (n, JOIN_COLUMNS), np.int64),
-        carray(slots, n_slots, np.int64),
-    )
-
-
-def _index_asked(text: Any, size: int, asked: Any, n: int, slots: Any, n_slots: int) -> int:
-    return index_asked(
-        carray(text, size, np.uint8),
-        carray(asked, (n, ASKED_COLUMNS), np.int64),
-        carray(slots, n_slots, np.int64),
+def _score(
+    data: Any,
+    n: int,
+    lines: Any,
+    n_lines: int,
+    start: int,
+    settings: Any,
+    golds: Any,
+    work: Any,
+    records: Any,
+    max_records: int,
+    scratch: Any,
+    scratch_size: int,
+    state: Any,
+) -> Any:
+    return score_lines(
+        carray(data, n, np.uint8),
+        carray(lines, (n_lines + 1, LINE_COLUMNS), np.int64),
+        start,
+        carray(settings, SET_SIZE, np.int64),
+        _golds_of(carray(golds, 2 * GOLD_PARTS, np.int64)),
+        _work_of(carray(work, WORK_PARTS, np.int64)),
+        carray(records, (max_records, RECORD_COLUMNS), np.int64),
+        carray(scratch, scratch_size, np.uint8),
+        carray(state, STATE_SIZE, np.int64),
     )
 
 
@@ -224,12 +240,11 @@ def _write(
 
 ENTRIES = {
     "find_lines": (_find_lines, "pipi"),
-    "scan": (_scan, "pipippipipipipipipipppppppipipppipi"),
+    "scan": (_scan, "pipippippppipip"),
+    "score": (_score, "pipiippppipip"),
     "read": (_read, "pip"),
     "read_many": (_read_many, "ppippip"),
     "read_much": (_read_many, "ppippip"),
-    "index": (_index, "pipipi"),
-    "index_asked": (_index_asked, "pipipi"),
     "add": (_add, "iipip"),
     "write": (_write, "pipipiiipipppipipipp"),
 }

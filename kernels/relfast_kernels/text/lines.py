@@ -1,42 +1,48 @@
-r"""Reading text records without decoding them: fields, gold and answers straight from a line's bytes.
+r"""Reading text records without decoding them: ids, responses and answers straight from a line's bytes.
 
-`line_ends` divides a block into lines, and `scan_lines` finds in them the records of the text tasks
-(REL-A, B1, C1) in any dialect that `dialects` knows. A line is read in one structural pass that leaves
-tokens, and strings in one form, UTF-8 without JSON's escapes. In that, cut down to what was said after
-reasoning if asked for, the extractors of the run's policy read the answer (`responses`). What comes out is
-a key per response, also of one that is not there (`failures`); `relfast_kernels.text.rows` turns keys into
-rows by templates. Lines of other tasks, and those with something that is not known here, have `FIELDS`:
-their responses, and a digest of gold and all the rest by which Python knows what it has decoded before.
-Every other line is marked `SLOW` and takes the exact way. A line that is marked otherwise has been read
-exactly as the JSON parsers and `re` would read it, including what must not be valid JSON.
-"""
+`line_ends` divides a block into lines. A line is read in one structural pass that leaves tokens; `projection`
+finds among them its id and responses, whatever the task, by a table of paths. The rest that its records
+depend on has a digest, by which gold that Python has prepared once is known: a response to gold of a text
+task (REL-A, B1, C1) is scored here, cut down to what was said after reasoning if asked for, by the extractor
+of the run's policy (`responses`). What comes out is a key per response; `relfast_kernels.text.rows` turns
+keys into rows by templates. Lines of other tasks, and those with something that is not known here, have
+`FIELDS`. Every other line is marked `SLOW`: Python decodes it. A line that is marked otherwise has been read
+exactly as the JSON parsers and `re` would read it, including what must not be valid JSON."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
-    B1,
     BLANK,
     ESCAPED,
     FAST,
-    FIRST_OTHER,
+    FIELDS,
+    GOLD_ID,
+    GOLD_ID_END,
+    GOLD_TASK,
+    GOLD_TEXT_AT,
+    GOLD_TEXT_STOP,
+    GOLD_UNKNOWN,
     GOLD_VALUE_SHIFT,
+    HAS_ID_ONLY,
+    ID_OF_GOLD,
     IN_DATA,
     IN_SCRATCH,
-    JOIN_ANSWER,
-    JOIN_ANSWER_END,
-    JOIN_TASK,
+    INTEGER,
     LEFT,
+    LINE_DIGEST,
     LINE_END,
+    LINE_GOLD,
     LINE_KIND,
     LINE_RECORD,
+    LINE_REST,
     LINE_START,
+    MAX_ID_DIGITS,
     NOWHERE,
-    OBJECT,
     RECORD_BEFORE,
     RECORD_HASH,
     RECORD_ID,
@@ -48,18 +54,16 @@ from relfast_kernels.layouts import (
     RECORD_TEXT,
     RECORD_TEXT_END,
     RECORD_TEXT_PLACE,
+    ROW_UNSEEN,
+    SAYS_MORE,
     SCRATCH_PER_BYTE,
     SCRATCH_PER_LINE,
-    SEEN_IN_GOLD,
-    SEQBENCH,
     SET_DETAILS,
-    SET_DIALECT,
-    SET_FIELDS,
     SET_FILTER,
     SET_JOIN,
     SET_LEAST,
+    SET_SEED,
     SET_STRICT,
-    SET_TASK,
     SLOW,
     STATE_LEFT,
     STATE_LINES,
@@ -74,27 +78,16 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
+from relfast_kernels.text.canonical import put_json
 from relfast_kernels.text.characters import is_printable, is_utf8
-from relfast_kernels.text.dialects import LEFT_OUT, read_entry
-from relfast_kernels.text.entry import (
-    ENTRY_ANSWER,
-    ENTRY_ANSWER_STEP,
-    ENTRY_DIALECT,
-    ENTRY_QUESTION,
-    ENTRY_SOURCE,
-    ENTRY_TASK,
-    ENTRY_TASK_STEP,
-)
-from relfast_kernels.text.failure_rows import leave_failures, put_failed, put_failure
-from relfast_kernels.text.failures import NO_TEXT, UNSURE, how_many_failed
-from relfast_kernels.text.fields import find_record, leave_fields, may_be_joined, put_response
+from relfast_kernels.text.columns import FORM_DEPENDS, FORM_FLAGS, HIDES_ROW, IS_BARE
+from relfast_kernels.text.digest import digest
 from relfast_kernels.text.find import copy, hash_text
-from relfast_kernels.text.gold import may_be_task, read_gold, task_number, task_of_gold
-from relfast_kernels.text.join import NOT_THERE, find_gold
+from relfast_kernels.text.gold import read_gold
 from relfast_kernels.text.json_scan import is_null, tokenise
 from relfast_kernels.text.json_strings import put_text
-from relfast_kernels.text.mapped import FIELD_OF_ANSWER, FIELD_OF_TASK, find_inside
-from relfast_kernels.text.questions import may_show_taxa
+from relfast_kernels.text.messages import UNSURE
+from relfast_kernels.text.projection import LEFT_OUT, OF_GOLD, find_members, read_row
 from relfast_kernels.text.responses import (
     LEAVES_IT,
     NOT_DONE,
@@ -102,170 +95,85 @@ from relfast_kernels.text.responses import (
     score_strictly,
     shown_gold,
 )
-from relfast_kernels.text.values import is_plain_json
-from relfast_kernels.text.vectors import WIDTH
 
-_NO_ROOM, _NO_SCRATCH = -1, -2
-"""Instead of a line's kind: its responses are more than there is room for, or its gold is longer."""
+_NO_ROOM = -1
+"""Instead of a line's kind: there is no room for its responses."""
+_ONE = 1
 
 
-@kernel
-def _score_line(
-    data: Any, start: int, end: int, n_tokens: int, n: int, number: int, settings: Any, joined: Any,
-    work: Any, id_place: int, id_start: int, id_end: int, value: Any, known: Any, used: Any,
-    decoded: Any, records: Any, scratch: Any, state: Any,
-) -> int:  # fmt: skip
-    """Score the ``n`` responses of a line whose entry has been read: `FAST`, `SLOW` or `_NO_SCRATCH`. Its
-    gold record is ``known`` where its question found it."""
-    tape, entry, samples = work.tape, work.entry, work.samples
-    details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
-    if settings[SET_FIELDS] != 0 or entry[ENTRY_DIALECT] == SEQBENCH:
-        return SLOW
-    # gold and task, of the row or of the record that it is joined with
-    task: Any = -1
-    token = entry[ENTRY_TASK]
-    has_task = not is_null(data, tape, token)
-    in_text = entry[ENTRY_TASK_STEP] != 0
-    if in_text and (token != entry[ENTRY_ANSWER] or entry[ENTRY_ANSWER_STEP] == 0):
-        return SLOW
-    if has_task and not in_text:
-        if tape[token, TOKEN_KIND] != STRING:
-            return SLOW
-        task = task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
-        if task < 0:
-            return SLOW
-    token = entry[ENTRY_SOURCE]
-    if token and tape[token, TOKEN_KIND] == ESCAPED:
-        return SLOW
-    if token and tape[token, TOKEN_KIND] == STRING:
-        # the source of a trainer's own name is none
-        task = task_number(data, tape[token, TOKEN_START], tape[token, TOKEN_END])
-        has_task = task >= 0
-        if not has_task and may_be_task(data, tape[token, TOKEN_START], tape[token, TOKEN_END]):
-            return SLOW
-    answer: Any = entry[ENTRY_ANSWER]
-    has_answer = not is_null(data, tape, answer)
-    in_scratch = joins = False
-    answer_start = answer_end = 0
-    id_text = data if id_place == IN_DATA else scratch
-    if has_answer and not has_task and settings[SET_JOIN] != 0 and id_place != NOWHERE:
-        # a gold record of that id would say the task
-        found = find_gold(
-            joined.text, joined.records, joined.slots, id_text, id_start, id_end, value, scratch, used
-        )
-        if found != NOT_THERE:
-            return SLOW
-    if not has_answer:
-        if settings[SET_JOIN] == 0 or id_place == NOWHERE:
-            return SLOW
-        if known < 0:
-            known = find_gold(
-                joined.text, joined.records, joined.slots, id_text, id_start, id_end, value, scratch, used
-            )
-        if known < 0:
-            return SLOW
-        gold_record = joined.records[known]
-        if not has_task:
-            task = gold_record[JOIN_TASK]
-            if task < 0 or task >= FIRST_OTHER:
-                return SLOW
-        # it may be longer than the line
-        size = gold_record[JOIN_ANSWER_END] - gold_record[JOIN_ANSWER]
-        if used + 3 * size + SCRATCH_PER_BYTE * (end - start) + SCRATCH_PER_LINE > len(scratch):
-            return _NO_SCRATCH
-        answer_start = used
-        answer_end = copy(joined.text, gold_record[JOIN_ANSWER], gold_record[JOIN_ANSWER_END], scratch, used)
-        used = answer_end
-        in_scratch = joins = True
-    elif tape[answer, TOKEN_KIND] == ESCAPED:
-        answer_start = decoded
-        answer_end = put_text(data, tape[answer, TOKEN_START], tape[answer, TOKEN_END], scratch, decoded)
-        decoded = answer_end + WIDTH
-        in_scratch = True
-    if in_scratch:
-        stop = tokenise(scratch, answer_start, answer_end, tape, n_tokens)
-        if stop < 0 or not is_plain_json(scratch, tape, n_tokens, stop, answer_start, answer_end):
-            return SLOW
-        answer = n_tokens
-        if not joins and entry[ENTRY_ANSWER_STEP]:
-            answer = find_inside(scratch, tape, n_tokens, joined, FIELD_OF_ANSWER, entry[ENTRY_ANSWER_STEP])
-        if in_text:
-            token = find_inside(scratch, tape, n_tokens, joined, FIELD_OF_TASK, entry[ENTRY_TASK_STEP])
-            if token == 0 or tape[token, TOKEN_KIND] != STRING:
-                return SLOW
-            task = task_number(scratch, tape[token, TOKEN_START], tape[token, TOKEN_END])
-            if task < 0:
-                return SLOW
-    if answer == 0 or tape[answer, TOKEN_KIND] != OBJECT:
-        return SLOW
-    gold_data = scratch if in_scratch else data
-    if task < 0:
-        task = settings[SET_TASK]
-        if task == SEEN_IN_GOLD:
-            task = task_of_gold(gold_data, tape, answer)
-        if task < 0 or task >= FIRST_OTHER:
-            return SLOW
-    used = read_gold(gold_data, tape, answer, task, details, strict, work, scratch, used)
-    if used < 0:
-        return SLOW
+class Work(NamedTuple):
+    """Work space of a scan, all int64: tokens (MAX_TOKENS, TOKEN_COLUMNS), those of samples and of what paths
+    lead to, members of a row and its gold; for two sets of taxa, spans (2, MAX_TAXA, 2) and slots
+    (2, TAXA_SLOTS + 1); and ``patterns`` (PATTERN_WORK)."""
 
-    if strict and task == B1:
-        # gold may be places in the question's list, which a record that is joined can have too
-        from_elsewhere = settings[SET_JOIN] != 0 and (not joins or entry[ENTRY_QUESTION] != 0)
-        if from_elsewhere or may_show_taxa(data, tape, samples, n, start, end, joins):
-            return SLOW
-    least = settings.view(np.float64)[SET_LEAST]
-    left: Any = state[STATE_LEFT]
-    for sample in range(n):
-        row = records[state[STATE_RECORDS] + sample]
-        done: Any = NOT_DONE
-        token = samples[sample]
-        if token >= NO_TEXT:
-            first, used = used, put_failure(data, tape, token, scratch, used, decoded)
-            if used < 0:
-                return SLOW
-            put_failed(row, task, number, sample, id_place, id_start, id_end, value, first, used)
-            continue
-        if done == NOT_DONE:
-            escaped, first, last = put_response(data, tape, token, scratch, decoded)
-            beyond = used + 2 * (last - first) + 8 if details or strict else used
-            text = scratch if escaped else data
-            if strict:
-                done, used = score_strictly(
-                    text, first, last, task, details, least, gold_data, work, scratch, used, beyond, row,
-                )  # fmt: skip
-            else:
-                done, used = score_as_published(
-                    text, first, last, task, settings, gold_data, work, scratch, used, beyond, row
-                )
-            if done == NOT_DONE:
-                return SLOW
-            if done == LEAVES_IT:
-                # what was decoded is gone with the line
-                place = IN_DATA
-                if escaped:
-                    place, last = IN_SCRATCH, copy(scratch, first, last, scratch, used)
-                    first, used = used, last
-                row[RECORD_TEXT], row[RECORD_TEXT_END], row[RECORD_TEXT_PLACE] = first, last, place
-                row[RECORD_KEY] = LEFT | task | shown_gold(task, work.gold) << GOLD_VALUE_SHIFT
-                row[RECORD_BEFORE] = left
-                left = state[STATE_RECORDS] + sample + 1
-        row[RECORD_LINE], row[RECORD_SAMPLE] = number, sample
-        row[RECORD_ID], row[RECORD_ID_END], row[RECORD_ID_PLACE] = id_start, id_end, id_place
-        row[RECORD_HASH] = value
-    state[STATE_LEFT] = left
-    state[STATE_RECORDS] += n
-    state[STATE_USED] = used
-    return FAST
+    tape: Any
+    samples: Any
+    found: Any
+    fields: Any
+    gold: Any
+    spans: Any
+    slots: Any
+    patterns: Any
+
+
+class Golds(NamedTuple):
+    """Golds that Python has prepared: their JSON and that of ids (uint8), rows of `GOLD_COLUMNS`, and where
+    each is found: digests and numbers of golds, at the place of the digest's lowest bits or after it."""
+
+    text: Any
+    rows: Any
+    digests: Any
+    numbers: Any
 
 
 @kernel
-def _scan_line(
-    data: Any, start: int, end: int, number: int, settings: Any, joined: Any, work: Any,
-    records: Any, scratch: Any, state: Any,
+def _put_id(data: Any, tape: Any, token: int, scratch: Any, used: Any) -> Any:
+    """The JSON of a line's id: its place, start and end there, and what is used of the scratch space; a place
+    of `UNSURE` for one that Python must read."""
+    if token == OF_GOLD or is_null(data, tape, token):
+        return NOWHERE, 0, 0, used
+    start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
+    kind = tape[token, TOKEN_KIND]
+    if kind == STRING:
+        return IN_DATA, start - 1, end + 1, used
+    if kind == ESCAPED:
+        end = put_json(data, start, end, scratch, used)
+        return IN_SCRATCH, used, end, end
+    if kind == INTEGER and end - start <= MAX_ID_DIGITS and data[start] != 45:
+        return IN_DATA, start, end, used
+    return UNSURE, 0, 0, used
+
+
+@kernel
+def _digest_rest(data: Any, tape: Any, table: Any, fields: Any, depends: Any, seed: Any, value: Any) -> Any:
+    """A digest (uint64) of some members of a row, in the order of the table."""
+    for k in range(table.members.shape[0]):
+        if depends >> np.int64(k) & _ONE != 0 and fields[k] != 0:
+            token = fields[k]
+            mixed = value ^ np.uint64(k * 8 + tape[token, TOKEN_KIND])
+            value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, mixed)
+    return value
+
+
+@kernel
+def _find_gold(golds: Any, value: Any) -> Any:
+    """The number of the gold of a digest, or `GOLD_UNKNOWN`."""
+    mask = len(golds.digests) - 1
+    at = value & mask
+    while golds.numbers[at] != 0:
+        if golds.digests[at] == value:
+            return golds.numbers[at] - 1
+        at = (at + 1) & mask
+    return GOLD_UNKNOWN
+
+
+@kernel
+def _project_line(
+    data: Any, number: int, settings: Any, chosen: Any, table: Any, work: Any, lines: Any, records: Any,
+    scratch: Any, state: Any,
 ) -> int:  # fmt: skip
-    """One line, its end excluded: its kind, or what there is no room for. Fills in the records of one that is
-    `FAST` or has `FIELDS`."""
+    """Find the id and the responses of a line, and a digest of the rest: its kind, or `_NO_ROOM`."""
+    start, end = lines[number, LINE_START], lines[number, LINE_END]
     if end > start and data[end - 1] == 13:
         end -= 1
     if not is_printable(data, start, end) and not is_utf8(data, start, end):
@@ -275,61 +183,116 @@ def _scan_line(
         at += 1
     if at == end:
         return BLANK
-    if data[at] != 123:
+    tape = work.tape
+    if data[at] != 123 or tokenise(data, at, end, tape, 0) < 0:
         return SLOW
-    n_tokens = tokenise(data, at, end, work.tape, 0)
-    if n_tokens < 0:
-        return SLOW
-    n = read_entry(
-        data,
-        work.tape,
-        settings[SET_DIALECT],
-        joined.chosen,
-        settings[SET_FILTER] != 0,
-        joined.paths,
-        joined.steps,
-        work.fields,
-        work.entry,
-        work.samples,
-    )
+    members = find_members(data, tape, table, work.fields)
+    n, form, token = read_row(data, chosen, settings[SET_FILTER] != 0, table, work, members)
     if n < 0:
         return BLANK if n == LEFT_OUT else SLOW
     if state[STATE_RECORDS] + n > records.shape[0]:
         return _NO_ROOM
-    # texts without their escapes are needed for no longer than the line: at the end, where it stays warm
-    decoded = len(scratch) - 3 * (end - start) - SCRATCH_PER_LINE // 2
-    known, place, id_start, id_end, used = find_record(
-        data, settings, joined, work, scratch, state[STATE_USED], decoded
-    )
+    place, id_start, id_end, used = _put_id(data, tape, token, scratch, state[STATE_USED])
     if place == UNSURE:
         return SLOW
-    value: Any = np.int64(hash_text(data if place == IN_DATA else scratch, id_start, id_end))
-    n_failed = how_many_failed(work.samples, n)
-    if n_failed == n:
-        kind = leave_failures(
-            data, n_tokens, n, number, settings, joined, work, len(joined.paths) > 0, known, place, id_start,
-            id_end, value, used, decoded, records, scratch, state,
-        )  # fmt: skip
-        return int(kind)
-    kind = _score_line(
-        data, start, end, n_tokens, n, number, settings, joined, work, place, id_start, id_end, value,
-        known, used, decoded, records, scratch, state,
-    )  # fmt: skip
-    # text that is no gold after all: then it is the question's
-    if kind == SLOW and (n_failed > 0 or may_be_joined(settings, work, known)):
-        return SLOW
-    if kind == SLOW:
-        kind = leave_fields(
-            data, n, number, settings, len(joined.paths) > 0, work, place, id_start, id_end, value, used,
-            records, scratch, state,
-        )  # fmt: skip
-    return kind
+    id_hash = np.int64(hash_text(data if place == IN_DATA else scratch, id_start, id_end))
+    depends, flags = table.forms[form, FORM_DEPENDS], table.forms[form, FORM_FLAGS]
+    seed, value = np.uint64(settings[SET_SEED]), np.uint64(form)
+    if settings[SET_JOIN] != 0:
+        value = digest(data if place == IN_DATA else scratch, id_start, id_end, seed, value)
+    value = _digest_rest(data, tape, table, work.fields, depends, seed, value)
+    unseen = np.uint64(ROW_UNSEEN)
+    value = value | unseen if flags & HIDES_ROW != 0 else value & ~unseen
+    lines[number, LINE_DIGEST] = np.int64(value)
+    rest = ID_OF_GOLD if token == OF_GOLD else SAYS_MORE
+    if members & depends == 0 and flags & IS_BARE != 0 and place != NOWHERE:
+        rest = HAS_ID_ONLY
+    lines[number, LINE_REST] = rest
+    for sample in range(n):
+        row = records[state[STATE_RECORDS] + sample]
+        token = work.samples[sample]
+        first, last = tape[token, TOKEN_START], tape[token, TOKEN_END]
+        row[RECORD_TEXT], row[RECORD_TEXT_END], row[RECORD_TEXT_PLACE] = first, last, IN_DATA
+        if tape[token, TOKEN_KIND] == ESCAPED:
+            last = put_text(data, first, last, scratch, used)
+            row[RECORD_TEXT], row[RECORD_TEXT_END], row[RECORD_TEXT_PLACE] = used, last, IN_SCRATCH
+            used = last
+        row[RECORD_LINE], row[RECORD_SAMPLE] = number, sample
+        row[RECORD_ID], row[RECORD_ID_END], row[RECORD_ID_PLACE] = id_start, id_end, place
+        row[RECORD_HASH] = id_hash
+    state[STATE_RECORDS] += n
+    state[STATE_USED] = used
+    return FIELDS
+
+
+@kernel
+def _score_line(
+    data: Any, first: int, stop: int, settings: Any, golds: Any, gold: int, work: Any, records: Any,
+    scratch: Any, state: Any,
+) -> int:  # fmt: skip
+    """Score records ``first`` to ``stop``, those of a line whose gold is known: `FAST`, or `FIELDS`."""
+    row = golds.rows[gold]
+    used: Any = state[STATE_USED]
+    if row[GOLD_ID] < row[GOLD_ID_END]:
+        # the id is a digest of what the gold is known by
+        id_start, id_end = used, copy(golds.text, row[GOLD_ID], row[GOLD_ID_END], scratch, used)
+        value = np.int64(hash_text(scratch, id_start, id_end))
+        used = id_end
+        for number in range(first, stop):
+            record = records[number]
+            record[RECORD_ID], record[RECORD_ID_END], record[RECORD_ID_PLACE] = id_start, id_end, IN_SCRATCH
+            record[RECORD_HASH] = value
+        state[STATE_USED] = used
+    task = row[GOLD_TASK]
+    if task < 0:
+        return FIELDS
+    text, end = row[GOLD_TEXT_AT], row[GOLD_TEXT_STOP]
+    details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
+    if tokenise(golds.text, text, end, work.tape, 0) < 0:
+        return FIELDS
+    used = read_gold(golds.text, work.tape, 0, task, details, strict, work, scratch, used)
+    if used < 0:
+        return FIELDS
+    least = settings.view(np.float64)[SET_LEAST]
+    left: Any = state[STATE_LEFT]
+    for number in range(first, stop):
+        record = records[number]
+        begin, last = record[RECORD_TEXT], record[RECORD_TEXT_END]
+        said = data if record[RECORD_TEXT_PLACE] == IN_DATA else scratch
+        beyond = used + 2 * (last - begin) + 8 if details or strict else used
+        if strict:
+            done, used = score_strictly(
+                said, begin, last, task, details, least, golds.text, work, scratch, used, beyond, record
+            )
+        else:
+            done, used = score_as_published(
+                said, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
+            )
+        if done == NOT_DONE:
+            return FIELDS
+        if done == LEAVES_IT:
+            record[RECORD_KEY] = LEFT | task | shown_gold(task, work.gold) << GOLD_VALUE_SHIFT
+            record[RECORD_BEFORE] = left
+            left = number + 1
+    state[STATE_LEFT] = left
+    state[STATE_USED] = used
+    return FAST
+
+
+@kernel
+def _room_for(line: Any, golds: Any, gold: int, used: int, scratch: Any) -> bool:
+    """Whether a line's texts, and those of its gold, fit into the scratch space."""
+    size = SCRATCH_PER_BYTE * (line[LINE_END] - line[LINE_START]) + SCRATCH_PER_LINE
+    if gold >= 0:
+        row = golds.rows[gold]
+        size += 3 * (row[GOLD_TEXT_STOP] - row[GOLD_TEXT_AT]) + row[GOLD_ID_END] - row[GOLD_ID]
+    return bool(used + size <= len(scratch))
 
 
 @kernel
 def scan_lines(
-    data: Any, lines: Any, settings: Any, joined: Any, work: Any, records: Any, scratch: Any,
-    state: Any,
+    data: Any, lines: Any, settings: Any, chosen: Any, table: Any, golds: Any, work: Any, records: Any,
+    scratch: Any, state: Any,
 ) -> Any:  # fmt: skip
     """Read the lines of a block, from the one on that ``state`` says.
 
@@ -340,7 +303,10 @@ def scan_lines(
     lines : int64, shape (m + 1, LINE_COLUMNS)
         A row per line, where it starts and ends; filled with what else there is to say, and one more.
     settings : int64, shape (SET_SIZE,)
-    joined : Joined
+    chosen : uint8
+        The filter of lm-evaluation-harness that is scored.
+    table : projection.Table
+    golds : Golds
     work : Work
     records : int64, shape (r, RECORD_COLUMNS)
         Filled: a row per response of the lines that are `FAST` or have `FIELDS`.
@@ -358,17 +324,48 @@ def scan_lines(
     state[STATE_WANTS] = WANTS_NOTHING
     while count < lines.shape[0] - 1:
         row = lines[count]
-        start, end = row[LINE_START], row[LINE_END]
-        row[LINE_RECORD] = state[STATE_RECORDS]
-        if state[STATE_USED] + SCRATCH_PER_BYTE * (end - start) + SCRATCH_PER_LINE > len(scratch):
+        row[LINE_RECORD], row[LINE_GOLD] = state[STATE_RECORDS], GOLD_UNKNOWN
+        if not _room_for(row, golds, -1, state[STATE_USED], scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
             break
-        kind = _scan_line(data, start, end, count, settings, joined, work, records, scratch, state)
-        if kind < 0:
-            state[STATE_WANTS] = WANTS_RECORDS if kind == _NO_ROOM else WANTS_SCRATCH
+        kind = _project_line(data, count, settings, chosen, table, work, lines, records, scratch, state)
+        if kind == _NO_ROOM:
+            state[STATE_WANTS] = WANTS_RECORDS
             break
+        if kind == FIELDS:
+            gold = _find_gold(golds, row[LINE_DIGEST])
+            if gold >= 0 and _room_for(row, golds, gold, state[STATE_USED], scratch):
+                row[LINE_GOLD] = gold
+                kind = _score_line(
+                    data, row[LINE_RECORD], state[STATE_RECORDS], settings, golds, gold, work, records,
+                    scratch, state,
+                )  # fmt: skip
         row[LINE_KIND] = kind
         count += 1
     lines[count, LINE_RECORD] = state[STATE_RECORDS]
     state[STATE_LINES] = count
+    return count
+
+
+@kernel
+def score_lines(
+    data: Any, lines: Any, start: int, settings: Any, golds: Any, work: Any, records: Any, scratch: Any,
+    state: Any,
+) -> Any:  # fmt: skip
+    """Score those lines from ``start`` on that have `FIELDS` and whose gold was not known when they were
+    read; the first one for which there is no room, or their number. See `scan_lines`."""
+    count = start
+    while count < lines.shape[0] - 1:
+        row = lines[count]
+        if row[LINE_KIND] == FIELDS and row[LINE_GOLD] == GOLD_UNKNOWN:
+            gold = _find_gold(golds, row[LINE_DIGEST])
+            if gold >= 0:
+                if not _room_for(row, golds, gold, state[STATE_USED], scratch):
+                    break
+                row[LINE_GOLD] = gold
+                row[LINE_KIND] = _score_line(
+                    data, row[LINE_RECORD], lines[count + 1, LINE_RECORD], settings, golds, gold, work,
+                    records, scratch, state,
+                )  # fmt: skip
+        count += 1
     return count

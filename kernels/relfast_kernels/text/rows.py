@@ -10,7 +10,6 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     CORRECT,
     IN_DATA,
-    KEY_FAILED,
     KEY_TASK,
     NOWHERE,
     RECORD_GOLD,
@@ -155,8 +154,6 @@ def write_rows(
         at = copy(blob, offsets[part + 3], offsets[part + 4], out, at)
         counts[template] += 1
         number += 1
-        if last_key & KEY_FAILED != 0:
-            continue  # what has no score is no sample
         samples[sample] = (row[RECORD_KEY] & KEY_TASK) + (SAMPLE_FURTHER if row[RECORD_SAMPLE] > 0 else 0)
         for k in range(8):
             samples[sample + 1 + k] = (value >> (8 * k)) & 255

@@ -24,7 +24,7 @@ from relfast_kernels.compiled.cache import QUIET_VARIABLE
 from relfast.engine.pool.launch import Launched, import_path, keep_for_later, launch_with
 
 if TYPE_CHECKING:
-    from relfast.engine.rows import Gold
+    pass
 
 _SIGNALS: Final = frozenset({signal.SIGINT, signal.SIGTERM})
 _LARGE_BYTES: Final = 32 * 2**20
@@ -85,8 +85,7 @@ def prefork(workers: int, arguments: Sequence[str]) -> bool:
     if _n_threads() != 1:
         return False
     _import_what_both_need()
-    if gold := _read_gold_of(arguments):
-        _write_down(gold, arguments)
+    _read_gold_of(arguments)
     # what is here now is never freed: the collector need not touch, and so copy, its pages
     gc.freeze()
     launched: list[Launched] = []
@@ -118,32 +117,14 @@ def _values_of(option: str, arguments: Sequence[str]) -> list[str]:
     return values + [value for name, value in itertools.pairwise(arguments) if name == option]
 
 
-def _read_gold_of(arguments: Sequence[str]) -> Gold | None:
+def _read_gold_of(arguments: Sequence[str]) -> None:
     """Read ``--data`` once for all workers. What is wrong with it is said when the command gets there."""
     from relfast.engine.pool.worker import keep_gold
 
     paths = _values_of("--data", arguments)
     if paths and "ray" not in arguments:
         with contextlib.suppress(Exception):
-            return keep_gold(tuple(map(os.path.abspath, paths)))
-    return None
-
-
-def _write_down(gold: Gold, arguments: Sequence[str]) -> None:
-    """Write gold as the kernel reads it once for all workers, for the job that the arguments speak of."""
-    if not any(map(_is_large, arguments)):
-        return
-    with contextlib.suppress(Exception):  # whatever it is, the worker who needs it will say it
-        from relfast.engine.text_gold import prepare
-        from relfast.tasks import get_task
-
-        tasks = _values_of("--task", arguments)
-        prepare(
-            gold,
-            strict="strict" in _values_of("--policy", arguments),
-            details="--details" in arguments,
-            task=get_task(tasks[-1]).name if tasks else None,
-        )
+            keep_gold(tuple(map(os.path.abspath, paths)))
 
 
 def _fork(ends: tuple[int, int, int], arguments: Sequence[str]) -> Child:

@@ -1,0 +1,511 @@
+"""Where a row has its id and its responses, by a table of paths: this knows no dialect and no tool.
+
+The table is that of `relfast.formats.table`, and what `relfast.formats.reading` does with it this does with
+tokens, as far as it goes: whatever else a row says, and all that says of a response that it is not there, is
+left to Python (`UNSURE`).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    ESCAPED,
+    INTEGER,
+    LIST,
+    LITERAL,
+    OBJECT,
+    STRING,
+    TOKEN_END,
+    TOKEN_KIND,
+    TOKEN_NEXT,
+    TOKEN_START,
+)
+from relfast_kernels.text.columns import (
+    A_LIST,
+    AN_OBJECT,
+    EACH,
+    FIRST_COUNTS,
+    FLAT,
+    FORM_FILTER,
+    FORM_FLAGS,
+    FORM_GUARDS,
+    FORM_GUARDS_END,
+    FORM_ID,
+    FORM_ID_END,
+    FORM_NUMBER,
+    FORM_NUMBER_END,
+    FORM_PROMPT,
+    FORM_PROMPT_END,
+    FORM_RESPONSE,
+    FORM_REST,
+    FORM_SAID,
+    FORM_SAID_END,
+    FORM_STATUS,
+    FORM_STATUS_END,
+    INDEX,
+    IS,
+    IS_ABSENT,
+    IS_LIST,
+    IS_NULL,
+    IS_OBJECT,
+    IS_THERE,
+    LONGEST_MEMBER,
+    NAME,
+    NAME_OR_INDEX,
+    NOT_EMPTY,
+    NUMBERS_JOIN,
+    OPTIONAL,
+    SAID_ENDS,
+    SAID_ERROR,
+    SAID_INSTEAD,
+    SAID_ITEMS,
+    SAID_ITEMS_END,
+    SAID_LAST,
+    SAID_SAYS,
+    SAID_SAYS_END,
+    SAY_HOW,
+    SAY_PATH,
+    SAYS_MESSAGE,
+    SAYS_TEXT,
+    SAYS_TEXTS,
+    STEP_INDEX,
+    STEP_KIND,
+    STEP_LACKS,
+    STEP_MEMBER,
+    STEP_NAME,
+    STEP_NAME_END,
+    STEP_WORD,
+    STEP_WORD_END,
+    TEST_ASKS,
+    TEST_EACH,
+    TEST_PATH,
+    UNDECIDED,
+    WAY_FORM,
+    WAY_MEMBERS,
+    WAY_TESTS,
+    WAY_TESTS_END,
+)
+from relfast_kernels.text.find import same_bytes
+from relfast_kernels.text.json_scan import is_null
+from relfast_kernels.text.messages import UNSURE, is_empty, is_text, said_in, samples_in
+
+LEFT_OUT: Final = -2
+"""Instead of a number of responses, as `UNSURE` is: the row is of a filter that is not scored."""
+OF_GOLD: Final = -2
+"""Instead of an id's token: it is found with the gold, of what the rest of the record depends on."""
+
+_ONE: Final = 1
+
+
+class Table(NamedTuple):
+    """The table: names (uint8); members of rows (spans of names, sorted by length) and where those of a
+    length begin; and steps, paths (spans of steps), conditions, ways, forms, what is said, and ways to say
+    it."""
+
+    names: Any
+    members: Any
+    of_length: Any
+    steps: Any
+    paths: Any
+    tests: Any
+    ways: Any
+    forms: Any
+    said: Any
+    says: Any
+
+
+@kernel
+def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
+    """The members of a row that the table knows, as bits; ``fields`` gets the last value of each."""
+    for k in range(table.members.shape[0]):
+        fields[k] = 0
+    found: Any = np.int64(0)
+    at = 1
+    while at < tape[0, TOKEN_NEXT]:
+        start, end = tape[at, TOKEN_START], tape[at, TOKEN_END]
+        length = end - start
+        if length <= LONGEST_MEMBER:
+            for k in range(table.of_length[length], table.of_length[length + 1]):
+                name = table.members[k, 0]
+                if table.names[name] == data[start] and same_bytes(
+                    table.names, name, name + length, data, start, end
+                ):
+                    fields[k] = at + 1
+                    found |= np.int64(_ONE) << np.int64(k)
+                    break
+        at = tape[at + 1, TOKEN_NEXT]
+    return found
+
+
+# ---- paths
+
+
+@kernel
+def _named(data: Any, tape: Any, token: int, names: Any, start: int, end: int) -> int:
+    """The value of an object's last member of that name, or 0."""
+    found = 0
+    at = token + 1
+    while at < tape[token, TOKEN_NEXT]:
+        if same_bytes(data, tape[at, TOKEN_START], tape[at, TOKEN_END], names, start, end):
+            found = at + 1
+        at = tape[at + 1, TOKEN_NEXT]
+    return found
+
+
+@kernel
+def _item(tape: Any, items: int, index: Any) -> int:
+    """An item of a list, counted from its end if negative; 0: there is none."""
+    at = items + 1
+    if index < 0:
+        while at < tape[items, TOKEN_NEXT]:
+            index += 1
+            at = tape[at, TOKEN_NEXT]
+        if index < 0:
+            return 0
+        at = items + 1
+    while at < tape[items, TOKEN_NEXT]:
+        if index == 0:
+            return at
+        index -= 1
+        at = tape[at, TOKEN_NEXT]
+    return 0
+
+
+@kernel
+def _is_word(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
+    """Whether a value is the word of a step (1), or `UNSURE`."""
+    kind = tape[token, TOKEN_KIND]
+    if token == 0:
+        return 0
+    if kind == LIST or (kind == ESCAPED and step[STEP_INDEX] == 0):
+        return UNSURE
+    if kind != (LITERAL if step[STEP_INDEX] != 0 else STRING):
+        return 0
+    start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
+    return 1 if same_bytes(data, start, end, names, step[STEP_WORD], step[STEP_WORD_END]) else 0
+
+
+@kernel
+def _is_there(data: Any, tape: Any, token: int) -> int:
+    """Whether a value is something (1): not null, false or empty; `UNSURE` of numbers."""
+    kind = tape[token, TOKEN_KIND]
+    if is_null(data, tape, token):
+        return 0
+    if kind <= ESCAPED:
+        return 0 if is_empty(tape, token) else 1
+    if kind == OBJECT or kind == LIST:
+        return 1 if tape[token, TOKEN_NEXT] > token + 1 else 0
+    if kind != LITERAL or data[tape[token, TOKEN_START]] < 97:
+        return UNSURE
+    return 1 if data[tape[token, TOKEN_START]] == 116 else 0
+
+
+@kernel
+def _one_step(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
+    """What a step that leads to one value leads to: its token, -1 where there is nothing, or -2: `UNSURE`.
+
+    0 is the row itself.
+    """
+    kind, there = step[STEP_KIND], tape[token, TOKEN_KIND]
+    if there == OBJECT:
+        if kind == AN_OBJECT or kind == FLAT:
+            return token
+        if kind == EACH or kind == A_LIST or kind == INDEX:
+            return -1
+        found = _named(data, tape, token, names, step[STEP_NAME], step[STEP_NAME_END])
+        if kind == NAME or kind == NAME_OR_INDEX:
+            return found if found > 0 else -1
+        if kind == OPTIONAL:
+            return found if found > 0 else token
+        has = _is_word(data, tape, found, names, step) if kind == IS else _is_there(data, tape, found)
+        if has == UNSURE:
+            return -2
+        return token if (has == 1) != (step[STEP_LACKS] != 0) else -1
+    if there == LIST:
+        if kind == INDEX or (kind == NAME_OR_INDEX and step[STEP_LACKS] != 0):
+            found = _item(tape, token, step[STEP_INDEX])
+            return found if found > 0 else -1
+        return token if kind == A_LIST else -1
+    return token if kind == FLAT or kind == OPTIONAL else -1
+
+
+@kernel
+def walk(data: Any, tape: Any, table: Any, fields: Any, token: int, path: int, out: Any) -> int:
+    """The values that a path leads to from a value on, their tokens in ``out``: how many, or `UNSURE`."""
+    step, stop = table.paths[path, 0], table.paths[path, 1]
+    n = 1
+    out[0] = token
+    if token == 0 and step < stop and table.steps[step, STEP_MEMBER] >= 0:
+        out[0] = fields[table.steps[step, STEP_MEMBER]]
+        if out[0] == 0:
+            return 0
+        step += 1
+    while step < stop and n > 0:
+        kind = table.steps[step, STEP_KIND]
+        used, m = n, 0
+        for k in range(used):
+            value = out[k]
+            if (kind == EACH or kind == FLAT) and tape[value, TOKEN_KIND] == LIST:
+                at = value + 1
+                while at < tape[value, TOKEN_NEXT]:
+                    out[used + m] = at
+                    m += 1
+                    at = tape[at, TOKEN_NEXT]
+                continue
+            found = _one_step(data, tape, value, table.names, table.steps[step])
+            if found == -2:
+                return UNSURE
+            if found >= 0:
+                out[used + m] = found
+                m += 1
+        for k in range(m):
+            out[k] = out[used + k]
+        n = m
+        step += 1
+    return n
+
+
+@kernel
+def _first(
+    data: Any, tape: Any, table: Any, fields: Any, path: int, stop: int, null_too: bool, out: Any
+) -> int:  # fmt: skip
+    """The first value of some paths that is not null or, with ``null_too``, is there; 0: none is; or
+    `UNSURE`."""
+    while path < stop:
+        n = walk(data, tape, table, fields, 0, path, out)
+        if n == UNSURE:
+            return UNSURE
+        for k in range(n):
+            if null_too or not is_null(data, tape, out[k]):
+                return int(out[k])
+        path += 1
+    return 0
+
+
+# ---- forms
+
+
+@kernel
+def _meets(data: Any, tape: Any, table: Any, fields: Any, test: int, stop: int, out: Any) -> int:
+    """Whether a row meets some conditions (1), or `UNSURE`."""
+    while test < stop:
+        asks, each = table.tests[test, TEST_ASKS], table.tests[test, TEST_EACH]
+        if asks == UNDECIDED:
+            return UNSURE
+        n = walk(data, tape, table, fields, 0, table.tests[test, TEST_PATH], out)
+        if n == UNSURE:
+            return UNSURE
+        kind = tape[out[0], TOKEN_KIND] if n > 0 else -1
+        if not (
+            (asks == IS_THERE and n > 0)
+            or (asks == IS_ABSENT and n == 0)
+            or (asks == IS_OBJECT and kind == OBJECT)
+            or (asks == IS_LIST and kind == LIST)
+            or (asks == IS_NULL and n > 0 and is_null(data, tape, out[0]))
+        ):
+            return 0
+        if each >= 0:
+            items = out[0]
+            at = items + 1
+            while at < tape[items, TOKEN_NEXT]:
+                n = walk(data, tape, table, fields, at, each, out)
+                if n <= 0:
+                    return n
+                at = tape[at, TOKEN_NEXT]
+        test += 1
+    return 1
+
+
+@kernel
+def _form_of(data: Any, tape: Any, table: Any, fields: Any, members: Any, out: Any) -> int:
+    """The form of a row, or `UNSURE`."""
+    ways = table.ways
+    for way in range(ways.shape[0]):
+        if members & ways[way, WAY_MEMBERS] != ways[way, WAY_MEMBERS]:
+            continue
+        meets = _meets(data, tape, table, fields, ways[way, WAY_TESTS], ways[way, WAY_TESTS_END], out)
+        if meets != 0:
+            return int(ways[way, WAY_FORM]) if meets == 1 else UNSURE
+    return UNSURE
+
+
+@kernel
+def _is_success(data: Any, tape: Any, token: int) -> bool:
+    """Whether a status is none, or a number that says success."""
+    if is_null(data, tape, token):
+        return True
+    start = tape[token, TOKEN_START]
+    return bool(
+        tape[token, TOKEN_KIND] == INTEGER and tape[token, TOKEN_END] == start + 3 and data[start] == 50
+    )
+
+
+# ---- what was said
+
+
+@kernel
+def _says(data: Any, tape: Any, table: Any, fields: Any, item: int, said: Any, out: Any) -> int:
+    """The text of what a sample says, the first of several ways first, or `UNSURE`."""
+    for way in range(said[SAID_SAYS], said[SAID_SAYS_END]):
+        how = table.says[way, SAY_HOW]
+        n = walk(data, tape, table, fields, item, table.says[way, SAY_PATH], out)
+        if n == UNSURE:
+            return UNSURE
+        last = int(out[n - 1]) if n > 0 else 0
+        if how == SAYS_MESSAGE:
+            # an empty path leads to the sample, which is never the row
+            if last > 0 and tape[last, TOKEN_KIND] == OBJECT:
+                return said_in(data, tape, last)
+        elif how == SAYS_TEXT:
+            if is_text(tape, last):
+                return last
+        elif how == SAYS_TEXTS:
+            texts = 0
+            for k in range(n):
+                if is_text(tape, out[k]):
+                    texts += 1
+                    last = int(out[k])
+            if texts > 0:
+                return last if texts == 1 else UNSURE
+        else:
+            return last if is_text(tape, last) else UNSURE
+    return UNSURE
+
+
+@kernel
+def _sample(data: Any, tape: Any, table: Any, fields: Any, item: int, said: Any, out: Any) -> int:
+    """The text of a sample, or `UNSURE`."""
+    error = said[SAID_ERROR]
+    if error >= 0:
+        # it is said of the sample, or else of the row
+        for root in (item, 0):
+            n = walk(data, tape, table, fields, root, error, out)
+            if n == UNSURE or (n > 0 and not is_null(data, tape, out[0])):
+                return UNSURE
+    text = _says(data, tape, table, fields, item, said, out)
+    if text == UNSURE or (said[SAID_ENDS] != 0 and is_empty(tape, text)):
+        return UNSURE
+    if said[SAID_INSTEAD] >= 0:
+        again = _first(data, tape, table, fields, said[SAID_INSTEAD], said[SAID_INSTEAD] + 1, False, out)
+        text = UNSURE if again == UNSURE else again if is_text(tape, again) else text
+    return text
+
+
+@kernel
+def _each(
+    data: Any, tape: Any, table: Any, fields: Any, items: int, rest: int, samples: Any, out: Any
+) -> int:
+    """How many items a list has, each with a text at the rest of a path; or `UNSURE`."""
+    if items == 0 or tape[items, TOKEN_KIND] != LIST:
+        return UNSURE
+    n = 0
+    at = items + 1
+    while at < tape[items, TOKEN_NEXT]:
+        if walk(data, tape, table, fields, at, rest, out) != 1 or not is_text(tape, out[0]):
+            return UNSURE
+        samples[n] = out[0]
+        n += 1
+        at = tape[at, TOKEN_NEXT]
+    return n
+
+
+@kernel
+def _responses(data: Any, tape: Any, table: Any, fields: Any, form: Any, samples: Any, out: Any) -> int:
+    """How many responses a row has, their texts' tokens in ``samples``; or `UNSURE`."""
+    path = form[FORM_RESPONSE]
+    if path >= 0:
+        token = _first(data, tape, table, fields, path, path + 1, True, out)
+        if token == UNSURE:
+            return UNSURE
+        if form[FORM_REST] >= 0:
+            return _each(data, tape, table, fields, token, form[FORM_REST], samples, out)
+        n = samples_in(data, tape, token, samples)
+        empty = n == 1 and form[FORM_FLAGS] & NOT_EMPTY != 0 and is_empty(tape, samples[0])
+        return UNSURE if empty else n
+    for k in range(form[FORM_SAID], form[FORM_SAID_END]):
+        said = table.said[k]
+        for items in range(said[SAID_ITEMS], said[SAID_ITEMS_END]):
+            n = walk(data, tape, table, fields, 0, items, samples)
+            if n == UNSURE:
+                return UNSURE
+            if n > 0 and said[SAID_LAST] != 0:
+                samples[0] = samples[n - 1]
+                n = 1
+            for sample in range(n):
+                samples[sample] = _sample(data, tape, table, fields, samples[sample], said, out)
+                if samples[sample] <= 0:
+                    return UNSURE
+            if n > 0:
+                return n
+    return UNSURE
+
+
+@kernel
+def _find_id(data: Any, tape: Any, table: Any, fields: Any, form: Any, out: Any) -> int:
+    """The token of a row's id, 0 for none, `OF_GOLD`, or `UNSURE`."""
+    flags = form[FORM_FLAGS]
+    path, stop = form[FORM_ID], form[FORM_ID_END]
+    own = _first(data, tape, table, fields, path, stop, flags & FIRST_COUNTS != 0, out)
+    if own == 0 and flags & NUMBERS_JOIN != 0:
+        return OF_GOLD
+    path, stop = form[FORM_PROMPT], form[FORM_PROMPT_END]
+    n_there = 0
+    for k in range(path, stop):
+        n = walk(data, tape, table, fields, 0, k, out)
+        if n == UNSURE:
+            return UNSURE
+        n_there += n > 0 and not is_null(data, tape, out[0])
+    if path < stop and n_there == stop - path and (own == 0 or flags & FIRST_COUNTS != 0):
+        return OF_GOLD
+    if own != 0:
+        return own
+    return _first(data, tape, table, fields, form[FORM_NUMBER], form[FORM_NUMBER_END], False, out)
+
+
+@kernel
+def read_row(data: Any, chosen: Any, has_chosen: bool, table: Any, work: Any, members: Any) -> Any:
+    """Find the form of a row, whose own token is 0, its id and its responses.
+
+    Parameters
+    ----------
+    chosen : uint8
+        The filter that is scored, if ``has_chosen``.
+    work
+        ``fields`` are those that `find_members` has found, which are ``members``; ``samples`` get the token
+        of each response, a string.
+
+    Returns
+    -------
+    (n, form, id)
+        How many responses, `UNSURE` or `LEFT_OUT`; the form's number; the id's token, 0 or `OF_GOLD`.
+    """
+    tape, fields, samples, out = work.tape, work.fields, work.samples, work.found
+    number = _form_of(data, tape, table, fields, members, out)
+    if number == UNSURE:
+        return UNSURE, 0, 0
+    form = table.forms[number]
+    if form[FORM_FILTER] >= 0:
+        name = fields[form[FORM_FILTER]]
+        kind = tape[name, TOKEN_KIND]
+        if name != 0 and kind <= ESCAPED:
+            if kind == ESCAPED or not has_chosen:
+                return UNSURE, number, 0
+            if not same_bytes(data, tape[name, TOKEN_START], tape[name, TOKEN_END], chosen, 0, len(chosen)):
+                return LEFT_OUT, number, 0
+    for path in range(form[FORM_GUARDS], form[FORM_GUARDS_END]):
+        n = walk(data, tape, table, fields, 0, path, out)
+        if n == UNSURE or (n > 0 and _is_there(data, tape, out[0]) != 0):
+            return UNSURE, number, 0
+    for path in range(form[FORM_STATUS], form[FORM_STATUS_END]):
+        n = walk(data, tape, table, fields, 0, path, out)
+        if n == UNSURE or (n > 0 and not _is_success(data, tape, out[0])):
+            return UNSURE, number, 0
+    token = _find_id(data, tape, table, fields, form, out)
+    if token == UNSURE:
+        return UNSURE, number, 0
+    n = _responses(data, tape, table, fields, form, samples, out)
+    return (n if n > 0 else UNSURE), number, token

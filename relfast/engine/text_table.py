@@ -1,0 +1,291 @@
+"""The table of dialects, and what ``--map`` says, as the text kernel reads them: numbers, and one text of all
+names.
+
+Only where ids and responses are is written down, and what else a record depends on: of the rest the kernel
+makes a digest."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+from relfast_kernels.layouts import GOLD_MEMBERS
+from relfast_kernels.text import columns
+
+from relfast.engine.job import Job
+from relfast.formats import paths
+from relfast.formats.table import (
+    ABSENT,
+    DIALECTS,
+    FINE,
+    LIST,
+    MESSAGE,
+    NULL,
+    OBJECT,
+    TEXT,
+    TEXTS,
+    VALUE,
+    Form,
+    Said,
+)
+
+_ASKS: Final = {
+    "": columns.IS_THERE,
+    OBJECT: columns.IS_OBJECT,
+    LIST: columns.IS_LIST,
+    NULL: columns.IS_NULL,
+    ABSENT: columns.IS_ABSENT,
+    FINE: columns.UNDECIDED,
+}
+_HOW: Final = {
+    TEXT: columns.SAYS_TEXT,
+    TEXTS: columns.SAYS_TEXTS,
+    MESSAGE: columns.SAYS_MESSAGE,
+    VALUE: columns.SAYS_VALUE,
+}
+_KINDS: Final = {
+    paths.NAME: columns.NAME,
+    paths.OPTIONAL: columns.OPTIONAL,
+    paths.INDEX: columns.INDEX,
+    paths.EACH: columns.EACH,
+    paths.FLAT: columns.FLAT,
+    paths.IS: columns.IS,
+    paths.HAS: columns.HAS,
+    paths.AN_OBJECT: columns.AN_OBJECT,
+    paths.A_LIST: columns.A_LIST,
+}
+_LITERALS: Final = ("true", "false")
+_INDEX: Final = re.compile(r"-?[0-9]{1,9}", re.ASCII)
+_NAME: Final = re.compile(r'[^\x00-\x1f"/\\\x7f-\U0010ffff]*')
+"""Names that JSON has one spelling of, unless it spells letters with escapes: others may have an escape."""
+_ERRORS: Final = "error"
+_STATUS: Final = "status_code"
+"""Members by which a row of any form says that it failed."""
+
+
+def can_hold(field_map: Mapping[str, str]) -> bool:
+    """Whether the kernel can follow the paths: of fields that all records have, to ids without a star or JSON
+    in a text, to responses with one star at most."""
+    fields = {"id", "task", "question", "answer", "response"}
+    steps = {field: path.split(".") for field, path in field_map.items()}
+    return (
+        fields.issuperset(steps)
+        and all(_NAME.fullmatch(step) for each in steps.values() for step in each)
+        and not {"*", "@"} & set(steps.get("id", ()))
+        and "@" not in steps.get("response", ())
+        and "*" not in steps.get("response", ())[:1]
+        and steps.get("response", []).count("*") <= 1
+    )
+
+
+class TextTable:
+    """The table in memory, for a job whose field map the kernel can hold; ``about`` says where its parts
+    are."""
+
+    def __init__(self, job: Job) -> None:
+        self._map = job.field_map
+        self._joins = bool(job.data)
+        self._names = bytearray()
+        self._steps: list[Sequence[int]] = []
+        self._paths: list[Sequence[int]] = []
+        self._tests: list[Sequence[int]] = []
+        self._ways: list[Sequence[int]] = []
+        self._said: list[Sequence[int]] = []
+        self._says: list[Sequence[int]] = []
+        self._spans: list[tuple[int, int, int]] = []
+        members = sorted(set(self._members_of(job)), key=lambda name: (len(name), name))
+        self._numbers = {name: number for number, name in enumerate(members)}
+        assert len(members) <= columns.MOST_MEMBERS
+        assert max(map(len, members)) <= columns.LONGEST_MEMBER
+        spans = [self._span(name) for name in members]
+        of_length = [
+            (sum(len(name) < length for name in members),) for length in range(columns.LONGEST_MEMBER + 2)
+        ]
+        dialects = DIALECTS if job.dialect == "auto" else {job.dialect: DIALECTS[job.dialect]}
+        forms = [form for dialect in dialects.values() for form in dialect.forms]
+        if job.dialect == "auto":
+            self._ways = [way for number, form in enumerate(forms) for way in self._ways_to(number, form)]
+            # whatever fits none is a record of ours
+            self._ways.append((forms.index(DIALECTS["native"].forms[0]), 0, 0, 0))
+        else:
+            for number, form in enumerate(forms):
+                last = number == len(forms) - 1
+                assert last or (form.when and not form.needs)
+                self._ways.append((number, 0, *self._tests_of(form.needs if last else form.when)))
+        rows = [self._form(form) for form in forms]
+        parts: list[Sequence[Sequence[int]]] = [spans, of_length, self._steps, self._paths, self._tests]
+        parts += [self._ways, rows, self._said, self._says]
+        # they stay as long as somebody is told where they are
+        self._in_memory = (ctypes.c_char * len(self._names)).from_buffer(self._names), [*map(_numbers, parts)]
+        names, numbers = self._in_memory
+        places = [ctypes.addressof(names), *map(ctypes.addressof, numbers)]
+        sizes = [len(self._names), *(len(part) for part in parts)]
+        self.about = (ctypes.c_int64 * (2 * columns.TABLE_PARTS))(
+            *chain.from_iterable(zip(places, sizes, strict=True))
+        )
+
+    def _members_of(self, job: Job) -> Iterable[str]:
+        """The members of a row that anything is to be found by."""
+        yield from (*GOLD_MEMBERS, _ERRORS, _STATUS)
+        yield from (path.partition(".")[0] for path in job.field_map.values())
+        dialects = DIALECTS.values() if job.dialect == "auto" else (DIALECTS[job.dialect],)
+        for form in (form for dialect in dialects for form in dialect.forms):
+            conditions = " ".join((*form.tells, form.when, form.needs)).split()
+            yield from filter(None, (_lead(condition) for condition in conditions))
+            yield from (*form.members, *filter(None, (form.filter,)))
+            others = [form.id.replace("#", " "), form.number or "", form.response, form.errors, form.status]
+            others += [_depends(form), form.suffix, form.attached]
+            for said in form.said:
+                others += [said.items, said.instead, said.error, *(path for _, path in said.says)]
+            yield from filter(None, map(_first_name, " ".join(others).split()))
+
+    def _bits(self, names: Iterable[str]) -> int:
+        return sum(1 << self._numbers[name] for name in set(names))
+
+    def _span(self, text: str) -> tuple[int, int]:
+        at = len(self._names)
+        self._names += text.encode()
+        return at, len(self._names)
+
+    # ---- paths and conditions
+
+    def _path_list(self, listed: Iterable[str]) -> tuple[int, int]:
+        """Numbers of paths that are wanted one after the other: the first, and the one after the last."""
+        first = len(self._paths)
+        for path in listed:
+            begin = len(self._steps)
+            for place, step in enumerate(paths.steps_of(path)):
+                is_name = place == 0 and step.kind == paths.NAME
+                index = int(step.name) if step.kind == paths.INDEX else int(step.other in _LITERALS)
+                spans = (*self._span(step.name), *self._span(step.other))
+                member = self._numbers[step.name] if is_name else -1
+                self._steps.append((_KINDS[step.kind], *spans, step.lacks, index, member))
+            self._paths.append((begin, len(self._steps)))
+        return first, len(self._paths)
+
+    def _path(self, path: str) -> int:
+        return self._path_list([path])[0]
+
+    def _users_path(self, names: Sequence[str], *, from_row: bool) -> int:
+        """The number of a path of ``--map``, whose names can be places in lists."""
+        begin = len(self._steps)
+        for place, name in enumerate(names):
+            is_index = _INDEX.fullmatch(name) is not None
+            member = self._numbers[name] if from_row and place == 0 else -1
+            spans = (*self._span(name), *self._span(""))
+            index = int(name) if is_index else 0
+            self._steps.append((columns.NAME_OR_INDEX, *spans, is_index, index, member))
+        self._paths.append((begin, len(self._steps)))
+        return len(self._paths) - 1
+
+    def _tests_of(self, conditions: str) -> tuple[int, int]:
+        first = len(self._tests)
+        for condition in conditions.split():
+            path, _, kind = condition.partition(":")
+            listed, _, rest = path.partition(".*.")
+            asks = columns.IS_LIST if rest else _ASKS[kind]
+            self._tests.append((self._path(listed), asks, self._path(rest) if rest else -1))
+        return first, len(self._tests)
+
+    def _ways_to(self, number: int, form: Form) -> Iterable[Sequence[int]]:
+        if "response" in self._map and not form.response and not form.said:
+            return  # what a row without responses lacks is elsewhere in it then
+        for tells in form.tells:
+            conditions = f"{tells} {form.when}".split()
+            members = self._bits(filter(None, map(_lead, conditions)))
+            others = " ".join(condition for condition in conditions if _lead(condition) != condition)
+            yield (number, members, *self._tests_of(others))
+
+    # ---- forms
+
+    def _form(self, form: Form) -> Sequence[int]:
+        ids = form.id.split()
+        prompts = [path[1:] for path in ids if path.startswith("#")]
+        own = [path for path in ids if not path.startswith("#")]
+        numbered = form.number is not None and self._joins
+        said = [self._said_of(said) for said in form.said]
+        first_said = len(self._said)
+        self._said += said
+        whole = self._path(form.response) if form.response else -1
+        response, rest, place = whole, -1, form.response
+        if "response" in self._map:
+            steps = self._map["response"].split(".")
+            at = steps.index("*") if "*" in steps else len(steps)
+            response = self._users_path(steps[:at], from_row=True)
+            rest = self._users_path(steps[at + 1 :], from_row=False) if at < len(steps) else -1
+            place, first_said = steps[0], len(self._said)
+        of_id = self._path_list(own)
+        if "id" in self._map:
+            mapped = self._users_path(self._map["id"].split("."), from_row=True)
+            of_id, prompts = (mapped, mapped + 1), []
+            if numbered:
+                of_id = (0, 0)  # whether the row has one decides by what gold is looked up
+        depends = {*form.members, *filter(None, map(_first_name, _depends(form).split()))}
+        depends |= {path.partition(".")[0] for field, path in self._map.items() if field not in _NOT_REST}
+        if numbered:
+            # of what a row asks: what is its number decides then, and whether it has one
+            depends |= {*map(_first_name, f"{form.id} {form.number}".replace("#", "").split())} - {""}
+            depends |= {self._map["id"].partition(".")[0]} if "id" in self._map else set()
+        others = set() if form.row else {*GOLD_MEMBERS} - {place}
+        flags = (
+            columns.FIRST_COUNTS * form.plain
+            | columns.NUMBERS_JOIN * numbered
+            | columns.NOT_EMPTY * bool(form.none and "response" not in self._map)
+            | columns.HIDES_ROW * (not form.row and place in GOLD_MEMBERS)
+            | columns.IS_BARE * (not form.members and not form.task.startswith("="))
+        )
+        return (
+            *of_id,
+            *self._path_list([*prompts, *form.answer.split()] if prompts else []),
+            *self._path_list([] if numbered else (form.number or "").split()),
+            self._bits(depends | others),
+            *self._path_list([_ERRORS, *f"{form.errors} {form.suffix} {form.attached}".split()]),
+            *self._path_list([_STATUS, *form.status.split()]),
+            *(response, rest),
+            *(first_said, len(self._said)),
+            self._numbers[form.filter] if form.filter else -1,
+            flags,
+        )
+
+    def _said_of(self, said: Said) -> Sequence[int]:
+        first = len(self._says)
+        self._says += [(_HOW[how], self._path(path)) for how, path in said.says]
+        return (
+            *self._path_list(said.items.split() or [""]),
+            *(first, len(self._says)),
+            said.last,
+            *(self._path(path) if path else -1 for path in (said.instead, said.error)),
+            bool(said.filtered or said.aborted),
+        )
+
+
+_NOT_REST: Final = ("id", "response")
+"""Fields of ``--map`` that are no part of what a record's rest depends on."""
+
+
+def _depends(form: Form) -> str:
+    """Paths to all that task, gold and question of a form are read of, and an id that is a digest."""
+    digested = " ".join(path[1:] for path in form.id.split() if path.startswith("#"))
+    task = "" if form.task.startswith("=") else form.task
+    return f"{task} {form.source} {form.answer} {form.question} {form.row} {digested}"
+
+
+def _first_name(path: str) -> str:
+    """The member of the row that a path begins with; none if it begins otherwise."""
+    step = paths.steps_of(path)[0]
+    return step.name if step.kind in (paths.NAME, paths.OPTIONAL) else ""
+
+
+def _lead(condition: str) -> str:
+    """The member that a row must have to meet a condition; none where it may have none."""
+    path, _, kind = condition.partition(":")
+    step = paths.steps_of(path)[0]
+    return step.name if step.kind == paths.NAME and kind not in (ABSENT, FINE) else ""
+
+
+def _numbers(rows: Sequence[Sequence[int]]) -> ctypes.Array[ctypes.c_int64]:
+    flat = [int(number) for row in rows for number in row]
+    return (ctypes.c_int64 * max(1, len(flat)))(*flat)
