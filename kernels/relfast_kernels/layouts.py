@@ -184,8 +184,8 @@ VOTE_COLUMNS: Final = 3
 
 TAXA_SHIFT: Final = 8
 """Where in what is read of a single response the number of taxa begins; below it the panel or label."""
-UNCUT: Final = -100
-"""Instead: Python has to cut the reasoning."""
+UNREAD: Final = -100
+"""Instead, of many: there is no room for its taxa, it has to be read alone."""
 READ_CUT: Final = 1 << 7
 READ_SHIFT: Final = 8
 """A response to read as a number: its task, whether its reasoning is cut, and from there on its bytes."""

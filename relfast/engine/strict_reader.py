@@ -25,7 +25,7 @@ from relfast_kernels.layouts import (
     READ_WORK,
     REASONS,
     TAXA_SHIFT,
-    UNCUT,
+    UNREAD,
 )
 
 from relfast.engine.text_work import lazy_buffer, numbers
@@ -163,9 +163,10 @@ class StrictReader:
             self._shared[found << _TASK_BITS | kernel[0]] = known
         return known
 
-    def find(self, kernel: Kernel, response: str, is_cut: int = 0) -> Found:
-        """`read_text` before anybody asks for its `meaning`; ``is_cut``, without its reasoning."""
-        if is_cut or self._is_cut or len(response) > MAX_STRICT_CHARS:
+    def find(self, kernel: Kernel, response: str) -> Found:
+        """`read_text` before anybody asks for its `meaning`."""
+        is_cut = 0
+        if self._is_cut or len(response) > MAX_STRICT_CHARS:
             is_cut = READ_CUT
             response, reason = read_strictly(response, self._reasoning)
             if reason is not None:
@@ -186,9 +187,6 @@ class StrictReader:
         found: Found = number
         if number > _NUMBER:
             found = number & _NUMBER, tuple(place.named[: number >> TAXA_SHIFT])
-        elif number < 0 and number == UNCUT:
-            places.append(place)
-            return self.find(kernel, response, READ_CUT)
         places.append(place)
         return found
 
@@ -217,7 +215,7 @@ class StrictReader:
             for k in sorted(set(range(len(responses))).difference(at)):
                 response = responses[k]
                 if type(response) is str and len(response) > MAX_STRICT_CHARS:
-                    said[k] = self.find(kernel, response, READ_CUT)
+                    said[k] = self.find(kernel, response)
         if not n:
             return said
         sizes = [*map(len, texts)]
@@ -252,8 +250,8 @@ class StrictReader:
                     end = begin + (one >> TAXA_SHIFT)
                     found[k] = one & _NUMBER, tuple(taxa[begin:end])
                     begin = end
-        if UNCUT in kinds:
-            one_by_one = [k for k, one in enumerate(results) if one == UNCUT]
+        if UNREAD in kinds:
+            one_by_one = [k for k, one in enumerate(results) if one == UNREAD]
         places.append(place)
         for k in one_by_one:
             response = responses[at[k]]

@@ -20,15 +20,13 @@ from relfast.engine.job import make_job
 from relfast.engine.signature import signature
 from relfast.records import Record
 from relfast.rewards import trl, verl
-from relfast.tasks import TASKS
+from relfast.tasks import TASKS, reasoning
 from relfast.tasks.options import AllOptions
 from relfast.tasks.reasoning import (
     MARKS,
     MAX_STRICT_CHARS,
     TURN_ENDS,
     cut_turn,
-    end_of_turn,
-    lower,
     read_strictly,
     strip_reasoning,
 )
@@ -93,6 +91,9 @@ def test_a_mark_of_another_family_closes_nothing() -> None:
         ("analysisaassistantfinalb", "b"),
         ("analysisa assistantfinal b assistantfinalc", "c"),
         ("analysis of a: b", "analysis of a: b"),
+        ("analysisWe need the panel. But", ""),
+        ("AnalysisWe need it assistantfinal b", "AnalysisWe need it assistantfinal b"),
+        ("Analysis of [it] assistantfinal b", "b"),
         ("<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "b"),
     ],
 )
@@ -106,6 +107,41 @@ def test_ends_of_turns(end: str) -> None:
         assert strip_reasoning(text).strip() == "b"
     assert strip_reasoning(f"a{end}b") == f"a{end}b"
     assert read_strictly(end) == ("", "only_reasoning")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("<THİNK>a</thin\u212a>b", "b"),  # letters that `str.lower` makes ASCII of
+        ("a→b ◁ c", "a→b ◁ c"),
+        ("C[S@](=O)C </answer> [1] <eos> b", "C[S@](=O)C </answer> [1] <eos> b"),
+        ("b</s>\u3000<|im_end|> ", "b"),
+        ("a\ud800</think>b\ud800", "b\ud800"),  # no UTF-8
+    ],
+)
+def test_what_only_looks_like_a_mark(text: str, left: str) -> None:
+    assert strip_reasoning(text) == left
+
+
+TEXTS = st.lists(
+    st.sampled_from(
+        [*WORDS, *TURN_ENDS, "<cot>", "</COT>", "<|channel|>", "<|channel|>final<|message|>", "analysis"]
+    )
+    | st.sampled_from(
+        ["<|start_response|>", "assistantfinal", "<", "[", "a", " ", "\n", "\u3000", "\x85", "é", "İ"]
+    ),
+    max_size=9,
+).map("".join)
+
+
+@given(TEXTS, st.sampled_from([(), COT]))
+@pytest.mark.fuzz
+def test_machine_code_cuts_as_its_source_does(text: str, more: Any) -> None:
+    assert reasoning._built() is not None
+    compiled = strip_reasoning(text, more)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reasoning, "_built", lambda: None)
+        assert strip_reasoning(text, more) == compiled
 
 
 @settings(max_examples=300, deadline=None)
@@ -228,5 +264,6 @@ ENDED = st.lists(
 @given(ENDED, st.booleans())
 def test_ends_of_turns_are_cut_from_texts_that_have_them(text: str, is_upper: bool) -> None:
     text = text.upper() if is_upper else text
-    assert cut_turn(text) == text[: end_of_turn(lower(text))]
+    assert text.startswith(cut_turn(text))
     assert cut_turn(f"{text}x<|IM_END|> \n") == f"{text}x"
+    assert cut_turn(f"{text}x") == f"{text}x"

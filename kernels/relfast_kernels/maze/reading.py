@@ -23,7 +23,7 @@ from relfast_kernels.maze.fold import fold
 from relfast_kernels.maze.judge import judge_plan
 from relfast_kernels.maze.packed import unpack
 from relfast_kernels.maze.steps import last_plan
-from relfast_kernels.text.characters import is_ascii, is_tame
+from relfast_kernels.text.characters import is_ascii
 from relfast_kernels.text.find import copy
 from relfast_kernels.text.plans import scan
 from relfast_kernels.text.reasoning import cut_reasoning
@@ -66,12 +66,10 @@ def read_response(
     strict = how & IS_STRICT != 0
     ascii_only = is_ascii(text, 0, last)
     if how & CUTS_REASONING:
-        if not ascii_only and not is_tame(text, 0, last):
-            return True
         if strict and last > MAX_STRICT:
             return True
         first, last, copied = cut_reasoning(text, 0, last, spare, 0)
-        if first < 0 or copied:
+        if copied:
             return True
         if strict and skip_white(text, first, last) == last:
             return True

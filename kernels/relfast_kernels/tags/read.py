@@ -39,7 +39,7 @@ from relfast_kernels.tags.columns import (
 )
 from relfast_kernels.tags.published import read_published
 from relfast_kernels.tags.strict import read_strict
-from relfast_kernels.text.find import copy, find_byte, hash_text
+from relfast_kernels.text.find import copy, hash_text
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.words import skip_white
 
@@ -49,20 +49,9 @@ LONGEST: Final = 200_000
 
 @kernel
 def _final_text(data: Any, start: int, end: int, out: Any, to: int) -> Any:
-    """Where the text without its reasoning is; -1 and -1 where only Python can cut it: more marks than one
-    pair, something before that, and letters that are ASCII in lower case only."""
-    at = find_byte(data, start + 2, end, 0xAA)
-    while at < end:
-        if data[at - 1] == 0x84 and data[at - 2] == 0xE2:
-            return -1, -1
-        at = find_byte(data, at + 1, end, 0xAA)
-    at = find_byte(data, start + 1, end, 0xB0)
-    while at < end:
-        if data[at - 1] == 0xC4:
-            return -1, -1
-        at = find_byte(data, at + 1, end, 0xB0)
+    """Where the text without its reasoning is; -1 and -1 where it has to be put together, in Python."""
     first, last, copied = cut_reasoning(data, start, end, out, to)
-    if first < 0 or copied:
+    if copied:
         return -1, -1
     return first, last
 

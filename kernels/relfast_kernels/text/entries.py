@@ -28,7 +28,7 @@ from relfast_kernels.layouts import (
     TEMPLATE_PARTS,
     TEMPLATE_SLOTS,
     TOKEN_COLUMNS,
-    UNCUT,
+    UNREAD,
     WORK_PARTS,
 )
 from relfast_kernels.text.columns import (
@@ -44,7 +44,9 @@ from relfast_kernels.text.columns import (
 from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.line_ends import find_lines
 from relfast_kernels.text.lines import Golds, Work, scan_lines, score_lines
+from relfast_kernels.text.marks import LOOKED_AT
 from relfast_kernels.text.projection import Table
+from relfast_kernels.text.reasoning import cut_among
 from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows
 
@@ -69,7 +71,7 @@ def _read(text: Any, packed: int, context: Any) -> int:
 
 def _read_many(texts: Any, packed: Any, n: int, results: Any, taxa: Any, room: int, context: Any) -> int:
     """Read several responses; how many taxa they name. They stand in ``taxa`` one after the other; a response
-    whose taxa do not fit is left to Python."""
+    whose taxa do not fit has to be read alone (`UNREAD`)."""
     places, sizes = carray(texts, n, np.int64), carray(packed, n, np.int64)
     found, named = carray(results, n, np.int64), carray(taxa, room, np.int64)
     about = carray(context, READ_COLUMNS, np.int64)
@@ -80,13 +82,33 @@ def _read_many(texts: Any, packed: Any, n: int, results: Any, taxa: Any, room: i
         if result > 0:
             n_taxa = result >> TAXA_SHIFT
             if n_named + n_taxa > room:
-                result = UNCUT
+                result = UNREAD
             else:
                 for other in range(n_taxa):
                     named[n_named + other] = patterns[other]
                 n_named += n_taxa
         found[k] = result
     return n_named
+
+
+def _cut(
+    text: Any, n: int, out: Any, pool: Any, n_pool: int, places: Any, n_places: int, beginnings: Any,
+    own_only: int, result: Any,
+) -> int:  # fmt: skip
+    """`cut_among` of a whole text: whether what is left is in ``out``; ``result``: from and up to where."""
+    span = carray(result, 2, np.int64)
+    span[0], span[1], copied = cut_among(
+        carray(text, n, np.uint8),
+        0,
+        n,
+        carray(out, n, np.uint8),
+        0,
+        carray(pool, n_pool, np.uint8),
+        carray(places, n_places, np.int64),
+        carray(beginnings, LOOKED_AT * 256, np.uint8),
+        own_only != 0,
+    )
+    return 1 if copied else 0
 
 
 def _find_lines(data: Any, n: int, lines: Any, max_lines: int) -> int:
@@ -242,6 +264,7 @@ ENTRIES = {
     "find_lines": (_find_lines, "pipi"),
     "scan": (_scan, "pipippippppipip"),
     "score": (_score, "pipiippppipip"),
+    "cut": (_cut, "pippipipip"),
     "read": (_read, "pip"),
     "read_many": (_read_many, "ppippip"),
     "read_much": (_read_many, "ppippip"),

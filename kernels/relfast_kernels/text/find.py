@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,18 @@ if not BUILDING:
 
     def find_byte(data: Any, start: int, end: int, byte: int) -> int:
         """Index of a byte from ``start`` on, or ``end``."""
+        if isinstance(data, bytes):
+            found = data.find(byte, start, end)
+            return found if found >= 0 else end
         for at in range(start, end):
             if data[at] == byte:
                 return at
         return end
+
+    def find_either(data: Any, start: int, end: int, one: int, other: int) -> int:
+        """Index of one of two bytes from ``start`` on, or ``end``."""
+        found = re.compile(b"[%s]" % re.escape(bytes((one, other)))).search(data, start, end)
+        return found.start() if found else end
 
 else:
     from numba import types
@@ -35,6 +44,19 @@ else:
             return end
         found = _memchr(base + np.uintp(start), np.int32(byte), np.uintp(end - start))
         return end if found == 0 else np.int64(found - base)  # type: ignore[return-value]
+
+    @kernel
+    def find_either(data: Any, start: int, end: int, one: int, other: int) -> int:
+        """Index of one of two bytes from ``start`` on, or ``end``."""
+        at = start
+        while at < end and at + WIDTH <= len(data):
+            place = lowest(places_of(data, at, one, other))
+            at += place
+            if place < WIDTH:
+                return min(at, end)
+        while at < end and data[at] != one and data[at] != other:
+            at += 1
+        return min(at, end)
 
 
 @kernel

@@ -363,7 +363,10 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                 worded = linked and not marked
                 weak = worded and flags & WEAK != 0
                 if weak:
-                    weak = not word_before(text, low, _back(text, low, first))[1] & QUALIFIER
+                    here, before = word_before(text, low, _back(text, low, first))
+                    if before & LABEL:  # "the correct answer choice is"
+                        _, before = word_before(text, low, _back(text, low, here))
+                    weak = not before & QUALIFIER
                 if not weak and (linked or _begins_line(text, low, first)):
                     if first > low and text[first - 1] == 34 and pos < at and text[pos] == 34:
                         seen |= QUOTED

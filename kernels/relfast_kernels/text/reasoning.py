@@ -1,166 +1,112 @@
-"""Text without the model's reasoning, as `relfast.tasks.reasoning` cuts it where each mark stands once."""
+"""Text without the model's reasoning: the one cutter, by the table of `relfast_kernels.text.marks`.
+
+It reads UTF-8 and also runs as plain Python on ``bytes``; `relfast.tasks.reasoning` is its face for
+``str``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.find import begins_with, copy, find_byte, same_as
-from relfast_kernels.text.vectors import WIDTH, lowest, places_of
+from relfast_kernels.text.find import copy, find_byte, find_either
+from relfast_kernels.text.marks import (
+    BARE_ANALYSIS,
+    BARE_FINAL,
+    CHANNEL,
+    FINAL_CHANNELS,
+    LOOKED_AT,
+    MARKS,
+    MESSAGE,
+    RESPONSE_OPENS,
+    TURN_ENDS,
+    names_of,
+)
 from relfast_kernels.text.words import skip_white, white_length
 
-UNSURE = -1
-"""Instead of an answer: the exact way must cut."""
 
-PAIRS: Final = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-    ("<reflection>", "</reflection>"),
-    ("[think]", "[/think]"),
-    ("<seed:think>", "</seed:think>"),
-    ("<longcat_think>", "</longcat_think>"),
-    ("<|start_thinking|>", "<|end_thinking|>"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
-    ("<unused94>", "<unused95>"),
-    ("<|channel>thought", "<channel|>"),
-)
-"""How reasoning opens and closes, but for what stands in triangles. Extractors import no kernels, and
-kernels no extractors: a test holds these two tables against `relfast.tasks.reasoning`'s."""
-
-ENDS: Final = (
-    "<|im_end|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|end_of_text|>",
-    "<|endoftext|>",
-    "<|return|>",
-    "<|end|>",
-    "<end_of_turn>",
-    "<｜end▁of▁sentence｜>",
-    "<|end_response|>",
-    "<|end_of_turn_token|>",
-    "<seed:eos>",
-    "<eos>",
-    "</s>",
-    "[eos]",
-    "[|endofturn|]",
-    "<|user|>",
-    "<turn|>",
-)
-"""What stands at the end of a turn where special tokens were kept."""
-
-_NAMES: Final = tuple(
-    name.encode()
-    for name in (*(name for pair in PAIRS for name in pair), "<|channel|>", "<|start_response|>")
-)
-_CHANNEL, _START_RESPONSE = len(_NAMES) - 2, len(_NAMES) - 1
-_CHANNEL_NAME: Final = np.frombuffer(_NAMES[_CHANNEL], np.uint8)
+def _bytes(name: str) -> Any:
+    return np.frombuffer(name.encode(), np.uint8)
 
 
-def _table(names: Sequence[bytes]) -> tuple[Any, Any]:
-    """Names one after the other, and where each begins: a tuple of arrays cannot be looked through."""
-    return np.frombuffer(b"".join(names), np.uint8), np.cumsum([0, *map(len, names)])
+def _arrays(marks: Any) -> tuple[Any, Any, Any]:
+    pool, places, beginnings = names_of(marks)
+    return np.frombuffer(pool, np.uint8), np.array(places, np.int64), np.frombuffer(beginnings, np.uint8)
 
 
-_TEXT, _PLACES = _table(_NAMES)
-_END_TEXT, _END_PLACES = _table([name.encode() for name in ENDS])
-
-_THINK = np.frombuffer(b"think>", np.uint8)
-_ANALYSIS = np.frombuffer(b"analysis", np.uint8)
-_BARE_FINAL = np.frombuffer(b"assistantfinal", np.uint8)
-_FINAL = np.frombuffer(b"<|channel|>final<|message|>", np.uint8)
-_CONSTRAINED = np.frombuffer(b"<|channel|>final <|constrain|>", np.uint8)
-_MESSAGE = np.frombuffer(b"<|message|>", np.uint8)
-# how all other marks begin, after the bracket and a slash
-_OTHERS = (
-    np.frombuffer(b"thinking>", np.uint8),
-    np.frombuffer(b"thought>", np.uint8),
-    np.frombuffer(b"reasoning>", np.uint8),
-    np.frombuffer(b"reflection>", np.uint8),
-    np.frombuffer(b"seed:", np.uint8),
-    np.frombuffer(b"longcat_", np.uint8),
-    np.frombuffer(b"|", np.uint8),
-    np.frombuffer(b"unused9", np.uint8),
-    np.frombuffer(b"end_of_turn>", np.uint8),
-    np.frombuffer(b"eos>", np.uint8),
-    np.frombuffer(b"s>", np.uint8),
-    np.frombuffer("｜".encode(), np.uint8),
-    np.frombuffer(b"channel|", np.uint8),
-    np.frombuffer(b"turn|", np.uint8),
-)
-_SQUARE = (
-    np.frombuffer(b"think]", np.uint8),
-    np.frombuffer(b"eos]", np.uint8),
-    np.frombuffer(b"|", np.uint8),
-)
-_TRIANGLE = np.frombuffer("◁".encode(), np.uint8)
-
-MAY_FOLLOW = np.zeros(256, np.uint8)
-"""Whether a mark can have a byte behind its bracket; brackets of prose and mathematics mostly have others."""
-for _mark in (_THINK, *_OTHERS, *_SQUARE):
-    for _byte in {47, int(_mark[0]), ord(chr(_mark[0]).upper()) if _mark[0] < 0x80 else int(_mark[0])}:
-        MAY_FOLLOW[_byte] = 1
-_NOUGHT, _BIT = np.uint64(0), np.uint64(1)
+_POOL, _PLACES, _BEGINNINGS = _arrays(MARKS)
+_END_POOL, _END_PLACES, _ = _arrays([(end, end) for end in TURN_ENDS])
+_CHANNEL, _MESSAGE, _OPENS = _bytes(CHANNEL), _bytes(MESSAGE), _bytes(RESPONSE_OPENS)
+_FINAL, _CONSTRAINED = map(_bytes, FINAL_CHANNELS)
+_ANALYSIS, _BARE_FINAL = _bytes(BARE_ANALYSIS), _bytes(BARE_FINAL)
+_LONGEST_END: Final = 2 * max(len(end.encode()) for end in TURN_ENDS)
 
 
 @kernel
-def _other_angle(text: Any, at: int, end: int) -> bool:
-    return (
-        begins_with(text, at, end, _OTHERS[0])
-        or begins_with(text, at, end, _OTHERS[1])
-        or begins_with(text, at, end, _OTHERS[2])
-        or begins_with(text, at, end, _OTHERS[3])
-        or begins_with(text, at, end, _OTHERS[4])
-        or begins_with(text, at, end, _OTHERS[5])
-        or begins_with(text, at, end, _OTHERS[6])
-        or begins_with(text, at, end, _OTHERS[7])
-        or begins_with(text, at, end, _OTHERS[8])
-        or begins_with(text, at, end, _OTHERS[9])
-        or begins_with(text, at, end, _OTHERS[10])
-        or begins_with(text, at, end, _OTHERS[11])
-        or begins_with(text, at, end, _OTHERS[12])
-        or begins_with(text, at, end, _OTHERS[13])
-    )
+def _behind(text: Any, at: int, end: int, pool: Any, first: int, last: int) -> int:
+    """Where what stands at ``at`` ends if it is pool[first:last] in any case, else -1. ``İ`` is an i and the
+    sign of kelvin a k, as ``str.lower`` has them."""
+    while first < last:
+        if at >= end:
+            return -1
+        byte, wanted = int(text[at]), int(pool[first])
+        if byte == wanted or (65 <= byte <= 90 and byte | 32 == wanted):
+            at += 1
+        elif wanted == 105 and byte == 0xC4 and at + 1 < end and text[at + 1] == 0xB0:
+            at += 2
+        elif (
+            wanted == 107 and byte == 0xE2 and at + 2 < end and text[at + 1] == 0x84 and text[at + 2] == 0xAA
+        ):
+            at += 3
+        else:
+            return -1
+        first += 1
+    return at
 
 
 @kernel
-def _other_square(text: Any, at: int, end: int) -> bool:
-    return (
-        begins_with(text, at, end, _SQUARE[0])
-        or begins_with(text, at, end, _SQUARE[1])
-        or begins_with(text, at, end, _SQUARE[2])
-    )
+def _is_at(text: Any, at: int, end: int, name: Any) -> bool:
+    return _behind(text, at, end, name, 0, len(name)) >= 0
 
 
 @kernel
-def is_mark(text: Any, at: int, end: int) -> bool:
-    """Whether a mark begins with the bracket at ``at``, which is not the last byte."""
-    after = at + 2 if text[at + 1] == 47 else at + 1
-    if text[at] == 91:
-        return _other_square(text, after, end)
-    return begins_with(text, after, end, _THINK) or _other_angle(text, after, end)
+def _last_of(text: Any, start: int, end: int, name: Any) -> int:
+    """Where a name stands for the last time; -1: nowhere."""
+    at = end - len(name)
+    while at >= start and not _is_at(text, at, end, name):
+        at -= 1
+    return at if at >= start else -1
 
 
 @kernel
-def _next_mark(text: Any, at: int, end: int) -> int:
-    """The next bracket, angle or square, that a mark may begin with, or ``end``."""
-    while at + WIDTH <= len(text) and at < end:
-        places = places_of(text, at, 60, 91)
-        while places != _NOUGHT:
-            place = at + lowest(places)
-            if place + 1 >= end:
-                return end
-            if MAY_FOLLOW[text[place + 1]] != 0:
-                return place
-            places &= places - _BIT
-        at += WIDTH
-    while at + 1 < end:
-        if (text[at] == 60 or text[at] == 91) and MAY_FOLLOW[text[at + 1]] != 0:
+def _mark_at(text: Any, at: int, end: int, pool: Any, places: Any) -> Any:
+    """Which mark stands at a place, and where it ends; -1: none. Of several the shortest."""
+    found, stop = -1, end + 1
+    for k in range(0, len(places), 4):
+        behind = _behind(text, at, end, pool, places[k], places[k + 1])
+        if behind < 0 and places[k + 3] > places[k + 2]:
+            behind = _behind(text, at, end, pool, places[k + 2], places[k + 3])
+        if 0 <= behind < stop:
+            found, stop = k >> 2, behind
+    return found, stop
+
+
+@kernel
+def _next_place(text: Any, at: int, end: int, beginnings: Any, is_plain: bool) -> int:
+    """The next place that a mark may begin at, or ``end``. ``is_plain``: none begins with anything but an
+    angle or a square bracket."""
+    while at < end:
+        if is_plain:
+            at = find_either(text, at, end, 60, 91)
+        else:
+            while at < end and beginnings[text[at]] == 0:
+                at += 1
+        n = 1
+        while n < LOOKED_AT and at + n < end and beginnings[256 * n + int(text[at + n])] != 0:
+            n += 1
+        if n == LOOKED_AT or at + n >= end:
             return at
         at += 1
     return end
@@ -171,30 +117,10 @@ def _has_triangle(text: Any, start: int, end: int) -> bool:
     # rarer than the first byte of the triangle, which all arrows share
     at = find_byte(text, start, end, 0x97)
     while at < end:
-        if at > start and begins_with(text, at - 1, end, _TRIANGLE):
+        if at > start and text[at - 1] == 0xE2 and at + 1 < end and text[at + 1] == 0x81:
             return True
         at = find_byte(text, at + 1, end, 0x97)
     return False
-
-
-@kernel
-def _name_at(text: Any, at: int, end: int, names: Any, places: Any) -> int:
-    """Which of some names, in any case, stands at a place; -1: none."""
-    for k in range(len(places) - 1):
-        first, size = places[k], places[k + 1] - places[k]
-        if size > end - at:
-            continue
-        same = True
-        for offset in range(size):
-            byte = text[at + offset]
-            if 65 <= byte <= 90:
-                byte |= 32
-            if byte != names[first + offset]:
-                same = False
-                break
-        if same:
-            return k
-    return -1
 
 
 @kernel
@@ -208,8 +134,8 @@ def _white_before(text: Any, start: int, at: int) -> int:
 
 
 @kernel
-def _end_of_turn(text: Any, start: int, end: int) -> int:
-    """Where text[start:end] ends but for blanks and `ENDS`; ``end`` where there is none of these."""
+def end_of_turn(text: Any, start: int, end: int) -> int:
+    """Where text[start:end] ends but for blanks and `TURN_ENDS`; ``end`` where there is none of these."""
     last = end
     while True:
         length = _white_before(text, start, last)
@@ -218,121 +144,130 @@ def _end_of_turn(text: Any, start: int, end: int) -> int:
             length = _white_before(text, start, last)
         if last == start or (text[last - 1] != 62 and text[last - 1] != 93):
             return end
-        found = 0
-        for k in range(len(_END_PLACES) - 1):
-            size = _END_PLACES[k + 1] - _END_PLACES[k]
-            if (
-                size <= last - start
-                and _name_at(text, last - size, last, _END_TEXT, _END_PLACES[k : k + 2]) == 0
-            ):
-                found = size
-                break
-        if found == 0:
+        # none has a bracket within it
+        at = last - 1
+        while at > start and text[at] != 60 and text[at] != 91 and last - at < _LONGEST_END:
+            at -= 1
+        found = False
+        for k in range(0, len(_END_PLACES), 8):
+            if _behind(text, at, last, _END_POOL, _END_PLACES[k], _END_PLACES[k + 1]) == last:
+                found = True
+        if not found:
             return end
-        end = last = last - found
+        end = last = at
 
 
 @kernel
-def _last_of(text: Any, start: int, end: int, name: Any) -> int:
-    """Where a name, in any case, stands for the last time; -1: nowhere."""
-    at = end - len(name)
-    while at >= start:
-        if begins_with(text, at, end, name):
-            return at
-        at -= 1
-    return -1
+def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
+    """Where what a model with channels said in the final one begins; of another's text ``start``."""
+    has_channel, opens = False, -1
+    if has_bracket:
+        at = find_byte(text, start, end, 60)
+        while at < end:
+            if at + 1 < end and text[at + 1] == 124:
+                if _is_at(text, at, end, _CHANNEL):
+                    has_channel = True
+                elif _is_at(text, at, end, _OPENS):
+                    opens = at
+            at = find_byte(text, at + 1, end, 60)
+    if has_channel:
+        at = max(_last_of(text, start, end, _FINAL), _last_of(text, start, end, _CONSTRAINED))
+        if at < 0:
+            return end
+        while at < end and not _is_at(text, at, end, _MESSAGE):
+            at += 1
+        return min(at + len(_MESSAGE), end)
+    after = _behind(text, start, end, _ANALYSIS, 0, len(_ANALYSIS))
+    if after >= 0:
+        as_written = after - start == len(_ANALYSIS)
+        for k in range(len(_ANALYSIS)):
+            as_written = as_written and text[start + k] == _ANALYSIS[k]
+        # in capitals it is a word of prose, unless something else looks like a mark
+        if as_written or has_bracket:
+            at = _last_of(text, start, end, _BARE_FINAL)
+            if at >= 0:
+                return _behind(text, at, end, _BARE_FINAL, 0, len(_BARE_FINAL))
+            # a word that prose goes on from has no capital behind it
+            return end if as_written and after < end and 65 <= text[after] <= 90 else start
+    return start if opens < 0 else _behind(text, opens, end, _OPENS, 0, len(_OPENS))
 
 
 @kernel
-def _final_channel(text: Any, start: int, end: int) -> int:
-    """Where the final message of a model with channels begins; ``end`` where there is none."""
-    at = max(_last_of(text, start, end, _FINAL), _last_of(text, start, end, _CONSTRAINED))
-    if at < 0:
-        return end
-    while at < end and not begins_with(text, at, end, _MESSAGE):
-        at += 1
-    return min(at + len(_MESSAGE), end)
+def _ends_with_closings(text: Any, at: int, end: int, pool: Any, places: Any) -> Any:
+    """Whether there are only blanks and closing marks from ``at`` to ``end``, and up to where there are."""
+    while True:
+        at = skip_white(text, at, end)
+        if at >= end:
+            return True, end
+        name, stop = _mark_at(text, at, end, pool, places)
+        if name < 0 or name & 1 == 0:
+            return False, at
+        at = stop
 
 
 @kernel
-def _has_channel(text: Any, start: int, end: int) -> bool:
-    at = find_byte(text, start, end, 60)
-    while at < end:
-        if begins_with(text, at, end, _CHANNEL_NAME):
-            return True
-        at = find_byte(text, at + 1, end, 60)
-    return False
+def cut_among(
+    text: Any, start: int, end: int, out: Any, to: int,
+    pool: Any, places: Any, beginnings: Any, own_only: bool,
+) -> Any:  # fmt: skip
+    """`cut_reasoning` by the marks of `Names`; ``own_only``: those are `MARKS` and no others."""
+    is_plain = own_only and not _has_triangle(text, start, end)
+    has_bracket = (
+        not is_plain or find_byte(text, start, end, 60) < end or find_byte(text, start, end, 91) < end
+    )
+    start = _final_message(text, start, end, has_bracket)
+    end = end_of_turn(text, start, end)
+    if not has_bracket:
+        return start, end, False
+    first, last, stop = start, start, to  # what is kept: one span, or copies in out[to:stop]
+    kept = start
+    inside = -1
+    said_up_to, has_ended = start, False  # up to where something follows; only closing marks and blanks do
+    here = _next_place(text, start, end, beginnings, is_plain)
+    while here < end:
+        name, after = _mark_at(text, here, end, pool, places)
+        if name < 0 or (inside >= 0 and name != inside + 1):
+            here = _next_place(text, here + 1, end, beginnings, is_plain)
+            continue
+        if inside < 0:
+            if name & 1 == 1 and not has_ended and after > said_up_to:
+                has_ended, said_up_to = _ends_with_closings(text, after, end, pool, places)
+            if name & 1 == 1 and not has_ended:
+                # a mark that closes nothing ends all before it, unless nothing follows: then it is a slip
+                first, last, stop = start, start, to
+            elif kept < here:
+                first, last, stop = _keep(text, kept, here, first, last, out, to, stop)
+        inside = name if inside < 0 and name & 1 == 0 else -1
+        kept = after
+        here = _next_place(text, after, end, beginnings, is_plain)
+    if inside < 0 and kept < end:
+        first, last, stop = _keep(text, kept, end, first, last, out, to, stop)
+    if stop > to:
+        return to, stop, True
+    return first, last, False
 
 
 @kernel
-def _has_bracket(text: Any, start: int, end: int) -> bool:
-    return find_byte(text, start, end, 60) < end or find_byte(text, start, end, 91) < end
+def _keep(text: Any, kept: int, here: int, first: int, last: int, out: Any, to: int, stop: int) -> Any:
+    """Add text[kept:here] to what is kept: text[first:last], or, of several pieces, out[to:stop]."""
+    if first == last and stop == to:
+        return kept, here, stop
+    if stop == to:
+        stop = copy(text, first, last, out, to)
+    return first, last, copy(text, kept, here, out, stop)
 
 
 @kernel
 def cut_reasoning(text: Any, start: int, end: int, out: Any, to: int) -> Any:
-    """``strip_reasoning`` of text[start:end] (UTF-8 without letters that are ASCII in lower case only).
+    """Cut text[start:end] (UTF-8) to what is outside of reasoning, without the marks at the end of a turn.
+
+    An unclosed block reaches to the end. A closing mark without an opening one ends reasoning too (chat
+    templates put the opening mark into the prompt), and all before it is dropped, unless nothing comes after
+    it: then it is a slip, and the text before it is all there is. Linear time.
 
     Returns
     -------
     (start, end, copied)
         Where what is left stands: in ``text``, or, if it had to be put together, in ``out`` from ``to`` on.
-        `UNSURE` as start: there are marks other than one pair of `PAIRS`, or half of it.
     """
-    if _has_triangle(text, start, end):
-        return UNSURE, 0, False
-    told = False
-    if begins_with(text, start, end, _ANALYSIS) and not _has_channel(text, start, end):
-        after = start + len(_ANALYSIS)
-        in_lower_case = same_as(text, start, after, _ANALYSIS)
-        if not in_lower_case and not _has_bracket(text, start, end):
-            # in capitals it is a word of prose, unless something else looks like a mark
-            return start, end, False
-        final = _last_of(text, start, end, _BARE_FINAL)
-        if final >= 0:
-            start = final + len(_BARE_FINAL)
-        elif in_lower_case and after < end and 65 <= text[after] <= 90:
-            # a word that prose goes on from has no capital behind it
-            return end, end, False
-        # what begins a response counts only where there are no channels, with tokens or without
-        told = True
-    whole = end
-    end = _end_of_turn(text, start, whole)
-    opening, closing = -1, -1
-    opened, closed = -1, -1
-    at = _next_mark(text, start, end)
-    while at < end:
-        name = _name_at(text, at, end, _TEXT, _PLACES)
-        if name >= _CHANNEL:
-            if not told and name == _START_RESPONSE:
-                return UNSURE, 0, False
-            if not told:
-                # all that was seen before it is not in the final message
-                start = _final_channel(text, start, whole)
-                end = _end_of_turn(text, start, whole)
-                opening, closing = -1, -1
-                told = True
-                at = start - 1
-        elif name >= 0 and name & 1:
-            if closing >= 0 or (opening >= 0 and name != opened + 1):
-                return UNSURE, 0, False
-            closing, closed = at, name
-        elif name >= 0:
-            # once each, the opening one first
-            if opening >= 0 or closing >= 0:
-                return UNSURE, 0, False
-            opening, opened = at, name
-        at = _next_mark(text, at + 1, end)
-    if closing < 0:
-        return start, end if opening < 0 else opening, False
-    after = closing + _PLACES[closed + 1] - _PLACES[closed]
-    if opening < 0:
-        # a closing mark at the very end is a slip
-        if skip_white(text, after, end) < end:
-            return after, end, False
-        return UNSURE, 0, False
-    if opening == start:
-        return after, end, False
-    stop = copy(text, start, opening, out, to)
-    stop = copy(text, after, end, out, stop)
-    return to, stop, True
+    return cut_among(text, start, end, out, to, _POOL, _PLACES, _BEGINNINGS, True)

@@ -23,7 +23,6 @@ from relfast_kernels.layouts import (
     SET_DETAILS,
     SET_STRIP,
     TAXA_SHIFT,
-    UNCUT,
 )
 from relfast_kernels.text.answers import SEVERAL, TAXA, read_choice, read_claim, read_label
 from relfast_kernels.text.characters import is_ascii, is_tame
@@ -68,8 +67,6 @@ def score_as_published(
         return NOT_DONE, used
     if settings[SET_STRIP] != 0:
         first, last, copied = cut_reasoning(text, first, last, scratch, beyond)
-        if first < 0:
-            return NOT_DONE, used
         if copied:
             text = scratch
     gold = work.gold
@@ -132,12 +129,10 @@ def score_strictly(
     Not so for REL-B1, whose gold Python would have to read with it.
     """
     left = NOT_DONE if task == B1 else LEAVES_IT
-    if last - first > MAX_STRICT or (not is_ascii(text, first, last) and not is_tame(text, first, last)):
+    if last - first > MAX_STRICT:
         return left, used
     blank = skip_white(text, first, last) == last
     first, last, copied = cut_reasoning(text, first, last, scratch, beyond)
-    if first < 0:
-        return left, used
     if copied:
         text, beyond = scratch, last
     reason = 0
@@ -164,8 +159,7 @@ def read_one(text: Any, n: int, task: int, is_cut: bool, scratch: Any, numbers: 
     Parameters
     ----------
     is_cut
-        Whether it is without reasoning, and not all white space; else it is cut here, where the kernel knows
-        how.
+        Whether it is without reasoning, and not all white space; else it is cut here.
     scratch : uint8
         Work space: three times the bytes of the text, and 64.
     numbers : int64
@@ -174,10 +168,8 @@ def read_one(text: Any, n: int, task: int, is_cut: bool, scratch: Any, numbers: 
     Returns
     -------
     int
-        The panel or label as details number it, and from bit `TAXA_SHIFT` on how many taxa; `UNCUT`: only
-        Python
-        can cut; or `NOT_FOUND` less the place in `REASONS` of why there
-        is none.
+        The panel or label as details number it, and from bit `TAXA_SHIFT` on how many taxa; or `NOT_FOUND`
+        less the place in `REASONS` of why there is none.
     """
     first: Any = 0
     last: Any = n
@@ -185,11 +177,7 @@ def read_one(text: Any, n: int, task: int, is_cut: bool, scratch: Any, numbers: 
     if not is_cut:
         if skip_white(text, 0, n) == n:
             return int(NOT_FOUND - _EMPTY)
-        if not is_ascii(text, 0, n) and not is_tame(text, 0, n):
-            return UNCUT
         first, last, copied = cut_reasoning(text, 0, n, scratch, 0)
-        if first < 0:
-            return UNCUT
         if copied:
             text, free = scratch, last
         if skip_white(text, first, last) == last:
