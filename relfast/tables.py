@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import html
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,6 +98,8 @@ def html_table(
     text_columns: int = 1,
 ) -> str:
     """A table of texts, all of them escaped; the first columns are words, the others numbers."""
+    import html  # few runs need it
+
     parts = ["<table>"]
     if caption:
         parts.append(f'<caption style="text-align:left">{html.escape(caption)}</caption>')
@@ -109,6 +110,8 @@ def html_table(
 
 
 def _html_row(tag: str, cells: Sequence[str], text_columns: int) -> str:
+    import html
+
     sides = ("left" if place < text_columns else "right" for place in range(len(cells)))
     texts = (html.escape(cell) for cell in cells)
     return (
