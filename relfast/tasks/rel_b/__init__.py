@@ -75,6 +75,6 @@ TASK: Final = Task(
     said="relfast.tasks.rel_b.score:said",
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
-    generated_with="relfast.tasks.rel_b.generate:HomoplasyParameters",
+    generated_with="relfast.tasks.rel_b.parameters:HomoplasyParameters",
     shown="relfast.tasks.rel_b.display:DISPLAY",
 )

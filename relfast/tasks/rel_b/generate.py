@@ -15,73 +15,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, ClassVar, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from relfast.errors import UsageError
-from relfast.parameters import Choice, Number, Whole, parameter
 from relfast.tasks import get_task
 from relfast.tasks.generation import Slot, check_count, check_range, confirm, plan, stream
 from relfast.tasks.modules import BlindStrategy
-
-Selection = Literal["distant", "clades"]
-TaxaAs = Literal["name", "index"]
-
-
-@dataclass(frozen=True, slots=True)
-class HomoplasyParameters:
-    """Parameters of REL-B1.
-
-    Attributes
-    ----------
-    num_leaves, seq_len
-        Taxa in the tree, columns of the alignment.
-    n_convergent_sites, length_convergent_block
-        Planted blocks of a yes record, and the columns of each.
-    n_convergent_taxa
-        Taxa that share the motifs, 2 or more.
-    selection
-        ``distant`` (taxa at least 3 edges apart) or ``clades`` (whole clades at least 4 edges apart).
-    taxa_as
-        Gold taxa as the ``name`` in the question, or, like the published generator, as the ``index`` in the
-        list of names sorted as texts.
-    yes_fraction
-        Share of yes records, 0 to 1; kept to within one record in any prefix of the run.
-    """
-
-    about: ClassVar[str] = "Make REL-B1 records: homoplasy in an alignment evolved along a random tree."
-
-    num_leaves: int = parameter(50, Whole(), "Taxa in the tree.")
-    seq_len: int = parameter(300, Whole(), "Columns of the alignment.")
-    n_convergent_sites: int = parameter(5, Whole(), "Planted blocks of a yes record.")
-    length_convergent_block: int = parameter(5, Whole(), "Columns of a block.")
-    n_convergent_taxa: int = parameter(2, Whole(), "Taxa that share the motifs.")
-    selection: Selection = parameter(
-        "distant",
-        Choice(get_args(Selection)),
-        "Taxa at least 3 edges apart, or whole clades at least 4.",
-    )
-    taxa_as: TaxaAs = parameter(
-        "name",
-        Choice(get_args(TaxaAs)),
-        "Gold taxa: names in the question, or places in their list sorted as texts, as published.",
-    )
-    yes_fraction: float = parameter(0.5, Number(0, 1), "Share of yes records.")
-
-    @property
-    def drawn(self) -> tuple[object, ...]:
-        """What decides tree, alignment and motifs; how gold is written down does not."""
-        return (
-            self.num_leaves,
-            self.seq_len,
-            self.n_convergent_sites,
-            self.length_convergent_block,
-            self.n_convergent_taxa,
-            self.selection,
-        )
-
+from relfast.tasks.rel_b.parameters import HomoplasyParameters, Selection, TaxaAs
 
 MAX_LEAVES: Final = 1_000
 MAX_SEQ_LEN: Final = 10_000
