@@ -20,11 +20,12 @@ SLOW, BLANK, FAST, FIELDS = 0, 1, 2, 3
 """Kinds of lines: one that takes the exact way, one without a row, one that has been read, and one whose
 responses and gold have been found, which Python scores."""
 
-LINE_START, LINE_END, LINE_KIND, LINE_RECORD, LINE_DIGEST, LINE_GOLD, LINE_REST = range(7)
-LINE_COLUMNS: Final = 7
+LINE_START, LINE_END, LINE_KIND, LINE_RECORD, LINE_DIGEST, LINE_ANSWER, LINE_GOLD, LINE_REST = range(8)
+LINE_COLUMNS: Final = 8
 """Columns of a line: where it is, its kind, its first record; a digest of what its records depend on beside
-their responses (and, where gold is not joined, their id), the number of its gold, and what it says beside id
-and responses. After the last line comes one more row, whose first record is the number of all."""
+their responses (and, where gold is not joined, their id), and one of task and answer alone (0: there is
+none); the number of its gold, and what it says beside id and responses. After the last line comes one more
+row, whose first record is the number of all."""
 SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD = range(3)
 """What a line says besides: what its gold depends on; nothing; its id too is part of that."""
 GOLD_UNKNOWN: Final = -1

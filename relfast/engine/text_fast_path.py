@@ -27,6 +27,7 @@ from relfast_kernels.layouts import (
     KEY_TASK,
     KEY_VALUE,
     LEFT,
+    LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
     LINE_GOLD,
@@ -87,7 +88,7 @@ MOST_LINES: Final = 8_192
 MOST_REFUSED: Final = 1 << 16
 GOLD_NUMBERS: Final = 4
 """Numbers that a kernel keeps of the gold it works with."""
-_LEARNT: Final = (LINE_KIND, LINE_GOLD, LINE_DIGEST, LINE_REST)
+_LEARNT: Final = (LINE_KIND, LINE_GOLD, LINE_DIGEST, LINE_ANSWER, LINE_REST)
 
 RECORDS: Final = 4_096
 SCRATCH_BYTES: Final = 1 << 24
@@ -244,15 +245,18 @@ class TextFastPath:
         some = slice(LINE_COLUMNS * numbers.start, LINE_COLUMNS * numbers.stop)
         mine = [*zip(numbers, *(columns[some][k::LINE_COLUMNS].tolist() for k in _LEARNT), strict=True)]
         added: set[int] = set()
-        for number, kind, gold, digest, rest in mine:
-            if kind != FIELDS or gold != GOLD_UNKNOWN or digest in added or digest in self._refused:
+        for number, kind, gold, digest, answer, rest in mine:
+            if kind != FIELDS or gold != GOLD_UNKNOWN or digest in self._refused:
+                continue
+            if digest in added or answer in added:
                 continue
             at, end = (columns[LINE_COLUMNS * line + LINE_RECORD] for line in (number, number + 1))
             record = self._known.gold_of(
                 block, self._records, self._scratch, number, range(at, end), first_index, chosen
             )
-            if record is not None and self._golds.add(digest, record, rest):
-                added.add(digest)
+            by = answer if answer and record is not None and self._golds.is_answer(record) else digest
+            if record is not None and self._golds.add(by, record, rest):
+                added.add(by)
             elif len(self._refused) < MOST_REFUSED:
                 self._refused.add(digest)
         at = numbers.start

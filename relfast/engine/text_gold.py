@@ -54,6 +54,11 @@ class Golds:
         if self._n + n_lines > MOST_GOLDS or self._used > MOST_BYTES // 2:
             self._forget()
 
+    def is_answer(self, record: Record) -> bool:
+        """Whether a record is held against nothing but its answer, whatever else its line says."""
+        number = NUMBERS.get(record.task, -1) if self._reads else -1
+        return number >= 0 and not (self._job.options.strict and TASK_BY_NUMBER[number][1].strict_gold)
+
     def add(self, digest: int, record: Record, rest: int) -> bool:
         """Add what a record is held against and, where a line says no more than that, its id; False where
         there is no room for it."""

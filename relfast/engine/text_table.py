@@ -242,6 +242,8 @@ class TextTable:
             *self._path_list([*prompts, *form.answer.split()] if prompts else []),
             *self._path_list([] if numbered else (form.number or "").split()),
             self._bits(depends | others),
+            *self._answer(form),
+            *self._path_list(form.question.split() if self._can_follow(form.question) else []),
             *self._path_list([_ERRORS, *f"{form.errors} {form.suffix} {form.attached}".split()]),
             *self._path_list([_STATUS, *form.status.split()]),
             *(response, rest),
@@ -249,6 +251,22 @@ class TextTable:
             self._numbers[form.filter] if form.filter else -1,
             flags,
         )
+
+    def _can_follow(self, listed: str) -> bool:
+        return all(step.kind in _KINDS for path in listed.split() for step in paths.steps_of(path))
+
+    def _answer(self, form: Form) -> tuple[int, int]:
+        """Paths to all that a record's task and gold are read of; none where they are not all that is."""
+        listed = f"{form.task} {form.source} {form.answer}"
+        if form.members or not form.answer or not self._can_follow(f"{listed} {form.question}"):
+            return 0, 0
+        mapped = [self._map[field].split(".") for field in ("task", "answer") if field in self._map]
+        if any(not {"*", "@"}.isdisjoint(steps) for steps in mapped):
+            return 0, 0
+        first, _ = self._path_list(listed.split())
+        for steps in mapped:
+            self._users_path(steps, from_row=True)
+        return first, len(self._paths)
 
     def _said_of(self, said: Said) -> Sequence[int]:
         first = len(self._says)

@@ -34,6 +34,10 @@ WAY_COLUMNS: Final = 4
     FORM_NUMBER,
     FORM_NUMBER_END,
     FORM_DEPENDS,
+    FORM_ANSWER,
+    FORM_ANSWER_END,
+    FORM_QUESTION,
+    FORM_QUESTION_END,
     FORM_GUARDS,
     FORM_GUARDS_END,
     FORM_STATUS,
@@ -44,11 +48,12 @@ WAY_COLUMNS: Final = 4
     FORM_SAID_END,
     FORM_FILTER,
     FORM_FLAGS,
-) = range(17)
-FORM_COLUMNS: Final = 17
+) = range(21)
+FORM_COLUMNS: Final = 21
 """A form: paths to ids, to what an id is a digest of (if all are there), and to the tool's own number;
-members on which the rest of a record depends (bits); paths to what must not be there, to a status, to the
-response and from each of its items; what is said; the member that names a filter; and flags."""
+members on which the rest of a record depends (bits), paths to its task and answer, and to its question;
+paths to what must not be there, to a status, to the response and from each of its items; what is said; the
+member that names a filter; and flags."""
 FIRST_COUNTS, NUMBERS_JOIN, NOT_EMPTY, HIDES_ROW, IS_BARE = 1, 2, 4, 8, 16
 """Flags: the first id counts, null or not, and after the digest; gold is joined by what rows ask that have no
 id of ours; an empty response is none; the row has a response where a task may look for something else;

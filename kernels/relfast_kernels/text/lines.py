@@ -34,6 +34,7 @@ from relfast_kernels.layouts import (
     IN_SCRATCH,
     INTEGER,
     LEFT,
+    LINE_ANSWER,
     LINE_DIGEST,
     LINE_END,
     LINE_GOLD,
@@ -80,14 +81,23 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.canonical import put_json
 from relfast_kernels.text.characters import is_printable, is_utf8
-from relfast_kernels.text.columns import FORM_DEPENDS, FORM_FLAGS, HIDES_ROW, IS_BARE
+from relfast_kernels.text.columns import (
+    FORM_ANSWER,
+    FORM_ANSWER_END,
+    FORM_DEPENDS,
+    FORM_FLAGS,
+    FORM_QUESTION,
+    FORM_QUESTION_END,
+    HIDES_ROW,
+    IS_BARE,
+)
 from relfast_kernels.text.digest import digest
 from relfast_kernels.text.find import copy, hash_text
 from relfast_kernels.text.gold import read_gold
 from relfast_kernels.text.json_scan import is_null, tokenise
 from relfast_kernels.text.json_strings import put_text
 from relfast_kernels.text.messages import UNSURE
-from relfast_kernels.text.projection import LEFT_OUT, OF_GOLD, find_members, read_row
+from relfast_kernels.text.projection import LEFT_OUT, OF_GOLD, find_members, read_row, walk
 from relfast_kernels.text.responses import (
     LEAVES_IT,
     NOT_DONE,
@@ -156,6 +166,29 @@ def _digest_rest(data: Any, tape: Any, table: Any, fields: Any, depends: Any, se
 
 
 @kernel
+def _digest_answer(data: Any, tape: Any, table: Any, work: Any, form: Any, seed: Any, value: Any) -> Any:
+    """A digest (uint64, not 0) of what a row's task and answer are read of, and of the kind of its question;
+    0 where no paths say where they are."""
+    if form[FORM_ANSWER] == form[FORM_ANSWER_END]:
+        return np.uint64(0)
+    for path in range(form[FORM_ANSWER], form[FORM_ANSWER_END]):
+        n = walk(data, tape, table, work.fields, 0, path, work.found)
+        if n == UNSURE:
+            return np.uint64(0)
+        for k in range(n):
+            token = work.found[k]
+            mixed = value ^ np.uint64(8 * (path - form[FORM_ANSWER]) + tape[token, TOKEN_KIND])
+            value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, mixed)
+    for path in range(form[FORM_QUESTION], form[FORM_QUESTION_END]):
+        n = walk(data, tape, table, work.fields, 0, path, work.found)
+        if n == UNSURE:
+            return np.uint64(0)
+        kind = tape[work.found[0], TOKEN_KIND] + 1 if n > 0 else 0
+        value = digest(data, 0, 0, seed, value ^ np.uint64(kind))
+    return (value & ~np.uint64(ROW_UNSEEN)) | np.uint64(_ONE)
+
+
+@kernel
 def _find_gold(golds: Any, value: Any) -> Any:
     """The number of the gold of a digest, or `GOLD_UNKNOWN`."""
     mask = len(golds.digests) - 1
@@ -165,6 +198,13 @@ def _find_gold(golds: Any, value: Any) -> Any:
             return golds.numbers[at] - 1
         at = (at + 1) & mask
     return GOLD_UNKNOWN
+
+
+@kernel
+def _gold_of(golds: Any, line: Any) -> Any:
+    """The number of a line's gold, or `GOLD_UNKNOWN`."""
+    gold = _find_gold(golds, line[LINE_DIGEST])
+    return _find_gold(golds, line[LINE_ANSWER]) if gold < 0 and line[LINE_ANSWER] != 0 else gold
 
 
 @kernel
@@ -203,7 +243,10 @@ def _project_line(
     value = _digest_rest(data, tape, table, work.fields, depends, seed, value)
     unseen = np.uint64(ROW_UNSEEN)
     value = value | unseen if flags & HIDES_ROW != 0 else value & ~unseen
-    lines[number, LINE_DIGEST] = np.int64(value)
+    lines[number, LINE_DIGEST], lines[number, LINE_ANSWER] = np.int64(value), 0
+    if token != OF_GOLD and settings[SET_JOIN] == 0:
+        answer = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form))
+        lines[number, LINE_ANSWER] = np.int64(answer)
     rest = ID_OF_GOLD if token == OF_GOLD else SAYS_MORE
     if members & depends == 0 and flags & IS_BARE != 0 and place != NOWHERE:
         rest = HAS_ID_ONLY
@@ -333,7 +376,7 @@ def scan_lines(
             state[STATE_WANTS] = WANTS_RECORDS
             break
         if kind == FIELDS:
-            gold = _find_gold(golds, row[LINE_DIGEST])
+            gold = _gold_of(golds, row)
             if gold >= 0 and _room_for(row, golds, gold, state[STATE_USED], scratch):
                 row[LINE_GOLD] = gold
                 kind = _score_line(
@@ -358,7 +401,7 @@ def score_lines(
     while count < lines.shape[0] - 1:
         row = lines[count]
         if row[LINE_KIND] == FIELDS and row[LINE_GOLD] == GOLD_UNKNOWN:
-            gold = _find_gold(golds, row[LINE_DIGEST])
+            gold = _gold_of(golds, row)
             if gold >= 0:
                 if not _room_for(row, golds, gold, state[STATE_USED], scratch):
                     break
