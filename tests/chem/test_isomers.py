@@ -10,6 +10,7 @@ import pytest
 from corpora import rel_records
 from hostile_cache import SPOILT
 from rdkit import Chem
+from relfast_kernels.compiled import native
 
 from relfast.chem import isomers as module
 from relfast.chem.isomers import formula_of, hill, is_strained, isomers, parse_formula, structures
@@ -44,6 +45,7 @@ C3H10N2 = (
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache of its own for each test."""
+    native.functions("isomers")  # this machine's
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path / "cache"))
     module._universe.cache_clear()
     return tmp_path / "cache" / "isomers"

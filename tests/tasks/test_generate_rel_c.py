@@ -39,9 +39,11 @@ SIZES = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 
 @pytest.fixture(autouse=True, scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """One cache of universes for this module."""
+    """One cache of universes for this module, with the kernels of this machine's."""
+    kernels, here = user_cache("native").path, tmp_path_factory.mktemp("cache")
+    (here / "native").symlink_to(kernels, target_is_directory=True)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RELFAST_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("RELFAST_CACHE_DIR", str(here))
         universes._universe.cache_clear()
         yield
 

@@ -264,10 +264,16 @@ _built: dict[str, Mapping[str, Callable[..., int]]] = {}
 _plain: dict[str, Mapping[str, Callable[..., int]]] = {}
 
 
+_SEARCHES: Final = frozenset({"isomers", "motif"})
+"""Units that records are generated with: searches that would take hours as plain Python."""
+
+
 def functions(unit: str) -> Mapping[str, Callable[..., int]]:
     """`load`, once a process, or the same functions as plain Python, some hundred times slower, where nothing
-    is built yet."""
+    is built yet. Those of `_SEARCHES` are built first, and that is said."""
     built = _built.get(unit) or load(unit)
+    if built is None and unit in _SEARCHES and os.environ.get("RELFAST_COMPILE") != "off":
+        built = _waited_for(unit)
     if built is not None:
         _built[unit] = built
     elif unit not in _plain:
@@ -276,6 +282,21 @@ def functions(unit: str) -> Mapping[str, Callable[..., int]]:
         declared = importlib.import_module(entries_of(unit)).ENTRIES
         _plain[unit] = {name: _as_plain(function) for name, (function, _) in declared.items()}
     return built or _plain[unit]
+
+
+def _waited_for(unit: str) -> Mapping[str, Callable[..., int]] | None:
+    """A unit, built now; None where it cannot be."""
+    import warnings
+
+    warnings.warn(
+        f"relfast: the kernels of {unit} are compiled first, about 10 s, once a machine;"
+        " `relfast warmup` does it ahead",
+        RuntimeWarning,
+        stacklevel=4,
+    )
+    with suppress(OSError):
+        build(unit)
+    return load(unit)
 
 
 _calling = threading.RLock()
