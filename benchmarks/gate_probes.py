@@ -96,6 +96,7 @@ def _text_kernel(policy: str) -> Callable[[Path], Probe]:
 
         def ours() -> None:
             block = fast_path.scan(data, len(lines))
+            block.judge(0, len(lines), 0, None)
             for start, stop, slow in block.runs(0, len(lines)):
                 if not slow:
                     block.rows(start, stop, 0)
