@@ -12,10 +12,6 @@ from relfast.cli.main import EXIT_USAGE, main
 
 RECORD = {"id": "a", "task": "REL-A1", "question": "Which?", "answer": {"target": 3}, "response": "Answer 4"}
 ROW = {"index": 0, "id": "a", "task": "REL-A1", "sample": 0, "status": "ok", "correct": True, "reward": 1.0, "metrics": {}, "error": None}  # fmt: skip
-MAZE = {
-    "question": "Room A1 and A2 are connected by an open door. Bob is in room A1. Alice is in room A2.",
-    "answer": {"actions": ["start: A1", "move_to: A2", "rescue: Alice"]},
-}
 
 REPLACED = "--overwrite replaces it"
 RESUMED = "--resume continues it, --overwrite starts over"
@@ -30,7 +26,6 @@ RESUMED = "--resume continues it, --overwrite starts over"
         (["generate", "rel-a1", "-n", "1", "-o", "{out}.jsonl"], "{out}.jsonl", REPLACED),
         (["generate", "seqbench", "-n", "1", "--seed", "0", "--workers", "1", "-o", "{out}.jsonl"], "{out}.jsonl", REPLACED),
         (["report", "{row}", "-o", "{out}"], "{out}/index.html", REPLACED),
-        (["show", "{maze}", "-o", "{out}.svg"], "{out}.svg", REPLACED),
     ],
     ids=lambda value: "-".join(value[:2]) if isinstance(value, list) else "",
 )  # fmt: skip
@@ -39,7 +34,7 @@ def test_it_is_left_alone(
 ) -> None:
     if "{out}.parquet" in arguments:
         pytest.importorskip("pyarrow")
-    inputs: dict[str, Any] = {"record": RECORD, "row": ROW, "maze": MAZE}
+    inputs: dict[str, Any] = {"record": RECORD, "row": ROW}
     for name, row in inputs.items():
         (tmp_path / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
     places = {name: str(tmp_path / f"{name}.jsonl") for name in inputs} | {"out": str(tmp_path / "out")}
@@ -55,15 +50,13 @@ def test_it_is_left_alone(
     assert sorted(path for path in tmp_path.rglob("*") if "out" in path.name) == before
 
 
-@pytest.mark.parametrize("command", ["report", "show"])
-def test_it_can_be_replaced(command: str, tmp_path: Path) -> None:
+def test_it_can_be_replaced(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
-    source.write_text(json.dumps(ROW if command == "report" else MAZE) + "\n")
-    out = tmp_path / ("out" if command == "report" else "out.svg")
-    target = out / "index.html" if command == "report" else out
-    target.parent.mkdir(exist_ok=True)
+    source.write_text(json.dumps(ROW) + "\n")
+    target = tmp_path / "out" / "index.html"
+    target.parent.mkdir()
     target.write_text("mine\n")
     with pytest.raises(SystemExit) as left:
-        main([command, str(source), "-o", str(out), "--overwrite"])
+        main(["report", str(source), "-o", str(target.parent), "--overwrite"])
     assert not left.value.code
     assert "mine" not in target.read_text()
