@@ -437,7 +437,9 @@ def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytes
     assert functions is not None
     opened = TextFastPath(Scoring(Job()), functions)
     record = b'{"id":"a","task":"REL-A1","answer":{"target":3},"response":"Answer: 4"}\n'
-    assert slow_lines(opened, record, 1) == 0
+    scanned = opened.scan(record, 1)
+    scanned.judge(0, 1, 0, None)
+    assert list(scanned.runs(0, 1)) == [(0, 1, False)]
     assert scanned.rows(0, 1, 0)[0].startswith(
         b'{"index":0,"id":"a","task":"REL-A1","sample":0,"status":"ok"'
     )
