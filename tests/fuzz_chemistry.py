@@ -30,12 +30,11 @@ from rdkit.Chem import rdFMCS
 from relfast_kernels.compiled import native
 from spellings import spell
 
-from relfast.chem import common_substructure, simple
+from relfast.chem import common_substructure, smiles_table
 from relfast.chem.clean import parse_clean, same_clean_molecule
 from relfast.chem.common_substructure import MAX_STEPS, Pair, Prepared, judge, largest_common, prepared
-from relfast.chem.matching import same_molecule
+from relfast.chem.matching import same_molecule, shared_part
 from relfast.chem.molecule import parse
-from relfast.chem.shared_part import shared_part
 from relfast.chem.smiles_table import SmilesTable
 
 RDKIT_SECONDS = 2
@@ -156,10 +155,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--first", type=int, default=0, help="the pair to begin with")
     parser.add_argument("--undecided", help="a file to add the pairs to that are not compared")
     asked = parser.parse_args(arguments)
-    for unit in (simple.UNIT, common_substructure.UNIT):
+    for unit in (smiles_table.UNIT, common_substructure.UNIT):
         if native.load(unit) is None:
             native.build(unit)
-    table = simple.simple_table()
+    table = smiles_table.simple_table()
     assert table is not None
     seen: Counter[str] = Counter()
     kinds: Counter[str] = Counter()

@@ -22,10 +22,10 @@ from rdkit import Chem, RDLogger
 from relfast_kernels.compiled import native
 from spellings import spell
 
-from relfast.chem import common_substructure, simple
+from relfast.chem import common_substructure, smiles_table
 from relfast.chem.common_substructure import Prepared, prepared
 from relfast.chem.smiles_table import SmilesTable
-from relfast.tasks.rel_c.block_tags import read_molecules
+from relfast.tasks.rel_c.extract import read_molecules
 
 SPELLINGS = 10
 _ORGANIC = frozenset(("H", "B", "C", "N", "O", "F", "P", "S", "Cl", "Br", "I", "Si", "Se", "As", "Te"))
@@ -119,10 +119,10 @@ def left(table: SmilesTable, text: str) -> tuple[bool, bool, bool]:
 
 def main() -> None:
     RDLogger.DisableLog("rdApp.*")
-    for unit in (simple.UNIT, common_substructure.UNIT):
+    for unit in (smiles_table.UNIT, common_substructure.UNIT):
         if native.load(unit) is None:
             native.build(unit)
-    table = simple.simple_table()
+    table = smiles_table.simple_table()
     assert table is not None
     assert isinstance(prepared("C"), Prepared)
     print("| texts | distinct | C3 | C3, `strict` | C2 |\n|---|---:|---:|---:|---:|")

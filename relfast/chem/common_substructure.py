@@ -12,7 +12,8 @@ import ctypes
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
@@ -31,18 +32,21 @@ from relfast_kernels.mcs.layouts import (
 from relfast_kernels.smiles.layouts import INVALID, MAX_SMILES
 
 from relfast.chem.clean_text import is_clean_text
-from relfast.chem.smiles_table import MAX_CANONICAL
+from relfast.chem.smiles_table import MAX_CANONICAL, lazy_memory
 
 UNIT: Final = "mcs"
 
 SHORT_STEPS: Final = 1_000
-"""Steps for which the interpreter's lock is kept, 0.3 ms: 98 in 100 pairs of drugs need fewer."""
+"""Steps of a first look, 0.3 ms: 98 in 100 pairs of drugs need fewer."""
 
 MAX_STEPS: Final = 20_000
 """Steps after which a search is given up, 10 ms at most."""
 
 CACHED_PREPARED: Final = 1_024
 """Molecules that are kept prepared, gold above all: 26 kB each."""
+
+MOLECULES: Final = 2_048
+"""Molecules of `Golds`, 26 kB each, in memory that is taken as it is filled."""
 
 _RETRY_SECONDS: Final = 2.0
 """How often a process without the kernel looks whether it has been compiled meanwhile."""
@@ -95,29 +99,6 @@ _opening = threading.Lock()
 _Work = ctypes.c_int64 * PAIR_WORK_SIZE
 _Result = ctypes.c_int64 * PAIR_SIZE
 _Prepared = ctypes.c_int64 * PREPARED_SIZE
-
-_shared_memory = _Work(), _Prepared()
-_shared_work, _shared_second = (ctypes.c_void_p(ctypes.addressof(memory)) for memory in _shared_memory)
-"""For calls that hold the interpreter's lock from beginning to end; what they find is elsewhere."""
-
-
-class _Place:
-    """Where a kernel puts what it says of a pair, for one thread at a time."""
-
-    __slots__ = ("failure", "number", "pair", "pair_at", "status_at")
-
-    def __init__(self) -> None:
-        self.number, self.pair = ctypes.c_int64(), _Result()
-        self.status_at, self.pair_at = ctypes.byref(self.number), ctypes.byref(self.pair)
-        self.failure = ctypes.byref(ctypes.c_void_p())
-
-
-_places: Final[list[_Place]] = []
-"""Those that nobody is using, as many as threads have been at it at once."""
-
-_SHORT_LIMIT: Final = ctypes.c_int64(SHORT_STEPS)
-_YES, _NO = ctypes.c_int64(1), ctypes.c_int64(0)
-"""Arguments as functions take them without ado."""
 
 
 def _start_anew() -> None:
@@ -205,8 +186,7 @@ def largest_common(
     whether they are in a ring, and every ring bond that is matched lies on a ring that is matched.
     ``by_rdkit``: both texts are RDKit's, without stereo; charges and all elements are read then.
     None where one is no molecule or only RDKit can read it, where ``max_steps`` do not suffice, or where the
-    kernel has not been compiled. What it finds depends on the texts only. Safe to use from several threads; a
-    long search lets go of the interpreter's lock.
+    kernel has not been compiled. What it finds depends on the texts only. Safe to use from several threads.
     """
     ours, theirs = prepared(first, by_rdkit=by_rdkit), prepared(second, by_rdkit=by_rdkit)
     if isinstance(ours, Prepared) and isinstance(theirs, Prepared):
@@ -221,11 +201,7 @@ def largest_common_of(
     functions = _loaded()
     assert functions is not None
     result = _Result()
-    status = functions["short"](
-        first.address, second.address, whole_rings, min(SHORT_STEPS, max_steps), _shared_work, result
-    )
-    if status == UNFINISHED and max_steps > SHORT_STEPS:
-        status = functions["long"](first.address, second.address, whole_rings, max_steps, _Work(), result)
+    status = functions["common"](first.address, second.address, whole_rings, max_steps, _Work(), result)
     return LargestCommon(result[COMMON_BONDS], result[COMMON_ATOMS]) if status == 0 else None
 
 
@@ -233,35 +209,23 @@ def judge(first: Prepared, text: str, *, whole_rings: bool = False, steps: int =
     """Hold a SMILES by a model against a molecule.
 
     ``invalid`` where it certainly is no molecule; ``unfinished`` where ``steps`` do not suffice; None where
-    only RDKit can say. Other than `SHORT_STEPS` let go of the interpreter's lock.
+    only RDKit can say.
     """
-    functions = _functions or _loaded()
+    functions = _loaded()
     if functions is None or not 0 < len(text) <= MAX_SMILES or not text.isascii():
         return None
-    whole = _YES if whole_rings else _NO
-    if steps == SHORT_STEPS:
-        try:
-            place = _places.pop()
-        except IndexError:
-            place = _Place()
-        # bare, without conversions: a third of the time of most pairs
-        if functions["judge"].__wrapped__(  # type: ignore[attr-defined]
-            place.status_at, place.failure, first.address, text.encode(), ctypes.c_int64(len(text)),
-            whole, _SHORT_LIMIT, _shared_second, _shared_work, place.pair_at,
-        ):  # fmt: skip
-            raise RuntimeError("the kernel that compares molecules failed")
-        status, result = place.number.value, place.pair[:]
-        _places.append(place)
-    else:
-        pair = _Result()
-        status = functions["judge_long"](
-            first.address, text.encode(), len(text), whole, steps, _Prepared(), _Work(), pair
-        )
-        result = pair[:]
-    return compared(status, first, result)
+    status, result = ctypes.c_int64(), _Result()
+    functions["judge"](
+        first.memory, 1, _Span(0), text.encode(), len(text), _Span(0, len(text)), 1, whole_rings, steps,
+        _Prepared(), _Work(), ctypes.byref(status), result,
+    )  # fmt: skip
+    return compared(status.value, first, result)
 
 
-def compared(status: int, first: Prepared, result: Sequence[int] | ctypes.Array[ctypes.c_int64]) -> Compared:
+_Span = ctypes.c_int64 * 2
+
+
+def compared(status: int, first: Prepared, result: Iterable[int]) -> Compared:
     """What the kernel has told of a text: its status, and if that is 0 `PAIR_SIZE` numbers."""
     if status:
         return "invalid" if status == INVALID else "unfinished" if status == UNFINISHED else None
@@ -269,6 +233,90 @@ def compared(status: int, first: Prepared, result: Sequence[int] | ctypes.Array[
     return Pair(
         in_first == 1, in_second == 1, part == 1, atoms, first.n_atoms, n_atoms, fingerprint, settled == 1
     )
+
+
+class Gold(NamedTuple):
+    """A molecule, and how it was written."""
+
+    text: str
+    molecule: Prepared
+
+
+class Golds:
+    """Molecules that texts are held against, by number. Safe to use from several threads: molecules are only
+    added, and each call has a work space of its own.
+
+    With ``whole_rings`` only those are taken that ``strict`` takes for clean.
+    """
+
+    def __init__(self, functions: Mapping[str, Kernel], *, whole_rings: bool) -> None:
+        self._judge, self._whole_rings = functions["judge"], whole_rings
+        # a molecule of its own would have to be fetched in seven pages, which takes longer than to read it
+        self._memory = lazy_memory(8 * PREPARED_SIZE * MOLECULES, large_pages=True)
+        self._adding = threading.Lock()
+        self.forget()
+
+    @classmethod
+    def open(cls, *, whole_rings: bool) -> Golds | None:
+        """None where the machine code is missing."""
+        functions = _loaded()
+        return None if functions is None else cls(functions, whole_rings=whole_rings)
+
+    def forget(self) -> None:
+        """Forget all molecules."""
+        self.golds: list[Gold] = []
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def room(self) -> int:
+        """How many more there is room for."""
+        return MOLECULES - len(self._numbers)
+
+    def number(self, text: object) -> int:
+        """The number of a molecule from now on; -1 for one that the kernel cannot read or that is not taken,
+        for what is no text, and without room."""
+        if type(text) is not str:
+            return -1
+        number = self._numbers.get(text)
+        if number is not None:
+            return number
+        with self._adding:
+            number = len(self.golds)
+            if self.room <= 0:
+                return -1
+            molecule = prepared_in(_Prepared.from_buffer(self._memory, 8 * PREPARED_SIZE * number), text)
+            if isinstance(molecule, Prepared) and (molecule.is_clean or not self._whole_rings):
+                self.golds.append(Gold(text, molecule))
+            else:
+                number = -1
+            self._numbers[text] = number
+        return number
+
+    def judge(
+        self,
+        chosen: Sequence[int],
+        texts: bytes | ctypes.Array[ctypes.c_char],
+        spans: Sequence[int],
+        *,
+        steps: int = SHORT_STEPS,
+    ) -> list[Compared]:
+        """`judge` of many texts, each held against the molecule chosen for it.
+
+        ``texts`` holds them in ASCII, from ``spans[2 * k]`` to ``spans[2 * k + 1]``.
+        """
+        n = len(chosen)
+        # arrays: to make a type of ctypes' for a length takes 50 µs
+        statuses, results = array("q", bytes(8 * n)), array("q", bytes(8 * PAIR_SIZE * n))
+        numbers, places = array("q", chosen), array("q", spans)
+        self._judge(
+            self._memory, len(self.golds), numbers.buffer_info()[0], texts, len(texts),
+            places.buffer_info()[0], n, self._whole_rings, steps, _Prepared(), _Work(),
+            statuses.buffer_info()[0], results.buffer_info()[0],
+        )  # fmt: skip
+        return [
+            compared(status, self.golds[number].molecule, results[PAIR_SIZE * at : PAIR_SIZE * (at + 1)])
+            for at, (status, number) in enumerate(zip(statuses, chosen, strict=True))
+        ]
 
 
 class Parts:
@@ -294,5 +342,5 @@ class Parts:
         can say."""
         functions = _loaded()
         assert functions is not None
-        found = functions["part"](whole.address, self._memory, self._n, _shared_work)
+        found = functions["part"](whole.address, self._memory, self._n, _Work())
         return found if found >= 0 else None

@@ -52,9 +52,7 @@ UNITS: Final = {
 _FORM: Final = "1"
 """To be raised when files are written in another way."""
 
-SHORT: Final = frozenset(
-    {"smiles", "maze", "mcs.prepare", "mcs.short", "mcs.judge", "mcs.part", "text.read", "text.read_many"}
-)
+SHORT: Final = frozenset({"smiles", "maze", "mcs.prepare", "mcs.part", "text.read", "text.read_many"})
 """Units, and entries of units, that take microseconds."""
 
 _LINKERS: Final = (

@@ -40,9 +40,11 @@ PAIR_WORK_SIZE: Final = 3_300
     PREPARED_CHARGED,
     PREPARED_RADICALS,
     PREPARED_COUNTS,
-) = range(8)
-PREPARED_FACTS: Final = 8
+    PREPARED_RINGS,
+) = range(9)
+PREPARED_FACTS: Final = 9
 """What is known of a molecule once it is read: atoms, bonds, fingerprint as published and as strict has it,
-whether its graph decides where its hydrogens are, whether it has charges, whether unpaired electrons, and
-how many it has of the commonest atoms and bonds; its graph and the two ways it is packed follow."""
+whether its graph decides where its hydrogens are, whether it has charges, whether unpaired electrons, how
+many it has of the commonest atoms and bonds, and its ring atoms as bits; its graph and the two ways it is
+packed follow."""
 PREPARED_SIZE: Final = PREPARED_FACTS + GRAPH_SIZE + 2 * 960
