@@ -57,26 +57,6 @@ CLASSES: Final = _classes()
 """The class of every code point, shape (1,114,112,)."""
 _CLASSES, _PAGES = two_stages(CLASSES)
 
-_NO_LOWER: Final = 1 << 30
-_FINAL_SIGMA: Final = 0x3A3
-"""Σ: what it becomes depends on where it stands."""
-
-
-def _to_lower() -> Any:
-    """What to add to a code point for its lower case (int32), or `_NO_LOWER` where that has another length in
-    UTF-8, or is not known from the character alone."""
-    steps = np.zeros(_N_POINTS, np.int32)
-    for point in range(0x80, _ALL_CASED):
-        if 0xD800 <= point <= 0xDFFF:
-            continue
-        lower = chr(point).lower()
-        same = len(lower) == 1 and len(lower.encode()) == len(chr(point).encode())
-        steps[point] = ord(lower) - point if same and point != _FINAL_SIGMA else _NO_LOWER
-    return steps
-
-
-_STEPS, _STEP_PAGES = two_stages(_to_lower())
-
 
 @kernel
 def is_printable(data: Any, start: int, end: int) -> bool:
@@ -130,22 +110,6 @@ def decode(data: Any, at: int, end: int) -> Any:
     point = (first & 0x07) << 18 | (second & 0x3F) << 12 | (third & 0x3F) << 6 | fourth & 0x3F
     # overlong forms, beyond Unicode
     return (0, 0) if point < 0x10000 or point > 0x10FFFF else (point, 4)
-
-
-@kernel
-def lower_at(data: Any, at: int, point: int, length: int) -> bool:
-    """Write the lower case of a non-ASCII character over it; whether it has one that is known."""
-    step = np.int64(_STEPS[np.int64(_STEP_PAGES[point >> 8]) * 256 + (point & 255)])
-    if step == 0:
-        return True
-    if step == _NO_LOWER:
-        return False
-    lower = np.int64(point) + step
-    for k in range(length - 1, 0, -1):
-        data[at + k] = 0x80 | lower & 0x3F
-        lower >>= 6
-    data[at] = lower | (0xC0 if length == 2 else 0xE0 if length == 3 else 0xF0)
-    return True
 
 
 @kernel

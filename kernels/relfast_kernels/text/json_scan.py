@@ -254,19 +254,6 @@ def member(data: Any, tape: Any, token: int, name: Any) -> int:
 
 
 @kernel
-def has_escaped_name(data: Any, tape: Any, token: int) -> bool:
-    """Whether a member's name is spelled with escapes: it may be the same as another's in other bytes."""
-    at = token + 1
-    stop = tape[token, TOKEN_NEXT]
-    while at < stop:
-        end = tape[at, TOKEN_END]
-        if find_byte(data, tape[at, TOKEN_START], end, BACKSLASH) < end:
-            return True
-        at = tape[at + 1, TOKEN_NEXT]
-    return False
-
-
-@kernel
 def is_null(data: Any, tape: Any, token: int) -> bool:
     """Whether a value is null, or not there (0)."""
     return token == 0 or (tape[token, TOKEN_KIND] == LITERAL and data[tape[token, TOKEN_START]] == 110)
