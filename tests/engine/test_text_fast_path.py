@@ -409,16 +409,15 @@ def test_other_settings_take_the_ordinary_way(job: Job) -> None:
     assert not text_setting.serves(job)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("linker", [True, False], ids=["library", "object"])
 def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
     if not linker:
         monkeypatch.setenv("PATH", "")
     linked = linker and (shutil.which("ld") or shutil.which("cc"))
-    path = native.build("text")
-    assert path == (native.shared_library if linked else native.object_file)("text")
-    assert native.is_built("text")
+    path = native.build("prompts")
+    assert path == (native.shared_library if linked else native.object_file)("prompts")
+    assert native.is_built("prompts")
     whole = path.read_bytes()
     for content in (
         whole[:-1],
@@ -429,23 +428,13 @@ def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytes
     ):
         path.unlink()  # a loaded library's file must not change under it
         path.write_bytes(content)
-        assert native.load("text") is None
+        assert native.load("prompts") is None
     path.unlink()
     path.write_bytes(whole)
     assert [child.name for child in path.parent.iterdir() if child.suffix != ".lock"] == [path.name]
-    functions = native.load("text")
-    assert functions is not None
-    opened = TextFastPath(Scoring(Job()), functions)
-    record = b'{"id":"a","task":"REL-A1","answer":{"target":3},"response":"Answer: 4"}\n'
-    scanned = opened.scan(record, 1)
-    scanned.judge(0, 1, 0, None)
-    assert list(scanned.runs(0, 1)) == [(0, 1, False)]
-    assert scanned.rows(0, 1, 0)[0].startswith(
-        b'{"index":0,"id":"a","task":"REL-A1","sample":0,"status":"ok"'
-    )
+    assert native.load("prompts") is not None
 
 
-@pytest.mark.slow
 def test_a_library_that_cannot_be_loaded_is_no_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,6 +84,7 @@ def test_anything_else(task: str, policy: str, response: Any) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
+@pytest.mark.fuzz
 def test_linear_time(name: str) -> None:
     """Up to the longest text that strict reads."""
     for task in DISTINCT_TASKS:

@@ -168,6 +168,7 @@ def test_any_text_leaves_a_part_of_itself(text: str) -> None:
         "<", "<t", "[", "[think", "◁", "<think></thinking>", "analysis", "assistantfinal", "<co", "\n", "</cot>\n", "İ",
     ],
 )  # fmt: skip
+@pytest.mark.fuzz
 def test_hostile_megabytes(unit: str) -> None:
     """Up to the longest text that strict reads."""
 

@@ -82,6 +82,7 @@ def test_the_kernel_says_what_plain_code_says(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize(
     "unit", [*HOSTILE, *FINAL, "<smiles>CCO</smiles> or ", "<smiles>1. ", "~~a ", "<s>x"]
 )
+@pytest.mark.fuzz
 def test_long_responses_take_linear_time(unit: str) -> None:
     def work(n: int) -> partial[Any]:
         return partial(read_molecules, unit * (n // len(unit)), one=True)

@@ -136,6 +136,7 @@ def test_any_text_gives_something(text: str) -> None:
     ],
     ids=lambda text: repr(text[:12]),
 )
+@pytest.mark.fuzz
 def test_hostile_texts_take_linear_time(text: str) -> None:
     def work(size: int) -> Callable[[], None]:
         part = text[:size]

@@ -172,6 +172,7 @@ UNITS = [
 
 
 @pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.fuzz
 def test_ten_megabytes(unit: str) -> None:
     assert_linear(lambda n: partial(parse_actions, unit * (n // len(unit))), TEN_MEGABYTES)
     plan = parse_actions(unit * (TEN_MEGABYTES // len(unit)))

@@ -120,6 +120,7 @@ def test_the_kernel_says_what_plain_code_says(monkeypatch: pytest.MonkeyPatch) -
         "['move_to: A1']", "start ", "<s>x",
     ],
 )  # fmt: skip
+@pytest.mark.fuzz
 def test_long_responses_take_linear_time(unit: str) -> None:
     def work(n: int) -> partial[Any]:
         return partial(read, [unit * (n // len(unit))])

@@ -555,6 +555,7 @@ def test_facts_within_a_prompt() -> None:
 @pytest.mark.parametrize(
     "unit", ["Room ", "Room A1 and ", "x is in room", "Key ", "a", ". ", "Door between A and B requires key "]
 )
+@pytest.mark.fuzz
 def test_long_contexts_take_linear_time(unit: str) -> None:
     assert_linear(lambda n: partial(from_facts, unit * (n // len(unit))), 2_000_000)
     assert_linear(lambda n: partial(from_facts, "Room " + "x" * n), 2_000_000)
