@@ -264,8 +264,8 @@ def test_a_stopped_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
         assert task.deaths[0].silent
 
 
-def _hang(workers: Pool, *, stopped: bool) -> tuple[Death, bool]:
-    """End a worker by its deadline; its death, and whether it is certain to have been at work."""
+def _hang(workers: Pool, *, stopped: bool) -> tuple[Death, float]:
+    """End a worker by its deadline; its death, and the least share of the time for which it has computed."""
     began = time.monotonic()
     task = _Wait(_record())
     workers.submit(task)
@@ -274,6 +274,7 @@ def _hang(workers: Pool, *, stopped: bool) -> tuple[Death, bool]:
     before = worked = sum(worker.cpu_times()[:2])
     if stopped:
         worker.suspend()
+        worked = sum(worker.cpu_times()[:2])
         time.sleep(3.0)
         worker.resume()
     while not task.over.wait(0.02):
@@ -281,7 +282,7 @@ def _hang(workers: Pool, *, stopped: bool) -> tuple[Death, bool]:
         with contextlib.suppress(psutil.NoSuchProcess):
             worked = max(worked, sum(worker.cpu_times()[:2]))
     elapsed = time.monotonic() - began
-    return task.deaths[-1], not stopped and worked - before >= 2 * LEAST_WORK * elapsed
+    return task.deaths[-1], (worked - before) / elapsed
 
 
 @pytest.mark.slow
@@ -297,10 +298,13 @@ def test_whether_a_record_was_at_work_when_its_time_was_up() -> None:
         until(lambda: server.ready)
         # the first worker was started, the others are forked
         for stopped in (False, False, True):
-            death, at_work = _hang(workers, stopped=stopped)
+            death, share = _hang(workers, stopped=stopped)
             assert (death.status, death.silent) == (-signal.SIGALRM, False)
-            # a machine may be so busy that it starves a worker nobody stopped
-            assert death.starved if stopped else not (death.starved and at_work)
+            # a machine may be so busy that one is stopped late, or that it starves a worker nobody stopped
+            if stopped:
+                assert death.starved or share >= LEAST_WORK / 2
+            else:
+                assert not (death.starved and share >= 2 * LEAST_WORK)
 
 
 # the machine

@@ -46,7 +46,9 @@ def run(*arguments: object) -> int:
 
 
 def options(server: Server, output: Path) -> list[object]:
-    return ["--api", server.url, "--model", "m", "-o", output, "--backoff", 0.01, "--timeout", 1, "-q"]
+    # what never answers is asked again soon; what does may take its time
+    timeout = 1 if server.failing else PATIENCE
+    return ["--api", server.url, "--model", "m", "-o", output, "--backoff", 0.01, "--timeout", timeout, "-q"]
 
 
 def responses(path: Path) -> list[Any]:
