@@ -6,8 +6,8 @@ import gzip
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from relfast_kernels.mcs import state as states
 from relfast_kernels.mcs.packed import N_BONDS, PACKED_SIZE, pack
 from relfast_kernels.mcs.roots import largest_common as search
 from relfast_kernels.smiles import layouts
-from seeds import fresh, rounds
+from seeds import fresh, rounds, share
 
 import relfast
 from relfast.chem import common_substructure, simple
@@ -61,10 +61,10 @@ def compiled() -> None:
     assert largest_common("CC", "CC") == (1, 2)
 
 
-def pairs() -> Iterator[dict[str, Any]]:
+@cache
+def pairs() -> list[dict[str, Any]]:
     with gzip.open(PAIRS, "rt", encoding="utf-8") as file:
-        for line in file:
-            yield json.loads(line)
+        return [json.loads(line) for line in file]
 
 
 def as_packed(mol: Chem.Mol, whole_rings: bool = False) -> np.ndarray | None:
@@ -103,10 +103,12 @@ def of_graphs(one: Chem.Mol, other: Chem.Mol, whole_rings: bool = False) -> tupl
 
 
 @pytest.mark.slow
+@pytest.mark.fuzz
 def test_what_rdkit_found() -> None:
-    """Of all published pairs, as RDKit reads them and as the kernel does."""
+    """Of published pairs, as RDKit reads them and as the kernel does."""
     seen: Counter[str] = Counter()
-    for row in pairs():
+    rows = share(pairs())
+    for row in rows:
         one, other = row["a"], row["b"]
         of_texts = largest_common(one, other)
         found = of_graphs(Chem.MolFromSmiles(one), Chem.MolFromSmiles(other))
@@ -126,15 +128,16 @@ def test_what_rdkit_found() -> None:
         assert isinstance(found, str) or found == expected, (one, other)
     print(dict(seen))
     assert seen["unknown"] <= 6
-    assert seen["graphs decided"] >= 8_400
-    assert seen["texts decided"] >= 7_300
+    assert seen["graphs decided"] >= 0.99 * len(rows)
+    assert seen["texts decided"] >= 0.85 * len(rows)
 
 
 @pytest.mark.slow
+@pytest.mark.fuzz
 def test_whole_rings_are_nearly_what_rdkit_found() -> None:
     """RDKit's search is not complete, and it lets bonds of fused rings dangle: cages differ, drugs hardly."""
     seen: Counter[str] = Counter()
-    for row in pairs():
+    for row in share(pairs()):
         if row["strict"] is None:
             continue
         one, other = Chem.MolFromSmiles(row["a"]), Chem.MolFromSmiles(row["b"])
@@ -330,7 +333,7 @@ def test_a_search_ends() -> None:
 
 def test_many_threads() -> None:
     """Each search has its own workspace, whoever holds the interpreter's lock."""
-    rows = [(row["a"], row["b"]) for row in pairs()][::7]
+    rows = [(row["a"], row["b"]) for row in pairs()][::28]
     expected = [largest_common(*row) for row in rows]
     found: list[list[LargestCommon | None]] = [[] for _ in range(8)]
 
@@ -352,7 +355,7 @@ def test_no_worker_for_what_the_kernel_decides(policy: Policy) -> None:
     options = RelCOptions(policy=policy)
     rows = [
         ({"smiles": row["a"]}, f"<smiles>{row['b']}</smiles>")
-        for row in list(pairs())[::40]
+        for row in pairs()[::40]
         if decide(row["a"], Extracted(row["b"], found=True), options) is not None
     ]
     rows += [({"smiles": "CCO"}, response) for response in ("I cannot tell", "<smiles>C1CC</smiles>")]
