@@ -67,7 +67,7 @@ WORLDS = [(15, 4, 0.5, 0.5), (40, 8, 2.0, 5.0), (40, 4, 0.3, 3.0), (200, 4, 0.5,
 @pytest.mark.parametrize("world", WORLDS)
 def test_clustered_share_and_pass_at_k(world: tuple[int, int, float, float]) -> None:
     prompts, samples, a, b = world
-    rng, draws = generator(51), rounds(4000)
+    rng, draws = generator(51), rounds(16_000)
     hits = 0
     at = [k for k in (2, 4) if k <= samples]
     passed = dict.fromkeys(at, 0)
@@ -90,7 +90,7 @@ def test_clustered_share_and_pass_at_k(world: tuple[int, int, float, float]) -> 
 @pytest.mark.fuzz
 def test_prompts_with_different_numbers_of_samples() -> None:
     """Samples are lost at random: the share is then over samples, and still covered."""
-    rng, draws, hits = generator(52), rounds(4000), 0
+    rng, draws, hits = generator(52), rounds(16_000), 0
     for _ in range(draws):
         sizes = rng.integers(1, 9, 60)
         right = rng.binomial(sizes, rng.beta(1, 2, 60))
@@ -103,7 +103,7 @@ def test_prompts_with_different_numbers_of_samples() -> None:
 @pytest.mark.fuzz
 def test_majority() -> None:
     """maj@5 of two possible answers: right where three samples or more are."""
-    rng, draws, hits = generator(53), rounds(4000), 0
+    rng, draws, hits = generator(53), rounds(16_000), 0
     a, b, samples, prompts = 1.0, 1.5, 5, 50
     truth = float(stats.betabinom.sf(2, samples, a, b))
     for _ in range(draws):
@@ -130,7 +130,7 @@ def singles(rng: np.random.Generator, prompts: int, only_a: float, only_b: float
     [(20, 0.1, 0.1), (20, 0.4, 0.05), (50, 0.02, 0.02), (50, 0.3, 0.2), (400, 0.05, 0.01), (400, 0.2, 0.2)],
 )
 def test_difference_of_paired_shares(prompts: int, only_a: float, only_b: float) -> None:
-    rng, draws = generator(54), rounds(8000)
+    rng, draws = generator(54), rounds(32_000)
     hits = sum(
         covers(singles(rng, prompts, only_a, only_b).interval()[0], only_a - only_b) for _ in range(draws)
     )
@@ -157,7 +157,7 @@ def clustered(
     ("prompts", "samples", "shares"), [(15, 4, False), (60, 4, False), (60, 1, True), (15, 8, True)]
 )
 def test_difference_of_clustered_runs(prompts: int, samples: int, shares: bool) -> None:
-    rng, draws = generator(55), rounds(4000)
+    rng, draws = generator(55), rounds(16_000)
     truth = 0.1 * (0.75 if shares else 1)
     hits = sum(
         covers(clustered(rng, prompts, samples, 0.1, shares=shares).interval()[0], truth)
@@ -169,7 +169,7 @@ def test_difference_of_clustered_runs(prompts: int, samples: int, shares: bool) 
 @pytest.mark.fuzz
 @pytest.mark.parametrize(("prompts", "samples"), [(20, 4), (80, 1)])
 def test_paired_bootstrap(prompts: int, samples: int) -> None:
-    rng, draws = generator(56), rounds(2000)
+    rng, draws = generator(56), rounds(8_000)
     hits = sum(
         covers(clustered(rng, prompts, samples, 0.1, shares=False).bootstrap(1000, at), 0.1)
         for at in range(draws)
@@ -181,7 +181,7 @@ def test_paired_bootstrap(prompts: int, samples: int) -> None:
 @pytest.mark.parametrize(("prompts", "samples", "shares"), [(12, 1, False), (40, 4, False), (14, 2, True)])
 def test_p_under_no_difference(prompts: int, samples: int, shares: bool) -> None:
     """Exact tests reject no more often than they say, and with many outcomes about as often."""
-    rng, draws = generator(57), rounds(2000 if not shares else 400)
+    rng, draws = generator(57), rounds(8_000 if not shares else 1_600)
     p = [clustered(rng, prompts, samples, 0.0, shares=shares).test(at)[0] for at in range(draws)]
     for level in (0.05, 0.2):
         share = float(np.mean(np.array(p) <= level))
