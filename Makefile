@@ -15,7 +15,7 @@ LINES   ?= 100000
 MUTANTS ?= 200
 
 .PHONY: chromium demo test test-all test-everything test-pages test-quick test-trainers test-trainers-quick test-lines test-ray \
-  test-ray-quick warmup mutants fuzz fuzz-chemistry fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
+  test-ray-quick warmup mutants fuzz fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -110,14 +110,10 @@ test-ray: $(VENV)/ray/.recipes
 test-ray-quick: $(VENV)/ray/.installed
 	$(VENV)/ray/bin/python -m pytest -m ray tests/distributed -k those_of_one_machine
 
-## the tests that make up their inputs, with fresh seeds, for MINUTES
+## the tests that make up their inputs, with fresh seeds and at length, for MINUTES; `ON=tests/chem`: those of the
+## chemistry kernels against RDKit, parse, identity, containment and overlap
 fuzz: $(VENV)/.test
-	$(BIN)/python tests/fuzz.py $(MINUTES) $(SPREAD)
-
-## the chemistry kernels against RDKit for MINUTES: parse, identity, containment, overlap; for a night.
-## What neither could compare is kept in chemistry.undecided.jsonl
-fuzz-chemistry: $(VENV)/.test
-	$(BIN)/python tests/fuzz_chemistry.py $(MINUTES) --undecided chemistry.undecided.jsonl
+	$(BIN)/python tests/fuzz.py $(MINUTES) $(SPREAD) $(ON)
 
 ## LINES mutated lines of all tasks and dialects, read by the fast path and the ordinary way, in both policies
 fuzz-lines: $(VENV)/.test
@@ -158,7 +154,7 @@ docs: $(VENV)/docs/.installed
 	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/python -m mkdocs build --strict --quiet
 	@echo "open site/index.html"
 
-## the newest saved run into benchmarks/results.md and the plot of docs/benchmarks.md
+## the newest saved run into benchmarks/results.md
 render: $(VENV)/.test
 	$(BIN)/python -m benchmarks.render
 

@@ -1,6 +1,6 @@
-"""Saved benchmark runs → benchmarks/results.md, and the plot of what changed.
+"""Saved benchmark runs → benchmarks/results.md.
 
-``python -m benchmarks.render`` writes the newest saved run into both. Targets are for ratios to a floor or
+``python -m benchmarks.render`` writes the newest saved run into it. Targets are for ratios to a floor or
 rival measured in the same run, never for times; whether something became slower is for `benchmarks.gate` to say.
 """
 
@@ -12,10 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import history
-
 ROOT = Path(__file__).parent.parent
-PLOT = ROOT / "docs" / "assets" / "benchmarks_history.svg"
 RESULTS = ROOT / "benchmarks" / "results.md"
 
 
@@ -73,21 +70,6 @@ def processor(run: dict[str, Any]) -> str:
     return name
 
 
-def ratios(run: dict[str, Any]) -> dict[str, history.Ratio]:
-    """What the history keeps of a run."""
-    kept: dict[str, history.Ratio] = {}
-    for info in rows(run):
-        ratio = ratio_of(info)
-        if ratio is not None:
-            kept[info["task"]] = {"ratio": ratio}
-            if "limit" in info:
-                kept[info["task"]] |= {
-                    "limit": info["limit"],
-                    "limit_is": info.get("limit_is", "at most"),
-                }
-    return kept
-
-
 def table(run: dict[str, Any]) -> str:
     """The table in Markdown."""
     machine = run["machine_info"]
@@ -115,8 +97,6 @@ def table(run: dict[str, Any]) -> str:
 def main() -> int:
     run = newest_run()
     RESULTS.write_text(f"# The newest run\n\nWritten by `make render`.\n\n{table(run)}\n", "utf-8")
-    history.remember(run["datetime"], processor(run), ratios(run))
-    history.draw(history.read(), PLOT)
     return 0
 
 

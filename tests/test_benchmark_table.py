@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks import history
-from benchmarks.render import newest_run, ratios, table, within
+from benchmarks.render import newest_run, table, within
 
 MACHINE = {"python_version": "3.11.2", "cpu": {"brand_raw": "a processor", "count": 2}}
 
@@ -37,25 +36,3 @@ def test_every_row_says_what_it_measured(tmp_path: Path) -> None:
     assert lines[-2] == "| a call | 10,000 | – | 4, 20, 900 µs | 1.5 × | – |"
     assert lines[-1] == "| memory | – | – | – | 120 MB | ≤ 100 (missed) |"
     assert not within(memory)
-
-
-def test_the_history_keeps_a_run_once_and_draws_what_was_measured_twice(tmp_path: Path) -> None:
-    path, plot = tmp_path / "history.jsonl", tmp_path / "plot.svg"
-    info = {"task": "a dump", "floor_ratio": 1.5, "limit": 1.0}
-    for day, name in ((2, "0001_b.json"), (1, "0002_a.json")):
-        saved(tmp_path, name, f"2026-11-0{day}T10:00:00+00:00", info, {"task": "no target", "vs": 2.0})
-        run = json.loads((tmp_path / "machine" / name).read_text())
-        for _ in range(2):
-            history.remember(run["datetime"], "a processor", ratios(run), path)
-        drawn = history.draw(history.read(path), plot)
-        assert drawn == (day == 1)
-    runs = history.read(path)
-    assert [run.date.day for run in runs] == [1, 2]
-    assert list(history.series(runs)) == ["a dump"]
-    first = plot.read_bytes()
-    history.draw(runs, plot)
-    assert plot.read_bytes() == first
-
-
-def test_the_kept_history_is_readable() -> None:
-    assert len(history.series(history.read())) >= 10
