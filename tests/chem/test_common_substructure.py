@@ -128,7 +128,7 @@ def test_what_rdkit_found() -> None:
         assert isinstance(found, str) or found == expected, (one, other)
     print(dict(seen))
     assert seen["unknown"] <= 6
-    assert seen["graphs decided"] >= 0.99 * len(rows)
+    assert seen["graphs decided"] >= 0.98 * len(rows)
     assert seen["texts decided"] >= 0.85 * len(rows)
 
 
