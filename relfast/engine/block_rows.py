@@ -1,8 +1,8 @@
-"""Rows of lines whose responses their tasks' kernels judge by the block (`relfast.tasks.block_rows`).
+"""Scores of lines whose responses their tasks' kernels judge by the block (`relfast.tasks.block_rows`).
 
 The text kernel has found the fields of such lines. Gold is decoded once, as for all of them (`text_fields`);
-responses stay where they are. A line of which a response is left takes the ordinary way. Rows and samples of
-both stand in the order of the lines, and are counted as if all had gone the same way.
+responses stay where they are. A line of which a response is left takes the ordinary way. Rows of both stand
+in the order of the lines, and are counted as if all had gone the same way.
 """
 
 from __future__ import annotations
@@ -10,33 +10,43 @@ from __future__ import annotations
 import ctypes
 import itertools
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import orjson
 from relfast_kernels.layouts import (
     FIELDS,
     GOLD_UNKNOWN,
     ID_OF_GOLD,
+    IN_DATA,
     LINE_COLUMNS,
     LINE_DIGEST,
     LINE_GOLD,
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
+    NOWHERE,
+    RECORD_COLUMNS,
+    RECORD_ID,
+    RECORD_ID_END,
+    RECORD_ID_PLACE,
+    RECORD_LINE,
+    RECORD_SAMPLE,
 )
 
-from relfast.engine.outcome_rows import OutcomeRows
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import LOAD_SECONDS, Scoring
-from relfast.engine.segments import Segment, rows_of
+from relfast.engine.segments import PIECE, Segment, rows_of
 from relfast.engine.text_work import kinds_of
 from relfast.json_text import encode_row
-from relfast.records import Outcome, Place, Record, Score
-from relfast.stats.samples import SAMPLE, TASK_NUMBERS, group_of
+from relfast.records import Place, Record, Score
+from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, group_of, hash_id, hash_vote
 from relfast.stats.tally import Tally, sample_of
+from relfast.stats.task_tally import TaskTally
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task, resolve
-from relfast.tasks.block_rows import MAX_AT_ONCE, Block, BlockRows, OutcomeJudge, Setting, Written
+from relfast.tasks.block_rows import MAX_AT_ONCE, Block, OutcomeJudge, Outcomes, Setting
 
 if TYPE_CHECKING:
     from relfast.engine.scanned_block import ScannedBlock
@@ -45,47 +55,45 @@ if TYPE_CHECKING:
 JUDGED: Final = 4
 """A line's kind once its responses are judged, beside those that the kernel knows."""
 
+MOST_AT_ONCE: Final = 4 * PIECE
+"""Records of a block that are judged: their scores are held until all its rows are written. A block has some
+hundreds, unless a line has samples without end: that is scored a piece at a time."""
+
 MAX_GOLDS: Final = 1 << 16
 """Golds whose numbers are remembered."""
 
 
-class _Judging:
-    """Records of one task while they are judged, with their golds."""
-
-    def __init__(self, writer: BlockRows) -> None:
-        self.writer = writer
-        self.lines: list[tuple[int, int]] = []
-        """Lines, and how many records each has."""
-        self.records: list[int] = []
-        self.golds: list[int] = []
-        self.found: list[Any] = []
-        self.n_judged = 0
+Piece = tuple[int, bytes, bytes]
+"""Index of a line, and rows and samples that begin with it."""
 
 
 class Between(NamedTuple):
-    """Rows of consecutive lines of a block that stand between judged ones, from a line on."""
+    """Rows of consecutive lines of a block that the text kernel has scored, from a line on."""
 
     line: int
     rows: bytes
     tally: Tally
 
 
-class _Part(NamedTuple):
-    """Rows of some lines of one task, and how many records each line has."""
+class _Judging:
+    """Records of one task while they are judged, with their golds."""
 
-    task: str
-    lines: Sequence[int]
-    sizes: Sequence[int]
-    written: Written
+    def __init__(self, judge: OutcomeJudge) -> None:
+        self.judge = judge
+        self.lines: list[tuple[int, int]] = []
+        """Lines, and how many records each has."""
+        self.records: list[int] = []
+        self.golds: list[int] = []
 
 
 class _Judged:
-    """Records of one task that were judged, all of them certain, in order."""
+    """Records of one task that were judged, in order, all those of a line or none."""
 
-    def __init__(self, task: str, judging: _Judging, certain: Sequence[int]) -> None:
-        self.task, self._writer = task, judging.writer
+    def __init__(self, task: Task, judging: _Judging, lots: Sequence[Outcomes]) -> None:
+        self.task = task
         self.lines: list[int] = []
-        self._ends: list[int] = []
+        self._ends = [0]
+        certain = list(itertools.chain.from_iterable(lot.certain for lot in lots))
         kept: list[int] = []
         at = 0
         for line, size in judging.lines:
@@ -94,43 +102,119 @@ class _Judged:
                 self.lines.append(line)
                 self._ends.append(len(kept))
             at += size
-        self._found = self._writer.joined(judging.found)
-        self._records, self._golds = judging.records, judging.golds
+        self._records, self._outcomes = judging.records, Outcomes.joined(lots)
         if len(kept) < at:
-            self._found = self._writer.some(self._found, kept)
-            self._records, self._golds = (
-                [column[k] for k in kept] for column in (self._records, self._golds)
-            )
+            self._records = [judging.records[place] for place in kept]
+            self._outcomes = self._outcomes.chosen(kept)
 
-    def write(self, block: Block, start: int, stop: int, first_index: int) -> _Part | None:
-        """The rows of those that are on some of the lines."""
-        first, last = bisect_left(self.lines, start), bisect_left(self.lines, stop)
-        if first == last:
-            return None
-        ends = [self._ends[first - 1] if first else 0, *self._ends[first:last]]
-        found = self._found
-        if ends[0] or last < len(self.lines):
-            found = self._writer.some(found, range(ends[0], ends[-1]))
-        some = slice(ends[0], ends[-1])
-        written = self._writer.write(block, self._records[some], self._golds[some], found, first_index)
-        sizes = [end - before for before, end in itertools.pairwise(ends)]
-        return _Part(self.task, self.lines[first:last], sizes, written)
+    def on(self, start: int, stop: int) -> tuple[list[int], Outcomes]:
+        """Records that are on some of the lines, and their outcomes."""
+        first, end = (self._ends[bisect_left(self.lines, line)] for line in (start, stop))
+        if end - first == len(self._records):
+            return self._records, self._outcomes
+        return self._records[first:end], self._outcomes.chosen(range(first, end))
 
 
 class JudgedBlock:
     """A block's lines that were judged."""
 
-    def __init__(self, block: Block, by_task: Sequence[_Judged], first_index: int) -> None:
-        self._block, self._by_task, self._first_index = block, by_task, first_index
+    def __init__(self, block: Block, scoring: Scoring, by_task: Sequence[_Judged], first_index: int) -> None:
+        self._block, self._scoring, self._by_task = block, scoring, by_task
+        self._first_index = first_index
 
-    def parts(self, start: int, stop: int) -> list[_Part]:
-        """What is written of those of some lines that were judged."""
-        found = (mine.write(self._block, start, stop, self._first_index) for mine in self._by_task)
-        return [part for part in found if part is not None]
+    def scores(self, start: int, stop: int) -> list[Score]:
+        """The scores of those of some lines that were judged, in order."""
+        scores: list[Score] = []
+        for mine in self._by_task:
+            records, outcomes = mine.on(start, stop)
+            places = zip(*self._places(records), outcomes.rows(), strict=True)
+            scores += [
+                self._scoring.score_at(mine.task, index, orjson.loads(id), sample, outcome)
+                for index, id, sample, outcome in places
+            ]
+        scores.sort(key=attrgetter("index"))
+        return scores
 
-    def rows(self, start: int, stop: int, between: Sequence[Between] = ()) -> tuple[bytes, Tally]:
+    def rows(self, start: int, stop: int, between: Sequence[Between]) -> tuple[bytes, Tally]:
         """Rows and tally of those of some lines that were judged, and of others between them."""
-        return _joined(self.parts(start, stop), [], self._first_index, between)
+        tally, first_of = Tally(), {}
+        pieces: list[Piece] = []
+        try:
+            for mine in self._by_task:
+                records, outcomes = mine.on(start, stop)
+                if records:
+                    written = self._written(mine.task, records, outcomes, tally)
+                    first_of[mine.task.name] = written[0][0]
+                    pieces += written
+        except (TypeError, ValueError, RecursionError):
+            # numbers or texts that only Python's own writer can write
+            return joined(self.scores(start, stop), self._first_index, between)
+        return _merged(tally, first_of, pieces, between, self._first_index)
+
+    def _places(self, records: Sequence[int]) -> tuple[list[int], list[bytes], list[int]]:
+        """Index, id as JSON and sample of records."""
+        lines, starts, ends, places, samples = (
+            [self._block.columns[record * RECORD_COLUMNS + column] for record in records]
+            for column in (RECORD_LINE, RECORD_ID, RECORD_ID_END, RECORD_ID_PLACE, RECORD_SAMPLE)
+        )
+        views = self._block.views
+        ids = [
+            b"null" if place == NOWHERE else bytes(views[place != IN_DATA][start:end])
+            for place, start, end in zip(places, starts, ends, strict=True)
+        ]
+        return [self._first_index + line for line in lines], ids, samples
+
+    def _written(self, task: Task, records: Sequence[int], outcomes: Outcomes, tally: Tally) -> list[Piece]:
+        """The rows of records of one task, which are counted."""
+        indices, ids, samples = self._places(records)
+        metrics, details = outcomes.metrics, outcomes.details
+        metric = self._scoring.reward_metric(task)
+        values = outcomes.correct if metric == "correct" else metrics.get(metric, [None] * len(records))
+        rewards = [None if value is None else float(value) for value in values]
+        columns = [
+            _texts(["ok" if found else "no_answer" for found in outcomes.found]),
+            _texts(outcomes.correct),
+            _texts(rewards),
+            *map(_texts, metrics.values()),
+            *([orjson.dumps(value) for value in column] for column in details.values()),
+        ]
+        beginnings = zip(indices, ids, samples, strict=True)
+        template = _template(task.name, [*metrics, *details])
+        rows = [template % (*start, *values) for start, *values in zip(beginnings, *columns, strict=True)]
+        tally.tasks[task.name] = counted = TaskTally()
+        counted.add_columns(task.name, outcomes.found, rewards, metrics)
+        number = TASK_NUMBERS[task.name]
+        packed = [
+            SAMPLE.pack(
+                number + (FURTHER if sample else 0),
+                # each line without an id is a prompt of its own
+                hash_id(b"%d" % index if id == b"null" else id),
+                hash_vote(vote),
+                correct,
+            )
+            for index, id, sample, vote, correct in zip(
+                indices, ids, samples, outcomes.votes, outcomes.correct, strict=True
+            )
+        ]
+        return [*zip(indices, rows, packed, strict=True)]
+
+
+def _template(task: str, names: Iterable[str]) -> bytes:
+    """A row as `relfast.json_text.encode_row` writes it."""
+    return (
+        b'{"index":%d,"id":%b,"task":'
+        + orjson.dumps(task)
+        + b',"sample":%d,"status":%b,"correct":%b,"reward":%b,"metrics":{'
+        + b",".join(orjson.dumps(name) + b":%b" for name in names)
+        + b'},"error":null}\n'
+    )
+
+
+def _texts(values: Sequence[Any]) -> list[bytes]:
+    """The JSON of each of some numbers, flags and codes."""
+    texts = orjson.dumps(values)[1:-1].split(b",")
+    # a label can have a comma
+    return texts if len(texts) == len(values) else [orjson.dumps(value) for value in values]
 
 
 class SlowLines(NamedTuple):
@@ -140,17 +224,16 @@ class SlowLines(NamedTuple):
     start: int
     stop: int
     numbers: Sequence[int]
-    judged: JudgedBlock | None
+    judged: JudgedBlock | None = None
     between: Sequence[Between] = ()
 
 
 class LineJudge:
-    """Who judges and writes, for each task that has somebody, and the golds that they know; keeps both
-    between blocks."""
+    """The judges of tasks that have one, and the golds that they know; keeps both between blocks."""
 
     def __init__(self, scoring: Scoring, gold: KnownGold, reader: CountingReader) -> None:
         self._scoring, self._gold, self._reader = scoring, gold, reader
-        self._writers: dict[str, BlockRows | None] = {}
+        self._judges: dict[str, OutcomeJudge | None] = {}
         self._known: dict[int, tuple[str, int]] = {}
 
     def judge(
@@ -178,6 +261,7 @@ class LineJudge:
         where = Block.of(block.data, scratch, records)
         self._make_room(len(mine))
         judging: dict[str, _Judging] = {}
+        n_judged = 0
         for number in mine:
             at, end = first_of[number], first_of[number + 1]
             place = number * LINE_COLUMNS
@@ -193,20 +277,25 @@ class LineJudge:
             task, gold = known
             if gold < 0 or at == end:
                 continue
+            n_judged += end - at
+            if n_judged > MOST_AT_ONCE:
+                break
             some = judging.get(task)
             if some is None:
-                writer = self._writers[task]
-                assert writer is not None, "who has given its gold a number"
-                some = judging[task] = _Judging(writer)
+                judge = self._judges[task]
+                assert judge is not None, "who has given its gold a number"
+                some = judging[task] = _Judging(judge)
             some.lines.append((number, end - at))
             some.records += range(at, end)
             some.golds += [gold] * (end - at)
-        found = [self._judged(where, name, some) for name, some in judging.items()]
-        by_task = [judged for judged in found if judged is not None and judged.lines]
-        for judged in by_task:
+        by_task = []
+        for name, some in judging.items():
+            judged = _Judged(TASKS[name], some, self._outcomes(where, name, some))
             for number in judged.lines:
                 block.lines[number * LINE_COLUMNS + LINE_KIND] = JUDGED
-        return JudgedBlock(where, by_task, first_index) if by_task else None
+            if judged.lines:
+                by_task.append(judged)
+        return JudgedBlock(where, self._scoring, by_task, first_index) if by_task else None
 
     def segment(
         self,
@@ -223,12 +312,11 @@ class LineJudge:
         numbers = lines.numbers
         taken = self._gold.take(block, records, scratch, numbers, first_index, chosen)
         left = self._reader.n_left
-        scores = self._scoring.read_by(self._reader, taken.entries, verdicts)
+        scores: Iterable[Score] = self._scoring.read_by(self._reader, taken.entries, verdicts)
         if lines.judged is not None:
-            parts: list[_Part] = []
-            if len(numbers) < lines.stop - lines.start:
-                parts = lines.judged.parts(lines.start, lines.stop)
-            rows, tally = _joined(parts, list(scores), first_index, lines.between)
+            judged = lines.judged.scores(lines.start, lines.stop)
+            scores = sorted([*judged, *scores], key=attrgetter("index"))
+            rows, tally = joined(scores, first_index, lines.between)
         else:
             rows, tally = rows_of(scores)
         segment = Segment(lines.stop, rows, tally.rows, tally)
@@ -240,18 +328,18 @@ class LineJudge:
     def _make_room(self, n: int) -> None:
         if len(self._known) > MAX_GOLDS:
             self._known.clear()
-        forgetful = {name for name, writer in self._writers.items() if writer and writer.make_room(n)}
+        forgetful = {name for name, judge in self._judges.items() if judge and judge.make_room(n)}
         if forgetful:
             self._known = {key: known for key, known in self._known.items() if known[0] not in forgetful}
 
     def _number(self, record: Record) -> tuple[str, int]:
         """The task of a record and the number of its gold, -1 where nobody can judge it."""
-        writer = self._writer(record.task)
-        if writer is None:
+        judge = self._judge_of(record.task)
+        if judge is None:
             return "", -1
         self._scoring.guard.enter(None, self._scoring.job.timeout)
         try:
-            return record.task, writer.gold(record)
+            return record.task, judge.gold(record)
         except Exception as error:
             # the ordinary way says what is wrong with it, if anything is
             self._scoring.detours.add(f"gold of {record.task}", error)
@@ -259,102 +347,66 @@ class LineJudge:
         finally:
             self._scoring.guard.leave()
 
-    def _judged(self, where: Block, name: str, judging: _Judging) -> _Judged | None:
-        """What is certain of some records; None where nothing is."""
-        writer, guard = judging.writer, self._scoring.guard
-        certain: list[int] = []
+    def _outcomes(self, where: Block, name: str, judging: _Judging) -> list[Outcomes]:
+        """The outcomes of some records, in lots."""
+        guard = self._scoring.guard
+        found: list[Outcomes] = []
         for at in range(0, len(judging.records), MAX_AT_ONCE):
             some = slice(at, at + MAX_AT_ONCE)
             # they take a fraction of the time of one; where they do not, each is given its own, one by one,
             # by whoever comes after the worker that this has ended
             guard.enter(None, self._scoring.job.timeout)
             try:
-                found = writer.judge(where, judging.records[some], judging.golds[some])
+                found.append(judging.judge.judge(where, judging.records[some], judging.golds[some]))
             except Exception as error:
                 # the ordinary way finds the record that it is, if it is one
                 self._scoring.detours.add(f"a batch before the judge of {name}", error)
-                return None
+                return [Outcomes.of([None] * len(judging.records))]
             finally:
                 guard.leave()
-            judging.found.append(found)
-            certain += writer.certain(found)
-        return _Judged(name, judging, certain)
+        return found
 
-    def _writer(self, name: str) -> BlockRows | None:
-        if name not in self._writers:
-            task = TASKS[name]
-            self._writers[name] = None if task.in_blocks is None else self._open(task, task.in_blocks)
-        return self._writers[name]
+    def _judge_of(self, name: str) -> OutcomeJudge | None:
+        if name not in self._judges:
+            opener = TASKS[name].in_blocks
+            self._judges[name] = None if opener is None else self._open(opener)
+        return self._judges[name]
 
-    def _open(self, task: Task, opener: str) -> BlockRows | None:
+    def _open(self, opener: str) -> OutcomeJudge | None:
         scoring = self._scoring
-
-        def row_of(outcome: Outcome) -> dict[str, object]:
-            return scoring.score_of(task, Record(0, None, task.name, None, None), outcome).to_row()
-
-        setting = Setting(
-            scoring.options, scoring.job.details, scoring.reward_metric(task), TASK_NUMBERS[task.name], row_of
-        )
         scoring.guard.enter(None, scoring.job.timeout and LOAD_SECONDS, limited=False)
         try:
-            opened = resolve(opener)(setting)
+            opened: OutcomeJudge | None = resolve(opener)(Setting(scoring.options, scoring.job.details))
         finally:
             scoring.guard.leave()
-        if isinstance(opened, OutcomeJudge):
-            return OutcomeRows(opened, task, scoring)
-        return cast("BlockRows | None", opened)
+        return opened
 
 
-def _joined(
-    parts: Sequence[_Part], scores: Sequence[Score], first_index: int, between: Sequence[Between] = ()
-) -> tuple[bytes, Tally]:
-    """Rows and tally of lines that were judged and of such as were not."""
-    if not parts and not between:
+def joined(scores: Sequence[Score], first_index: int, between: Sequence[Between] = ()) -> tuple[bytes, Tally]:
+    """Rows and tally of scores, in the order of their lines, and of lines between them that have rows."""
+    if not between:
         return rows_of(scores)
-    tally = Tally.of(scores)
-    for part in parts:
-        of_task = [score for score in scores if score.task == part.task]
-        line_of = [line for line, size in zip(part.lines, part.sizes, strict=True) for _ in range(size)]
-        tally.count_written(part.task, part.written.counted, line_of, of_task, first_index)
-    others = [(each.line, each.rows, each.tally.take_samples()) for each in between]
-    for each in between:
+    first_of = {group_of(score.task): score.index for score in reversed(scores)}
+    pieces = [(score.index, encode_row(score.to_row()), sample_of(score)) for score in scores]
+    return _merged(Tally.of(scores), first_of, pieces, between, first_index)
+
+
+def _merged(
+    tally: Tally,
+    first_of: dict[str, int],
+    pieces: Sequence[Piece],
+    between: Sequence[Between],
+    first_index: int,
+) -> tuple[bytes, Tally]:
+    """Rows in order and their tally, of pieces that it counts already and of lines between them. ``first_of``
+    says at which index each of its tasks comes first."""
+    beside = [(first_index + each.line, each.rows, bytes(each.tally.take_samples())) for each in between]
+    for (index, _, _), each in zip(beside, between, strict=True):
+        for name in each.tally.tasks:
+            first_of[name] = min(first_of.get(name, index), index)
         tally.merge(each.tally)
-    if len(tally.tasks) > 1:
-        first_of = {part.task: part.lines[0] for part in parts}
-        for each in between:
-            for name in each.tally.tasks:
-                first_of[name] = min(first_of.get(name, each.line), each.line)
-        for score in reversed(scores):
-            name, line = group_of(score.task), score.index - first_index
-            first_of[name] = min(first_of.get(name, line), line)
-        # in the order in which they come
-        tally.tasks = {name: tally.tasks[name] for name in sorted(tally.tasks, key=first_of.__getitem__)}
-    if len(parts) == 1 and not scores and not between:
-        tally.samples += parts[0].written.samples
-        return parts[0].written.rows, tally
-    # of one task all lines that nothing stands between go together
-    breaks = [line for line, _, _ in others] if len(parts) == 1 and not scores else None
-    pieces: list[tuple[int, bytes, bytes | bytearray]] = [*others]
-    for part in parts:
-        pieces += _pieces(part, breaks)
-    pieces += [(score.index - first_index, encode_row(score.to_row()), sample_of(score)) for score in scores]
-    pieces.sort(key=_line)
-    tally.samples = bytearray(b"".join([piece[2] for piece in pieces]))
-    return b"".join([piece[1] for piece in pieces]), tally
-
-
-def _pieces(part: _Part, breaks: Sequence[int] | None) -> Iterator[tuple[int, bytes, bytes]]:
-    """A part's rows and samples, and on which line they begin: line by line, or broken before some lines."""
-    written, n = part.written, len(part.lines)
-    bounds: Sequence[int] = range(n + 1)
-    if breaks is not None:
-        bounds = sorted({0, n, *(bisect_left(part.lines, line) for line in breaks)})
-    before = [0, *itertools.accumulate(part.sizes)]
-    for first, last in itertools.pairwise(bounds):
-        at, end = before[first], before[last]
-        rows = written.rows[written.ends[at - 1] if at else 0 : written.ends[end - 1]]
-        yield part.lines[first], rows, written.samples[SAMPLE.size * at : SAMPLE.size * end]
-
-
-def _line(piece: tuple[int, bytes, bytes | bytearray]) -> int:
-    return piece[0]
+    # in the order in which they come
+    tally.tasks = {name: tally.tasks[name] for name in sorted(tally.tasks, key=first_of.__getitem__)}
+    in_order = sorted([*beside, *pieces], key=itemgetter(0))
+    tally.samples = bytearray(b"".join([samples for _, _, samples in in_order]))
+    return b"".join([rows for _, rows, _ in in_order]), tally

@@ -84,7 +84,7 @@ class ScannedBlock:
         """The slow ones of some lines, at most so many, and how far that goes."""
         if self._judged is None:
             stop = min(start + most, stop)
-            return SlowLines(start, stop, range(start, stop), None)
+            return SlowLines(start, stop, range(start, stop))
         numbers = [
             start + at
             for at, kind in enumerate(kinds_of(self.lines, start, stop))
@@ -92,7 +92,7 @@ class ScannedBlock:
         ]
         if len(numbers) > most:
             stop = numbers[most]
-        return SlowLines(start, stop, numbers[:most], self._judged)
+        return SlowLines(start, stop, numbers[:most])
 
     def score(
         self,
@@ -103,9 +103,10 @@ class ScannedBlock:
     ) -> Segment:
         """The segment of lines some of which are slow; their indices count from the block's
         ``first_index``."""
-        if lines.judged is None:
+        if self._judged is None:
             return self._fast_path.score(self, lines, first_index, chosen, verdicts)
-        lines = lines._replace(between=self._between(lines.start, lines.stop, first_index))
+        between = self._between(lines.start, lines.stop, first_index)
+        lines = lines._replace(judged=self._judged, between=between)
         segment = self._fast_path.score(self, lines, first_index, chosen, verdicts)
         segment.n_left += self.take_left()
         return segment
@@ -127,8 +128,7 @@ class ScannedBlock:
 
     def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
-        kinds = b"" if self._judged is None else kinds_of(self.lines, start, stop)
-        if self._judged is None or JUDGED not in kinds:
+        if self._judged is None or JUDGED not in kinds_of(self.lines, start, stop):
             return self._fast_path.rows(self, start, stop, first_index)
         return self._judged.rows(start, stop, self._between(start, stop, first_index))
 

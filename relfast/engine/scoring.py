@@ -22,7 +22,7 @@ from relfast.engine.segments import pieces
 from relfast.errors import RelfastError
 from relfast.formats import Entry
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import Extracted, Outcome, Place, Record, Score, Status, unscored
+from relfast.records import Extracted, Outcome, Place, Record, Score, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import Task
 
@@ -345,36 +345,24 @@ class Scoring:
             for record, said in zip(records, known, strict=True)
         ]
 
-    def rewards_of(self, task: Task, outcomes: Sequence[Outcome]) -> list[float | None]:
-        """The rewards of outcomes without an error."""
-        metric = self._reward_metric[task.name]
-        if metric == "correct":
-            return [float(outcome.correct) for outcome in outcomes]
-        values = [outcome.metrics.get(metric) for outcome in outcomes]
-        return [None if value is None else float(value) for value in values]
-
     def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
         """The row of a record from its outcome."""
+        return self.score_at(task, record.index, record.id, record.sample, outcome)
+
+    def score_at(self, task: Task, index: int, id: Any, sample: int, outcome: Outcome) -> Score:
+        """The row of a response from its place and its outcome."""
         if outcome.error is not None:
-            return unscored(
-                record.index,
-                record.id,
-                task.name,
-                record.sample,
-                "invalid_record",
-                outcome.error_type,
-                outcome.error,
-            )
+            kind = outcome.error_type
+            return unscored(index, id, task.name, sample, "invalid_record", kind, outcome.error)
         metric = self._reward_metric[task.name]
         value = outcome.correct if metric == "correct" else outcome.metrics.get(metric)
         metrics = {**outcome.metrics, **outcome.details} if self.job.details else outcome.metrics
-        status: Status = "ok" if outcome.found else "no_answer"
         return Score(
-            record.index,
-            record.id,
+            index,
+            id,
             task.name,
-            record.sample,
-            status,
+            sample,
+            "ok" if outcome.found else "no_answer",
             outcome.correct,
             None if value is None else float(value),
             metrics,

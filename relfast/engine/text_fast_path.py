@@ -320,7 +320,7 @@ class TextFastPath:
     def judge(
         self, block: ScannedBlock, numbers: range, first_index: int, chosen: str | None
     ) -> JudgedBlock | None:
-        """The rows of those lines that a task's judge scores; those of text tasks are scored too."""
+        """What their tasks' judges say of lines; those of text tasks are scored too."""
         self._learn(block, numbers, first_index, chosen)
         return self._judge.judge(block, self._records, self._scratch, numbers, first_index, chosen)
 

@@ -126,7 +126,7 @@ class KnownGold:
             if rest == HAS_ID_ONLY and self._scoring.job.data:
                 texts = memoryview(block.data), memoryview(scratch).cast("B")
                 said: Any = "" if len(mine) == 1 else [""] * len(mine)
-                entry = Entry(_id_of(texts, records, mine.start), response=said, row=_NO_MORE)
+                entry = Entry(id_of(texts, records, mine.start), response=said, row=_NO_MORE)
                 found = self._scoring.entry(entry, first_index + number)
                 self._learn(digest, found, len(mine), 0, rest)
             else:
@@ -187,7 +187,7 @@ class KnownGold:
             n_text += task.text_kernel is not None
             n_judged += task.in_blocks is not None
             counts.append(end - at)
-            id = known.id if rest == ID_OF_GOLD else _id_of(texts, records, at)
+            id = known.id if rest == ID_OF_GOLD else id_of(texts, records, at)
             for sample in range(end - at):
                 row = records[(at + sample) * RECORD_COLUMNS : (at + sample + 1) * RECORD_COLUMNS]
                 text = texts[row[RECORD_TEXT_PLACE] != IN_DATA]
@@ -234,7 +234,7 @@ class KnownGold:
         )
 
 
-def _id_of(texts: tuple[memoryview, memoryview], records: ctypes.Array[ctypes.c_int64], number: int) -> Any:
+def id_of(texts: tuple[memoryview, memoryview], records: ctypes.Array[ctypes.c_int64], number: int) -> Any:
     """The id of a record, as the kernel left it."""
     row = records[number * RECORD_COLUMNS : (number + 1) * RECORD_COLUMNS]
     if row[RECORD_ID_PLACE] == NOWHERE:

@@ -11,15 +11,17 @@ from typing import Final, Self
 
 _BITS: Final = 60
 _ONE: Final = 1 << _BITS
-_SCALE: Final = float(_ONE)
+SCALE: Final = float(_ONE)
+LARGE: Final = 1e15
+"""Units of a float, and a number from which on what stands behind the point is not counted."""
 
 
 def units_of(value: float) -> int | None:
     """A number in units of 2⁻⁶⁰; None for one that is not finite, which no mean can hold."""
     if isinstance(value, int):
         return value << _BITS
-    if abs(value) < 1e15:
-        return int(value * _SCALE)
+    if abs(value) < LARGE:
+        return int(value * SCALE)
     return int(value) << _BITS if math.isfinite(value) else None
 
 

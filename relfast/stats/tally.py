@@ -5,19 +5,16 @@ Per row only a few bytes are kept (`relfast.stats.samples`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from relfast.plain import Plain
 from relfast.records import SCORED, Score
 from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, group_of, hash_id, hash_vote, id_text
-from relfast.stats.task_tally import METRICS, Firsts, TaskTally, tally_of_written
-
-if TYPE_CHECKING:
-    from relfast.tasks.block_rows import Counted
+from relfast.stats.task_tally import TaskTally
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -56,35 +53,6 @@ class Tally(Plain):
         if task is None:
             task = self.tasks[name] = TaskTally()
         task.add(score, times)
-
-    def count_written(
-        self,
-        name: str,
-        counted: Counted,
-        lines: Sequence[int] | None = None,
-        others: Sequence[Score] = (),
-        first_index: int = 0,
-    ) -> None:
-        """Count rows of a task that its kernels have written; their samples are left to the caller.
-
-        ``lines`` says on which line each of them stands, where ``others`` of the task, counted already, stand
-        between them: ``first_index`` is that of the first line.
-        """
-        firsts = Firsts(METRICS[name])
-        made = tally_of_written(name, counted, firsts, lines)
-        mine = self.tasks.get(name)
-        if mine is None:
-            self.tasks[name] = made
-            return
-        for score in others:
-            firsts.look(score, score.index - first_index)
-        mine.merge(made)
-        mine.sums = {metric: mine.sums[metric] for metric in firsts.metrics() if metric in mine.sums}
-        mine.labels = {
-            metric: {label: mine.labels[metric][label] for label in firsts.labels(metric)}
-            for metric in firsts.metrics()
-            if metric in mine.labels
-        }
 
     def merge(self, other: Tally) -> None:
         for name, task in other.tasks.items():

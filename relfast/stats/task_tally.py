@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from relfast.plain import Plain
 from relfast.records import SCORED, STATUSES, Score
-from relfast.stats.sums import units_of
+from relfast.stats.sums import LARGE, SCALE, units_of
 from relfast.tasks import TASKS
-from relfast.tasks.facts import Breakdown, Metric
-
-if TYPE_CHECKING:
-    from relfast.tasks.block_rows import Counted
+from relfast.tasks.facts import Metric
 
 METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
 BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if task.breakdown is not None}
@@ -52,35 +51,57 @@ class TaskTally(Plain):
             _add_metrics(self, METRICS.get(name, {}), score.metrics, times)
             breakdown = BREAKDOWNS.get(name)
             if breakdown is not None and breakdown.by[0] in score.metrics:
-                self._add_cell(name, breakdown, score.metrics, times)
+                values = (_addends(name, metric, [score.metrics[metric]])[0] for metric in breakdown.sums)
+                key = tuple([score.metrics[metric] for metric in breakdown.by])
+                self._merge_cell(_cell_name(key), [times, *(times * value for value in values)])
 
     def add_all(self, scores: Sequence[Score]) -> None:
         """Count rows, of this task all of them: what `add` does with each, by columns."""
         for status, times in Counter([score.status for score in scores]).items():
             self.statuses[status] += times
         scored = [score for score in scores if score.status in SCORED]
+        rows = [score.metrics for score in scored]
+        names = dict.fromkeys(itertools.chain.from_iterable(rows))
+        columns = {metric: [metrics.get(metric) for metrics in rows] for metric in names}
+        self._add_scored(scored[0].task or "" if scored else "", [score.reward for score in scored], columns)
         self.found += sum([score.status == "ok" for score in scored])
-        n, units, _ = _added([score.reward for score in scored], None)
+
+    def add_columns(
+        self,
+        task: str,
+        found: Sequence[bool],
+        rewards: Sequence[float | None],
+        columns: Mapping[str, Sequence[Any]],
+    ) -> None:
+        """Count scored rows of a task: whether each has an answer, its reward, and its metrics by name."""
+        n_found = sum(found)
+        self.statuses["ok"] += n_found
+        self.statuses["no_answer"] += len(found) - n_found
+        self.found += n_found
+        self._add_scored(task, rewards, columns)
+
+    def _add_scored(
+        self, task: str, rewards: Sequence[float | None], columns: Mapping[str, Sequence[Any]]
+    ) -> None:
+        n, units, _ = _added(rewards, None)
         self.rewards[0] += n
         self.rewards[1] += units
-        rows = [score.metrics for score in scored if score.metrics]
-        if not rows:
-            return
-        name = scored[0].task or ""
-        known = METRICS.get(name, {})
-        names = dict.fromkeys(metric for metrics in rows for metric in metrics if metric in known)
-        self._add_columns(known, {metric: [metrics.get(metric) for metrics in rows] for metric in names})
-        breakdown = BREAKDOWNS.get(name)
-        if breakdown is not None:
-            cells: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
-            for metrics in rows:
-                if breakdown.by[0] in metrics:
-                    cells.setdefault(tuple([metrics[key] for key in breakdown.by]), []).append(metrics)
-            for same in cells.values():
-                kinds = Counter([tuple([metrics[key] for key in breakdown.sums]) for metrics in same])
-                for values, times in kinds.items():
-                    row = {**same[0], **dict(zip(breakdown.sums, values, strict=True))}
-                    self._add_cell(name, breakdown, row, times)
+        known = METRICS.get(task, {})
+        self._add_columns(known, {name: column for name, column in columns.items() if name in known})
+        breakdown = BREAKDOWNS.get(task)
+        if breakdown is not None and breakdown.by[0] in columns:
+            keys = zip(*[columns[name] for name in breakdown.by], strict=True)
+            added = [_addends(task, name, columns[name]) for name in breakdown.sums]
+            cells: dict[tuple[Any, ...], list[int]] = {}
+            for key, values in zip(keys, zip(*added, strict=True), strict=True):
+                cell = cells.get(key)
+                if cell is None:
+                    cell = cells[key] = [0] * (1 + len(values))
+                cell[0] += 1
+                for at, value in enumerate(values, 1):
+                    cell[at] += value
+            for key, counts in cells.items():
+                self._merge_cell(_cell_name(key), counts)
 
     def _add_columns(self, known: Mapping[str, Metric], columns: Mapping[str, Sequence[Any]]) -> None:
         numbers: list[tuple[int, str, int, int]] = []
@@ -106,15 +127,9 @@ class TaskTally(Plain):
             for label, times in counts.items():
                 mine_counts[label] = mine_counts.get(label, 0) + times
 
-    def _add_cell(self, task: str, breakdown: Breakdown, metrics: Mapping[str, Any], times: int) -> None:
-        name = _cell_name(breakdown, metrics)
-        cell = self.cells.get(name)
-        if cell is None:
-            cell = self.cells[name] = [0] * (1 + len(breakdown.sums))
-        cell[0] += times
-        for at, metric in enumerate(breakdown.sums, 1):
-            value = metrics[metric] or 0
-            cell[at] += times * (bool(value) if is_flag(task, metric) else units_of(value) or 0)
+    def _merge_cell(self, name: str, counts: Sequence[int]) -> None:
+        mine = self.cells.setdefault(name, [0] * len(counts))
+        mine[:] = [a + b for a, b in zip(mine, counts, strict=True)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As one tuple: a worker sends some with each block, and dataclasses take 50 µs by themselves."""
@@ -137,8 +152,7 @@ class TaskTally(Plain):
             for label, n in counts.items():
                 mine_counts[label] = mine_counts.get(label, 0) + n
         for name, cell in other.cells.items():
-            mine = self.cells.setdefault(name, [0] * len(cell))
-            mine[:] = [a + b for a, b in zip(mine, cell, strict=True)]
+            self._merge_cell(name, cell)
 
 
 def is_flag(task: str, metric: str) -> bool:
@@ -146,115 +160,15 @@ def is_flag(task: str, metric: str) -> bool:
     return METRICS[task][metric].kind == "flag"
 
 
-class Firsts:
-    """On which line metrics and labels stand first: the order in which rows have them."""
-
-    def __init__(self, known: Mapping[str, Metric]) -> None:
-        self._known = known
-        self._order = {metric: at for at, metric in enumerate(known)}
-        self._at: dict[tuple[str, str | None], int] = {}
-
-    def tell(self, metric: str, label: str | None, line: int) -> None:
-        key = metric, label
-        self._at[key] = min(self._at.get(key, line), line)
-
-    def look(self, score: Score, line: int) -> None:
-        """Look at a row."""
-        if score.status not in SCORED:
-            return
-        for name, value in score.metrics.items():
-            metric = self._known.get(name)
-            if metric is not None and value is not None:
-                self.tell(name, value if metric.kind == "label" else None, line)
-
-    def metrics(self) -> list[str]:
-        first: dict[str, int] = {}
-        for (metric, _), line in self._at.items():
-            first[metric] = min(first.get(metric, line), line)
-        return sorted(first, key=lambda metric: (first[metric], self._order[metric]))
-
-    def labels(self, metric: str) -> list[str]:
-        found = [(line, label) for (name, label), line in self._at.items() if name == metric and label]
-        return [label for _, label in sorted(found)]
+def _cell_name(key: Sequence[float | None]) -> str:
+    return "/".join(["" if value is None else f"{value:g}" for value in key])
 
 
-def tally_of_written(name: str, counted: Counted, firsts: Firsts, lines: Sequence[int] | None) -> TaskTally:
-    """What `TaskTally.add_all` would make of the rows."""
-    tally = TaskTally()
-    tally.statuses.update(counted.statuses)
-    tally.found = counted.statuses.get("ok", 0)
-    tally.rewards = list(counted.rewards)
-    known = METRICS[name]
-    sums: dict[str, list[int]] = {}
-    labels: dict[str, dict[str, int]] = {}
-
-    def add(metric: str, first: int, n: int, units: int) -> None:
-        mine = sums.setdefault(metric, [0, 0])
-        mine[0] += n
-        mine[1] += units
-        firsts.tell(metric, None, first if lines is None else lines[first])
-
-    def add_label(metric: str, label: str, first: int, n: int) -> None:
-        mine = labels.setdefault(metric, {})
-        mine[label] = mine.get(label, 0) + n
-        firsts.tell(metric, label, first if lines is None else lines[first])
-
-    for metric, first, n, units in counted.sums:
-        add(metric, first, n, units)
-    for first, metric, label, n in counted.labels:
-        add_label(metric, label, first, n)
-    breakdown = BREAKDOWNS.get(name)
-    for cell in counted.cells:
-        for metric, value in cell.shared.items():
-            if value is None:
-                continue
-            if known[metric].kind == "label":
-                add_label(metric, value, cell.first, cell.rows)
-            elif value != known[metric].undefined and (of_one := units_of(value)) is not None:
-                add(metric, cell.first, cell.rows, of_one * cell.rows)
-        if breakdown is not None:
-            mine = tally.cells.setdefault(_cell_name(breakdown, cell.shared), [0] * (1 + len(cell.sums)))
-            for at, value in enumerate((cell.rows, *cell.sums)):
-                mine[at] += value
-    tally.sums = {metric: sums[metric] for metric in firsts.metrics() if metric in sums}
-    tally.labels = {
-        metric: {label: labels[metric][label] for label in firsts.labels(metric)}
-        for metric in firsts.metrics()
-        if metric in labels
-    }
-    return tally
-
-
-def _cell_name(breakdown: Breakdown, metrics: Mapping[str, Any]) -> str:
-    return "/".join("" if metrics[key] is None else f"{metrics[key]:g}" for key in breakdown.by)
-
-
-def counted_columns(
-    task: str,
-    found: Sequence[bool],
-    rewards: Sequence[float | None],
-    metrics: Mapping[str, Sequence[Any]],
-) -> Counted:
-    """What is counted of scored rows of a task without cells: whether each has an answer, rewards, and
-    metrics by name."""
-    from relfast.tasks.block_rows import Counted, Sum  # whoever comes here has it
-
-    sums, labels = [], []
-    for name, column in metrics.items():
-        metric = METRICS[task].get(name)
-        if metric is None:
-            continue
-        if metric.kind == "label":
-            counts = Counter(column)
-            del counts[None]
-            labels += [(column.index(label), name, label, times) for label, times in counts.items()]
-        else:
-            n, units, first = _added(column, metric.undefined)
-            if n:
-                sums.append(Sum(name, first, n, units))
-    n, units, _ = _added(rewards, None)
-    n_found = sum(found)
-    return Counted({"ok": n_found, "no_answer": len(found) - n_found}, (n, units), sums, labels, [])
+def _addends(task: str, metric: str, values: Sequence[Any]) -> list[int]:
+    """What a metric's values add to a cell: a count of flags, units of others."""
+    if is_flag(task, metric):
+        return [bool(value) for value in values]
+    return [units_of(value or 0) or 0 for value in values]
 
 
 _NUMBERS: Final = (int, float)  # a union would be made anew for each value
@@ -263,21 +177,26 @@ _NUMBERS: Final = (int, float)  # a union would be made anew for each value
 def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int, int]:
     """How many of some values are numbers that have a mean, their sum in units, and where the first stands.
 
-    Rows have few different numbers: each is turned into units once.
+    Rows have few different numbers: each is turned into units once, unless they are shares, all different.
     """
-    n = total = 0
-    first = len(values)
+    if values and set(map(type, values)) == {float} and undefined not in values:
+        with suppress(ValueError):  # of what is no number
+            if max(values) < LARGE and min(values) > -LARGE:
+                return len(values), sum([int(value * SCALE) for value in values]), 0
     try:
         counts = Counter(values)
     except TypeError:  # what is no number can be a list
         return _added([value if isinstance(value, _NUMBERS) else None for value in values], undefined)
-    for value, times in counts.items():
-        if isinstance(value, _NUMBERS) and value != undefined and (units := units_of(value)) is not None:
-            n += times
-            total += units * times
-            if first:
-                first = min(first, values.index(value))
-    return n, total, first
+    units = {
+        value: of_one
+        for value in counts
+        if isinstance(value, _NUMBERS) and value != undefined and (of_one := units_of(value)) is not None
+    }
+    if not units:
+        return 0, 0, len(values)
+    n = sum([counts[value] for value in units])
+    total = sum([counts[value] * of_one for value, of_one in units.items()])
+    return n, total, next(at for at, value in enumerate(values) if value in units)
 
 
 def _add_metrics(

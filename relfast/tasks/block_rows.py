@@ -1,16 +1,17 @@
-"""Rows straight from a block's bytes, for tasks whose kernels judge responses to gold that is known already.
+"""Responses judged where they stand in a block's bytes, for tasks whose kernels hold them against gold that
+is known already.
 
-A `Task` that has ``in_blocks`` names the function that opens its judge, ``(setting) -> judge``: a `BlockRows`
-that writes the rows itself, an `OutcomeJudge` of whose outcomes the engine makes rows, or None where options
-or missing machine code allow neither. What it leaves is scored the ordinary way, whose bytes it writes."""
+A `Task` that has ``in_blocks`` names the function that opens its judge, ``(setting) -> OutcomeJudge | None``:
+None where options or missing machine code do not allow it. What a judge leaves is scored the ordinary way,
+and its outcomes become rows as all others do."""
 
 from __future__ import annotations
 
 import ctypes
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from relfast_kernels.layouts import (
     IN_DATA,
@@ -27,27 +28,10 @@ MAX_AT_ONCE: Final = 64
 
 
 class Setting(NamedTuple):
-    """What rows are written for.
-
-    Attributes
-    ----------
-    options
-        The job's.
-    details
-        Whether rows have the texts of ``--details``.
-    reward
-        The metric that is the reward.
-    number
-        The task's number in samples (`relfast.stats.samples`).
-    row_of
-        The row that the ordinary way makes of an outcome, without an id.
-    """
+    """What responses are judged for: the job's options, and whether rows have the texts of ``--details``."""
 
     options: Any
     details: bool
-    reward: str
-    number: int
-    row_of: Callable[[Outcome], dict[str, Any]]
 
 
 class Block(NamedTuple):
@@ -96,6 +80,14 @@ class Block(NamedTuple):
         """Where a text is whose place a record says."""
         return self.views[place != IN_DATA]
 
+    def text(self, number: int) -> bytes:
+        """The response of a record."""
+        at = number * RECORD_COLUMNS
+        place, start, end = (
+            self.columns[at + of] for of in (RECORD_TEXT_PLACE, RECORD_TEXT, RECORD_TEXT_END)
+        )
+        return bytes(self.views[place != IN_DATA][start:end])
+
     def texts(self, chosen: Sequence[int]) -> tuple[array[int], list[int]]:
         """Where the responses of some records are, and their sizes."""
         addresses = array("q")
@@ -110,84 +102,100 @@ class Block(NamedTuple):
         return addresses, sizes
 
 
-class Sum(NamedTuple):
-    """A measure's sum: the first of the rows that have it, how many there are, and units of
-    `relfast.stats.sums`."""
+class Outcomes(NamedTuple):
+    """Outcomes by columns (`relfast.records.Outcome`): whether each is ``certain``, and what it is worth,
+    which means nothing where it is not."""
 
-    name: str
-    first: int
-    n: int
-    units: int
+    certain: Sequence[bool]
+    found: Sequence[bool]
+    correct: Sequence[bool]
+    votes: Sequence[str | int | None]
+    metrics: Mapping[str, Sequence[Any]]
+    details: Mapping[str, Sequence[Any]]
+
+    @classmethod
+    def of(cls, outcomes: Sequence[Outcome | None]) -> Outcomes:
+        """Outcomes with the same metrics and details, and None for what is left."""
+        first = next((outcome for outcome in outcomes if outcome is not None), NOTHING)
+        rows = [first if outcome is None else outcome for outcome in outcomes]
+        return cls(
+            [outcome is not None for outcome in outcomes],
+            [row.found for row in rows],
+            [row.correct for row in rows],
+            [row.vote for row in rows],
+            {name: [row.metrics[name] for row in rows] for name in first.metrics},
+            {name: [row.details[name] for row in rows] for name in first.details},
+        )
+
+    @classmethod
+    def joined(cls, lots: Sequence[Outcomes]) -> Outcomes:
+        """Several lots as one. One that has nothing certain may lack the others' metrics."""
+        if len(lots) == 1:
+            return lots[0]
+        model = next((lot for lot in lots if any(lot.certain)), lots[0])
+
+        def column(parts: Iterable[Sequence[Any] | None]) -> list[Any]:
+            sized = zip(parts, lots, strict=True)
+            return [value for part, lot in sized for value in part or [None] * len(lot.certain)]
+
+        return cls(
+            column(lot.certain for lot in lots),
+            column(lot.found for lot in lots),
+            column(lot.correct for lot in lots),
+            column(lot.votes for lot in lots),
+            {name: column(lot.metrics.get(name) for lot in lots) for name in model.metrics},
+            {name: column(lot.details.get(name) for lot in lots) for name in model.details},
+        )
+
+    def chosen(self, chosen: Sequence[int]) -> Outcomes:
+        """Those at some places."""
+
+        def some(column: Sequence[Any]) -> list[Any]:
+            return [column[at] for at in chosen]
+
+        return Outcomes(
+            some(self.certain),
+            some(self.found),
+            some(self.correct),
+            some(self.votes),
+            {name: some(column) for name, column in self.metrics.items()},
+            {name: some(column) for name, column in self.details.items()},
+        )
+
+    def rows(self) -> list[Outcome]:
+        """One by one."""
+        metrics, details = (
+            zip(*named.values(), strict=True) if named else [()] * len(self.found)
+            for named in (self.metrics, self.details)
+        )
+        rows = zip(self.found, self.correct, self.votes, metrics, details, strict=True)
+        return [
+            Outcome(
+                correct,
+                dict(zip(self.metrics, numbers, strict=True)),
+                dict(zip(self.details, texts, strict=True)),
+                found,
+                vote=vote,
+            )
+            for found, correct, vote, numbers, texts in rows
+        ]
 
 
-class Cell(NamedTuple):
-    """Rows of one gold: the first of them, the metrics that they share, how many there are, and of them the
-    sums that the task's `Breakdown` has: counts of flags, units of others."""
-
-    first: int
-    shared: Mapping[str, Any]
-    rows: int
-    sums: tuple[int, ...]
+NOTHING: Final = Outcome(False, {}, {}, False)
 
 
-class Counted(NamedTuple):
-    """What a tally counts of rows: by status, the reward's number and units, sums, labels (first row, metric,
-    label, how often) and cells."""
+class OutcomeJudge(ABC):
+    """Judges responses of one task. It neither hangs nor crashes."""
 
-    statuses: Mapping[str, int]
-    rewards: tuple[int, int]
-    sums: Sequence[Sum]
-    labels: Sequence[tuple[int, str, str, int]]
-    cells: Sequence[Cell]
-
-
-class Written(NamedTuple):
-    """Rows, where each of them ends, their samples (`relfast.stats.samples`), and what is counted of them."""
-
-    rows: bytes
-    ends: Sequence[int]
-    samples: bytes
-    counted: Counted
-
-
-class BlockRows(Protocol):
-    """Judges responses of one task and writes their rows. It neither hangs nor crashes."""
-
+    @abstractmethod
     def make_room(self, n: int) -> bool:
         """Have room for the golds of ``n`` lines more, before a block's are asked for; whether all that were
         known had to be forgotten for it."""
 
+    @abstractmethod
     def gold(self, record: Record) -> int:
         """The number of a record's gold until golds are forgotten; -1: only the ordinary way can judge."""
 
-    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> Any:
-        """What is found of some records of a block, at most `MAX_AT_ONCE`, that have these golds."""
-
-    def certain(self, found: Any) -> Sequence[int]:
-        """For each of them whether the ordinary way would say the same."""
-
-    def joined(self, found: Sequence[Any]) -> Any:
-        """What was found of several lots of records, as of one."""
-
-    def some(self, found: Any, chosen: Sequence[int]) -> Any:
-        """The same of those that are chosen."""
-
-    def write(
-        self, block: Block, records: Sequence[int], golds: Sequence[int], found: Any, first_index: int
-    ) -> Written:
-        """The rows of records all of which are certain; the block's first line has index ``first_index``."""
-
-
-class OutcomeJudge(ABC):
-    """Judges responses of a task without a `Breakdown` of its own; see `BlockRows`."""
-
     @abstractmethod
-    def make_room(self, n: int) -> bool: ...
-
-    @abstractmethod
-    def gold(self, record: Record) -> int: ...
-
-    @abstractmethod
-    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> list[Outcome | None]:
-        """Outcomes, all with the same metrics and, where they are asked for, details; None for those that are
-        left to the ordinary way."""
+    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> Outcomes:
+        """The outcomes of some records of a block, at most `MAX_AT_ONCE`, that have these golds."""

@@ -1,4 +1,4 @@
-"""Rows that kernels write of lines with known gold are the bytes of the ordinary way, and so is all that is counted."""
+"""Rows of SeqBench's lines that kernels judge against known gold are the bytes of the ordinary way, and so is all that is counted."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from mutations import mutated_line
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import VIOLATIONS
-from relfast_kernels.maze import columns
 from seeds import SEED, rounds
 
+from relfast.engine import block_rows
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
@@ -24,7 +24,7 @@ from relfast.engine.text_fast_path import TextFastPath
 from relfast.seqbench import generate
 from relfast.stats.tally import Tally
 from relfast.tasks.options import AllOptions
-from relfast.tasks.seqbench import block_rows
+from relfast.tasks.seqbench import score
 
 Json = dict[str, Any]
 
@@ -181,13 +181,12 @@ def test_any_text_around_plans(parts: list[str], strict: bool) -> None:
 
 
 def test_memory_that_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows are the same where numbers, problems and room for rows have to be forgotten or made anew."""
+    """Rows are the same where problems have to be forgotten, and where a block has more records than are held."""
     lines = _lines(PLANS, random.Random(2))
-    before = written([lines, lines], Job(details=True), fast=True)
-    monkeypatch.setattr(columns, "MAX_NUMBERS", 8)
-    monkeypatch.setattr(block_rows, "MAX_PROBLEMS", 2)
-    monkeypatch.setattr(block_rows, "FIRST_ROOM", 1)
-    assert written([lines, lines], Job(details=True), fast=True) == before
+    before = written([lines, lines], Job(details=True), fast=True)[:3]
+    monkeypatch.setattr(score, "MAX_PROBLEMS", 2)
+    monkeypatch.setattr(block_rows, "MOST_AT_ONCE", 7)
+    assert written([lines, lines], Job(details=True), fast=True)[:3] == before
 
 
 @pytest.mark.slow

@@ -60,8 +60,7 @@ N_JUDGED: Final = len(JUDGED) + 1
 FOUND_BEGIN, FOUND_END, FOUND_VOTE, FOUND_CERTAIN = range(N_JUDGED, N_JUDGED + 4)
 FOUND_COLUMNS: Final = N_JUDGED + 4
 """Columns of what is found, int64: those that are judged, where the plan begins and ends in the text, its
-vote, and whether kernels can write its row: 0 where Python has to cut the reasoning, or tells that a search
-was given up."""
+vote, and whether that is all: 0 where Python has to cut the reasoning."""
 
 CUTS_REASONING, IS_STRICT = 1, 2
 """How a text is read: without its reasoning, as ``strict`` does."""
@@ -90,74 +89,3 @@ SHORTEST_ITEM: Final = 3
 MAX_PAIRS: Final = 1024
 """Pairs of a search: they are looked through one by one. A maze with 6 doors has at most 2^12, of which a
 tree's plan meets some 20."""
-
-# Rows
-
-(
-    PUT_INDEX,
-    PUT_ID,
-    PUT_SAMPLE,
-    PUT_STATUS,
-    PUT_CORRECT,
-    PUT_REWARD,
-    PUT_EXACT,
-    PUT_VALID,
-    PUT_OPTIMAL,
-    PUT_VIOLATION,
-    PUT_VIOLATION_INDEX,
-    PUT_ACTIONS,
-    PUT_REASON,
-    PUT_PRED,
-    PUT_OF_PROBLEM,
-) = range(15)
-PUT_RATIO: Final = 32
-"""What a hole of a row is filled with. From PUT_RATIO on the ratios, from PUT_OF_PROBLEM to before it texts
-that a problem has."""
-PROBLEM_TEXTS: Final = 5
-"""Texts of a problem: logical depth, backtracking, noise, the source of its maze, gold."""
-
-REWARD_CORRECT, REWARD_EXACT, REWARD_VALID, REWARD_OPTIMAL, REWARD_RATIO = range(5)
-"""Which measure is the reward: from REWARD_RATIO on the ratios."""
-
-SUM_N, SUM_HIGH, SUM_LOW, SUM_FIRST = range(4)
-SUM_COLUMNS: Final = 4
-SUM_SHIFT: Final = 30
-SUM_BITS: Final = 60
-"""Columns of a sum: how many rows have it, the sum in units of 2^-60 (`relfast.stats.sums`) as high times
-2^30 plus low, and the first of these rows."""
-
-(
-    SUM_REWARD,
-    SUM_EXACT,
-    SUM_VALID,
-    SUM_OPTIMAL,
-    SUM_INDEX,
-    SUM_ACTIONS,
-    SUM_FOUND,
-    SUM_RATIOS,
-) = range(8)
-N_SUMS: Final = SUM_RATIOS + 6
-"""What is summed up over rows; that of whole numbers is in ones, in ``low``."""
-
-ABOUT_PROBLEM, ABOUT_CELL, ABOUT_END = range(3)
-ABOUT_COLUMNS: Final = 3
-"""Of a record: which problem it is of, in which cell it is counted, where its row ends."""
-
-CELL_ROWS, CELL_EXACT, CELL_HIGH, CELL_LOW, CELL_FIRST = range(5)
-CELL_COLUMNS: Final = 5
-"""Columns of a cell: rows, exact ones, the sum of their progress, the first row."""
-
-VIOLATION_COUNT, VIOLATION_FIRST = range(2)
-VIOLATION_COLUMNS: Final = 2
-
-NUMBER_SLOTS: Final = 1 << 15
-MAX_NUMBERS: Final = 1 << 14
-NUMBER_BYTES: Final = 32
-"""A table of numbers and how they are written: slots with the bits of a float and the place of its text (0:
-none); the text's length, and it."""
-
-WRITE_AT, WRITE_ROWS, WRITE_SAMPLES, WRITE_WANTS, WRITE_BITS = range(5)
-WRITE_COLUMNS: Final = 5
-WANTS_OUT, WANTS_NUMBER = 1, 2
-"""How far writing has come: records, bytes of rows and of samples; why it stopped, and the bits of a number
-that the table lacks."""

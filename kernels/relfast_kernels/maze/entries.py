@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import carray, kernel, pointer
-from relfast_kernels.layouts import ITEM_COLUMNS, RATIOS, RECORD_COLUMNS, VIOLATIONS
+from relfast_kernels.layouts import ITEM_COLUMNS, RATIOS
 from relfast_kernels.maze.columns import (
-    ABOUT_COLUMNS,
-    CELL_COLUMNS,
     DESK_COLUMNS,
     DESK_ITEMS,
     DESK_ITEMS_SIZE,
@@ -23,24 +21,15 @@ from relfast_kernels.maze.columns import (
     DESK_TEXT_SIZE,
     FOUND_COLUMNS,
     HEADER,
-    MAX_NUMBERS,
     MAX_PAIRS,
     N_JUDGED,
-    N_SUMS,
-    NUMBER_BYTES,
-    NUMBER_SLOTS,
-    PROBLEM_TEXTS,
     SIZE,
-    SUM_COLUMNS,
-    VIOLATION_COLUMNS,
-    WRITE_COLUMNS,
 )
 from relfast_kernels.maze.growth import PLACING, join, place
 from relfast_kernels.maze.judge import first_violations
 from relfast_kernels.maze.packed import settle, unpack
 from relfast_kernels.maze.plans import find_plan
 from relfast_kernels.maze.reading import read_response
-from relfast_kernels.maze.rows import add_number, write_rows
 from relfast_kernels.text.plans import scan
 
 
@@ -106,44 +95,6 @@ def _scan(text: Any, size: int, spans: Any, n_spans: int, result: Any, desk: Any
     )
     carray(result, 1, np.int64)[0] = n_items
     return n_plans
-
-
-def _add(bits: int, number: int, slots: Any) -> int:
-    return add_number(bits, number, carray(slots, (NUMBER_SLOTS, 2), np.int64))
-
-
-def _write(
-    data: Any, n_data: int, scratch: Any, n_scratch: int, records: Any, n_records: int, chosen: Any,
-    about: Any, n: int, found: Any, ratios: Any, first_index: int, task: int, strict: int, reward: int,
-    holes: Any, n_holes: int, literals: Any, n_literals: int, texts: Any, n_texts: int, text_ends: Any,
-    n_problems: int, numbers: Any, number_texts: Any, out: Any, n_out: int, samples: Any, n_samples: int,
-    sums: Any, violations: Any, cells: Any, n_cells: int, state: Any,
-) -> int:  # fmt: skip
-    return write_rows(
-        carray(data, n_data, np.uint8),
-        carray(scratch, n_scratch, np.uint8),
-        carray(records, (n_records, RECORD_COLUMNS), np.int64),
-        carray(chosen, n, np.int64),
-        carray(about, (n, ABOUT_COLUMNS), np.int64),
-        carray(found, (n, FOUND_COLUMNS), np.int64),
-        carray(ratios, (n, len(RATIOS)), np.float64),
-        first_index,
-        task,
-        strict != 0,
-        reward,
-        carray(holes, (n_holes, 2), np.int64),
-        carray(literals, n_literals, np.uint8),
-        carray(texts, n_texts, np.uint8),
-        carray(text_ends, PROBLEM_TEXTS * n_problems, np.int64),
-        carray(numbers, (NUMBER_SLOTS, 2), np.int64),
-        carray(number_texts, (MAX_NUMBERS, NUMBER_BYTES), np.uint8),
-        carray(out, n_out, np.uint8),
-        carray(samples, n_samples, np.uint8),
-        carray(sums, (N_SUMS, SUM_COLUMNS), np.int64),
-        carray(violations, (len(VIOLATIONS), VIOLATION_COLUMNS), np.int64),
-        carray(cells, (n_cells, CELL_COLUMNS), np.int64),
-        carray(state, WRITE_COLUMNS, np.int64),
-    )
 
 
 def _solve(problem: Any, size: int, numbers: Any, n: int, pairs: Any, plan: Any, told: Any) -> int:
@@ -215,7 +166,5 @@ ENTRIES = {
     "settle": (_settle, "pip"),
     "judge": (_judge, "pppiiippp"),
     "scan": (_scan, "pipipp"),
-    "add": (_add, "iip"),
-    "write": (_write, "pipipippippiiiipipipipipppipipppip"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

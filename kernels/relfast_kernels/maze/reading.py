@@ -13,7 +13,6 @@ from relfast_kernels.maze.columns import (
     FOUND_CERTAIN,
     FOUND_END,
     FOUND_VOTE,
-    GIVEN_UP,
     GOLD_IS_BEST,
     IS_STRICT,
     N_JUDGED,
@@ -95,6 +94,5 @@ def read_response(
         begin, end = first + span[0, 0], first + span[0, 1]
         found[FOUND_VOTE] = span[0, 2]
     found[FOUND_BEGIN], found[FOUND_END] = begin, end
-    # rows of kernels have no reason but a missing plan
-    found[FOUND_CERTAIN] = judged[GIVEN_UP] == 0
+    found[FOUND_CERTAIN] = 1
     return True

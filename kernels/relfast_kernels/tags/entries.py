@@ -10,7 +10,7 @@ from relfast_kernels.compiled.jit import carray
 from relfast_kernels.layouts import RECORD_COLUMNS
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.columns import GOLD_COLUMNS, TOLD_COLUMNS
-from relfast_kernels.tags.read import gather, hash_ids
+from relfast_kernels.tags.read import gather
 from relfast_kernels.tags.strict import read_strict
 
 
@@ -65,23 +65,8 @@ def _read(text: Any, size: int, one: int, out: Any, told: Any) -> int:
     return to
 
 
-def _hash(
-    data: Any, n_bytes: int, scratch: Any, n_scratch: int, records: Any, n_records: int, numbers: Any, n: int,
-    hashes: Any,
-) -> int:  # fmt: skip
-    hash_ids(
-        carray(data, n_bytes, np.uint8),
-        carray(scratch, n_scratch, np.uint8),
-        carray(records, (n_records, RECORD_COLUMNS), np.int64),
-        carray(numbers, n, np.int64),
-        carray(hashes, n, np.uint64),
-    )
-    return 0
-
-
 ENTRIES = {
     "gather": (_gather, "pipipippipipiiiipipp"),
     "read": (_read, "piipp"),
-    "hash": (_hash, "pipipipip"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

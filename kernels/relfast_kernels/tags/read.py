@@ -11,10 +11,6 @@ from typing import Any, Final
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     IN_DATA,
-    NOWHERE,
-    RECORD_ID,
-    RECORD_ID_END,
-    RECORD_ID_PLACE,
     RECORD_TEXT,
     RECORD_TEXT_END,
     RECORD_TEXT_PLACE,
@@ -39,7 +35,7 @@ from relfast_kernels.tags.columns import (
 )
 from relfast_kernels.tags.published import read_published
 from relfast_kernels.tags.strict import read_strict
-from relfast_kernels.text.find import copy, hash_text
+from relfast_kernels.text.find import copy
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.words import skip_white
 
@@ -126,14 +122,3 @@ def gather(
         sizes[size + SIZE_GIVEN], sizes[size + SIZE_KEPT] = gold[GOLD_N_GIVEN], gold[GOLD_KEPT]
         n_read += 1
     return to
-
-
-@kernel
-def hash_ids(data: Any, scratch: Any, records: Any, numbers: Any, hashes: Any) -> None:
-    """The hashes of the ids of some records, as `relfast.stats.samples.hash_id` has them; 0 without an id."""
-    for place in range(len(numbers)):
-        row = records[numbers[place]]
-        hashes[place] = 0
-        if row[RECORD_ID_PLACE] != NOWHERE:
-            source = data if row[RECORD_ID_PLACE] == IN_DATA else scratch
-            hashes[place] = hash_text(source, row[RECORD_ID], row[RECORD_ID_END])

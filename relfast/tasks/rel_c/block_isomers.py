@@ -17,7 +17,7 @@ from relfast_kernels.smiles.layouts import (
 from relfast_kernels.tags.columns import READ_PLAIN
 
 from relfast.records import Outcome, Record
-from relfast.tasks.block_rows import Block, OutcomeJudge, Setting
+from relfast.tasks.block_rows import Block, OutcomeJudge, Outcomes, Setting
 from relfast.tasks.rel_c.block_tags import TagReader, reason_of
 from relfast.tasks.rel_c.missing_isomers import given_of, gold_of, published_outcome, strict_outcome
 from relfast.tasks.rel_c.options import RelCOptions
@@ -65,8 +65,8 @@ class IsomersJudge(OutcomeJudge):
             self._shown.append(gold)
         return number
 
-    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> list[Outcome | None]:
-        """The outcomes of some records; None for those that are left."""
+    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> Outcomes:
+        """The outcomes of some records."""
         read = self._reader.read(block, records, golds, self._golds.known)
         n = sum(read.was_read)
         told = self._table.hold(
@@ -88,7 +88,7 @@ class IsomersJudge(OutcomeJudge):
                 if outcome is not None:
                     pred = said[start : end - 1].split("\n") if end > start else []
                     outcome.details = {"pred": pred, "gold": self._shown[gold]}
-        return outcomes
+        return Outcomes.of(outcomes)
 
 
 def told_outcome(

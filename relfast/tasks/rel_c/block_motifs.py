@@ -10,7 +10,7 @@ from relfast_kernels.tags.columns import GOLD_COLUMNS, READ_NEARLY
 
 from relfast.chem.clean_text import flaw_of_text
 from relfast.records import Outcome, Record
-from relfast.tasks.block_rows import Block, OutcomeJudge, Setting
+from relfast.tasks.block_rows import Block, OutcomeJudge, Outcomes, Setting
 from relfast.tasks.rel_c import motif_reference, motif_strict
 from relfast.tasks.rel_c.block_tags import Golds, TagReader, reason_of
 from relfast.tasks.rel_c.motif import gold_of
@@ -52,8 +52,8 @@ class MotifJudge(OutcomeJudge):
         gold = gold_of(record.answer)
         return self._pairs.add(gold, clean=self._strict) if isinstance(gold, str) else -1
 
-    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> list[Outcome | None]:
-        """The outcomes of some records; None for those that are left."""
+    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> Outcomes:
+        """The outcomes of some records."""
         read = self._reader.read(block, records, [0] * len(golds), NO_GOLDS)
         said = str(memoryview(read.texts)[: read.n_bytes], "ascii")
         outcomes: list[Outcome | None] = [None] * len(golds)
@@ -84,7 +84,7 @@ class MotifJudge(OutcomeJudge):
                 if outcome is not None:
                     pred = said[start : end - 1] if n > 0 else None
                     outcome.details = {"pred": pred, "gold": self._pairs.golds[gold_number].text}
-        return outcomes
+        return Outcomes.of(outcomes)
 
 
 def _no_answer(strict: bool, how: int) -> Outcome:

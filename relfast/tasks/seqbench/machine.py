@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
@@ -53,31 +53,13 @@ class Found(NamedTuple):
     found: array[int]
     ratios: array[float]
 
-    def rows(self) -> Iterator[tuple[list[int], list[float]]]:
-        """Response by response."""
-        found, ratios = self.found.tolist(), self.ratios.tolist()
-        for at in range(len(found) // FOUND_COLUMNS):
-            yield (
-                found[at * FOUND_COLUMNS : (at + 1) * FOUND_COLUMNS],
-                ratios[at * N_RATIOS : (at + 1) * N_RATIOS],
-            )
+    def column(self, which: int) -> list[int]:
+        """One of the numbers, response by response."""
+        return self.found[which::FOUND_COLUMNS].tolist()
 
-    def of(self, numbers: Sequence[int]) -> Found:
-        """The same of some of the responses."""
-        found, ratios = array("q"), array("d")
-        for number in numbers:
-            found += self.found[FOUND_COLUMNS * number : FOUND_COLUMNS * (number + 1)]
-            ratios += self.ratios[N_RATIOS * number : N_RATIOS * (number + 1)]
-        return Found(found, ratios)
-
-    @staticmethod
-    def joined(some: Sequence[Found]) -> Found:
-        """What was found of several lots of responses, as of one."""
-        found, ratios = array("q"), array("d")
-        for one in some:
-            found += one.found
-            ratios += one.ratios
-        return Found(found, ratios)
+    def ratio(self, which: int) -> list[float]:
+        """One of the ratios, response by response."""
+        return self.ratios[which::N_RATIOS].tolist()
 
 
 class Machine:
@@ -174,11 +156,6 @@ class Machine:
         first = ITEM_COLUMNS * rows
         last = items[first : first + ITEM_COLUMNS * result[0]].tolist()
         return bytes(data), found, [last[at : at + ITEM_COLUMNS] for at in range(0, len(last), ITEM_COLUMNS)]
-
-
-def address_of(space: bytearray) -> int:
-    """Where the machine code finds some memory."""
-    return ctypes.addressof(ctypes.c_char.from_buffer(space))
 
 
 class _Threads(threading.local):

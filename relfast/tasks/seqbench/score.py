@@ -16,8 +16,9 @@ from typing import Any, Final, NamedTuple
 
 from relfast_kernels.layouts import RATIOS, TOO_LARGE, UNSOLVABLE, VIOLATIONS
 from relfast_kernels.maze.columns import (
+    CUTS_REASONING,
     FOUND_BEGIN,
-    FOUND_COLUMNS,
+    FOUND_CERTAIN,
     FOUND_END,
     FOUND_VOTE,
     GIVEN_UP,
@@ -30,9 +31,10 @@ from relfast_kernels.maze.columns import (
 
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.tasks.block_rows import Block, OutcomeJudge, Outcomes, Setting
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 from relfast.tasks.seqbench.actions import Action, encode
-from relfast.tasks.seqbench.machine import machine
+from relfast.tasks.seqbench.machine import Found, machine
 from relfast.tasks.seqbench.maze import Fields, Layout, Maze, Source
 
 NO_MAZE: Final = (
@@ -193,7 +195,7 @@ MAX_JOINED: Final = 16 << 20
 _VIOLATIONS: Final = (*VIOLATIONS, None)
 """By the kernel's code, whose -1 is a legal plan."""
 
-_OF_NO_MAZE: Final = dict.fromkeys(("valid", "optimal", "legal_ratio", "violation", "violation_index"))
+_OF_NO_MAZE: Final = ("valid", "optimal", "legal_ratio", "violation", "violation_index")
 """What a plan's run shows where nothing describes the maze."""
 
 
@@ -220,16 +222,22 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 
 
 def _score(batch: Batch, options: Options) -> list[Outcome]:
-    known = [gold_of(record) for record, _ in batch]
-    fields = [of_record for of_record, _ in known]
-    problems = [PROBLEMS.get(*of_record) for of_record in known]
-    found = _judged(problems, [extracted.value for _, extracted in batch], options)
-    return [
-        Outcome(False, found=False, error=problem)
-        if isinstance(problem, str)
-        else _outcome(problem, options, fields[row], extracted.reason, found[row])
-        for row, (problem, (_, extracted)) in enumerate(zip(problems, batch, strict=True))
-    ]
+    outcomes: list[Outcome | None] = []
+    asked: list[Asked] = []
+    texts: list[bytes] = []
+    for record, extracted in batch:
+        fields, key = gold_of(record)
+        problem = PROBLEMS.get(fields, key)
+        flaw = problem if isinstance(problem, str) else problem.flaw if options.strict else None
+        if isinstance(problem, str) or flaw is not None:
+            outcomes.append(Outcome(False, found=False, error=flaw))
+            continue
+        outcomes.append(None)
+        asked.append(Asked(problem, fields, extracted.reason))
+        texts.append(encode(extracted.value))
+    found = machine().judge(texts, [each.problem for each in asked], IS_STRICT if options.strict else 0)
+    judged = iter(_outcomes(asked, texts, found, options).rows())
+    return [next(judged) if outcome is None else outcome for outcome in outcomes]
 
 
 def gold_of(record: Record) -> tuple[Fields, bytes]:
@@ -245,98 +253,118 @@ def gold_of(record: Record) -> tuple[Fields, bytes]:
     return found
 
 
-class _Judged(NamedTuple):
-    """What is found in a text: columns of FOUND_COLUMNS and RATIOS, the text's UTF-8."""
+class Asked(NamedTuple):
+    """A record's problem and gold, and why no plan was looked for in its response, if so."""
 
-    found: Sequence[int]
-    ratios: Sequence[float]
-    raw: bytes
+    problem: Problem
+    fields: Fields
+    reason: str | None = None
 
     @property
-    def plan(self) -> str:
-        """The plan as it stands in the text."""
-        return self.raw[self.found[FOUND_BEGIN] : self.found[FOUND_END]].decode("utf-8", "surrogatepass")
+    def logical_depth(self) -> int:
+        depth = self.fields.depth
+        return self.problem.length if depth is None else depth
+
+    @property
+    def backtracking(self) -> int:
+        backtracking = self.fields.backtracking
+        return self.problem.unlocks if backtracking is None else backtracking
 
 
-_NOTHING: Final = _Judged([0] * FOUND_COLUMNS, [0.0] * len(RATIOS), b"")
-
-
-def _judged(problems: Sequence[Problem | str], texts: Sequence[str], options: Options) -> list[_Judged]:
-    judged = [_NOTHING] * len(texts)
-    rows = [row for row, problem in enumerate(problems) if isinstance(problem, Problem)]
-    parts = [encode(texts[row]) for row in rows]
-    asked = [problem for problem in problems if isinstance(problem, Problem)]
-    found = machine().judge(parts, asked, IS_STRICT if options.strict else 0)
-    for row, part, (whole, shares) in zip(rows, parts, found.rows(), strict=True):
-        judged[row] = _Judged(whole, shares, part)
-    return judged
-
-
-def _outcome(
-    problem: Problem, options: Options, fields: Fields, reason: str | None, found: _Judged
-) -> Outcome:
-    if options.strict and problem.flaw is not None:
-        return Outcome(False, found=False, error=problem.flaw)
-    metrics = _measures(found, options, **constants_of(problem, fields), reason=reason)
-    if problem.source is None:
-        metrics.update(_OF_NO_MAZE)
-    _, _, n_actions, exact, optimal = found.found[:5]
-    if not n_actions:
-        return Outcome(False, metrics, {"pred": None, "gold": problem.text}, False)
-    if options.strict and (problem.given_up or found.found[GIVEN_UP]):
-        metrics["reason"] = SEARCH_GIVEN_UP
-    correct = optimal == 1 if options.strict else exact == 1
-    details = {"pred": found.plan, "gold": problem.text}
-    return Outcome(correct, metrics, details, vote=f"{found.found[FOUND_VOTE]:x}")
-
-
-def constants_of(problem: Problem, fields: Fields) -> dict[str, Any]:
-    """What all responses to a record have in common."""
-    return {
-        "logical_depth": problem.length if fields.depth is None else fields.depth,
-        "backtracking": problem.unlocks if fields.backtracking is None else fields.backtracking,
-        "noise": fields.noise,
-        "maze": problem.source,
-    }
-
-
-def outcome_of_nothing(options: Options) -> Outcome:
-    """The outcome of a response without a plan to a record that is nothing in particular."""
-    constants = dict.fromkeys(("logical_depth", "backtracking", "noise", "maze"))
-    metrics = _measures(_NOTHING, options, **constants, reason=None)
-    return Outcome(False, metrics, {"pred": None, "gold": ""}, False)
-
-
-def _measures(
-    found: _Judged,
-    options: Options,
-    *,
-    logical_depth: int | None,
-    backtracking: int | None,
-    noise: float | None,
-    maze: str | None,
-    reason: str | None,
-) -> dict[str, Any]:
-    violation, index, n_actions, exact, optimal = found.found[:5]
-    progress, precision, recall, f1, legal, walk = found.ratios
-    metrics: dict[str, Any] = {
-        "exact_match": exact == 1,
+def _outcomes(asked: Sequence[Asked], texts: Sequence[bytes], found: Found, options: Options) -> Outcomes:
+    """What the kernel found in texts (UTF-8), as outcomes."""
+    violations, indices, n_actions, exact, optimal = (found.column(at) for at in range(5))
+    progress, precision, recall, f1, legal, walk = (found.ratio(at) for at in range(len(RATIOS)))
+    is_found = [n > 0 for n in n_actions]
+    metrics: dict[str, list[Any]] = {
+        "exact_match": [flag == 1 for flag in exact],
         "progress_ratio": progress,
         "precision": precision,
         "recall": recall,
         "f1": f1,
-        "valid": violation < 0,
-        "optimal": optimal == 1,
+        "valid": [code < 0 for code in violations],
+        "optimal": [flag == 1 for flag in optimal],
         "legal_ratio": legal,
-        "violation": _VIOLATIONS[violation],
-        "violation_index": None if violation < 0 else index,
+        "violation": [_VIOLATIONS[code] for code in violations],
+        "violation_index": [
+            None if code < 0 else index for code, index in zip(violations, indices, strict=True)
+        ],
         "n_actions": n_actions,
-        "logical_depth": logical_depth,
-        "backtracking": backtracking,
-        "noise": noise,
-        "maze": maze,
+        "logical_depth": [each.logical_depth for each in asked],
+        "backtracking": [each.backtracking for each in asked],
+        "noise": [each.fields.noise for each in asked],
+        "maze": [each.problem.source for each in asked],
     }
+    for row, each in enumerate(asked):
+        if each.problem.source is None:
+            for name in _OF_NO_MAZE:
+                metrics[name][row] = None
     if options.strict:
+        given_up = found.column(GIVEN_UP)
         metrics["walk_score"] = walk
-        metrics["reason"] = reason or (None if n_actions else "no_answer")
-    return metrics
+        metrics["reason"] = [
+            each.reason or (None if n else "no_answer")
+            if not n or not (each.problem.given_up or unknown)
+            else SEARCH_GIVEN_UP
+            for each, n, unknown in zip(asked, n_actions, given_up, strict=True)
+        ]
+    spans = zip(texts, is_found, found.column(FOUND_BEGIN), found.column(FOUND_END), strict=True)
+    return Outcomes(
+        [certain != 0 for certain in found.column(FOUND_CERTAIN)],
+        is_found,
+        [flag == 1 for flag in (optimal if options.strict else exact)],
+        [f"{vote:x}" if n else None for vote, n in zip(found.column(FOUND_VOTE), n_actions, strict=True)],
+        metrics,
+        {
+            "pred": [
+                text[begin:end].decode("utf-8", "surrogatepass") if has else None
+                for text, has, begin, end in spans
+            ],
+            "gold": [each.problem.text for each in asked],
+        },
+    )
+
+
+MAX_PROBLEMS: Final = 4_096
+"""Problems that a judge keeps; full, all are forgotten."""
+
+
+def open_judge(setting: Setting) -> PlanJudge | None:
+    """The judge of a job's blocks; None for marks of reasoning that no kernel knows."""
+    options = setting.options
+    if options.reasoning and (options.strict or options.strip_reasoning):
+        return None
+    return PlanJudge(options, setting.details)
+
+
+class PlanJudge(OutcomeJudge):
+    """Judges responses where they stand in a block's bytes."""
+
+    def __init__(self, options: Options, details: bool) -> None:
+        self._options, self._details = options, details
+        self._how = CUTS_REASONING if options.strict or options.strip_reasoning else 0
+        self._how |= IS_STRICT if options.strict else 0
+        self._problems: list[Asked] = []
+
+    def make_room(self, n: int) -> bool:
+        if len(self._problems) + n <= MAX_PROBLEMS:
+            return False
+        self._problems = []
+        return True
+
+    def gold(self, record: Record) -> int:
+        fields, key = gold_of(record)
+        problem = PROBLEMS.get(fields, key)
+        if isinstance(problem, str) or (self._options.strict and problem.flaw is not None):
+            return -1  # the row says what is wrong with it
+        self._problems.append(Asked(problem, fields))
+        return len(self._problems) - 1
+
+    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> Outcomes:
+        asked = [self._problems[gold] for gold in golds]
+        addresses, sizes = block.texts(records)
+        at = addresses.buffer_info()[0]
+        found = machine().judge_at(at, sizes, [each.problem for each in asked], self._how)
+        texts = [block.text(record) for record in records] if self._details else [b""] * len(records)
+        outcomes = _outcomes(asked, texts, found, self._options)
+        return outcomes if self._details else outcomes._replace(details={})
