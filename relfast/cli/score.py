@@ -33,7 +33,7 @@ _COMPILING: Final = (
 
 @click.command(name="score", cls=HelpedCommand)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option("-o", "--output", metavar="OUT", help="Rows: .jsonl, .jsonl.gz, .jsonl.zst, .parquet, or - for stdout.  [default: INPUT.scored.jsonl]")  # fmt: skip
+@click.option("-o", "--output", metavar="OUT", help="Rows: .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .csv, or - for stdout.  [default: INPUT.scored.jsonl]")  # fmt: skip
 @click.option("--data", multiple=True, metavar="PATH", help="Gold records to join on id, when the dump holds only id and response.")  # fmt: skip
 @click.option("--task", metavar="NAME", help="Task of records that name none.")
 @click.option(
@@ -68,7 +68,7 @@ _COMPILING: Final = (
 def command(inputs: tuple[str, ...], **options: Any) -> int:
     """Score a run dump: one row per response, whatever happens.
 
-    INPUT is a file (.jsonl, .gz, .zst, .parquet), a pattern, a folder, or - for stdin. Rows go to the
+    INPUT is a file (.jsonl, .gz, .zst, .parquet, .csv), a pattern, a folder, or - for stdin. Rows go to the
     output and nothing else does; table and progress go to stderr.
     """
     return score(inputs, **options)
@@ -213,13 +213,13 @@ def _on_ray(
 
 def _has_rows(inputs: tuple[str, ...], output: str | None, engine: str) -> bool:
     """Whether an output has rows of an earlier run; one that is far away is believed to have some."""
-    from relfast.engine.io.file_writer import PARQUET_ROWS_SUFFIX
+    from relfast.engine.io.file_writer import TABLE_ROWS_SUFFIX
 
     if output is None:
         output = _default_output(inputs, engine)
     if "://" in output:
         return True
-    files = [*Path(output).glob("part-*"), Path(output), Path(output + PARQUET_ROWS_SUFFIX)]
+    files = [*Path(output).glob("part-*"), Path(output), Path(output + TABLE_ROWS_SUFFIX)]
     return any(file.is_file() and file.stat().st_size > 0 for file in files)
 
 

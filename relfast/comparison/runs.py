@@ -23,7 +23,7 @@ from relfast.stats.summary import Summary
 
 RunLike = str | Path | Summary | ScoreBatch | Sequence[Score]
 
-_SUFFIXES: Final = (".gz", ".zst", ".jsonl", ".parquet", ".json", ".scored", ".jsonl")
+_SUFFIXES: Final = (".gz", ".zst", ".jsonl", ".parquet", ".csv", ".json", ".scored", ".jsonl")
 _MOST_SUMMARIES: Final = 100
 _SUMMARY_BYTES: Final = 16 * 2**20
 

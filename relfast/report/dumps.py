@@ -15,8 +15,8 @@ from relfast.json_text import Undecodable, decode_object, shallow
 from relfast.records import Record, Score
 from relfast.tasks import EXACT_FIELDS
 
-_SCORED: Final = (".scored.jsonl", ".scored.jsonl.gz", ".scored.jsonl.zst", ".scored.parquet")
-_DUMPS: Final = ("", ".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
+_SCORED: Final = (".scored.jsonl", ".scored.jsonl.gz", ".scored.jsonl.zst", ".scored.parquet", ".scored.csv")
+_DUMPS: Final = ("", ".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".csv")
 
 
 def dump_beside(scored: str) -> str | None:

@@ -14,7 +14,7 @@ from relfast.report.base import OnStep, ignore_step
 from relfast.report.scored_rows import Asked, Scored, read_apart, read_scored
 
 _NAMED: Final = re.compile(r"([^=/\\]{1,80})=(.+)", re.DOTALL)
-_SUFFIXES: Final = re.compile(r"(\.(jsonl|json|gz|zst|parquet|scored))+$")
+_SUFFIXES: Final = re.compile(r"(\.(jsonl|json|gz|zst|parquet|csv|scored))+$")
 
 
 def read_models(

@@ -22,6 +22,7 @@ RESUMED = "--resume continues it, --overwrite starts over"
     [
         (["score", "{record}", "-o", "{out}.jsonl"], "{out}.jsonl", RESUMED),
         (["score", "{record}", "-o", "{out}.parquet"], "{out}.parquet", RESUMED),
+        (["score", "{record}", "-o", "{out}.csv"], "{out}.csv", RESUMED),
         (["run", "{record}", "--api", "http://127.0.0.1:9/v1", "--model", "m", "-o", "{out}.jsonl"], "{out}.jsonl", RESUMED),
         (["generate", "rel-a1", "-n", "1", "-o", "{out}.jsonl"], "{out}.jsonl", REPLACED),
         (["generate", "seqbench", "-n", "1", "--seed", "0", "--workers", "1", "-o", "{out}.jsonl"], "{out}.jsonl", REPLACED),

@@ -466,14 +466,17 @@ def test_nothing_is_left(tmp_path: Path) -> None:
     temporary.mkdir()
     dump = write_dump(place / "dump.jsonl", [*honest(50), HANG, *honest(50)])
     before = set(os.listdir("/dev/shm"))
-    for suffix in ("jsonl", "jsonl.gz", "parquet"):
+    for suffix in ("jsonl", "jsonl.gz", "parquet", "csv"):
         done = relfast(
             dump, "-o", place / f"rows.{suffix}", "--workers", 2, "--timeout", 0.5,
             environment={"TMPDIR": str(temporary)},
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     assert sorted(os.listdir(place)) == sorted(
-        ["dump.jsonl", *(f"rows.{s}{j}" for s in ("jsonl", "jsonl.gz", "parquet") for j in ("", ".journal"))]
+        [
+            "dump.jsonl",
+            *(f"rows.{s}{j}" for s in ("jsonl", "jsonl.gz", "parquet", "csv") for j in ("", ".journal")),
+        ]
     )
     assert os.listdir(temporary) == []
     assert not [name for name in set(os.listdir("/dev/shm")) - before if "relfast" in name]

@@ -317,9 +317,9 @@ def test_documents_are_read_as_by_one_machine(tmp_path: Path) -> None:
     assert given.rows == 30
     assert rows_in(tmp_path / "out") == rows
     assert told(given.to_dict()) == summary
-    table = tmp_path / "dump.csv"
+    table = tmp_path / "dump.xls"
     table.write_text("id,response\n1,a\n")
-    with pytest.raises(InputError, match="CSV"):
+    with pytest.raises(InputError, match="a spreadsheet"):
         score_here([str(table)], str(tmp_path / "none"), JOB)
 
 

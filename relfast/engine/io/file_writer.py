@@ -19,6 +19,7 @@ from relfast.engine.io.blocks import Position
 from relfast.engine.io.commit_log import JOURNAL_SUFFIX, Commit, CommitLog, finished_line, header_line
 from relfast.engine.io.fingerprint import compare_runs
 from relfast.engine.io.lines import iterate_lines
+from relfast.engine.io.parquet import TABLES
 from relfast.errors import (
     InputError,
     MissingExtraError,
@@ -33,8 +34,8 @@ _READ_BYTES: Final = 1 << 20
 _LOCK_SECONDS: Final = 0.2
 """How long the lock is tried for: somebody may hold it for a moment, only to see that he must not go on."""
 
-PARQUET_ROWS_SUFFIX: Final = ".rows.jsonl"
-"""What Parquet is made of when all rows are there: it cannot be written row by row and cut back."""
+TABLE_ROWS_SUFFIX: Final = ".rows.jsonl"
+"""What a table is made of when all rows are there: it cannot be written row by row and cut back."""
 
 
 def encoder(path: str) -> Any:
@@ -59,8 +60,8 @@ class FileWriter:
     Parameters
     ----------
     path
-        The output; ``.gz`` and ``.zst`` are compressed. ``.parquet`` is written as rows to
-        ``PATH.rows.jsonl`` first and turned into Parquet at the end.
+        The output; ``.gz`` and ``.zst`` are compressed. ``.parquet`` and ``.csv`` are written as rows to
+        ``PATH.rows.jsonl`` first and turned into a table at the end.
     fingerprint
         What must be equal for a resumed run to continue this one.
     resume, overwrite
@@ -78,8 +79,8 @@ class FileWriter:
 
     def __init__(self, path: str, fingerprint: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
         self.target = path
-        self._is_parquet = path.endswith(".parquet")
-        self.path = path + PARQUET_ROWS_SUFFIX if self._is_parquet else path
+        self._is_table = path.endswith(TABLES)
+        self.path = path + TABLE_ROWS_SUFFIX if self._is_table else path
         self.journal_path = path + JOURNAL_SUFFIX
         self.commits: list[Commit] = []
         self._fingerprint = dict(fingerprint)
@@ -88,11 +89,11 @@ class FileWriter:
         self._encode = encoder(self.path)
         self._journal = -1
         fresh = not (resume or overwrite)
-        if self._is_parquet:
+        if self._is_table:
             from relfast.engine.io.parquet import require_parquet
 
             require_parquet()
-        if fresh and self._is_parquet and os.path.exists(path):
+        if fresh and self._is_table and os.path.exists(path):
             raise OutputExistsError(path, resumable=True)
         self._out, created = self._open(self.path)
         self._made: list[str] = []
@@ -145,7 +146,7 @@ class FileWriter:
     def _begin(self) -> None:
         self.commits = []
         self._size = self._journal_size = 0
-        if self._is_parquet and os.path.exists(self.target):
+        if self._is_table and os.path.exists(self.target):
             os.unlink(self.target)
         self._cut_back()
         header = header_line(self._fingerprint)
@@ -157,7 +158,7 @@ class FileWriter:
         size = os.fstat(self._out).st_size
         with os.fdopen(os.dup(self._journal), "rb") as lines:
             journal = CommitLog.read(lines)
-        there = size or (self._is_parquet and os.path.exists(self.target))
+        there = size or (self._is_table and os.path.exists(self.target))
         if journal.run is None:
             if there:
                 raise ResumeMismatchError(
@@ -169,7 +170,7 @@ class FileWriter:
         difference = compare_runs(journal.run, self._fingerprint)
         if difference:
             raise ResumeMismatchError(difference)
-        if self._is_finished_parquet(journal, size):
+        if self._is_finished_table(journal, size):
             self.commits, self._finished = journal.commits, True
             return
         self._size = 0
@@ -181,8 +182,8 @@ class FileWriter:
         self._journal_size = journal.header_size + sum(len(commit.to_line()) for commit in self.commits)
         self._cut_back()
 
-    def _is_finished_parquet(self, journal: CommitLog, size: int) -> bool:
-        if not self._is_parquet or size or journal.finished_rows is None or not os.path.exists(self.target):
+    def _is_finished_table(self, journal: CommitLog, size: int) -> bool:
+        if not self._is_table or size or journal.finished_rows is None or not os.path.exists(self.target):
             return False
         from relfast.engine.io.parquet import count_rows
 
@@ -256,12 +257,12 @@ class FileWriter:
         if self._encode and not self._size:
             # an empty file is no gzip or zstd file
             self._append(self._out, self._encode(b""), 0, self.path)
-        if self._is_parquet:
-            self._write_parquet()
+        if self._is_table:
+            self._write_table()
         self._append(self._journal, finished_line(n_rows), self._journal_size, self.journal_path)
         self._finished = True
 
-    def _write_parquet(self) -> None:
+    def _write_table(self) -> None:
         from relfast.engine.io.parquet import write_rows
 
         try:
@@ -275,7 +276,7 @@ class FileWriter:
             ) from error
 
     def close(self) -> None:
-        if self._is_parquet and self._finished:
+        if self._is_table and self._finished:
             with contextlib.suppress(OSError):
                 os.unlink(self.path)  # before the lock is given up
         for descriptor in (self._journal, self._out):

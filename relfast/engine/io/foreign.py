@@ -10,10 +10,6 @@ from typing import Final
 
 from relfast.errors import InputError, UsageError
 
-_CSV: Final = (
-    'python -c "import csv, json, sys; csv.field_size_limit(2**31);'
-    ' [print(json.dumps(row)) for row in csv.DictReader(sys.stdin{more})]" < {path} > {target}'
-)
 _PANDAS: Final = (
     "python -c \"import pandas; pandas.{reader}({path!r}).to_json({target!r}, orient='records', lines=True)\""
 )
@@ -25,8 +21,6 @@ _DATA_SET: Final = 'python -c "import datasets; datasets.load_from_disk({path!r}
 _ICONV: Final = "iconv -f {encoding} -t UTF-8 {path} > {target}"
 
 _BY_NAME: Final = {
-    ".csv": ("a table (CSV)", _CSV.replace("{more}", "")),
-    ".tsv": ("a table (TSV)", _CSV.replace("{more}", ", delimiter='\\t'")),
     ".xlsx": ("a spreadsheet (Excel)", _PANDAS.replace("{reader}", "read_excel")),
     ".xls": ("a spreadsheet (Excel)", _PANDAS.replace("{reader}", "read_excel")),
     ".feather": ("an Arrow file", _PANDAS.replace("{reader}", "read_feather")),
@@ -58,12 +52,12 @@ _BY_MAGIC: Final = (
     (b"\x80\x04", ("a Python pickle", None)),
     (b"\x80\x05", ("a Python pickle", None)),
 )
-_READ: Final = "JSON lines (plain, .gz, .zst) and Parquet are read"
+_READ: Final = "JSON lines (plain, .gz, .zst), Parquet and CSV are read"
 _MAGIC_BYTES: Final = 16
 
 
 def refuse_foreign(path: str) -> None:
-    """See that a regular file may hold JSON lines or Parquet.
+    """See that a regular file may hold JSON lines, Parquet or CSV.
 
     Raises
     ------
@@ -108,8 +102,8 @@ def advice_on_folder(names: Collection[str], path: str) -> str:
     return f"; it is a data set of Hugging Face, and this makes what is read of it: {made}"
 
 
-_OUTPUTS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
-_FOREIGN_OUTPUTS: Final = frozenset({*_BY_NAME, ".html", ".md", ".tex", ".txt", ".zip"})
+_OUTPUTS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".csv")
+_FOREIGN_OUTPUTS: Final = frozenset({*_BY_NAME, ".tsv", ".html", ".md", ".tex", ".txt", ".zip"})
 
 
 def refuse_output(path: str) -> None:
@@ -124,5 +118,5 @@ def refuse_output(path: str) -> None:
     if suffix in _FOREIGN_OUTPUTS:
         raise UsageError(
             f"{path}: rows are written as {', '.join(_OUTPUTS)}, not {suffix};"
-            " `relfast report ROWS -o DIR` makes CSV, LaTeX and HTML of them"
+            " `relfast report ROWS -o DIR` makes tables, LaTeX and HTML of them"
         )

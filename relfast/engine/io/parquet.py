@@ -1,4 +1,8 @@
-"""Parquet in and out (extra ``parquet``): a row is a record."""
+"""Parquet and CSV in and out (extra ``parquet``): a row is a record.
+
+Every cell of a CSV is text. An empty cell is an empty text; an ``id`` or ``task`` is absent then. In rows of
+output, numbers are numbers and empty cells are null.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +30,24 @@ million rows into one) cannot be read in parts by several, so the parent reads t
 
 _BUFFER: Final = 1 << 20
 
+_CSV_BLOCK: Final = 32 * 2**20
+"""Bytes of CSV that pyarrow parses at a time; a record must fit."""
+
+TABLES: Final = (".parquet", ".csv")
+"""Suffixes of outputs that are written as a whole at the end."""
+
 
 def _pyarrow() -> Any:
     try:
+        import pyarrow.csv
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtraError("reading or writing Parquet", "parquet") from None
+        raise MissingExtraError("reading or writing Parquet or CSV", "parquet") from None
     return pyarrow
 
 
 def require_parquet() -> None:
-    """Raises `MissingExtraError` where Parquet cannot be read or written."""
+    """Raises `MissingExtraError` where Parquet and CSV cannot be read or written."""
     _pyarrow()
 
 
@@ -54,7 +65,9 @@ def _one_line(error: Exception) -> str:
 
 
 def count_rows(path: str) -> int:
-    """Number of rows. Raises `InputError` where the file is no Parquet."""
+    """Number of rows. Raises `InputError` where the file is no Parquet or CSV, by its name."""
+    if path.endswith(".csv"):
+        return sum(1 for _ in csv_lines(path))
     with _file(path) as file:
         return int(file.metadata.num_rows)
 
@@ -164,6 +177,61 @@ def iterate_rows(path: str) -> Iterator[bytes]:
                 raise InputError(str(error), file=path) from None
 
 
+def csv_lines(path: str) -> Iterator[bytes]:
+    """The rows of a CSV (``.tsv``: with tabs) as lines of JSON; the header is read at once.
+
+    Raises
+    ------
+    InputError
+        It cannot be opened, is empty, or names a column twice.
+    Damaged
+        Later: a row has other columns than the header, or is no UTF-8.
+    """
+    pyarrow = _pyarrow()
+    types: dict[str, Any] = {}
+    try:
+        with _csv(path, types) as file:
+            names = file.schema.names
+    except (OSError, pyarrow.ArrowException) as error:
+        raise InputError(f"not a readable CSV: {_one_line(error)}", file=path) from None
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"two columns are called {twice!r}", file=path)
+    own = _row_schema(error=pyarrow.string())
+    is_output = names == own.names
+    types |= {name: own.field(name).type if is_output else pyarrow.string() for name in names}
+    return _csv_rows(path, types, is_output)
+
+
+def _csv(path: str, types: Mapping[str, Any]) -> Any:
+    csv = _pyarrow().csv
+    return csv.open_csv(
+        path,
+        csv.ReadOptions(use_threads=False, block_size=_CSV_BLOCK),
+        csv.ParseOptions(delimiter="\t" if path.lower().endswith(".tsv") else ",", newlines_in_values=True),
+        csv.ConvertOptions(
+            column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
+        ),
+    )
+
+
+def _csv_rows(path: str, types: Mapping[str, Any], is_output: bool) -> Iterator[bytes]:
+    pyarrow = _pyarrow()
+    try:
+        with _csv(path, types) as file:
+            for batch in file:
+                for row in batch.to_pylist():
+                    if not is_output:
+                        row = {
+                            name: cell or ""
+                            for name, cell in row.items()
+                            if cell or name not in ("id", "task")
+                        }
+                    yield orjson.dumps(row)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise Damaged(f"CSV is damaged: {_one_line(error)}") from None
+
+
 def _line(row: dict[str, Any]) -> bytes:
     # a struct column holds the union of all rows' keys, the absent ones null: absent is what they are
     answer = row.get("answer")
@@ -177,10 +245,11 @@ _TEXT_COLUMNS: Final = ("id", "task", "status")
 
 
 def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
-    """Write output rows as Parquet, a chunk at a time, whole or not at all; returns their number.
+    """Write output rows as Parquet or CSV, by the name: a chunk at a time, whole or not at all. Returns their
+    number.
 
     ``metrics`` is a column of JSON text, since tasks do not share their metrics; so is an ``id`` that is
-    no text. Parquet holds no lone surrogates: they become ``?``.
+    no text, and in CSV an ``error``. Neither holds lone surrogates: they become ``?``.
 
     Raises
     ------
@@ -188,24 +257,14 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
         It cannot be written.
     """
     pyarrow = _pyarrow()
-    schema = pyarrow.schema(
-        [
-            ("index", pyarrow.int64()),
-            ("id", pyarrow.string()),
-            ("task", pyarrow.string()),
-            ("sample", pyarrow.int64()),
-            ("status", pyarrow.string()),
-            ("correct", pyarrow.bool_()),
-            ("reward", pyarrow.float64()),
-            ("metrics", pyarrow.string()),
-            ("error", pyarrow.struct([("type", pyarrow.string()), ("message", pyarrow.string())])),
-        ]
-    )
+    is_csv = path.endswith(".csv")
+    schema = _row_schema(error=pyarrow.string() if is_csv else None)
+    writer_of = pyarrow.csv.CSVWriter if is_csv else pyarrow.parquet.ParquetWriter
     part = f"{path}.part"
     n_rows = 0
     try:
-        with pyarrow.parquet.ParquetWriter(part, schema) as writer:
-            for chunk in _chunks(rows):
+        with writer_of(part, schema) as writer:
+            for chunk in _chunks(rows, is_csv):
                 writer.write_table(pyarrow.Table.from_pylist(chunk, schema))
                 n_rows += len(chunk)
         descriptor = os.open(part, os.O_RDONLY)
@@ -221,24 +280,44 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
     return n_rows
 
 
-def _chunks(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def _row_schema(error: Any = None) -> Any:
+    """The columns of output rows; ``error`` is what an error is, in place of a struct."""
+    pyarrow = _pyarrow()
+    text, whole = pyarrow.string(), pyarrow.int64()
+    return pyarrow.schema(
+        [
+            ("index", whole),
+            ("id", text),
+            ("task", text),
+            ("sample", whole),
+            ("status", text),
+            ("correct", pyarrow.bool_()),
+            ("reward", pyarrow.float64()),
+            ("metrics", text),
+            ("error", error or pyarrow.struct([("type", text), ("message", text)])),
+        ]
+    )
+
+
+def _chunks(rows: Iterable[Mapping[str, Any]], is_csv: bool) -> Iterator[list[dict[str, Any]]]:
     chunk: list[dict[str, Any]] = []
     for row in rows:
-        chunk.append(_storable(row))
+        chunk.append(_storable(row, is_csv))
         if len(chunk) == _ROWS:
             yield chunk
             chunk = []
     yield chunk
 
 
-def _storable(row: Mapping[str, Any]) -> dict[str, Any]:
+def _storable(row: Mapping[str, Any], is_csv: bool) -> dict[str, Any]:
     stored = {**row, "metrics": encode_json(row["metrics"]).decode()}
     if not isinstance(row["id"], str | None):
         stored["id"] = encode_json(row["id"]).decode()
     for name in _TEXT_COLUMNS:
         stored[name] = _clean(stored[name])
     if row["error"] is not None:
-        stored["error"] = {name: _clean(text) for name, text in row["error"].items()}
+        error = {name: _clean(text) for name, text in row["error"].items()}
+        stored["error"] = encode_json(error).decode() if is_csv else error
     return stored
 
 
@@ -248,7 +327,9 @@ def _clean(text: Any) -> Any:
 
 def output_rows(path: str) -> Iterator[dict[str, Any]]:
     """The rows of an output that `write_rows` wrote."""
-    for line in iterate_rows(path):
+    for line in csv_lines(path) if path.endswith(".csv") else iterate_rows(path):
         row = orjson.loads(line)
-        row["metrics"] = json.loads(row["metrics"])
+        for name in ("metrics", "error"):
+            if isinstance(row[name], str):
+                row[name] = json.loads(row[name])
         yield row

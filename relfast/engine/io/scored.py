@@ -41,7 +41,7 @@ def read_scores(source: Source) -> Iterator[Score]:
                 file=source.path,
                 line=number,
             )
-        metrics = row["metrics"]
+        metrics, error = row["metrics"], row.get("error")
         yield Score(
             row.get("index", number - 1),
             row.get("id"),
@@ -50,6 +50,6 @@ def read_scores(source: Source) -> Iterator[Score]:
             row["status"],
             row.get("correct"),
             row.get("reward"),
-            orjson.loads(metrics) if isinstance(metrics, str) else metrics,  # a Parquet column of JSON texts
-            row.get("error"),
+            orjson.loads(metrics) if isinstance(metrics, str) else metrics,  # Parquet and CSV hold JSON texts
+            orjson.loads(error) if isinstance(error, str) else error,
         )

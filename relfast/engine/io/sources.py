@@ -15,7 +15,7 @@ from relfast.engine.io.codecs import GZIP_MAGIC, ZSTD_MAGIC, Damaged, Expanding,
 from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
 from relfast.errors import InputError, MissingExtraError, UsageError
 
-Codec = Literal["plain", "gz", "zst", "parquet", "zip", "json"]
+Codec = Literal["plain", "gz", "zst", "parquet", "csv", "zip", "json"]
 
 STDIN: Final = "-"
 
@@ -80,6 +80,11 @@ class Source(NamedTuple):
             from relfast.engine.io.documents import open_json, open_zip
 
             return open_zip(self.path) if self.codec == "zip" else open_json(self.path)
+        if self.codec == "csv":
+            from relfast.engine.io.documents import Lines
+            from relfast.engine.io.parquet import csv_lines
+
+            return Lines(csv_lines(self.path))
         file = _open(self.path)
         try:
             head, codec = (b"", self.codec) if self.regular else _first_bytes(file, self.path)
@@ -179,8 +184,8 @@ def codec_of(path: str, head: bytes) -> Codec:
     if _is_text(text):
         from relfast.engine.io.documents import is_document
 
-        codec = "json" if is_document(text) else codec
-    return codec
+        return "json" if is_document(text) else codec
+    return "csv" if codec == "plain" and path.lower().endswith((".csv", ".tsv")) else codec
 
 
 def _is_text(head: bytes) -> bool:
