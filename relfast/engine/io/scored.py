@@ -41,7 +41,7 @@ def read_scores(source: Source) -> Iterator[Score]:
                 file=source.path,
                 line=number,
             )
-        metrics, error = row["metrics"], row.get("error")
+        metrics, wrong = row["metrics"], row.get("error")
         yield Score(
             row.get("index", number - 1),
             row.get("id"),
@@ -51,5 +51,5 @@ def read_scores(source: Source) -> Iterator[Score]:
             row.get("correct"),
             row.get("reward"),
             orjson.loads(metrics) if isinstance(metrics, str) else metrics,  # Parquet and CSV hold JSON texts
-            orjson.loads(error) if isinstance(error, str) else error,
+            orjson.loads(wrong) if isinstance(wrong, str) else wrong,
         )
