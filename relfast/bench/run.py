@@ -29,7 +29,10 @@ from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
 from relfast.inference.run import Plan, complete_records
 from relfast.json_text import encode_indented
+from relfast.realign.aligner import StepAligner
+from relfast.realign.benchmark import Judge, solve_and_judge
 from relfast.report.base import check_packages
+from relfast.report.realign import FIGURES_DIR, generate_analysis_report
 from relfast.report.scored import generate_report
 from relfast.stats.summary import Summary
 from relfast.tasks import TASKS
@@ -40,10 +43,15 @@ RESULTS_FILE: Final = "results.json"
 
 @dataclass(frozen=True)
 class Model:
-    """A model and where it is asked. ``name`` is that of its folder."""
+    """A model and where it is asked. ``name`` is that of its folder, unless ``folder`` says another.
+
+    A ``judge`` grades its answers to ReAlign's problems, beside the comparison of what they box.
+    """
 
     name: str
     plan: Plan
+    folder: str = ""
+    judge: Judge | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +122,7 @@ class Bench:
     limit: int | None = None
     workers: int | None = None
     may_leave_out: bool = False
+    reports: bool = True
     left_out: dict[str, str] = field(default_factory=dict)
     results: list[Result] = field(default_factory=list)
 
@@ -130,32 +139,40 @@ class Bench:
             self._leave_out(requests)
         self._check(requests, resume=resume, overwrite=overwrite)
         for model in self.models:
-            folder = self.folder / model.name
+            folder = self.folder_of(model)
             scored = []
             for part in self.parts:
                 self.results.append(
                     self._part(model, part, requests[part.name], folder, watch, resume=resume)
                 )
                 scored.append(str(_scored(folder, part)))
-            watch.step(f"{model.name}: writing the report")
-            generate_report(scored, folder / REPORT_DIR)
-        if len(self.models) > 1:
+            if self.reports:
+                watch.step(f"{model.name}: writing the report")
+                generate_report(scored, folder / REPORT_DIR)
+        if len(self.models) > 1 and self.reports:
             watch.step("writing the report of all models")
             generate_report(self._named(), self.folder / REPORT_DIR)
         _write(self.folder / RESULTS_FILE, [result.to_dict() for result in self.results])
         return self.results
 
+    def folder_of(self, model: Model) -> Path:
+        return self.folder / (model.folder or model.name)
+
     def _named(self) -> list[str]:
         """All scored files as ``NAME=FILE``."""
         return [
-            f"{model.name}={_scored(self.folder / model.name, part)}"
+            f"{model.name}={_scored(self.folder_of(model), part)}"
             for model in self.models
             for part in self.parts
         ]
 
     def _requests(self) -> dict[str, list[Request]]:
         wordings = Wordings(self.prompt)
-        found = {part.name: list(read_requests(part.inputs, self.limit, wordings)) for part in self.parts}
+        found = {
+            part.name: list(read_requests(part.inputs, self.limit, wordings))
+            or [wordings.request(index, {**row}) for index, row in enumerate(part.rows)]
+            for part in self.parts
+        }
         for part in self.parts:
             unknown = next((request for request in found[part.name] if request.task is None), None)
             if unknown is not None:
@@ -180,9 +197,14 @@ class Bench:
         if resume and overwrite:
             raise UsageError("--resume and --overwrite exclude each other")
         for model in self.models:
-            there = self.folder / model.name
-            if not (resume or overwrite) and there.is_dir() and any(there.iterdir()):
+            there = self.folder_of(model)
+            if not (resume or overwrite) and any(_responses(there, part).exists() for part in self.parts):
                 raise OutputExistsError(there, resumable=True)
+            judged = [part for part in self.parts if model.judge and _is_judged(requests[part.name])]
+            if len(judged) > 1 or (model.judge and not judged):
+                raise UsageError(f"--judge is for one set of ReAlign's problems, not {len(judged)}")
+            if judged and (model.plan.samples > 1 or model.plan.cut_off_fails or self.prompt):
+                raise UsageError("--judge goes with neither --samples, --prompt nor --truncated fail")
         embedding = {
             each.task for part in self.parts for each in requests[part.name] if each.task is not None
         }
@@ -190,20 +212,24 @@ class Bench:
             from relfast.embed import get_embedder
 
             get_embedder(self.job.options.embedder, self.job.options.device)
-        check_packages()
+        if self.reports:
+            check_packages(*(("pandas", "scipy") if any(model.judge for model in self.models) else ()))
 
     def _part(
         self, model: Model, part: Part, requests: list[Request], folder: Path, watch: Watch, *, resume: bool
     ) -> Result:
-        responses = folder / f"{part.name}.jsonl"
-        counts = complete_records(
-            requests,
-            responses,
-            model.plan,
-            resume=resume,
-            overwrite=not resume,
-            report=watch.asking(f"{model.name} {part.name}: ", len(requests)),
-        )
+        responses = _responses(folder, part)
+        asking = watch.asking(f"{model.name} {part.name}: ", len(requests))
+        how: dict[str, Any] = {"resume": resume, "overwrite": not resume, "report": asking}
+        if model.judge is None or not _is_judged(requests):
+            counts = complete_records(requests, responses, model.plan, **how)
+        else:
+            options = self.job.options
+            how |= {"judge": model.judge, "options": options, "dataset": part.shown}
+            counts = solve_and_judge(requests, responses, model.plan, **how)
+            if self.reports:
+                aligner = StepAligner(options.embedder, options.device)
+                generate_analysis_report(responses, folder / FIGURES_DIR, aligner=aligner, on_step=watch.step)
         watch.step(f"{model.name} {part.name}: scoring")
         for name in dict.fromkeys(request.task for request in requests):
             if name is not None and TASKS[name].loads:
@@ -223,6 +249,15 @@ class Bench:
             except ResumeMismatchError:
                 pass  # responses that had failed are there now
         return score_files(*files, workers=self.workers, progress=progress, overwrite=True)
+
+
+def _is_judged(requests: Sequence[Request]) -> bool:
+    """Whether these are ReAlign's problems: answers to others are compared with a gold that decides."""
+    return {request.task for request in requests} == {"ReAlign"}
+
+
+def _responses(folder: Path, part: Part) -> Path:
+    return folder / f"{part.name}.jsonl"
 
 
 def _scored(folder: Path, part: Part) -> Path:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from relfast.errors import UsageError
 
@@ -20,11 +20,15 @@ _DATA: Final = Path(__file__).parent.parent / "data"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Records that are asked together: a name, the files, and what they are called in a table of results."""
+    """Records that are asked together: a name, the files, and what they are called in a table of results.
+
+    ``rows`` are the records themselves, in place of files.
+    """
 
     name: str
     inputs: tuple[str, ...]
     shown: str
+    rows: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from relfast.bench.run import Model, Result
+    from relfast.bench.sets import Part
     from relfast.engine.file_run.run import Progress
     from relfast.inference.request_log import RequestCounts
+    from relfast.inference.run import Plan
+    from relfast.realign.benchmark import Judge
 
 
 @click.command(name="bench", cls=HelpedCommand)
@@ -45,6 +49,11 @@ if TYPE_CHECKING:
     help="Your own records, such as the published sets, in place of the built-in ones (beside them with --set); repeatable.",
 )
 @click.option(
+    "--judge",
+    metavar="MODEL[@URL[#KEY_VARIABLE]]",
+    help="ReAlign's whole benchmark: this model judges the answers, and DIR/MODEL gets ReAlign's own figures; self = the one asked, none = only boxed answers are compared.",
+)
+@click.option(
     "-o",
     "--output",
     default="relfast-bench",
@@ -59,6 +68,7 @@ if TYPE_CHECKING:
     metavar="N",
     help="Processes that score; 0 = in this process.  [default: usable cores]",
 )
+@click.option("--no-report", is_flag=True, help="No page and no figures; `relfast report` makes them later.")
 @asking_options
 @options_of(AllOptions)
 @click.option(
@@ -69,42 +79,58 @@ if TYPE_CHECKING:
     "--fail-on-error", is_flag=True, help="Exit with 3 if some records have no response or no score."
 )
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")  # fmt: skip
-def command(
-    models: tuple[str, ...],
-    api: str | None,
-    mock: bool,
-    sets: tuple[str, ...],
-    records: tuple[str, ...],
-    output: str,
-    limit: int | None,
-    workers: int | None,
-    resume: bool,
-    overwrite: bool,
-    fail_on_error: bool,
-    quiet: bool,
-    **options: Any,
-) -> int:
+def command(models: tuple[str, ...], sets: tuple[str, ...], records: tuple[str, ...], **options: Any) -> int:
     """Ask models, score what they say, and report: REL, SeqBench and ReAlign in one command.
 
     Each MODEL is asked the built-in sets, or --records; DIR/MODEL gets the responses, the scored rows and the
     report, the terminal a table. Interrupted, the same command with --resume goes on where it was.
     """
-    from relfast.bench.run import REPORT_DIR, Bench, Watch
     from relfast.bench.sets import built_in, from_files
+
+    chosen = [*(built_in(name for text in sets for name in text.split(",")) if sets or not records else [])]
+    may_leave_out = not sets and options["embedder"] == "auto"
+    return run(models, [*chosen, *from_files(records)], may_leave_out=may_leave_out, **options)
+
+
+def run(
+    models: Sequence[str],
+    parts: Sequence[Part],
+    *,
+    api: str | None,
+    mock: bool,
+    judge: str | None,
+    output: str,
+    resume: bool,
+    overwrite: bool,
+    fail_on_error: bool,
+    quiet: bool,
+    no_report: bool,
+    workers: int | None,
+    limit: int | None = None,
+    flat: bool = False,
+    may_leave_out: bool = False,
+    **options: Any,
+) -> int:
+    """Ask, score and report, and tell how it went; the exit code. ``flat``: results lie in the folder itself."""
+    from relfast.bench.run import REPORT_DIR, Bench, Watch
     from relfast.cli.progress import ProgressReporter, Scoring
     from relfast.engine.job import make_job
 
-    asking = {name: options.pop(name) for name in _asking_names() & options.keys()}
-    chosen = [*(built_in(name for text in sets for name in text.split(",")) if sets or not records else [])]
+    asking: dict[str, Any] = {"prompt": None, "samples": 1, "truncated": "keep"}
+    asking |= {name: options.pop(name) for name in _asking_names() & options.keys()}
+    found = _models(models, api, mock, asking)
+    if judge is not None:
+        found = [replace(each, judge=_judge(judge, each.plan, asking)) for each in found]
     bench = Bench(
-        _models(models, api, mock, asking),
-        [*chosen, *from_files(records)],
+        [replace(each, folder=".") for each in found] if flat else found,
+        parts,
         Path(output),
         make_job(**options),
         asking["prompt"],
         limit,
         workers,
-        may_leave_out=not sets and options["embedder"] == "auto",
+        may_leave_out=may_leave_out,
+        reports=not no_report,
     )
     with ProgressReporter(quiet=quiet) as reporter:
 
@@ -118,10 +144,10 @@ def command(
     _print(results)
     for name, why in bench.left_out.items():
         say(f"relfast: {name} was left out: {why}")
-    for model in bench.models:
-        page = bench.folder / model.name / REPORT_DIR / "index.html"
+    for model in bench.models if bench.reports else ():
+        page = bench.folder_of(model) / REPORT_DIR / "index.html"
         click.echo(f"{model.name}: report in {page}", err=True)
-    if len(bench.models) > 1:
+    if len(bench.models) > 1 and bench.reports:
         click.echo(f"all models: report in {bench.folder / REPORT_DIR / 'index.html'}", err=True)
     failed = [result for result in results if result.counts.failed]
     for result in failed:
@@ -174,6 +200,24 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
         )
         found.append(Model(spec.folder, plan))
     return found
+
+
+def _judge(text: str, plan: Plan, asking: dict[str, Any]) -> Judge:
+    """Who grades the answers of a model that is asked by ``plan``."""
+    from relfast.bench.run import Spec
+    from relfast.inference.settings import Endpoint
+    from relfast.realign.benchmark import BOXES_ONLY, MOCK, Judge
+
+    if text == BOXES_ONLY:
+        return Judge(BOXES_ONLY)
+    if plan.asker is not None:
+        return Judge(MOCK)
+    if text == "self":
+        return Judge(plan.settings.model, plan.api, replace(plan.settings, temperature=0.0))
+    spec = Spec.parse(text)
+    Endpoint.parse(spec.api or plan.api)
+    more = {"temperature": 0.0, "key_env": spec.key_variable or asking["key_env"]}
+    return Judge(spec.model, spec.api or plan.api, settings_of(spec.model, asking | more))
 
 
 def _print(results: Sequence[Result]) -> None:

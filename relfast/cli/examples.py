@@ -64,19 +64,28 @@ _GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         "How it runs": ("workers", "timeout", "fail_on_error", "engine", "ray_address", "part_bytes"),
         "What is said": ("show", "quiet", "verbose", "help"),
     },
-    "bench": {"What is asked": ("api", "mock", "sets", "records", "limit", "samples", "prompt"), **_ASKING},
+    "bench": {
+        "What is asked": ("api", "mock", "sets", "records", "limit", "samples", "prompt", "judge"),
+        **_ASKING,
+    },
     "run": {"What is asked": ("api", "model", "task", "limit", "samples", "prompt"), **_ASKING},
-    "realign": {"What is asked": ("model", "api", "mock", "data", "dataset", "subsets", "limit"), **_ASKING},
+    "realign": {
+        "What is asked": ("model", "api", "mock", "data", "dataset", "subsets", "limit", "judge"),
+        **_ASKING,
+    },
 }
 """Options by group, in the order they are shown; those of no group decide scores, and stand second."""
 
 _REST: Final = "What decides a score"
 
+_RARE_OF_BENCH: Final = frozenset(
+    {*_ANSWERS[3:], *_SERVER[2:], "reasoning", "b1_min_f1", "tautomers", "device", "no_report"}
+)
 _RARE: Final[Mapping[str, frozenset[str]]] = {
     "score": frozenset({"filter", "max_line_bytes", "part_bytes", "b1_min_f1", "tautomers", "device"}),
-    "bench": frozenset({*_ANSWERS[3:], *_SERVER[2:], "reasoning", "b1_min_f1", "tautomers", "device"}),
+    "bench": _RARE_OF_BENCH,
+    "realign": _RARE_OF_BENCH,
     "run": frozenset({*_ANSWERS[4:], *_SERVER[2:]}),
-    "realign": frozenset({*_SERVER[2:], "dataset", "device", "no_report"}),
 }
 """Options that one user in a hundred needs: ``--help-all`` shows them."""
 

@@ -54,7 +54,7 @@ COMMANDS: Final = {
         "relfast.cli.bench", "Ask models, score and report: all three benchmarks in one command."
     ),
     "run": _Command("relfast.cli.run", "Ask an OpenAI-compatible server for responses to records."),
-    "realign": _Command("relfast.cli.realign", "ReAlign's whole benchmark: generate, align, judge, report."),
+    "realign": _Command("relfast.cli.realign", "The same as bench --judge self, on problems of the hub."),
     "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
     "generate": _Command("relfast.cli.generate", "Make new records of a benchmark, with gold answers."),
     "validate": _Command("relfast.cli.validate", "Check records by their task, line by line."),
@@ -69,7 +69,7 @@ COMMANDS: Final = {
 
 _GROUPS: Final = {
     "Score": ("score", "compare", "report", "show"),
-    "Ask models": ("bench", "run", "realign"),
+    "Ask models": ("bench", "run"),
     "Records": ("tasks", "generate", "validate", "audit"),
     "Machines": ("serve", "embedder", "path", "warmup"),
 }

@@ -14,21 +14,20 @@ import orjson
 from relfast.inference.client import Client
 from relfast.inference.replies import Completion
 from relfast.inference.request_log import RequestCounts, RequestLog
+from relfast.inference.requests import Request
+from relfast.inference.run import Plan
 from relfast.inference.settings import Settings
 from relfast.realign.grading import (
     JUDGE_TOKENS,
     answer_of,
     mock_verdict,
     parse_verdict,
-    problem_prompt,
-    run_anywhere,
     verdict_prompt,
 )
-from relfast.realign.problems import Problem
+from relfast.realign.problems import Problem, problem_of
 from relfast.records import Record
 from relfast.tasks.realign import RealignOptions
 from relfast.tasks.realign import score as realign_scorer
-from relfast.tasks.realign.blind import mock_solution
 
 ENTRIES_PER_BATCH: Final = 32
 """Solutions aligned, judged and logged together: enough to embed across, few enough to lose in a kill."""
@@ -37,41 +36,17 @@ SECONDS_PER_BATCH: Final = 5.0
 """Longest time that a finished solution waits for others before it is logged."""
 
 
+BOXES_ONLY: Final = "none"
+MOCK: Final = "mock"
+
+
 @dataclass(frozen=True)
 class Judge:
-    """Who grades: a server and its settings, or the mock."""
+    """Who grades: a model, its server and its settings. Without settings: the mock, or `BOXES_ONLY`."""
 
-    api: str
-    settings: Settings
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a benchmark run does.
-
-    ``settings`` None is the mock model; ``judge`` None leaves answers to the symbolic comparison.
-    """
-
-    api: str
-    settings: Settings | None
-    judge: Judge | None
-    options: RealignOptions
-    mock_judge: bool = False
-
-    def describe(self, dataset: str, embedder: str) -> dict[str, Any]:
-        """What entries depend on: a resumed run must agree in all of it."""
-        facts: dict[str, Any] = {"dataset": dataset, "embedder": embedder, "model": "mock", "judge": None}
-        if self.settings is not None:
-            facts |= {
-                "model": self.settings.model,
-                "temperature": self.settings.temperature,
-                "max_tokens": self.settings.max_tokens,
-            }
-        if self.judge is not None:
-            facts["judge"] = self.judge.settings.model
-        elif self.mock_judge:
-            facts["judge"] = "mock"
-        return facts
+    model: str
+    api: str = ""
+    settings: Settings | None = None
 
 
 def entry_key(entry: dict[str, Any]) -> Hashable:
@@ -82,54 +57,66 @@ def is_failed(entry: dict[str, Any]) -> bool:
     return entry.get("error") is not None
 
 
-def run_benchmark(
-    plan: Plan,
-    problems: Sequence[Problem],
+def solve_and_judge(
+    requests: Sequence[Request],
     results: Path,
+    plan: Plan,
     *,
+    judge: Judge,
+    options: RealignOptions,
     dataset: str,
     resume: bool = False,
     overwrite: bool = False,
     report: Callable[[RequestCounts], None] | None = None,
 ) -> RequestCounts:
-    """Write ``results``, one entry a problem in the problems' order.
+    """Write ``results``: the published entry of each problem, in the problems' order.
 
     Raises
     ------
+    InputError
+        A record is no problem with its solution.
     UsageError, OutputError, ResumeMismatchError
         As `RequestLog` does; nothing that a server does raises.
     """
     from relfast.embed import get_embedder
 
-    embedder = get_embedder(plan.options.embedder, plan.options.device)
+    problems = [problem_of(each.row, dataset, each.index, dataset) for each in requests]
+    order = [(problem.subset, orjson.dumps(problem.id)) for problem in problems]
+    settings = {
+        "dataset": dataset,
+        "embedder": get_embedder(options.embedder, options.device).describe(),
+        "model": plan.settings.model,
+        "temperature": plan.settings.temperature,
+        "max_tokens": plan.settings.max_tokens,
+        "judge": judge.model,
+    }
     with RequestLog(
-        results,
-        key=entry_key,
-        failed=is_failed,
-        settings=plan.describe(dataset, embedder.describe()),
-        resume=resume,
-        overwrite=overwrite,
+        results, key=entry_key, failed=is_failed, settings=settings, resume=resume, overwrite=overwrite
     ) as log:
-        order = [(problem.subset, orjson.dumps(problem.id)) for problem in problems]
-        todo = [problem for key, problem in zip(order, problems, strict=True) if key not in log]
+        todo = [
+            (problem, request)
+            for key, problem, request in zip(order, problems, requests, strict=True)
+            if key not in log
+        ]
         counts = RequestCounts(len(problems), len(problems) - len(todo))
-        run_anywhere(lambda: _run(plan, todo, log, counts, report))
+        asyncio.run(_run(todo, log, plan, _Judging(judge), options, counts, report))
         log.finish(order)
     return counts
 
 
 async def _run(
-    plan: Plan,
-    problems: Sequence[Problem],
+    todo: Sequence[tuple[Problem, Request]],
     log: RequestLog,
+    plan: Plan,
+    judge: _Judging,
+    options: RealignOptions,
     counts: RequestCounts,
     report: Callable[[RequestCounts], None] | None,
 ) -> None:
-    judge = _Judging(plan)
     try:
-        async for batch in _batches(_solutions(plan, problems)):
+        async for batch in _batches(_solutions(plan, todo)):
             # aligning is computation: in a thread, so that requests go on meanwhile
-            entries = await asyncio.to_thread(align_entries, batch, plan.options)
+            entries = await asyncio.to_thread(align_entries, batch, options)
             await asyncio.gather(*(judge.grade(entry) for entry in entries))
             log.append(entries)
             counts.done += len(entries)
@@ -143,15 +130,14 @@ async def _run(
         await judge.close()
 
 
-async def _solutions(plan: Plan, problems: Sequence[Problem]) -> AsyncIterator[tuple[Problem, Completion]]:
-    if plan.settings is None:
-        for problem in problems:
-            yield problem, Completion(mock_solution(problem.question, problem.solution))
-        return
-    prompts = ((problem, problem_prompt(problem.question)) for problem in problems)
-    async with Client[Problem](plan.api, plan.settings) as client:
-        async for problem, completion in client.completions(prompts):
-            yield problem, completion
+async def _solutions(
+    plan: Plan, todo: Sequence[tuple[Problem, Request]]
+) -> AsyncIterator[tuple[Problem, Completion]]:
+    problem_of_index = {request.index: problem for problem, request in todo}
+    prompts = (((request, 0), request.prompt or "") for _, request in todo)
+    async with plan.open() as asker:
+        async for (request, _), completion in asker.completions(prompts, lambda _: plan.settings.seed):
+            yield problem_of_index[request.index], completion
 
 
 async def _batches(
@@ -242,12 +228,12 @@ def align_entries(
 class _Judging:
     """Asks for verdicts; the same question is asked once, however many entries have it."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._mock = plan.mock_judge
+    def __init__(self, judge: Judge) -> None:
+        self._mock = judge.model == MOCK
         self._asked: dict[str, asyncio.Task[Completion]] = {}
         self._client: Client[str] | None = None
-        if plan.judge is not None and not plan.mock_judge:
-            self._client = Client(plan.judge.api, plan.judge.settings)
+        if judge.settings is not None:
+            self._client = Client(judge.api, judge.settings)
 
     async def close(self) -> None:
         for task in self._asked.values():

@@ -73,7 +73,7 @@ def from_hub(
         for number, row in enumerate(table):
             if limit is not None and number >= limit:
                 break
-            yield _problem(row, subset, number, f"{dataset}/{subset}")
+            yield problem_of(row, subset, number, f"{dataset}/{subset}")
 
 
 def from_file(path: str, subsets: Sequence[str] = (), limit: int | None = None) -> Iterator[Problem]:
@@ -101,7 +101,7 @@ def from_file(path: str, subsets: Sequence[str] = (), limit: int | None = None) 
                 row = decode_object(line)
             except Undecodable as error:
                 raise InputError(str(error), file=source.path, line=number + 1) from error
-            problem = _problem(row, Path(path).name.split(".")[0], number, source.path)
+            problem = problem_of(row, Path(path).name.split(".")[0], number, source.path)
             known[problem.subset] = None
             if subsets and problem.subset not in subsets:
                 continue
@@ -136,7 +136,14 @@ def built_in(subsets: Sequence[str] = (), limit: int | None = None) -> Iterator[
     yield from from_file(str(BUILT_IN), subsets, limit)
 
 
-def _problem(row: Any, subset: str, number: int, place: str) -> Problem:
+def problem_of(row: Any, subset: str, number: int, place: str) -> Problem:
+    """The problem of a row, number ``number`` of ``place``; ``subset`` is that of a row that names none.
+
+    Raises
+    ------
+    InputError
+        It has no problem or no solution.
+    """
     question = next((row[name] for name in _QUESTION if isinstance(row.get(name), str)), None)
     solution = next((row[name] for name in _SOLUTION if isinstance(row.get(name), str)), None)
     if question is None:

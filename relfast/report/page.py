@@ -45,6 +45,13 @@ class Share:
 
 Cell = str | Share | Sequence[Link]
 
+_SHOWN_ID: Final = 16
+
+
+def end_of(text: str) -> str:
+    """The end of a long id: the ids of a set begin alike."""
+    return text if len(text) <= _SHOWN_ID else f"…{text[1 - _SHOWN_ID :]}"
+
 
 @dataclass
 class Table:

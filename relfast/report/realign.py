@@ -31,7 +31,7 @@ from relfast.stats.intervals import wilson
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 
 RESULTS_FILE: Final = "realign_benchmark_results.jsonl"
-REPORT_DIR: Final = "figures-and-statistics"
+FIGURES_DIR: Final = "figures-and-statistics"
 
 _MAX_FAILURES_SHOWN: Final = 20
 

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from relfast.records import STATUSES, Record, Score
 from relfast.report.base import OnStep, ignore_step
-from relfast.report.page import Link, Records
+from relfast.report.page import Link, Records, end_of
 from relfast.report.scored_rows import Kept, Scored, prompt_hash
 from relfast.stats.samples import group_of
 from relfast.tasks import TASKS
@@ -63,7 +63,7 @@ def examples(runs: Sequence[Scored]) -> dict[tuple[str, str, str], list[Link]]:
             links = found.setdefault((run.name, group_of(kept.score.task), kept.kind), [])
             if len(links) < EXAMPLES:
                 shown = kept.score.index if kept.score.id is None else kept.score.id
-                links.append(Link(text_of(shown)[:40] or "(empty)", name_of(run.name, kept.score)))
+                links.append(Link(end_of(text_of(shown)) or "(empty)", name_of(run.name, kept.score)))
     return found
 
 

@@ -133,8 +133,8 @@ def _lead(runs: Sequence[Scored]) -> str:
     parts = [
         part for line in signatures for part in line.split(" | ") if part.startswith(("relfast ", "policy "))
     ]
-    which = f"for {len(runs)} models: {names}. " if len(runs) > 1 else ""
-    return f"Scores {which}{total:,} responses, {files}. {', '.join(dict.fromkeys(parts))}".strip()
+    which = f"{names}: " if len(runs) > 2 else ""
+    return f"{which}{total:,} responses, {files}. {', '.join(dict.fromkeys(parts))}".strip()
 
 
 def _facts(runs: Sequence[Scored]) -> list[tuple[str, str]]:

@@ -143,7 +143,7 @@ def test_minilm_shows_all_quadrants_and_heatmaps(tmp_path: Path) -> None:
 
 def server_options(server: Server, folder: Path, data: Path) -> list[object]:
     return [
-        "--api", f"{server.url}/completions", "--model", "solver", "--judge-model", "judge", "--data", data,
+        "--api", f"{server.url}/completions", "--model", "solver", "--judge", "judge", "--data", data,
         "-o", folder, "--backoff", 0.01, "--timeout", 1 if server.failing else PATIENCE, "-q",
     ]  # fmt: skip
 
@@ -230,7 +230,7 @@ def test_a_resumed_run_is_the_same_run(
         assert realign(*options) == 0
         assert realign(*options, "--resume", "--model", "another") == 1
         assert "model was 'solver' and is 'another'" in capsys.readouterr().err
-        assert realign(*options, "--overwrite", "--no-judge") == 0
+        assert realign(*options, "--overwrite", "--judge", "none") == 0
         assert {row["llm_correct"] for row in entries(tmp_path)} == {None}
     assert (
         realign("--api", "http://127.0.0.1:9/v1", "--attempts", 1, "--data", data, "-o", tmp_path / "x", "-q")

@@ -198,6 +198,15 @@ def test_nothing_sticks_out(browser: Any, path: Path, width: int) -> None:
         watched.quiet()
 
 
+@pytest.mark.parametrize("view", ["scores", "compare", "failures", "records"])
+def test_no_table_scrolls_sideways_on_a_telephone(browser: Any, path: Path, view: str) -> None:
+    with Watched.open(browser, path, viewport={"width": 390, "height": 800}) as watched:
+        watched.go(f"view={view}")
+        tables = "all => all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.ariaLabel)"
+        assert watched.page.locator(".scroll:visible").evaluate_all(tables) == []
+        watched.quiet()
+
+
 def test_on_a_telephone_a_record_is_a_view_with_a_way_back(browser: Any, path: Path) -> None:
     with Watched.open(browser, path, viewport={"width": 390, "height": 800}) as watched:
         watched.go("view=records&task=REL-C2")

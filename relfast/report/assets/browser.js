@@ -154,9 +154,9 @@ class Browser {
     const outcome = store.outcome(at);
     const cells = [
       make("span", { class: `outcome ${CLASSES[outcome]}`, title: OUTCOMES[outcome] }, SIGNS[outcome]),
-      make("a", { href: this.address(at), dir: "auto" }, String(store.id[at]).slice(0, 80).replace(EACH_UNSEEN, "\ufffd") || "(empty)"),
+      make("a", { href: this.address(at), dir: "auto", title: String(store.id[at]).slice(0, 400) }, end_of(String(store.id[at])).replace(EACH_UNSEEN, "\ufffd") || "(empty)"),
       store.tasks[store.task[at]], store.runs[store.run[at]],
-      store.reward[at] === null ? "–" : number(store.reward[at]), store.kinds[store.kind[at]],
+      store.reward[at] === null ? "–" : number(store.reward[at]), store.kinds[store.kind[at]].replaceAll("_", " "),
       store.length_of[at] === null ? "–" : store.length_of[at].toLocaleString("en"),
     ];
     return make("tr", { "data-at": String(at), "aria-current": at === this.open ? "true" : null }, ...cells.map((cell) => make("td", {}, cell)));

@@ -49,8 +49,16 @@ function filterable(table) {
   table.closest(".scroll").before(make("div", { class: "table-filter" }, field));
 }
 
+function stackable(table) {
+  // on a telephone a row of many columns is a block of named values
+  const names = [...table.tHead.rows[0].cells].map((header) => header.textContent);
+  table.classList.toggle("wide", names.length > 3);
+  if (names.length > 3) for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, column) => { cell.dataset.of = names[column]; });
+}
+
 function prepareTables() {
   for (const table of document.querySelectorAll("table.data")) {
+    stackable(table);
     sortable(table);
     filterable(table);
   }

@@ -13,6 +13,9 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+// An id as tables show it: ids of a set begin alike.
+const end_of = (text) => (text.length <= 16 ? text : `…${text.slice(-15)}`);
+
 // What cannot be seen, or turns around what follows: shown by its number.
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/;
 const EACH_UNSEEN = new RegExp(UNSEEN.source, "g");
