@@ -1,4 +1,4 @@
-"""What can be earned without an answer: blind strategies on anybody's records, under both policies.
+"""What can be earned without an answer: blind strategies on your records, under both policies.
 
 A blind strategy looks at the question as text, never at gold, and answers by a leak of the records
 ("the shortest option") or by a constant ("No"). What it earns is what a policy in training finds first; right

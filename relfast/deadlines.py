@@ -21,8 +21,8 @@ class Deadlines:
     """Seconds that each record of a batch may take, and has taken so far. Used by one thread.
 
     A record is charged at most what it would take alone: its share of a step done for several, and in full
-    what it shares with others (a text that two records embed). So whoever is in time alone is in time in
-    any company. Waiting, and loading what scoring runs on, are nobody's time.
+    what it shares with others (a text that two records embed). So a record that is in time alone is in time
+    in any batch. Waiting, and loading what scoring runs on, are charged to no record.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Deadlines:
     before_step
         Called before each step, which nothing here can interrupt: a worker arms its timer.
     before_loading
-        Called before something that is nobody's time.
+        Called before something that is charged to no record.
     clock
         Seconds from any start on.
     """

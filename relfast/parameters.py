@@ -1,7 +1,7 @@
 """Declared parameters: a field of a dataclass that says of itself what it takes and what it is for.
 
 Options of tasks and parameters of generators are frozen dataclasses whose fields are made by `parameter`.
-Whoever needs more than the value reads the declaration: the command line makes its options of it, Python's
+What needs more than the value reads the declaration: the command line makes its options of it, Python's
 keywords are checked by it, the signature shows what it says is to be shown.
 """
 

@@ -152,7 +152,7 @@ def main(arguments: list[str] | None = None) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
-        # the reader of our stdout went away (`| head`): nobody is left to tell
+        # the reader of our stdout went away (`| head`): there is no reader to tell
         _discard(sys.stdout)
         code = 0
     except OSError as error:
@@ -211,7 +211,7 @@ def _plain_warnings() -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """Lines on stderr, if there is anybody to read them; an input's words in them leave the terminal as it is."""
+    """Lines on stderr, if it is open; control characters of an input in them are replaced."""
     with contextlib.suppress(OSError):
         click.echo("\n".join(map(printable, text.split("\n"))), err=True)
 

@@ -33,7 +33,7 @@ def _option(parameter: Parameter) -> Callable[[F], F] | None:
         more["metavar"] = parameter.metavar
     match parameter.kind:
         case Flag():
-            # of a switch that is off nobody needs to be told
+            # "default: off" of a switch tells nothing
             return click.option(
                 parameter.flag, parameter.name, is_flag=True, default=parameter.default, help=parameter.help
             )

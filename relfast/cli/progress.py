@@ -222,7 +222,7 @@ class _Bar:
 
 
 class _Stderr:
-    """Stderr, which may be closed, or a pipe that nobody reads any more: rows matter, this does not."""
+    """Stderr, which may be closed, or a pipe without a reader: rows matter, this does not."""
 
     def __init__(self) -> None:
         self._stream: TextIO | None = sys.stderr

@@ -237,7 +237,7 @@ def _default_output(inputs: tuple[str, ...], engine: str) -> str:
 def _how_far(latest: Progress | None, *, goes_on: bool) -> str:
     """Where an interrupted run stands, and how it goes on."""
     if latest is None or not latest.rows:
-        if goes_on:  # an earlier run's rows are there, and nobody has counted them yet
+        if goes_on:  # an earlier run's rows are there, and are not counted yet
             return "before any new rows; the same command goes on from those that are there"
         return "before the first rows; the same command with --resume starts again"
     return f"after {latest.rows:,} rows; the same command with --resume goes on from there"

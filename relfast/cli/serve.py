@@ -82,7 +82,7 @@ def command(
         log=say if access_log else None,
     )
     if not serve(host, port, settings, announce=_announce, quiet=quiet):
-        # threads are scoring what nobody waits for any more, and Python would wait for them
+        # threads still score for clients that are gone, and Python would wait for them
         os._exit(0)
     return 0
 

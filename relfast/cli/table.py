@@ -32,7 +32,7 @@ def print_summary(summary: Summary) -> None:
     if sys.stderr is None:
         return
     console = Console(file=sys.stderr, highlight=False)
-    # written by ourselves: a console ends the process where nobody reads it
+    # written by ourselves: a console ends the process where the pipe has no reader
     with console.capture() as text:
         _print(summary, console)
     with contextlib.suppress(OSError):

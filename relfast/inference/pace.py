@@ -32,7 +32,7 @@ class Pace:
         self._next = self._held = clock()
 
     def hold(self, seconds: float) -> None:
-        """Nobody begins for so long: the server said so to one of us, and means all."""
+        """No request begins for so long: the server told one request to wait, and means all."""
         self._held = max(self._held, self._clock() + seconds)
 
     async def turn(self) -> None:

@@ -120,5 +120,5 @@ class Settings:
         }
 
     def key(self) -> str | None:
-        """The server's key, or None. It is read here and kept by nobody but the client."""
+        """The server's key, or None. It is read here, and only the client keeps it."""
         return os.environ.get(self.key_variable) or None

@@ -18,7 +18,7 @@ OnStep = Callable[[str], None]
 
 
 def ignore_step(text: str) -> None:
-    """The `OnStep` of whoever does not want to know."""
+    """An `OnStep` that tells nothing."""
 
 
 def check_packages(*more: str) -> None:

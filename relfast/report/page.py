@@ -57,7 +57,7 @@ def end_of(text: str) -> str:
 class Table:
     """Rows of cells under a header; the first columns (``text_columns``) are words, the others numbers.
 
-    A ``folded`` table shows its title until somebody asks for more.
+    A ``folded`` table shows its title until it is opened.
     """
 
     title: str

@@ -286,7 +286,7 @@ def mistake_of(score: Score, task: str, gold: str | None) -> str:
         return "wrong answer"
     try:
         return str(resolve(display.mistake)(score.metrics, gold))[:MAX_ERROR_CHARS]
-    except (KeyError, TypeError):  # rows of somebody else's making
+    except (KeyError, TypeError):  # rows that relfast did not write
         return "wrong answer"
 
 

@@ -256,7 +256,7 @@ class Desk:
         return scores
 
     async def _ended(self, begin: Callable[[Any], Begun], asked: Any) -> list[Score]:
-        """Scores: threads compute, and nobody in them waits for workers: others would wait for the thread."""
+        """Scores: threads compute and never wait for workers: other requests would wait for the thread."""
         begun = await run_in_threadpool(begin, asked)
         await begun.ended()
         return begun.scores()

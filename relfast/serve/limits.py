@@ -112,7 +112,7 @@ class Gate:
         except _HungUpError:
             code = HUNG_UP
         except asyncio.CancelledError:
-            # by `cut`, or by a second signal: nobody waits for this task but the client
+            # by `cut`, or by a second signal: only the client waits for this task
             if code is None:
                 await _refuse(watched, 503, "the server was stopped before this was answered", _CLOSE)
         finally:

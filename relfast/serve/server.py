@@ -80,7 +80,7 @@ class GracefulServer(uvicorn.Server):
 def _waiting_at(listener: socket.socket) -> list[socket.socket]:
     """The connections that wait at a port to be accepted."""
     waiting = []
-    with contextlib.suppress(OSError):  # BlockingIOError: nobody else
+    with contextlib.suppress(OSError):  # BlockingIOError: no other process
         while True:
             connection, _ = listener.accept()
             connection.setblocking(False)

@@ -21,7 +21,7 @@ class AtK(NamedTuple):
 
 
 def winners(votes: Sequence[int], correct: Sequence[int]) -> tuple[int, int]:
-    """How many answers are the most frequent, and how many of them are right; (0, 0) where nobody votes."""
+    """How many answers are the most frequent, and how many of them are right; (0, 0) without votes."""
     counts = Counter(vote for vote in votes if vote)
     if not counts:
         return 0, 0

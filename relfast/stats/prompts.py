@@ -52,7 +52,7 @@ class Kind(NamedTuple):
 
 
 def prompts_of(kinds: Mapping[Kind, int]) -> Prompts:
-    """A task's prompts from their numbers by kind: the same sums to the last bit, whoever counted."""
+    """A task's prompts from their numbers by kind: the same sums to the last bit in any order."""
     histogram: dict[tuple[int, int], int] = {}
     majority: dict[int, list[int]] = {}
     for kind in sorted(kinds):
@@ -68,7 +68,7 @@ def prompts_of(kinds: Mapping[Kind, int]) -> Prompts:
 
 
 def _zeros(size: int) -> ctypes.Array[ctypes.c_char]:
-    """Memory that is taken only where it is touched, and given back when nobody refers to it."""
+    """Memory that is taken only where it is touched, and given back with the last reference."""
     memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     return (ctypes.c_char * size).from_buffer(memory)
 

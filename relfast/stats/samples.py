@@ -31,7 +31,7 @@ prompt's id, vote (0 = none), 0 or 1 for wrong or right."""
 FURTHER: Final = SAMPLE_FURTHER
 
 UNKNOWN_TASK: Final = "(unknown)"
-"""Under which rows are counted and shown whose task nobody knows."""
+"""The group of rows whose task is unknown."""
 
 
 def group_of(task: object) -> str:

@@ -39,7 +39,7 @@ class ExactSum(float):
 
     @classmethod
     def from_number(cls, value: float) -> Self:
-        """Of a number that somebody else added up."""
+        """Of a number that was added up elsewhere."""
         return cls.of(value.units if isinstance(value, ExactSum) else units_of(value) or 0)
 
     @classmethod

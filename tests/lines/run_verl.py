@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
+import subprocess
 import sys
 
 WORDS = ["<pad>", "<Yes>", "<No>"]
@@ -24,10 +25,14 @@ def scores(line, code):
     from verl import DataProto
     from verl.trainer.ppo.reward import load_reward_manager
 
+    path = subprocess.run(
+        ["relfast", "path", "verl"], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    line = line.replace("$(relfast path verl)", path)
     overrides = [word for word in shlex.split(line) if "=" in word]
     with initialize_config_module("verl.trainer.config", version_base=None):
         config = compose("ppo_trainer", overrides=overrides)
-    assert config.reward.custom_reward_function.path == "examples/verl_reward.py"
+    assert config.reward.custom_reward_function.path == path
     names = {}
     exec(code, names)
     row = names["row"]

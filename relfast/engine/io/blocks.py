@@ -22,7 +22,7 @@ class Block(Plain):
     source
         Index of the source.
     first_index, n_lines
-        Line numbers, counted over all sources; -1 while nobody has counted (`relfast.engine.io.line_counts`).
+        Line numbers, counted over all sources; -1 until they are counted (`relfast.engine.io.line_counts`).
     start, end
         Byte range in the (decompressed) source, or rows for Parquet.
     data

@@ -32,7 +32,7 @@ from relfast.json_text import decode_object
 _READ_BYTES: Final = 1 << 20
 
 _LOCK_SECONDS: Final = 0.2
-"""How long the lock is tried for: somebody may hold it for a moment, only to see that he must not go on."""
+"""How long the lock is tried for: another run may hold it for a moment, to see that it must not go on."""
 
 TABLE_ROWS_SUFFIX: Final = ".rows.jsonl"
 """What a table is made of when all rows are there: it cannot be written row by row and cut back."""

@@ -1,4 +1,4 @@
-"""How many lines blocks have, told by whoever reads them to whoever needs it before they are done.
+"""How many lines blocks have: readers tell it to what needs it before the blocks are done.
 
 Large files are cut without being read: only workers see all the bytes of a block, and they count its lines
 while they scan it. The rows of a block are numbered after all lines before it, so its worker needs the counts

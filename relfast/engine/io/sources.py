@@ -72,7 +72,7 @@ class Source(NamedTuple):
         Raises
         ------
         InputError
-            It cannot be opened, or not read at all, or is a document that nobody knows.
+            It cannot be opened, or not read at all, or is a document of an unknown kind.
         MissingExtraError
             It is zst and zstandard is not installed.
         """
@@ -233,7 +233,7 @@ def _open(path: str) -> IO[bytes]:
 def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     """The first bytes of what can be read only once, and the codec they speak of."""
     head = b""
-    # no more than is there: whoever writes it may wait for what we say of the first line
+    # no more than is there: its writer may wait for what we say of the first line
     while len(head) < 4 and (more := cast(io.BufferedReader, file).read1(HEAD_BYTES)):
         head += more
     codec = _by_magic(head)

@@ -22,7 +22,7 @@ _LOOK_AGAIN_SECONDS: Final = 0.05
 
 
 class ConsumerGone(Exception):
-    """Whoever read the rows has gone (``| head``): there is nobody left to write to."""
+    """The reader of the rows has gone (``| head``)."""
 
 
 class Writer(Protocol):
@@ -68,7 +68,7 @@ class StreamWriter:
 
     @classmethod
     def of_device(cls, path: str) -> StreamWriter:
-        # a pipe that nobody reads would have an ordinary open wait for ever
+        # an ordinary open of a pipe without a reader would wait for ever
         until = time.monotonic() + READER_SECONDS
         while True:
             try:
@@ -90,7 +90,7 @@ class StreamWriter:
         try:
             while view:
                 done = self._stream.write(view)
-                if done is None:  # somebody made it non-blocking, and it is full
+                if done is None:  # it was made non-blocking, and it is full
                     select.select([], [self._stream], [])
                     continue
                 view = view[done:]
