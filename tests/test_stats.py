@@ -327,7 +327,7 @@ def test_few_samples_are_counted_like_many(rows: list[tuple[int, bool, int, int,
         assert kept.collapse(data, names) == few
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(1, 1_000), st.integers(1, 400), st.integers(1, 5), st.integers(1, 2**31 - 1), st.randoms())
 def test_machine_code_counts_prompts_as_numpy_does(
     n: int, n_prompts: int, n_tasks: int, n_votes: int, rng: random.Random

@@ -17,7 +17,7 @@ from corpora import (
     rel_records,
     solutions,
 )
-from seeds import fresh
+from seeds import SEED, fresh
 from strict.dresses import AROUND, EACH_LINE, VALUE, dressed, forms
 
 import relfast
@@ -112,23 +112,24 @@ HOSTILE: Final = [
 
 
 def prefixes() -> list[str]:
-    """1,000 real and hostile texts, none of which ends within reasoning."""
-    rng = fresh(41)
+    """Real and hostile texts, none of which ends within reasoning: 1,000 under ``make fuzz``, 400 by day."""
+    rng, n = fresh(41), 60 if SEED is None else 260
     real = [
-        *(row["response"] for row in rng.sample(real_choices(), 260)),
-        *(row["llm_solution"] for row in rng.sample(solutions(), 260)),
-        *(row["response"] for row in rng.sample(chemistry_responses(), 260)),
+        *(row["response"] for row in rng.sample(real_choices(), n)),
+        *(row["llm_solution"] for row in rng.sample(solutions(), n)),
+        *(row["response"] for row in rng.sample(chemistry_responses(), n)),
     ]
     texts = [*real, *HOSTILE, *naughty_strings()]
     return [text for text in texts if (read_strictly(f"{text}\n\nX")[0] or "").endswith("X")]
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("task", READERS)
 def test_the_end_decides(task: str) -> None:
     """``read(w + "\\n\\n" + F) == read(F)``: no text before a marked form changes what is read."""
     reader = READERS[task]
     before, rng = prefixes(), fresh(42)
-    assert len(before) >= 1000
+    assert len(before) >= (400 if SEED is None else 1000)
     alone = {text: found for value in reader.values for text, found in _with(task, examples(reader, value))}
     tried = [
         (text, form)

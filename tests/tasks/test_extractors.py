@@ -62,7 +62,7 @@ def record_with(task: str, response: Any) -> Record:
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("task", DISTINCT_TASKS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(response=TEXT)
 def test_any_text(task: str, policy: str, response: str) -> None:
     found = extract(task, response, policy)
@@ -74,7 +74,7 @@ def test_any_text(task: str, policy: str, response: str) -> None:
 
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("task", DISTINCT_TASKS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(response=VALUE)
 def test_anything_else(task: str, policy: str, response: Any) -> None:
     found = extract(task, response, policy)

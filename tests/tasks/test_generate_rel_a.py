@@ -164,7 +164,7 @@ def _near_chance(rate: float, n: int) -> bool:
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("gridsize", [3, 4])
 def test_ranges_of_values_do_not_tell_among_hard_distractors(task: str, gridsize: int) -> None:
-    records = generate(task, 1000, 8, distractors="hard", gridsize=gridsize)
+    records = generate(task, 400, 8, distractors="hard", gridsize=gridsize)
     for merit in RANGES:
         assert _near_chance(_rate(records, merit), len(records)), merit.__name__
 
@@ -172,7 +172,7 @@ def test_ranges_of_values_do_not_tell_among_hard_distractors(task: str, gridsize
 @pytest.mark.parametrize("task", TASKS)
 def test_the_choices_alone_do_not_tell(task: str) -> None:
     """Majority votes, middle choices and extremes over the eight choices, the panels covered up."""
-    records = generate(task, 1000, 9, distractors="hard")
+    records = generate(task, 400, 9, distractors="hard")
 
     def distance(a: Any, b: Any) -> float:
         return sum(abs(x - y) for r, s in zip(a, b, strict=True) for x, y in zip(r, s, strict=True))
@@ -274,7 +274,7 @@ def test_no_room_for_hard_distractors_is_said() -> None:
 @pytest.mark.parametrize("task", TASKS)
 def test_blind_strategies_are_at_chance(task: str) -> None:
     """What is asked of `relfast generate` as it is; no more than four standard errors above one in eight."""
-    records = generate(task, 800, 12)
+    records = generate(task, 400, 12)
     rng, right = random.Random(task), Counter[str]()
     for record in records:
         for name, respond in STRATEGIES.items():

@@ -120,10 +120,9 @@ def atoms(formula: str) -> list[tuple[str, int]]:
 UNSATURATION = {"double bonds are equal", "rings are equal", "all are unsaturated"}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_blind_strategies_on_c1_stay_at_chance(seed: int) -> None:
+def test_blind_strategies_on_c1_stay_at_chance() -> None:
     """Three standard errors of 600 fair coins are 0.061. To count unsaturation is no leak but half the task."""
-    records = generate("REL-C1", 600, seed)
+    records = generate("REL-C1", 600, 1)
     earned = {
         name: sum(
             outcome(record, respond({"question": record["question"]}, fresh(at)), "strict").correct
