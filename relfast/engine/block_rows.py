@@ -49,8 +49,8 @@ from relfast.tasks.base import Task, resolve
 from relfast.tasks.block_rows import MAX_AT_ONCE, Block, OutcomeJudge, Outcomes, Setting
 
 if TYPE_CHECKING:
-    from relfast.engine.scanned_block import ScannedBlock
-    from relfast.engine.text_fields import CountingReader, KnownGold
+    from relfast.engine.text_fast_path import ScannedBlock
+    from relfast.engine.text_gold import CountingReader, KnownGold
 
 JUDGED: Final = 4
 """A line's kind once its responses are judged, beside those that the kernel knows."""

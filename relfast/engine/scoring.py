@@ -14,11 +14,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
-from relfast.engine.detours import Detours
 from relfast.engine.job import Job
 from relfast.engine.pool.failures import Verdict, timed_out_verdict
 from relfast.engine.rows import Gold, records_of, records_of_entry
-from relfast.engine.segments import pieces
+from relfast.engine.segments import Detours, pieces
 from relfast.errors import RelfastError
 from relfast.formats import Entry
 from relfast.json_text import Undecodable, decode_object

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
+    BLANK,
     CORRECT,
+    FAST,
     FIELDS,
     FOUND,
     GOLD_UNKNOWN,
@@ -30,10 +32,12 @@ from relfast_kernels.layouts import (
     LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
+    LINE_END,
     LINE_GOLD,
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
+    LINE_START,
     MAX_TAXA,
     MAX_TOKENS,
     PATTERN_WORK,
@@ -64,14 +68,12 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.columns import MOST_MEMBERS
 
-from relfast.engine.block_rows import JudgedBlock, LineJudge, SlowLines
+from relfast.engine.block_rows import JUDGED, Between, JudgedBlock, LineJudge, SlowLines
 from relfast.engine.pool.failures import Verdict
-from relfast.engine.scanned_block import ScannedBlock
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment
 from relfast.engine.strict_reader import StrictReader
-from relfast.engine.text_fields import CountingReader, KnownGold
-from relfast.engine.text_gold import Golds, least_measure
+from relfast.engine.text_gold import CountingReader, Golds, KnownGold, least_measure
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_setting import serves
 from relfast.engine.text_table import TextTable
@@ -79,6 +81,116 @@ from relfast.engine.text_work import TASK_BY_NUMBER, kinds_of, lazy_buffer, numb
 from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.base import resolve
+
+_SLOW: Final = (SLOW, FIELDS)
+_FAST: Final = bytes(kind == FAST for kind in range(256))
+_OTHERS: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
+"""Kind of a line → whether no kernel has scored it."""
+
+
+class ScannedBlock:
+    """A block's lines as the kernel read them."""
+
+    def __init__(
+        self,
+        fast_path: TextFastPath,
+        data: bytes | memoryview,
+        address: bytes | ctypes.Array[ctypes.c_char],
+        lines: ctypes.Array[ctypes.c_int64],
+        n_lines: int,
+    ) -> None:
+        self._fast_path = fast_path
+        self.data, self.address, self.lines, self.n_lines = data, address, lines, n_lines
+        self._judged: JudgedBlock | None = None
+        self.left: set[int] = set()
+        """Lines with a response that the task's extractor has read, until they are counted."""
+
+    def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
+        """Lines ``start`` to ``stop`` as runs (first, end, whether some of them are slow: not scored by a
+        kernel).
+
+        Where lines were judged all are one run, for slow ones among them to be scored together.
+        """
+        self._fast_path.read_left(self, start, stop)
+        kinds = kinds_of(self.lines, start, stop)
+        # a block has a thousand lines, most often all alike: found as bytes are, without a look at each
+        others = kinds.translate(_OTHERS)
+        if JUDGED in kinds:
+            yield start, stop, any(map(kinds.count, _SLOW))
+            return
+        at = 0
+        while at < len(kinds):
+            other = others[at]
+            end = others.find(1 - other, at)
+            end = len(kinds) if end < 0 else end
+            yield start + at, start + end, other > 0
+            at = end
+
+    def slow(self, start: int, stop: int, most: int) -> SlowLines:
+        """The slow ones of some lines, at most so many, and how far that goes."""
+        if self._judged is None:
+            stop = min(start + most, stop)
+            return SlowLines(start, stop, range(start, stop))
+        numbers = [
+            start + at
+            for at, kind in enumerate(kinds_of(self.lines, start, stop))
+            if kind not in (BLANK, FAST, JUDGED)
+        ]
+        if len(numbers) > most:
+            stop = numbers[most]
+        return SlowLines(start, stop, numbers[:most])
+
+    def score(
+        self,
+        lines: SlowLines,
+        first_index: int,
+        chosen: str | None,
+        verdicts: Mapping[Place, Verdict] | None = None,
+    ) -> Segment:
+        """The segment of lines some of which are slow; their indices count from the block's
+        ``first_index``."""
+        if self._judged is None:
+            return self._fast_path.score(self, lines, first_index, chosen, verdicts)
+        between = self._between(lines.start, lines.stop, first_index)
+        lines = lines._replace(judged=self._judged, between=between)
+        segment = self._fast_path.score(self, lines, first_index, chosen, verdicts)
+        segment.n_left += self.take_left()
+        return segment
+
+    def take_left(self) -> int:
+        """Count the lines of which an extractor has read a response, each once."""
+        n = len(self.left)
+        self.left.clear()
+        return n
+
+    def line(self, number: int) -> bytes:
+        """The bytes of a line, its end excluded."""
+        at = number * LINE_COLUMNS
+        return bytes(self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]])
+
+    def judge(self, start: int, stop: int, first_index: int, chosen: str | None) -> None:
+        """Have lines that are slow scored by the judges of their tasks; those that are have rows then."""
+        self._judged = self._fast_path.judge(self, range(start, stop), first_index, chosen)
+
+    def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
+        """Rows and tally of lines that are not slow."""
+        if self._judged is None or JUDGED not in kinds_of(self.lines, start, stop):
+            return self._fast_path.rows(self, start, stop, first_index)
+        return self._judged.rows(start, stop, self._between(start, stop, first_index))
+
+    def _between(self, start: int, stop: int, first_index: int) -> list[Between]:
+        """The rows of those of some lines that the kernel has scored."""
+        fast = kinds_of(self.lines, start, stop).translate(_FAST)
+        found: list[Between] = []
+        at = fast.find(1)
+        while at >= 0:
+            end = fast.find(0, at)
+            end = len(fast) if end < 0 else end
+            rows, tally = self._fast_path.rows(self, start + at, start + end, first_index)
+            found.append(Between(start + at, rows, tally))
+            at = fast.find(1, end)
+        return found
+
 
 UNIT: Final = "text"
 

@@ -4,18 +4,246 @@ on."""
 from __future__ import annotations
 
 import ctypes
+import re
 import struct
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
-from relfast_kernels.layouts import GOLD_COLUMNS, GOLD_FIELDS, GOLD_PARTS, ID_OF_GOLD
+from relfast_kernels.layouts import (
+    FIELDS,
+    GOLD_COLUMNS,
+    GOLD_FIELDS,
+    GOLD_MEMBERS,
+    GOLD_PARTS,
+    HAS_ID_ONLY,
+    ID_OF_GOLD,
+    IN_DATA,
+    LINE_COLUMNS,
+    LINE_DIGEST,
+    LINE_KIND,
+    LINE_RECORD,
+    LINE_REST,
+    NOWHERE,
+    RECORD_COLUMNS,
+    RECORD_ID,
+    RECORD_ID_END,
+    RECORD_ID_PLACE,
+    RECORD_TEXT,
+    RECORD_TEXT_END,
+    RECORD_TEXT_PLACE,
+    ROW_UNSEEN,
+)
 
 from relfast.engine.job import Job
+from relfast.engine.scoring import Reader, Scoring
 from relfast.engine.text_work import NUMBERS, TASK_BY_NUMBER, lazy_buffer
+from relfast.formats import Entry
 from relfast.json_text import encode_json
-from relfast.records import Record
-from relfast.tasks.base import resolve
+from relfast.records import Extracted, Record, Score, SharedGold
+from relfast.tasks import TASKS
+from relfast.tasks.base import Task, resolve
+
+if TYPE_CHECKING:
+    from relfast.engine.text_fast_path import ScannedBlock
+
+
+MAX_BYTES: Final = 32 << 20
+"""Lines of which the gold is kept, in bytes: 1,300 of SeqBench's with 10 × 10 rooms."""
+
+_RECORD_BYTES: Final = 256
+"""What a record takes beside what its line says."""
+
+_NO_MORE: Final[Mapping[str, Any]] = {}
+"""What a row says that has an id and responses only."""
+
+_LARGE_INTEGER: Final = re.compile(rb"(?<![.0-9])[0-9]{19}")
+_DIGITS: Final = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
+_MANY: Final = b"0" * 19
+
+
+def _has_large_integer(line: bytes) -> bool:
+    """Whether there may be a number that parsers read differently, depending on what else a line has."""
+    return _MANY in line.translate(_DIGITS) and _LARGE_INTEGER.search(line) is not None
+
+
+class Taken(NamedTuple):
+    """What lines hold, how many of it each line, how many lines were decoded, and how many of the others a
+    kernel could have read: those of a text task, and of a task whose responses are judged by the block."""
+
+    entries: list[Record | Score]
+    counts: list[int]
+    n_exact: int
+    n_text: int
+    n_judged: int
+
+
+class CountingReader:
+    """A reader that counts the responses which it leaves to extractors."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._read, self._read_all = reader.read, reader.read_all
+        self.n_left = 0
+
+    def read(self, task: Task, response: object) -> Extracted[Any] | None:
+        found = self._read(task, response)
+        self.n_left += found is None
+        return found
+
+    def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
+        found = self._read_all(task, responses)
+        self.n_left += found.count(None)
+        return found
+
+
+class KnownGold:
+    """Gold by the kernel's digests; full, it forgets all."""
+
+    def __init__(self, scoring: Scoring, limit: int = MAX_BYTES) -> None:
+        self._scoring = scoring
+        self._limit = limit
+        self._size = 0
+        self.golds: dict[int, Record] = {}
+        """A record without a response, by its digest."""
+        self._decoded: dict[int, list[Record | Score]] = {}
+
+    def begin_block(self) -> None:
+        """Another block is read."""
+        self._decoded.clear()
+
+    def gold_of(
+        self,
+        block: ScannedBlock,
+        records: ctypes.Array[ctypes.c_int64],
+        scratch: ctypes.Array[ctypes.c_char],
+        number: int,
+        mine: range,
+        first_index: int,
+        chosen: str | None,
+    ) -> Record | None:
+        """A record with the gold of a line whose fields the kernel has found, ``mine`` its records; None
+        where its gold cannot be shared."""
+        place = number * LINE_COLUMNS
+        digest, rest = block.lines[place + LINE_DIGEST], block.lines[place + LINE_REST]
+        if digest not in self.golds:
+            if rest == HAS_ID_ONLY and self._scoring.job.data:
+                texts = memoryview(block.data), memoryview(scratch).cast("B")
+                said: Any = "" if len(mine) == 1 else [""] * len(mine)
+                entry = Entry(id_of(texts, records, mine.start), response=said, row=_NO_MORE)
+                found = self._scoring.entry(entry, first_index + number)
+                self._learn(digest, found, len(mine), 0, rest)
+            else:
+                line = block.line(number)
+                if number not in self._decoded:
+                    # should its responses be left, it is not decoded anew
+                    self._decoded[number] = self._scoring.line(line, first_index + number, chosen)
+                found = self._decoded[number]
+                if not _has_large_integer(line):
+                    self._learn(digest, found, len(mine), len(line), rest)
+        return self.golds.get(digest)
+
+    def take(
+        self,
+        block: ScannedBlock,
+        records: ctypes.Array[ctypes.c_int64],
+        scratch: ctypes.Array[ctypes.c_char],
+        numbers: Sequence[int],
+        first_index: int,
+        chosen: str | None,
+    ) -> Taken:
+        """The records of some lines of a block, none of which the kernel has scored.
+
+        Parameters
+        ----------
+        records, scratch
+            As the kernel left them.
+        numbers
+            Which lines.
+        first_index
+            The index of the block's first line.
+        """
+        entries: list[Record | Score] = []
+        lines = block.lines
+        counts: list[int] = []
+        n_exact = n_text = n_judged = 0
+        texts = memoryview(block.data), memoryview(scratch).cast("B")
+        for number in numbers:
+            place = number * LINE_COLUMNS
+            at, end = lines[place + LINE_RECORD], lines[place + LINE_COLUMNS + LINE_RECORD]
+            fields = lines[place + LINE_KIND] == FIELDS
+            digest, rest = lines[place + LINE_DIGEST], lines[place + LINE_REST]
+            known = self.golds.get(digest) if fields else None
+            index = first_index + number
+            found = self._decoded.get(number)
+            if found is None and known is None:
+                line = block.line(number)
+                found = self._scoring.line(line, index, chosen)
+                if fields and not _has_large_integer(line):
+                    self._learn(digest, found, end - at, len(line), rest)
+            if found is not None:
+                entries += found
+                counts.append(len(found))
+                n_exact += 1
+                continue
+            assert known is not None
+            task = TASKS[known.task]
+            n_text += task.text_kernel is not None
+            n_judged += task.in_blocks is not None
+            counts.append(end - at)
+            id = known.id if rest == ID_OF_GOLD else id_of(texts, records, at)
+            for sample in range(end - at):
+                row = records[(at + sample) * RECORD_COLUMNS : (at + sample + 1) * RECORD_COLUMNS]
+                text = texts[row[RECORD_TEXT_PLACE] != IN_DATA]
+                response = str(text[row[RECORD_TEXT] : row[RECORD_TEXT_END]], "utf-8")
+                entries.append(
+                    Record(
+                        index,
+                        id,
+                        known.task,
+                        known.answer,
+                        response,
+                        known.question,
+                        sample,
+                        known.row,
+                        known.shared,
+                    )
+                )
+        return Taken(entries, counts, n_exact, n_text, n_judged)
+
+    def _learn(self, digest: int, found: Sequence[Record | Score], n: int, size: int, rest: int) -> None:
+        """Keep the gold of a line that was decoded, unless it can be another's with the same digest."""
+        if len(found) != n:
+            return
+        shared = SharedGold()
+        for entry in found:
+            if not isinstance(entry, Record) or not isinstance(entry.response, str):
+                return
+            entry.shared = shared
+        first = found[0]
+        assert isinstance(first, Record)
+        if rest == ID_OF_GOLD and first.id is None:
+            return
+        looked_at = TASKS[first.task].row_fields
+        if looked_at and (digest & ROW_UNSEEN or not set(looked_at).issubset(GOLD_MEMBERS)):
+            return
+        size += _RECORD_BYTES
+        if self._size + size > self._limit:
+            self.golds.clear()
+            self._size = 0
+        self._size += size
+        # as `dataclasses.replace`, in a fifth of its time
+        self.golds[digest] = Record(
+            first.index, first.id, first.task, first.answer, None, first.question, 0, first.row, shared
+        )
+
+
+def id_of(texts: tuple[memoryview, memoryview], records: ctypes.Array[ctypes.c_int64], number: int) -> Any:
+    """The id of a record, as the kernel left it."""
+    row = records[number * RECORD_COLUMNS : (number + 1) * RECORD_COLUMNS]
+    if row[RECORD_ID_PLACE] == NOWHERE:
+        return None
+    return orjson.loads(texts[row[RECORD_ID_PLACE] != IN_DATA][row[RECORD_ID] : row[RECORD_ID_END]])
+
 
 MOST_GOLDS: Final = 1 << 17
 MOST_BYTES: Final = 1 << 25

@@ -20,8 +20,8 @@ from pydantic import BaseModel, Field
 
 from relfast import __version__
 from relfast.embed import resolve
-from relfast.engine.online.begun import Begun
 from relfast.engine.online.needs import Needs
+from relfast.engine.online.pending import Begun
 from relfast.engine.online.scorer import Scorer
 from relfast.errors import UsageError
 from relfast.json_text import encode_row

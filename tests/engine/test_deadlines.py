@@ -26,7 +26,7 @@ from relfast.embed.adding import add
 from relfast.embed.cache import MemoryCache
 from relfast.embed.session import Session
 from relfast.engine.job import Job
-from relfast.engine.online.working_clock import WorkingClock
+from relfast.engine.online.scorer import WorkingClock
 from relfast.engine.pool.worker import RunningClock
 from relfast.engine.scoring import LOAD_SECONDS, STEP_SECONDS, NoGuard, Place, Scoring
 from relfast.records import Score

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from relfast.engine.detours import Detours
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import Job
+from relfast.engine.segments import Detours
 from relfast.tasks import get_task
 
 FIRST = [f"the first failure \x1b[2J {n}" for n in range(3)]

@@ -18,9 +18,8 @@ from relfast.engine.io.commit_log import CommitLog
 from relfast.engine.io.line_counts import Before, LineCounts, Order, count_lines, open_shared
 from relfast.engine.io.sources import Source
 from relfast.engine.job import make_job
-from relfast.engine.scanned_block import ScannedBlock
 from relfast.engine.scoring import Scoring
-from relfast.engine.text_fast_path import TextFastPath
+from relfast.engine.text_fast_path import ScannedBlock, TextFastPath
 from relfast.errors import ReadError
 
 BLOCK = 1 << 16

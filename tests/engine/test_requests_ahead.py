@@ -11,7 +11,7 @@ from relfast import score_file
 from relfast.engine.file_run import files
 from relfast.engine.io import cutting
 from relfast.engine.pool.pool import Pool
-from relfast.engine.pool.work_item import WorkItem
+from relfast.engine.pool.protocol import WorkItem
 from relfast.engine.pool.worker_process import Worker
 
 N = 1_000

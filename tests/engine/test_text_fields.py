@@ -17,7 +17,7 @@ from relfast.engine.job import Job
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_fast_path import TextFastPath
-from relfast.engine.text_fields import KnownGold
+from relfast.engine.text_gold import KnownGold
 from relfast.seqbench import generate
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions

@@ -14,7 +14,7 @@ from patience import PATIENCE, until
 from reward_cases import HANG, distinct_c2, forget, wait_for_no_workers, workers_of
 
 import relfast
-from relfast.engine.online import told_once
+from relfast.engine.online import counts
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.routes import Routes
 from relfast.engine.pool import pool
@@ -162,7 +162,7 @@ def test_a_kernel_that_fails_leaves_answers_to_workers(
         raise ValueError("no room")
 
     with relfast.Scorer(workers=1) as scorer:
-        monkeypatch.setattr(told_once, "_told", set())
+        monkeypatch.setattr(counts, "_told_of", set())
         monkeypatch.setitem(vars(TASKS["REL-C2"]), "score_fast", fails)
         monkeypatch.setattr(Routes, "_judged_route", lambda self, name: None)
         forget(scorer)

@@ -19,7 +19,7 @@ from patience import PATIENCE
 from reward_cases import HANG, distinct_c2
 
 import relfast
-from relfast.engine.online.shared_place import POOL_VARIABLE, place_of
+from relfast.engine.online.shared_pool import POOL_VARIABLE, place_of
 from relfast.errors import UsageError
 from relfast.rewards.shared import Adapter, shared_scorer
 

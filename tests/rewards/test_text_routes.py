@@ -13,10 +13,10 @@ import pytest
 from relfast_kernels.compiled import native
 
 import relfast
-from relfast.engine.online import told_once
+from relfast.engine.online import counts
 from relfast.engine.online.incoming import plain
+from relfast.engine.online.pending import Keys
 from relfast.engine.online.routes import HOST_CHARS
-from relfast.engine.online.score_cache import Keys
 from relfast.records import Extracted, Record, Score
 from relfast.rewards import openrlhf, slime
 from relfast.rewards.queries import response_in, sample_of, score_queries
@@ -245,7 +245,7 @@ def test_the_same_question_in_another_object() -> None:
 def test_a_kernel_that_fails_is_told_of_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(told_once, "_told", set())
+    monkeypatch.setattr(counts, "_told_of", set())
     gold = {"label": "yes", "taxa": ["1", "2"]}
     responses = [response for response in RESPONSES if type(response) is str] * 2
     with relfast.Scorer(policy="strict", workers=0) as scorer:

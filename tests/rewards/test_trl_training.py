@@ -14,7 +14,7 @@ import pytest
 
 from relfast import rewards
 from relfast.engine.online.isolated_scoring import IsolatedScoring
-from relfast.engine.online.pending_score import PendingScore
+from relfast.engine.online.pending import PendingScore
 from relfast.engine.pool.failures import timed_out_verdict
 from relfast.records import Score
 

@@ -19,8 +19,7 @@ from relfast.records import Place, Score, unscored
 from relfast.stats.summary import Tally
 
 if TYPE_CHECKING:
-    from relfast.engine.scanned_block import ScannedBlock
-    from relfast.engine.text_fast_path import TextFastPath
+    from relfast.engine.text_fast_path import ScannedBlock, TextFastPath
 
 SEGMENT_LINES: Final = 64
 """Lines reported at a time where records can hang or crash: the most that is done again after a fault."""

@@ -14,8 +14,7 @@ from relfast.engine.io.blocks import Block
 from relfast.engine.io.line_counts import LineCounts, Order, place
 from relfast.engine.pool.failures import Death, Failures, Verdict, blamed
 from relfast.engine.pool.pool import Pool
-from relfast.engine.pool.protocol import BlockRequest
-from relfast.engine.pool.work_item import WorkItem
+from relfast.engine.pool.protocol import BlockRequest, WorkItem
 from relfast.engine.segments import Segment
 from relfast.errors import RelfastError, WorkerError
 from relfast.records import Place, unscored

@@ -11,10 +11,10 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from relfast.embed import CACHE_VARIABLE
-from relfast.engine.detours import Detours
 from relfast.engine.io.lines import lines_of
 from relfast.engine.io.sources import Source
 from relfast.engine.job import Job
+from relfast.engine.segments import Detours
 from relfast.errors import RelfastError
 from relfast.formats import detect
 from relfast.formats.paths import MISSING, follow

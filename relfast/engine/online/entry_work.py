@@ -12,11 +12,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
 
-from relfast.engine.online.pending_score import PendingScore
+from relfast.engine.online.pending import PendingScore
 from relfast.engine.pool.failures import Death, blamed
 from relfast.engine.pool.pool import Pool
-from relfast.engine.pool.protocol import EntriesRequest
-from relfast.engine.pool.work_item import WorkItem
+from relfast.engine.pool.protocol import EntriesRequest, WorkItem
 from relfast.errors import WorkerError
 from relfast.records import Place, Score
 

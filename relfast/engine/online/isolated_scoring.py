@@ -10,13 +10,11 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from relfast.cores import usable_cores
-from relfast.engine.online.counts import Counts
+from relfast.engine.online.counts import Counts, tell
 from relfast.engine.online.entry_work import EntryQueue
 from relfast.engine.online.incoming import not_plain, plain
-from relfast.engine.online.pending_score import PendingScore
-from relfast.engine.online.score_cache import Key, Keys, ScoreCache, for_record
+from relfast.engine.online.pending import Key, Keys, PendingScore, ScoreCache, for_record
 from relfast.engine.online.shared_pool import SharedPool
-from relfast.engine.online.told_once import tell
 from relfast.engine.pool.pool import Pool
 from relfast.engine.scoring import Scoring, failed
 from relfast.records import Extracted, Record, Score

@@ -19,8 +19,8 @@ from typing import Any, Final
 from relfast.cores import default_workers, usable_cores
 from relfast.engine.job import Job
 from relfast.engine.online.entry_work import EntryQueue
-from relfast.engine.online.pending_score import PendingScore
-from relfast.engine.online.shared_place import is_ours
+from relfast.engine.online.pending import PendingScore
+from relfast.engine.online.shared_pool import is_ours
 from relfast.engine.pool import protocol as wire
 from relfast.engine.pool.pool import Pool
 from relfast.records import Record, Score

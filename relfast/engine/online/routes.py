@@ -11,18 +11,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from contextlib import nullcontext
 from typing import Any, Final, overload
 
 from relfast.cores import usable_cores
-from relfast.engine.online.begun import Begun, delivered
 from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import Columns, flaw_of, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.judged_route import JudgedRoute
-from relfast.engine.online.micro_batching import MicroBatcher
-from relfast.engine.online.pending_score import PendingScore
+from relfast.engine.online.pending import Begun, PendingScore, delivered
 from relfast.engine.online.text_route import TextRoute, own
 from relfast.engine.scoring import Scoring, failed
 from relfast.engine.strict_reader import FEW
@@ -32,6 +32,53 @@ from relfast.records import Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
 from relfast.tasks.base import Task
+
+MAX_TOGETHER: Final = 256
+"""Records scored in one go; more would only make the first wait for the last."""
+
+
+class MicroBatcher:
+    """One thread at a time scores, for itself and for all that wait.
+
+    A call that comes alone is scored at once; calls that come meanwhile are scored together by whoever is
+    let in next. Thread-safe.
+
+    Parameters
+    ----------
+    score
+        Scores of records, in order; may raise.
+    lock
+        Held by whoever scores; hold it to score many without waiting callers. Those that share it take
+        turns.
+    """
+
+    def __init__(self, score: Callable[[Sequence[Record]], list[Score]], lock: threading.Lock) -> None:
+        self._score = score
+        self.lock = lock
+        self._waiting: deque[tuple[Record, Future[Score]]] = deque()
+
+    def __call__(self, record: Record) -> Score:
+        """The record's score. Raises what scoring raised."""
+        mine: Future[Score] = Future()
+        self._waiting.append((record, mine))
+        with self.lock:
+            while not mine.done():
+                self._score_some()
+        return mine.result()
+
+    def _score_some(self) -> None:
+        together = [self._waiting.popleft() for _ in range(min(MAX_TOGETHER, len(self._waiting)))]
+        try:
+            scores = self._score([record for record, _ in together])
+        except BaseException as error:
+            for _, future in together:
+                future.set_exception(error)
+            if not isinstance(error, Exception):
+                raise  # a Ctrl-C is the caller's, and nobody else's wait may last for ever
+            return
+        for (_, future), score in zip(together, scores, strict=True):
+            future.set_result(score)
+
 
 HOST_CHARS: Final = 1_000_000
 """Longest response scored in the host: at worst 0.1 s, which nothing there could cut short."""

@@ -10,22 +10,21 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 import warnings
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Unpack
+from typing import Any, Final, Unpack
 
 from relfast.engine.job import Job, make_job
-from relfast.engine.online.begun import Begun, delivered
 from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import check_records, columns_of
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.needs import level_of_caller
-from relfast.engine.online.pending_score import PendingScore
+from relfast.engine.online.pending import Begun, PendingScore, delivered
 from relfast.engine.online.routes import Routes
 from relfast.engine.online.text_route import own
-from relfast.engine.online.working_clock import WorkingClock
 from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
@@ -34,6 +33,39 @@ from relfast.formats import filter_of
 from relfast.keywords import JobKeywords, OnError
 from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
+
+LONG_SECONDS: Final = 1.0
+"""What is shorter is nobody's ruin, and too short to tell work from waiting."""
+
+LEAST_WORK: Final = 0.1
+"""Share of a long time that the process must have been at work, all threads together."""
+
+
+class WorkingClock:
+    """Monotonic seconds without the long times in which this process hardly ran: it was stopped (Ctrl-Z), or
+    the machine was overloaded. A record must not pay for them with its deadline.
+
+    Parameters
+    ----------
+    now, worked
+        Seconds from any start on, and CPU seconds of this process.
+    """
+
+    def __init__(
+        self,
+        now: Callable[[], float] = time.monotonic,
+        worked: Callable[[], float] = time.process_time,
+    ) -> None:
+        self._now, self._worked = now, worked
+        self._last = now(), worked()
+        self._left_out = 0.0
+
+    def __call__(self) -> float:
+        before, worked_before = self._last
+        self._last = now, worked = self._now(), self._worked()
+        if now - before > LONG_SECONDS and worked - worked_before < LEAST_WORK * (now - before):
+            self._left_out += now - before
+        return now - self._left_out
 
 
 class Scorer:
@@ -93,7 +125,7 @@ class Scorer:
 
     def share_pool(self, place: str) -> None:
         """Leave what needs workers to the pool behind a socket, which other processes use too
-        (`relfast.engine.online.shared_place.place_of`); to be called before anything is scored."""
+        (`relfast.engine.online.shared_pool.place_of`); to be called before anything is scored."""
         self._place = place
         self._start_anew()
 

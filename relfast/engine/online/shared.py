@@ -9,7 +9,7 @@ from typing import Final
 
 from relfast.cores import default_workers
 from relfast.engine.online.scorer import Scorer
-from relfast.engine.online.shared_place import POOL_VARIABLE, place_of
+from relfast.engine.online.shared_pool import POOL_VARIABLE, place_of
 from relfast.keywords import AdapterKeywords
 
 WORKERS: Final = 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final
 
-from relfast.engine.online.told_once import tell
+from relfast.engine.online.counts import tell
 from relfast.engine.scoring import Scoring, failed
 from relfast.engine.strict_reader import FEW, Claim, Found, StrictReader
 from relfast.json_text import once_decoded

@@ -27,7 +27,7 @@ from relfast.engine.io.line_counts import open_shared
 from relfast.engine.job import Job
 from relfast.engine.pool import protocol as wire
 from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death, Died
-from relfast.engine.pool.work_item import WorkItem
+from relfast.engine.pool.protocol import WorkItem
 from relfast.engine.pool.worker_process import Worker, failure_of, shield_thread
 from relfast.errors import WorkerError
 from relfast.memo import create_shared, path_of

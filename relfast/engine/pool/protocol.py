@@ -11,15 +11,39 @@ import os
 import pickle
 import struct
 import time
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 from relfast.engine.gold_records import Repeated
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.line_counts import Before
 from relfast.engine.job import Job
-from relfast.engine.pool.failures import Verdict
-from relfast.errors import RelfastError
+from relfast.engine.pool.failures import Death, Verdict
+from relfast.errors import RelfastError, WorkerError
 from relfast.records import Place, Record, Score
+
+
+class WorkItem(Protocol):
+    """What a worker is asked to do. All methods are called by the pool's threads, one at a time."""
+
+    ahead: bool = False
+    """Whether its request may wait in the pipe of a worker that is about to be done: a small one."""
+
+    def request(self) -> Any:
+        """The message to the worker."""
+
+    def answer(self, message: Any) -> None:
+        """A message from the worker."""
+
+    def finished(self) -> None:
+        """The worker is done with it."""
+
+    def died(self, death: Death) -> Sequence[WorkItem]:
+        """The worker died on it; what is left to do, as new items."""
+
+    def failed(self, error: WorkerError) -> None:
+        """It cannot be done."""
+
 
 _HEAD: Final = struct.Struct("<QQ")
 _IN_FLIGHT: Final = struct.Struct("<qqqqq")

@@ -15,7 +15,7 @@ from relfast.errors import WorkerError
 
 if TYPE_CHECKING:
     from relfast.engine.pool.forkserver import ForkServer
-    from relfast.engine.pool.work_item import WorkItem
+    from relfast.engine.pool.protocol import WorkItem
 
 _END_SECONDS: Final = 0.2
 

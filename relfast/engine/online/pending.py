@@ -1,18 +1,103 @@
-"""Answers that were scored before, and answers that are being scored: neither goes to a worker again."""
+"""Scores that are not there yet: what waits for one, what answers equal to one share, and batches of them.
+
+`concurrent.futures.Future` would do, but making one takes 15 µs (a condition with its own lock and queue),
+a quarter of what a host spends on a molecule. A pending score has one lock, and makes another for a thread
+that really has to wait.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import pickle
+import threading
+from _thread import LockType, allocate_lock
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from hashlib import blake2b
+from itertools import count
 from typing import Any, Final
 
-from relfast.engine.online.pending_score import PendingScore
-from relfast.records import Extracted, Record, Score
+from relfast.engine.pool.failures import Failures
+from relfast.records import Extracted, Record, Score, Status, unscored
 from relfast.tasks import TASKS
+
+_places = count()
+
+
+class PendingScore:
+    """A record and, some time, its score. It cannot be cancelled: a worker may have it already.
+
+    ``record.index`` is replaced by a number of its own, which the score has too. The attributes after
+    ``record`` belong to the queue and its lock.
+    """
+
+    __slots__ = (
+        "_calls",
+        "_lock",
+        "_score",
+        "_waiting",
+        "doubled",
+        "failures",
+        "holders",
+        "queued",
+        "record",
+        "settled",
+    )
+
+    def __init__(self, record: Record) -> None:
+        record.index, record.sample = next(_places), 0
+        self.record = record
+        self.failures = Failures()
+        self.holders = 0
+        self.queued = False
+        self.doubled = False
+        self.settled = False
+        self._lock = allocate_lock()
+        self._score: Score | None = None
+        self._waiting: list[LockType] = []
+        self._calls: list[Callable[[Score], object]] = []
+
+    def set_score(self, score: Score) -> None:
+        """Tell everybody who asked. The first score counts."""
+        with self._lock:
+            if self._score is not None:
+                return
+            self._score = score
+            waiting, calls = self._waiting, self._calls
+        for waiter in waiting:
+            waiter.release()
+        for call in calls:
+            call(score)
+
+    def when_done(self, call: Callable[[Score], object]) -> None:
+        """Call with the score: now if it is there, else in the thread that brings it."""
+        with self._lock:
+            score = self._score
+            if score is None:
+                self._calls.append(call)
+        if score is not None:
+            call(score)
+
+    def score(self) -> Score:
+        """The score, waited for if need be."""
+        if self._score is None:
+            waiter = allocate_lock()
+            waiter.acquire()
+            with self._lock:
+                if self._score is None:
+                    self._waiting.append(waiter)
+                else:
+                    waiter.release()
+            waiter.acquire()
+        assert self._score is not None
+        return self._score
+
+    def unscored(self, status: Status, kind: str, message: str) -> Score:
+        record = self.record
+        return unscored(record.index, record.id, record.task, 0, status, kind, message)
+
 
 REMEMBERED: Final = 10_000
 """Scores kept; about 1 kB each, so 10 MB. A GRPO step has 1,000 to 10,000 rollouts."""
@@ -154,3 +239,64 @@ def for_record(score: Score, record: Record) -> Score:
         score.vote,
         score.pred,
     )
+
+
+class Begun:
+    """What `relfast.Scorer.begin` gives.
+
+    Parameters
+    ----------
+    begun
+        The score of each entry, or where it will be.
+    entries
+        What is scored.
+    count
+        Told of all scores, by `scores`.
+    """
+
+    def __init__(
+        self,
+        begun: Sequence[Score | PendingScore],
+        entries: Sequence[Record | Score],
+        count: Callable[[list[Score]], list[Score]],
+    ) -> None:
+        self._begun, self._entries, self._count = begun, entries, count
+
+    async def ended(self) -> None:
+        """Return when all are scored; the event loop goes on meanwhile, and no thread is held."""
+        waited = [each for each in self._begun if isinstance(each, PendingScore)]
+        if not waited:
+            return
+        loop = asyncio.get_running_loop()
+        over: asyncio.Future[None] = loop.create_future()
+        left, lock = len(waited), threading.Lock()
+
+        def end() -> None:
+            if not over.done():  # whoever awaits may have been cancelled
+                over.set_result(None)
+
+        def one_less(_: Score) -> None:
+            nonlocal left
+            with lock:
+                left -= 1
+                is_last = left == 0
+            if is_last:
+                with contextlib.suppress(RuntimeError):  # the loop is closed
+                    loop.call_soon_threadsafe(end)
+
+        for each in waited:
+            each.when_done(one_less)
+        await over
+
+    def scores(self) -> list[Score]:
+        """The scores in order, waited for if need be. To be called once."""
+        return self._count([delivered(*pair) for pair in zip(self._begun, self._entries, strict=True)])
+
+
+def delivered(begun: Score | PendingScore | None, entry: Record | Score | None) -> Score:
+    """The row of an entry, waited for if need be."""
+    if isinstance(begun, PendingScore):
+        assert isinstance(entry, Record)
+        return for_record(begun.score(), entry)
+    assert begun is not None
+    return begun
