@@ -23,6 +23,6 @@ def rounds(number: int) -> int:
     return number if SEED is not None else max(1, number // 16)
 
 
-def share(inputs: Sequence[T]) -> Sequence[T]:
-    """Of real inputs that are many: all of them under ``make fuzz``, every twentieth in the tests of every day."""
-    return inputs if SEED is not None else inputs[::20]
+def share(inputs: Sequence[T], every: int = 20) -> Sequence[T]:
+    """Of real inputs that are many: all of them under ``make fuzz``, one of ``every`` in the tests of every day."""
+    return inputs if SEED is not None else inputs[::every]

@@ -43,7 +43,7 @@ WITH_THE_RECORD = 2.0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT], ids=lambda s: s.name)
+@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSEGV], ids=lambda s: s.name)
 def test_worker_killed_or_segfault(signum: signal.Signals, tmp_path: Path) -> None:
     """Two workers die under one record: it is crashed, with the signal; its neighbours keep their scores."""
     neighbours = honest(6)
@@ -118,9 +118,10 @@ def test_verbose_tells_of_a_slow_record(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["SIGINT", "SIGTERM"]
+    ("signum", "code", "workers"),
+    [(signal.SIGINT, 130, 2), (signal.SIGTERM, 143, 0)],
+    ids=["SIGINT", "SIGTERM"],
 )
-@pytest.mark.parametrize("workers", [2, 0])
 def test_interrupted(signum: signal.Signals, code: int, workers: int, tmp_path: Path) -> None:
     """The finished prefix is there, whole; one line says how to go on; the rest follows with --resume."""
     records = honest(3000, padding=2000)

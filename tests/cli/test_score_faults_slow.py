@@ -1,4 +1,4 @@
-"""The faults that take time: thirty kills, all hostile molecules, memory over ten times the input."""
+"""The faults that take time: a dozen kills, hostile molecules, memory over ten times the input."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ import pytest
 from corpora import DATA, naughty_strings, rel_records, rows
 from engine_runs import Run, honest, relfast, rows_of, write_dump
 from relfast_kernels.compiled import native
+from seeds import share
 
 pytestmark = pytest.mark.slow
 
 
-def test_sigkill_at_thirty_random_moments(tmp_path: Path) -> None:
+def test_sigkill_at_random_moments(tmp_path: Path) -> None:
     """Each time continued with another number of workers; in the end the bytes of an uninterrupted run."""
     rng = random.Random(5)
     dump = write_dump(tmp_path / "dump.jsonl", honest(6000, padding=2000))
@@ -26,22 +27,22 @@ def test_sigkill_at_thirty_random_moments(tmp_path: Path) -> None:
     assert relfast(dump, "-o", tmp_path / "quiet.jsonl", "-q", "--workers", 2).returncode == 0
     seconds = time.monotonic() - started
     out = tmp_path / "rows.jsonl"
-    for number in range(30):
-        if number % 10 == 0:
+    for number in range(12):
+        if number % 6 == 0:
             out.unlink(missing_ok=True)
             Path(f"{out}.journal").unlink(missing_ok=True)
         run = Run(dump, "-o", out, "-q", "--resume", "--workers", rng.choice([0, 1, 2, 3]))
         time.sleep(rng.uniform(0, seconds))
         run.kill()
         run.wait()
-        if number % 5 == 0:
+        if number % 4 == 0:
             assert run.left() == []
     assert relfast(dump, "-o", out, "-q", "--resume").returncode == 0
     assert out.read_bytes() == (tmp_path / "quiet.jsonl").read_bytes()
 
 
 def _hostile_records() -> list[dict[str, Any]]:
-    """All of tests/data/hostile paired with real gold, honest neighbours between."""
+    """What tests/data/hostile has, paired with real gold, honest neighbours between."""
     rng = random.Random(1)
     golds = {task: rel_records(task) for task in ("REL-A1", "REL-B1", "REL-C1", "REL-C2", "REL-C3")}
     records: list[dict[str, Any]] = []
@@ -71,21 +72,21 @@ def _hostile_records() -> list[dict[str, Any]]:
         else:
             add("honest", record, "Answer 3, Yes: taxon_3, <Yes>")
 
-    for pair in rows("hostile/nasty_pairs.jsonl.gz"):
+    for pair in share(list(rows("hostile/nasty_pairs.jsonl.gz")), 3):
         tagged = f"<smiles>{pair['response']}</smiles>"
         add("hostile", golds["REL-C2"][0], tagged, {"smiles": pair["gold"]})
         add_honest()
         add("hostile", golds["REL-C3"][0], tagged, {"missing_smiles": [pair["gold"]]})
         add_honest()
-    for number, nasty in enumerate(rows("hostile/nasty_smiles.jsonl.gz")):
+    for number, nasty in enumerate(share(list(rows("hostile/nasty_smiles.jsonl.gz")), 3)):
         task = ("REL-C2", "REL-C3")[number % 2]
         add("hostile", rng.choice(golds[task]), f"<smiles>{nasty['smiles']}</smiles>")
         add_honest()
-    for line in (DATA / "hostile/bad_smiles.txt").read_text("utf-8").split("\n"):
+    for line in share((DATA / "hostile/bad_smiles.txt").read_text("utf-8").split("\n"), 3):
         if line and not line.startswith("# "):
             add("hostile", rng.choice(golds[rng.choice(["REL-C2", "REL-C3"])]), f"<smiles>{line}</smiles>")
             add_honest()
-    for text in naughty_strings():
+    for text in share(naughty_strings(), 3):
         for task in golds:
             add("hostile", rng.choice(golds[task]), text)
         add("hostile", rng.choice(golds["REL-C2"]), f"<smiles>{text}</smiles>")
@@ -96,6 +97,7 @@ def _hostile_records() -> list[dict[str, Any]]:
 TIMEOUT, WORKERS = 1, 2
 
 
+@pytest.mark.fuzz
 def test_all_hostile_data(tmp_path: Path) -> None:
     """Every record has its row, nothing aborts, neighbours are untouched."""
     records = _hostile_records()

@@ -114,11 +114,7 @@ def test_all_files_with_the_seeds_names(tmp_path: Path) -> None:
         "TOTAL,5,0.6000,0.5900,0.3170",
     ]
     assert page.count("<figure") == page.count("<svg") == 7
-
-
-@pytest.mark.slow
-def test_a_hallucination_that_is_gone_leaves_no_old_picture(tmp_path: Path) -> None:
-    report(tmp_path, ROWS)
+    # a hallucination that is gone leaves no old picture
     heatmaps, _, page = report(tmp_path, [*ROWS[:2], *ROWS[3:]])
     assert heatmaps == {"heatmap_example_best.png", "heatmap_example_worst.png"}
     assert "there is no hallucination case" in page

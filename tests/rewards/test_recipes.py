@@ -180,19 +180,6 @@ def test_areal(load: Callable[..., Any], expected: list[float | None]) -> None:
     assert pickle.loads(pickle.dumps(reward)) is reward
 
 
-@pytest.mark.trainers
-@pytest.mark.filterwarnings("ignore")
-def test_areal_itself(load: Callable[..., Any], expected: list[float | None]) -> None:
-    """Through its wrapper, in a process of its own."""
-    api = pytest.importorskip("areal.api.reward_api")
-    reward = load("areal_reward").relfast_reward
-    assert tuple(inspect.signature(api.reward_fn).parameters)[:4] == AREAL_CALL
-    wrapper = api.AsyncRewardWrapper(reward, timeout_seconds=120, max_workers=1)
-    for row, text, value in zip(ROWS, RESPONSES, expected, strict=True):
-        given = asyncio.run(wrapper("p", text, [1], [2], messages=[], **as_text(row)))
-        assert given == (0.0 if value is None else value)
-
-
 # rLLM 0.3
 
 
