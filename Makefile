@@ -15,7 +15,7 @@ LINES   ?= 100000
 MUTANTS ?= 200
 
 .PHONY: chromium demo test test-all test-everything test-pages test-quick test-trainers test-trainers-quick test-lines test-ray \
-  test-ray-quick warmup mutants fuzz fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs clean
+  test-ray-quick warmup mutants fuzz fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs wheel clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -73,6 +73,10 @@ test-all: $(VENV)/.test chromium
 ## the tests of it alone
 test-everything: $(VENV)/.test
 	$(PYTEST) $(SPREAD)
+
+## a wheel with compiled kernels for this kind of machine, into dist/; three to six minutes of processor time
+wheel: $(VENV)/.test
+	$(BIN)/python -m build --wheel --no-isolation
 
 warmup: $(VENV)/.test
 	$(BIN)/relfast warmup
@@ -159,4 +163,4 @@ render: $(VENV)/.test
 	$(BIN)/python -m benchmarks.render
 
 clean:
-	rm -rf $(VENV) demo-output site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist demo-output site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,7 @@ from relfast.cli.examples import HelpedCommand
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
 from relfast.cli.parameters import options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
-from relfast.engine.text_setting import COMPILE_VARIABLE, compile_in_background, when_to_compile
+from relfast.engine.text_setting import compile_in_background, when_to_compile
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
 from relfast.json_text import encode_indented
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from relfast.engine.file_run.run import Progress
     from relfast.engine.job import Job
     from relfast.stats.summary import Summary
-
-_COMPILING: Final = (
-    "kernels that were missing are compiled in the background, for later runs"
-    f" (`relfast warmup` waits for them; {COMPILE_VARIABLE}=wait or off)"
-)
 
 
 @click.command(name="score", cls=HelpedCommand)
@@ -139,9 +134,8 @@ def score(
             else:
                 how |= {"shard": _shard(shard), "lengths": lengths, "outlives": True}
                 summary = score_files(inputs, output, job, limit=limit, **how)
-                # of one row it is not worth asking
-                if summary.rows > 1 and compile_in_background(outlives=True) and not quiet:
-                    say(_COMPILING)
+                if summary.rows > 1:  # of one row it is not worth asking
+                    compile_in_background(outlives=True, tell=None if quiet else say)
     except signals.Interrupted as signal:
         goes_on = resume and _has_rows(inputs, output, engine)
         say(f"relfast: {signal} {_how_far(latest, goes_on=goes_on)}")

@@ -58,17 +58,15 @@ def compile_kernels() -> int:
 
     try:
         native.cache().check(make=True)
+        missing = [unit for unit in native.UNITS if native.load(unit) is None]
+        if missing:
+            native.check_room()
+            for unit in missing:
+                native.remove(unit)  # what cannot be loaded is damaged
+            with _Shown() as shown:
+                make(missing, usable_cores(), environment=environment(), tell=shown)
     except OSError as error:
         raise OutputError(native.cache().path, error.strerror or str(error)) from None
-    missing = [unit for unit in native.UNITS if native.load(unit) is None]
-    for unit in missing:
-        native.remove(unit)  # what cannot be loaded is damaged
-    if missing:
-        with _Shown() as shown:
-            try:
-                make(missing, usable_cores(), environment=environment(), tell=shown)
-            except OSError as error:
-                raise OutputError(native.cache().path, str(error)) from None
     native.clean_up()
     return len(native.UNITS)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Final
 
 from relfast.engine.job import Job
@@ -36,18 +37,39 @@ def when_to_compile() -> str:
     return chosen
 
 
-def compile_in_background(*, outlives: bool = False) -> bool:
+_COMPILING: Final = (
+    "kernels that were missing are compiled in the background, for later runs"
+    f" (`relfast warmup` waits for them; {COMPILE_VARIABLE}=wait or off)"
+)
+_MEANWHILE: Final = "rows are the same, but take longer; `relfast warmup` tries again"
+
+
+def compile_in_background(*, outlives: bool = False, tell: Callable[[str], None] | None = None) -> None:
     """Have the kernels compiled by a process of low priority that nobody waits for, at most one a machine and
-    user; whether there was need and it was wanted.
+    user, where there is need and it is wanted; ``tell`` is told so, or why it cannot be done.
 
     It ends with this process, or ``outlives`` it: a command may leave it behind, a library call never does.
     """
     from relfast_kernels.compiled import native  # a run of one line does without
 
-    if when_to_compile() != "background" or all(map(native.is_built, native.UNITS)):
-        return False
-    if not native.cache().usable(make=True):
-        return False
+    if when_to_compile() != "background":
+        return
+    missing = [unit for unit in native.UNITS if not native.is_built(unit)]
+    if not missing or not native.cache().usable(make=True):
+        return
+    failed = {unit: reason for unit in missing if (reason := native.failure(unit)) is not None}
+    if len(failed) == len(missing):
+        for unit, reason in failed.items():
+            if reason and tell is not None:
+                tell(f"kernels {unit} cannot be compiled here ({reason}): {_MEANWHILE}")
+                native.note_failure(unit, "")
+        return
+    try:
+        native.check_room()
+    except OSError as error:
+        if tell is not None:
+            tell(f"kernels are not compiled, {native.cache().path}: {error.strerror or error}; {_MEANWHILE}")
+        return
     # workers look for the result from time to time
     import subprocess  # loads a dozen modules, and kernels are there as a rule
 
@@ -60,4 +82,5 @@ def compile_in_background(*, outlives: bool = False) -> bool:
         start_new_session=True,
         env=environment(),
     )
-    return True
+    if tell is not None:
+        tell(_COMPILING)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -12,23 +14,32 @@ from pathlib import Path
 import pytest
 from corpora import ROOT
 from patience import PATIENCE
+from relfast_kernels.compiled import native
 
 from relfast import __version__
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("wheel", tmp_path_factory.mktemp("wheel"))
+    for unit in native.UNITS:
+        assert native.is_built(unit) or native.build(unit)
+    return build("wheel", tmp_path_factory.mktemp("wheel"))[0]
 
 
-def build(kind: str, folder: Path) -> Path:
-    """Built from the sources as they are by the backend that pip calls."""
-    hook = f"import hatchling.build; print(hatchling.build.build_{kind}({str(folder)!r}))"
+def build(kind: str, folder: Path, processors: str = "native") -> tuple[Path, str]:
+    """Built from the sources as they are by the backend that pip calls, and what it said; with the libraries
+    that are there."""
     done = subprocess.run(
-        [sys.executable, "-c", hook], cwd=ROOT, capture_output=True, text=True, check=False, timeout=PATIENCE
+        [sys.executable, "-c", f"import hatch_build; print(hatch_build.build_{kind}({str(folder)!r}))"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "RELFAST_WHEEL_FOR": processors},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
-    return folder / done.stdout.split()[-1]
+    return folder / done.stdout.split()[-1], done.stderr
 
 
 def test_top_level_names(wheel: Path) -> None:
@@ -44,7 +55,34 @@ def test_top_level_names(wheel: Path) -> None:
         "relfast/data/rel_demo.jsonl.gz",
         "relfast/data/NOTICE",
     } <= set(names)
-    assert not [name for name in names if "tests/" in name or name.endswith((".pyc", ".so", ".o"))]
+    shipped = [name for name in names if name.endswith((".so", ".o"))]
+    assert {name.rpartition("-")[0] for name in shipped} == {
+        f"relfast_kernels/compiled/shipped/{unit}" for unit in native.UNITS
+    }
+    assert not [name for name in names if "tests/" in name or name.endswith(".pyc")]
+    assert wheel.name.endswith(f"-py3-none-manylinux_2_28_{os.uname().machine}.whl")
+
+
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump is part of binutils, as ld is")
+def test_libraries_need_functions_of_the_c_library_in_no_version(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".so")]
+        archive.extractall(tmp_path, names)
+    said = subprocess.run(
+        ["objdump", "-p", "-T", *names], cwd=tmp_path, capture_output=True, text=True
+    ).stdout
+    assert said.count("DYNAMIC SYMBOL TABLE") == len(names)
+    assert "NEEDED" not in said
+    assert "GLIBC" not in said
+    missing = {line.split()[-1] for line in said.splitlines() if "*UND*" in line}
+    assert missing <= {"abort", "memchr", "memcmp", "memcpy", "memmove", "memset"}
+
+
+def test_a_wheel_without_libraries_says_so(tmp_path: Path) -> None:
+    wheel, said = build("wheel", tmp_path, processors="")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert said.count("no compiled kernels in this wheel") == 1
+    assert zipfile.is_zipfile(wheel)
 
 
 def test_metadata(wheel: Path) -> None:
@@ -59,7 +97,7 @@ def test_metadata(wheel: Path) -> None:
 
 
 def test_sdist_holds_what_a_build_needs(tmp_path: Path) -> None:
-    with tarfile.open(build("sdist", tmp_path)) as archive:
+    with tarfile.open(build("sdist", tmp_path)[0]) as archive:
         names = {"/".join(name.split("/")[1:]) for name in archive.getnames()}
     assert {
         "pyproject.toml",
@@ -87,7 +125,7 @@ def test_no_package_called_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_editable_install_is_plain_paths(tmp_path: Path) -> None:
     """Which type checkers follow; and none of them offers the repository's other folders as packages."""
-    with zipfile.ZipFile(build("editable", tmp_path)) as archive:
+    with zipfile.ZipFile(build("editable", tmp_path)[0]) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".pth")]
         folders = [Path(line) for line in archive.read(name).decode().splitlines()]
         assert not [name for name in archive.namelist() if name.endswith(".py")]

@@ -1,7 +1,8 @@
-"""``python -m relfast_kernels.compiled PARENT UNIT``: build a unit, end with the process PARENT (0: nobody),
-and tell on standard output, a line at a time, how many functions of how many have been lowered.
+"""``python -m relfast_kernels.compiled PARENT UNIT [PROCESSORS]``: build a unit, end with the process PARENT
+(0: nobody), and tell on standard output, a line at a time, how many functions of how many have been lowered.
 
-With a third argument numba's own way is taken, as it is where `builder.lowered_once` fails. The unit ``all``
+PROCESSORS are LLVM's names, with commas between; an empty one, or none, is for this very processor. With a
+fourth argument numba's own way is taken, as it is where `builder.lowered_once` fails. The unit ``all``
 stands for all that are missing, unless another process has been told so: at most one a machine and user.
 """
 
@@ -30,29 +31,34 @@ def _tell(done: int, functions: int) -> None:
     sys.stdout.flush()
 
 
-def _build(unit: str, own_way: bool) -> None:
-    with native.alone(native.shared_library(unit).stem):
-        if native.is_built(unit):
+def _build(unit: str, processors: list[str], own_way: bool) -> None:
+    with native.alone(native.shared_library(unit, processors[0]).stem):
+        missing = [processor for processor in processors if not native.is_kept(unit, processor)]
+        if not missing:
             return
-        from relfast_kernels.compiled import builder
-
         try:
-            made = builder.module_of(native.entries_of(unit), own_way=own_way, tell=_tell)
-        except Exception:
+            from relfast_kernels.compiled import builder
+
+            module, entries = builder.module_of(native.entries_of(unit), own_way=own_way, tell=_tell)
+        except Exception as error:
             if own_way:
+                if "" in processors:
+                    native.note_failure(unit, f"{type(error).__name__}: {error}")
                 raise
             # in a new process: this one has numba's functions half made
-            again = ["-P", "-m", "relfast_kernels.compiled", *sys.argv[1:], "own"]
+            again = ["-P", "-m", "relfast_kernels.compiled", *sys.argv[1:3], ",".join(processors), "own"]
             os.execv(sys.executable, [sys.executable, *again])
-        native.keep(unit, *made, builder.emitted)
+        for processor in missing:
+            native.keep(unit, module, entries, builder.emitted, processor)
 
 
 def _build_all() -> None:
     from relfast_kernels.compiled.making import make
 
     with native.alone("all", wait=False):
-        missing = [unit for unit in native.UNITS if not native.is_built(unit)]
-        make(missing, len(os.sched_getaffinity(0)))
+        native.check_room()
+        wanted = [unit for unit in native.UNITS if not native.is_built(unit) and native.failure(unit) is None]
+        make(wanted, len(os.sched_getaffinity(0)))
         native.clean_up()
 
 
@@ -62,4 +68,4 @@ if __name__ == "__main__":
     if sys.argv[2] == "all":
         _build_all()
     else:
-        _build(sys.argv[2], own_way=len(sys.argv) > 3)
+        _build(sys.argv[2], "".join(sys.argv[3:4]).split(","), own_way=len(sys.argv) > 4)

@@ -28,12 +28,11 @@ from relfast_kernels.compiled.jit import BUILT, kernel
 _KINDS: Final = {"p": types.voidptr, "i": types.int64}
 _COUNTING: Final = re.compile(r"^\s*(?:tail )?call void @NRT_(?:incref|decref)\(.*\n", re.MULTILINE)
 _FREE: Final = re.compile(r"^declare void @NRT_MemInfo_call_dtor\(([\w*]+).*$", re.MULTILINE)
-_NEVER: Final = r"""declare void @abort()
-
-define linkonce_odr void @NRT_MemInfo_call_dtor(\1) {
-  call void @abort()
-  unreachable
-}"""
+_NEVER: Final = (
+    "declare void @abort()\n"
+    r"define linkonce_odr void @NRT_MemInfo_call_dtor(\1) {"
+    "\n  call void @abort()\n  unreachable\n}"
+)
 
 Tell = Callable[[int, int], None]
 """Told how many functions of how many are lowered."""
@@ -70,8 +69,9 @@ def lowered_once(count: Callable[[], None]) -> Iterator[None]:
 
 def module_of(
     entries_module: str, *, own_way: bool = False, tell: Tell | None = None
-) -> tuple[Any, dict[str, Any]]:
-    """An LLVM module of all that the entries of a Python module call, and what is to be known of the entries.
+) -> tuple[str, dict[str, Any]]:
+    """The text of an LLVM module of all that the entries of a Python module call, not optimised, and what is
+    to be known of the entries.
 
     ``own_way``: lowered, linked and optimised by numba itself.
     """
@@ -104,13 +104,7 @@ def module_of(
     for value in (*linked.functions, *linked.global_variables):
         if not value.is_declaration and value.name not in symbols:
             value.linkage = "internal"
-    if hasattr(llvm, "create_pass_builder"):  # llvmlite before 0.44 leaves it as numba has made it
-        options = llvm.create_pipeline_tuning_options(3)
-        options.loop_vectorization = True
-        options.slp_vectorization = False  # as numba has it
-        passes = llvm.create_pass_builder(_target(reloc="pic", codemodel="default"), options)
-        passes.getModulePassManager().run(linked, passes)
-    return linked, entries
+    return str(linked), entries
 
 
 def _lowered(declared: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
@@ -142,19 +136,26 @@ def _with_callees(libraries: list[Any]) -> list[Any]:
     return list(found)
 
 
-def emitted(module: Any, **options: Any) -> bytes:
-    """The object code of an LLVM module for this processor."""
-    code: bytes = _target(**options).emit_object(module)
-    return code
+def emitted(module: str, processor: str = "", **options: str) -> bytes:
+    """The object code of the text of an LLVM module, optimised for a processor of this machine's family.
 
-
-def _target(**options: Any) -> Any:
+    ``processor`` is LLVM's name of it, as ``x86-64-v3``; without, code is for this very one.
+    """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(),
-        features=llvm.get_host_cpu_features().flatten(),
+    target = llvm.Target.from_default_triple().create_target_machine(
+        cpu=processor or llvm.get_host_cpu_name(),
+        features="" if processor else llvm.get_host_cpu_features().flatten(),
         opt=3,
         jit=options["reloc"] == "static",
         **options,
     )
+    parsed = llvm.parse_assembly(module)
+    if hasattr(llvm, "create_pass_builder"):  # llvmlite before 0.44 leaves it as numba has made it
+        tuning = llvm.create_pipeline_tuning_options(3)
+        tuning.loop_vectorization = True
+        tuning.slp_vectorization = False  # as numba has it
+        passes = llvm.create_pass_builder(target, tuning)
+        passes.getModulePassManager().run(parsed, passes)
+    code: bytes = target.emit_object(parsed)
+    return code

@@ -33,16 +33,20 @@ def make(
     units: Sequence[str],
     processes: int,
     *,
+    processors: Sequence[str] = ("",),
     environment: Mapping[str, str] | None = None,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> None:
     """Build units, each in a process that ends with this one.
 
-    ``environment`` is the processes'. Raises `OSError` where one cannot be built or kept, with the reason.
+    ``processors`` are those that `builder.emitted` is told, ``environment`` is the processes'. Raises
+    `OSError` where one cannot be built or kept, with the reason.
     """
     done = dict.fromkeys(units, 0.0)
     whole = sum(map(_weight, units))
     started, telling = time.monotonic(), Lock()
+
+    command = [sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid())]
 
     def note(unit: str, n: int, functions: int) -> None:
         with telling:
@@ -54,7 +58,7 @@ def make(
 
     def one(unit: str) -> None:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid()), unit],
+            [*command, unit, ",".join(processors)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

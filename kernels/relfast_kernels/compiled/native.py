@@ -17,11 +17,12 @@ import ctypes
 import fcntl
 import json
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -68,9 +69,20 @@ def cache() -> Cache:
     return user_cache("native")
 
 
-def shared_library(unit: str) -> Path:
-    """Where a unit's shared library is, or would be."""
-    return cache().path / f"{unit}-{_digest(unit)}.so"
+SHIPPED: Final = Path(__file__).parent / "shipped"
+"""Libraries that came with a wheel, named as those of the cache, and trusted as the code beside them is."""
+
+PROCESSORS: Final = {
+    "x86_64": {"x86-64-v3": {"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm"}, "x86-64": set[str]()},
+    "aarch64": {"generic": set[str]()},
+}
+"""What wheels have libraries for, by kind of machine, the best first: LLVM's names of processors, and which
+flags Linux must tell of one."""
+
+
+def shared_library(unit: str, processor: str = "") -> Path:
+    """Where a unit's shared library is, or would be; ``processor`` as `builder.emitted` has it."""
+    return cache().path / f"{unit}-{_digest(unit, processor)}.so"
 
 
 def object_file(unit: str) -> Path:
@@ -96,53 +108,133 @@ def sources(unit: str) -> dict[str, bytes]:
 _IMPORT: Final = b"\nfrom relfast_kernels."
 
 
-@lru_cache
-def _digest(unit: str) -> str:
-    import llvmlite  # without its binding, which takes 40 ms
+_STRING: Final = b'"""'
+_COMMENT: Final = re.compile(rb"\n *#.*")
 
+
+def code_of(source: bytes) -> bytes:
+    """Kernel source without docstrings and lines of comments, so that to document it rebuilds nothing.
+
+    By its looks, which takes half a millisecond for the largest unit; a test holds that no code is lost.
+    """
+    start, *pieces = source.replace(b" r" + _STRING, b" " + _STRING).split(_STRING)
+    kept = [start]
+    for string, after in zip(pieces[::2], pieces[1::2], strict=True):
+        line = kept[-1].rstrip(b" ")
+        if line[-1:] in (b"", b"\n") and after[:1] == b"\n":
+            kept[-1] = line[:-1]
+            kept.append(after)
+        else:
+            kept += [_STRING, string, _STRING, after]
+    return _COMMENT.sub(b"", b"".join(kept))
+
+
+@lru_cache
+def _digest(unit: str, processor: str) -> str:
     digest = blake2b(digest_size=12)
     for _, content in sorted(sources(unit).items()):
-        digest.update(content)
-    digest.update(f"{_FORM} {llvmlite.__version__} {sys.implementation.cache_tag} {_processor()}".encode())
+        digest.update(code_of(content))
+    made_for = f"{os.uname().machine} {processor}" if processor else _this_processor()
+    digest.update(f"{_FORM} {made_for}".encode())
     return digest.hexdigest()
 
 
-def _processor() -> str:
-    """What code is compiled for: the kind of processor and its instruction sets."""
-    found = {"machine": os.uname().machine}
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            for line in file:
-                name, _, value = line.partition(":")
-                if not name.strip():
-                    break  # the first one's
-                if name.strip() in ("model name", "flags", "Features", "CPU part"):
-                    found[name.strip()] = " ".join(sorted(value.split()))
-    except OSError:
-        import platform  # compiles ten patterns
+def _this_processor() -> str:
+    """What code for this very processor comes from: kind, instruction sets, and versions of the compiler."""
+    import llvmlite  # without its binding, which takes 40 ms
 
-        found["name"] = platform.processor()
-    return json.dumps(found)
+    found = _told_of_processor() or {"name": os.uname().machine}
+    return f"{llvmlite.__version__} {sys.implementation.cache_tag} {json.dumps(found)}"
+
+
+def _told_of_processor() -> dict[str, str]:
+    """What Linux tells of the first processor, as far as it decides what code may run."""
+    found = {}
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            if not name.strip():
+                break
+            if name.strip() in ("model name", "flags", "Features", "CPU part"):
+                found[name.strip()] = " ".join(sorted(value.split()))
+    return found
+
+
+@lru_cache
+def _shipped_for() -> list[str]:
+    """Which of `PROCESSORS` this one is, the best first, and itself; none where no library was shipped."""
+    if not SHIPPED.is_dir():
+        return []
+    flags = set(_told_of_processor().get("flags", "").split())
+    known = PROCESSORS.get(os.uname().machine, {})
+    return [*(processor for processor, needed in known.items() if needed <= flags), ""]
+
+
+def _files(unit: str) -> Iterator[tuple[Path, Callable[[], int]]]:
+    """Where a unit's code may be, the place to look first in first, each with what opens it to read."""
+    for processor in _shipped_for():
+        path = SHIPPED / shared_library(unit, processor).name
+        yield path, partial(os.open, path, os.O_RDONLY | os.O_CLOEXEC)
+    for path in (shared_library(unit), object_file(unit)):
+        yield path, partial(cache().open, path.name)
 
 
 def is_built(unit: str) -> bool:
     """Whether a unit's code is there (it may still turn out torn)."""
-    for path in (shared_library(unit), object_file(unit)):
-        try:
-            os.close(cache().open(path.name))
-            return True
-        except UntrustedError as error:
-            cache().say(error)
-        except OSError:
-            continue
-    return False
+    return any(_is_there(open_file) for _, open_file in _files(unit))
+
+
+def is_kept(unit: str, processor: str) -> bool:
+    """Whether the cache has a unit's code for a processor."""
+    path = shared_library(unit, processor)
+    return any(_is_there(partial(cache().open, name)) for name in (path.name, path.with_suffix(".o").name))
+
+
+def _is_there(open_file: Callable[[], int]) -> bool:
+    try:
+        os.close(open_file())
+    except UntrustedError as error:
+        cache().say(error)
+        return False
+    except OSError:
+        return False
+    return True
 
 
 def remove(unit: str) -> None:
-    """Remove a unit's files, where there are any."""
-    for path in (shared_library(unit), object_file(unit)):
+    """Remove a unit's files, where there are any, and what `note_failure` has left."""
+    for path in (shared_library(unit), object_file(unit), _failed(unit)):
         with suppress(OSError):
             path.unlink()
+
+
+def _failed(unit: str) -> Path:
+    return shared_library(unit).with_suffix(".failed")
+
+
+def failure(unit: str) -> str | None:
+    """Why a unit could not be built here, so that only ``relfast warmup`` tries again; empty once told."""
+    with suppress(OSError):
+        return cache().read(_failed(unit).name).decode(errors="replace")
+    return None
+
+
+def note_failure(unit: str, reason: str) -> None:
+    """Have `failure` know why a unit of these very sources cannot be built on this very machine."""
+    with suppress(OSError):
+        cache().write(_failed(unit).name, reason.encode(errors="replace"))
+
+
+_ROOM: Final = 16 << 20
+
+
+def check_room() -> None:
+    """Make sure that libraries can be kept, so that they are not compiled for nothing. Raises as `keep`."""
+    import tempfile
+
+    cache().check(make=True)
+    with tempfile.TemporaryFile(dir=cache().path) as file:
+        os.posix_fallocate(file.fileno(), 0, _ROOM)
 
 
 def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
@@ -154,12 +246,14 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
     pointer for a failure first, and returns 0 if it has not failed. Its arguments are not converted: a plain
     integer goes in 32 bits, and the rest of the 64 is anything.
     """
-    for path, open_code in ((shared_library(unit), _open_library), (object_file(unit), _open_object)):
+    for path, open_file in _files(unit):
+        open_code = _open_library if path.suffix == ".so" else _open_object
         try:
-            with open(cache().open(path.name), "rb") as file:
+            with open(open_file(), "rb") as file:
                 code, checksum, entries = _read(file)
                 address_of = open_code(file, code, checksum)
-                _say_used(file)
+                if path.parent != SHIPPED:
+                    _say_used(file)
             return {
                 name: callable_at(
                     address_of(entry["symbol"]), entry["arguments"], holds_gil=is_short(unit, name)
@@ -272,7 +366,8 @@ def functions(unit: str) -> Mapping[str, Callable[..., int]]:
     """`load`, once a process, or the same functions as plain Python, some hundred times slower, where nothing
     is built yet. Those of `_SEARCHES` are built first, and that is said."""
     built = _built.get(unit) or load(unit)
-    if built is None and unit in _SEARCHES and os.environ.get("RELFAST_COMPILE") != "off":
+    wanted = unit in _SEARCHES and os.environ.get("RELFAST_COMPILE") != "off"
+    if built is None and wanted and failure(unit) is None:
         built = _waited_for(unit)
     if built is not None:
         _built[unit] = built
@@ -403,23 +498,27 @@ def clean_up() -> None:
                     path.unlink()
 
 
-def keep(unit: str, module: Any, entries: Mapping[str, Any], emitted: Callable[..., bytes]) -> Path:
-    """Write a unit's file, whole or not at all; where that is. ``emitted`` makes object code of ``module``.
+def keep(
+    unit: str, code: str, entries: Mapping[str, Any], emitted: Callable[..., bytes], processor: str
+) -> None:
+    """Write a unit's file, whole or not at all. ``emitted`` makes object code of ``code`` for ``processor``.
 
     Raises
     ------
     UntrustedError
         Somebody else can write to the cache directory.
     OSError
-        It cannot be written.
+        It cannot be written, or has to be a shared library, for a wheel, and nothing here links one.
     """
     cache().check(make=True)
-    library = _link(emitted(module, reloc="pic", codemodel="default"))
-    if library is not None:
-        return cache().write(shared_library(unit).name, _with_trailer(library, entries))
-    # the code will land anywhere in the address space, far from the C library
-    code = emitted(module, reloc="static", codemodel="large")
-    return cache().write(object_file(unit).name, _with_trailer(code, entries))
+    path = shared_library(unit, processor)
+    made = _link(emitted(code, processor, reloc="pic", codemodel="default"))
+    if made is None:
+        if processor:
+            raise OSError("nothing here links a shared library: neither ld nor cc does")
+        # the code will land anywhere in the address space, far from the C library
+        path, made = path.with_suffix(".o"), emitted(code, reloc="static", codemodel="large")
+    cache().write(path.name, _with_trailer(made, entries))
 
 
 def build(unit: str) -> Path:
