@@ -149,7 +149,7 @@ bench-torch: $(VENV)/trainers/.installed
 bench-ray: $(VENV)/ray/.installed
 	PYTHONPATH=tests $(VENV)/ray/bin/python -m benchmarks.clusters
 
-## whether kernels, a dump or a call are slower than recorded; half a minute
+## whether kernels, a dump or a call are slower than in the build before; two minutes, and its kernels where they differ
 gate: $(VENV)/.test
 	PYTHONPATH=tests $(BIN)/python -m benchmarks.gate
 

@@ -1,43 +1,46 @@
-"""The gate: is anything slower than it was when its ratio was recorded?
+"""The gate: is anything slower than in the build before?
 
-``python -m benchmarks.gate`` measures the probes of `benchmarks.gate_probes`, each in turn with a floor that our
-code has no part in, and holds the ratios against ``benchmarks/recorded.json``; exit 1 names what is slower.
-``--record`` writes the file anew, ``--prove`` does a fifth more work in each probe and expects the gate to say so.
+``python -m benchmarks.gate`` measures the probes of `benchmarks.gate_probes` in this checkout and in one of the commit
+before, in turn; exit 1 names what is slower. ``--prove`` does a fifth more work here and expects the gate to say so.
 
-What is compared, and why it holds on a busy machine: CPU time instead of the clock, so that a neighbour who takes
-the core costs nothing; short slices of ours and of the floor in turn, so that a slower clock or a crowded cache
-hits both; the lower quartile of each, since a disturbance only ever adds; and a probe that seems slow is measured
-again, up to `ATTEMPTS` times, since chance does not repeat itself and a slower kernel does.
+The commit before is RELFAST_BEFORE or ``--against``, else where the branch left origin/main, else HEAD's parent. Each
+build runs its own probes, so that those of the other may be of other names inside. Both are on one machine, so no
+figure depends on its processor, and nothing is recorded.
 
-`MARGIN` lies between what repeated runs differ by and the fifth that must be caught: docs/benchmarks.md has the runs.
-Ratios depend on the processor (our kernels vectorise as wide as it allows, the floors' libraries do not; how much of the
-yardstick's branches it foresees is its own affair), so those of another model than the recorded ones only have
-`FOREIGN_MARGIN`.
+Why it holds on a busy machine: CPU time instead of the clock, so that a neighbour who takes the core costs nothing;
+short slices of both in turn, so that a slower clock or a crowded cache hits both; the lower quartile of each, since a
+disturbance only ever adds; and what seems slow is measured again by fresh processes, up to `ATTEMPTS` times, since
+chance does not repeat itself and a slower kernel does.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import os
 import resource
 import statistics
+import subprocess
 import sys
+import tarfile
+import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from types import TracebackType
+from typing import Final, NamedTuple, Self
 
-RECORDED: Final = Path(__file__).parent / "recorded.json"
+ROOT: Final = Path(__file__).resolve().parents[1]
+MEASURED: Final = ("relfast", "kernels", "pyproject.toml")
+"""Where a change can make something slower."""
 
 MARGIN: Final = 0.10
-FOREIGN_MARGIN: Final = 9.0
-"""An AMD EPYC has four times the ratios of the Intel Xeon that is recorded, from the same code on the same day: what
-is found without a record is a kernel that is not compiled."""
+"""Between what two processes of one build differ by and the fifth that must be found."""
 ATTEMPTS: Final = 4
-
 SLICE_SECONDS: Final = 0.004
 """CPU time of a slice: below the time that a scheduler gives a process at once."""
-
 EXTRA: Final = (5, 6)
 """Calls of a slice, and those of one that is slowed by a fifth."""
 
@@ -46,38 +49,15 @@ Work = Callable[[], object]
 
 
 class Probe(NamedTuple):
-    """Work of ours, what it is held against, and how many slices of each are measured.
-
-    ``whole``: the work is a command of its own, which is run once a slice.
-    """
+    """Work, and how many slices of it are measured. ``whole``: a command of its own, which is run once a slice."""
 
     ours: Work
-    floor: Work
     slices: int = 60
     whole: bool = False
 
 
-class Measured(NamedTuple):
-    """A probe's ratio, ours / floor, against the recorded one."""
-
-    name: str
-    ratio: float
-    recorded: float | None
-    margin: float
-
-    @property
-    def slower(self) -> bool:
-        return self.recorded is not None and self.ratio > self.recorded * (1 + self.margin)
-
-    def __str__(self) -> str:
-        if self.recorded is None:
-            return f"{self.name:<28} {self.ratio:8.4f}   not recorded"
-        change = self.ratio / self.recorded - 1
-        verdict = "SLOWER" if self.slower else "ok"
-        return (
-            f"{self.name:<28} {self.ratio:8.4f}   recorded {self.recorded:8.4f}   {change:+6.1%}"
-            f"   (allowed {self.margin:+.0%})   {verdict}"
-        )
+class NoProbeError(Exception):
+    """A build has no such probe, or cannot run it."""
 
 
 def cpu_seconds() -> Seconds:
@@ -86,20 +66,94 @@ def cpu_seconds() -> Seconds:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def _timed(work: Work, calls: int) -> Seconds:
+def timed(work: Work, calls: int) -> Seconds:
+    """CPU time of so many calls."""
     started = cpu_seconds()
     for _ in range(calls):
         work()
     return cpu_seconds() - started
 
 
-def _calls(work: Work) -> int:
+def calls_of_a_slice(probe: Probe) -> int:
     """How many calls make a slice; the first call is not counted, since it may load or compile."""
-    work()
+    probe.ours()
+    if probe.whole:
+        return 1
     calls = 1
-    while (seconds := _timed(work, calls)) < SLICE_SECONDS / 2:
+    while (seconds := timed(probe.ours, calls)) < SLICE_SECONDS / 2:
         calls *= 2
     return max(1, round(calls * SLICE_SECONDS / seconds))
+
+
+def serve() -> None:
+    """Answers a line of JSON with a line: ``["open", NAME]`` with calls a slice, slices, and whether it is a whole
+    command; ``["time", CALLS]`` with seconds."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    probe: Probe | None = None
+    with tempfile.TemporaryDirectory() as folder:
+        for line in sys.stdin:
+            asked, value = json.loads(line)
+            answer: object
+            try:
+                if asked == "open":
+                    from benchmarks.gate_probes import PROBES
+
+                    probe = PROBES[value](Path(folder))
+                    answer = [calls_of_a_slice(probe), probe.slices, probe.whole]
+                else:
+                    assert probe is not None
+                    answer = timed(probe.ours, value)
+            except Exception as error:
+                answer = f"{type(error).__name__}: {error}"
+            print(json.dumps(answer), file=answers, flush=True)
+
+
+class Build:
+    """A process in a checkout, which measures that checkout's probes."""
+
+    def __init__(self, root: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", __file__, "--serve"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=root,
+            env=environment(root),
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.communicate()
+
+    def _asked(self, *question: object) -> object:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(question) + "\n")
+        self._process.stdin.flush()
+        answer: object = json.loads(self._process.stdout.readline() or '"the process ended"')
+        if isinstance(answer, str):
+            raise NoProbeError(answer)
+        return answer
+
+    def open(self, name: str) -> tuple[int, int, bool]:
+        """Calls that make a slice, slices, and whether a slice is a whole command. Raises `NoProbeError`."""
+        calls, slices, whole = self._asked("open", name)  # type: ignore[misc]
+        return calls, slices, whole
+
+    def time(self, calls: int) -> Seconds:
+        """CPU time of so many calls. Raises `NoProbeError`."""
+        return float(self._asked("time", calls))  # type: ignore[arg-type]
+
+
+def environment(root: Path) -> dict[str, str]:
+    """That of a process which runs a checkout's code and no other."""
+    path = os.pathsep.join(str(root / part) for part in (".", "kernels", "tests"))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
 
 
 def lower_quartile(values: Sequence[float]) -> float:
@@ -107,107 +161,119 @@ def lower_quartile(values: Sequence[float]) -> float:
     return min(values) if len(values) < 4 else statistics.quantiles(values, n=4)[0]
 
 
-def ratio_of(probe: Probe, *, slowed: bool = False) -> float:
-    """Ours / floor for the same number of calls, by the lower quartiles of slices taken in turn."""
+def ratio_of(name: str, now: Path, before: Path, *, slowed: bool = False) -> float:
+    """CPU time of a probe now / before, by the lower quartiles of slices taken in turn by two fresh processes. Raises
+    `NoProbeError`."""
     plain, more = EXTRA
-    our_calls = 1 if probe.whole else plain * -(-_calls(probe.ours) // plain)
-    floor_calls = 1 if probe.whole else _calls(probe.floor)
-    # a fifth of a command cannot be run: its time is scaled instead
-    done = our_calls * more // plain if slowed and not probe.whole else our_calls
-    scale = more / plain if slowed and probe.whole else 1.0
-    ours, floors = [], []
-    for _ in range(probe.slices):
-        floors.append(_timed(probe.floor, floor_calls))
-        ours.append(_timed(probe.ours, done) * scale)
-    return (lower_quartile(ours) / our_calls) / (lower_quartile(floors) / floor_calls)
+    with Build(now) as new, Build(before) as old:
+        _, slices, whole = new.open(name)
+        calls, _, _ = old.open(name)
+        calls = 1 if whole else plain * -(-calls // plain)
+        # a fifth of a command cannot be run: its time is scaled instead
+        done = calls * more // plain if slowed and not whole else calls
+        scale = more / plain if slowed and whole else 1.0
+        ours, theirs = [], []
+        for _ in range(slices):
+            theirs.append(old.time(calls))
+            ours.append(new.time(done) * scale)
+    return lower_quartile(ours) / lower_quartile(theirs)
 
 
-def measure(
-    name: str, probe: Probe, recorded: float | None, margin: float, *, slowed: bool = False
-) -> Measured:
-    """The smallest ratio of as many attempts as it takes to be within the margin, at most `ATTEMPTS`."""
-    best = Measured(name, ratio_of(probe, slowed=slowed), recorded, margin)
+def smallest(ratio: Callable[[], float]) -> float:
+    """The smallest of as many attempts as it takes to be within the margin, at most `ATTEMPTS`."""
+    best = ratio()
     for _ in range(ATTEMPTS - 1):
-        if not best.slower:
+        if best <= 1 + MARGIN:
             break
-        best = min(best, Measured(name, ratio_of(probe, slowed=slowed), recorded, margin))
+        best = min(best, ratio())
     return best
 
 
-def processor() -> str:
-    """The processor as ratios depend on it: its name and model."""
-    fields = {}
-    for line in Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines():
-        key, _, value = line.partition(":")
-        fields[key.strip()] = value.strip()
-    return f"{fields.get('model name', 'unknown')}, family {fields.get('cpu family')}, model {fields.get('model')}"
+def git(*arguments: str) -> str | None:
+    """What git says; None where it fails."""
+    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
-class Records(NamedTuple):
-    """What was recorded: processor → probe → ratio."""
-
-    by_processor: dict[str, dict[str, float]]
-
-    @classmethod
-    def read(cls, path: Path = RECORDED) -> Records:
-        return cls(json.loads(path.read_text()) if path.exists() else {})
-
-    def expected(self, name: str, here: str) -> tuple[float | None, float]:
-        """A probe's recorded ratio and the margin it is held to on this processor."""
-        if name in self.by_processor.get(here, {}):
-            return self.by_processor[here][name], MARGIN
-        others = [ratios[name] for ratios in self.by_processor.values() if name in ratios]
-        return max(others, default=None), FOREIGN_MARGIN
-
-    def write(self, here: str, ratios: dict[str, float], path: Path = RECORDED) -> None:
-        kept = {**self.by_processor, here: {**self.by_processor.get(here, {}), **ratios}}
-        path.write_text(json.dumps(kept, indent=2) + "\n")
+def commit_before() -> str | None:
+    """The commit to compare with, or None: there is none here."""
+    if given := os.environ.get("RELFAST_BEFORE"):
+        return git("rev-parse", "--verify", "--quiet", f"{given}^{{commit}}")
+    here, base = git("rev-parse", "HEAD"), git("merge-base", "HEAD", "origin/main")
+    if base and base != here:
+        return base
+    changed = git("diff", "--quiet", "HEAD", "--", *MEASURED) is None
+    return here if changed else git("rev-parse", "--verify", "--quiet", "HEAD~1")
 
 
-def record(probes: dict[str, Probe], runs: int) -> None:
-    """Write each probe's median ratio of several runs, and say what they differed by."""
-    found: dict[str, list[float]] = {name: [] for name in probes}
-    for _ in range(runs):
-        for name, probe in probes.items():
-            found[name].append(ratio_of(probe))
-    for name, ratios in found.items():
-        middle = statistics.median(ratios)
-        print(
-            f"{name:<28} {middle:8.4f}   {min(ratios) / middle - 1:+6.1%} to {max(ratios) / middle - 1:+6.1%}"
-        )
-    Records.read().write(processor(), {name: round(statistics.median(r), 5) for name, r in found.items()})
+@contextmanager
+def checked_out(commit: str) -> Iterator[Path]:
+    """A commit's files in a folder of their own, its kernels built."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(
+            ["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE, check=True
+        ).stdout
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(folder, filter="data")
+        yield Path(folder)
+
+
+def warm(root: Path) -> None:
+    """Build a checkout's kernels where they are not there."""
+    subprocess.run(
+        [sys.executable, "-m", "relfast", "warmup"],
+        cwd=root,
+        env=environment(root),
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.gate", description="Is anything slower than recorded?"
+        prog="python -m benchmarks.gate", description="Is anything slower than in the build before?"
     )
-    parser.add_argument("--only", help="probes whose name contains this text")
+    parser.add_argument("--against", metavar="COMMIT", help="the build before")
+    parser.add_argument("--only", default="", help="probes whose name contains this text")
     parser.add_argument(
-        "--prove", action="store_true", help="slow each probe by a fifth, and expect it to be found"
+        "--prove", action="store_true", help="do a fifth more here, and expect it to be found"
     )
-    parser.add_argument("--record", action="store_true", help="write the ratios of this machine")
-    parser.add_argument("--runs", type=int, default=5, help="runs that --record takes the median of (5)")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    from benchmarks.gate_probes import opened
+    if options.serve:
+        serve()
+        return 0
+    before = options.against or commit_before()
+    if before is None:
+        print("no build before is here to compare with (a clone of one commit): nothing measured")
+        return 0
+    if not options.prove and git("diff", "--quiet", before, "--", *MEASURED) is not None:
+        print(f"nothing in {', '.join(MEASURED)} differs from {before[:12]}: nothing measured")
+        return 0
+    from benchmarks.gate_probes import PROBES
 
-    with opened(options.only or "") as probes:
-        if options.record:
-            record(probes, options.runs)
-            return 0
-        records, here = Records.read(), processor()
-        if here not in records.by_processor:
+    missed = []
+    with checked_out(before) as old:
+        for root in (old, ROOT):
+            warm(root)
+        for name in PROBES:
+            if options.only not in name:
+                continue
+            try:
+                ratio = smallest(lambda name=name: ratio_of(name, ROOT, old, slowed=options.prove))  # type: ignore[misc]
+            except NoProbeError as error:
+                print(f"{name:<28} cannot be compared: {error}", flush=True)
+                continue
+            slower = ratio > 1 + MARGIN
             print(
-                f"{here}: nothing recorded (--record); only what takes {1 + FOREIGN_MARGIN:.0f} times as long is found"
+                f"{name:<28} {ratio - 1:+6.1%} beside {before[:12]}   {'SLOWER' if slower else 'ok'}",
+                flush=True,
             )
-        missed = []
-        for name, probe in probes.items():
-            found = measure(name, probe, *records.expected(name, here), slowed=options.prove)
-            print(found, flush=True)
-            if found.slower != options.prove:
+            if slower != options.prove:
                 missed.append(name)
     if missed:
-        what = "slowed by a fifth and not found" if options.prove else "slower than recorded"
+        what = "slowed by a fifth and not found" if options.prove else f"slower than in {before[:12]}"
         print(f"{what}: {', '.join(missed)}", file=sys.stderr)
     return 1 if missed else 0
 

@@ -1,52 +1,20 @@
-"""What the gate measures: kernels, one text dump, one chemistry dump and reward calls, each in a second or two.
-
-The floor of a dump or a call does what nothing can do without, by somebody else's code: orjson decodes the same
-lines, RDKit parses the same molecules. A kernel's floor is a yardstick, a compiled loop over bytes that never
-changes: of all that was tried it is what a crowded machine slows as it slows kernels.
-"""
+"""What the gate measures: kernels, one text dump, one chemistry dump and reward calls, each in a second or two."""
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import orjson
-from numba import njit
-from numpy.typing import NDArray
 
-from benchmarks.floors import decode, rdkit_alone, write_rdkit_work
 from benchmarks.gate import Probe
 
 TEXT_RECORDS: Final = 20_000
 CHEM_RECORDS: Final = 1_500
-
-
-@njit
-def _spell_out(text: NDArray[np.uint8], seen: NDArray[np.int64]) -> int:
-    """The yardstick: a branch, a table and a product a byte. Do not change it: records rest on its time."""
-    digest = 2166136261
-    word = 0
-    for byte in text:
-        digest = (digest ^ byte) * 16777619 & 0xFFFFFFFF
-        if 97 <= byte <= 122 or byte >= 128:
-            word += 1
-        elif word:
-            seen[(digest + word) & 1023] += 1
-            word = 0
-    return digest
-
-
-def _yardstick() -> Callable[[], int]:
-    text = np.random.default_rng(0).choice(np.frombuffer(b"etaoin shrdlu, (C)=O 0123", np.uint8), 1 << 16)
-    seen = np.zeros(1024, np.int64)
-    return lambda: _spell_out(text, seen)
 
 
 def _alignment(folder: Path) -> Probe:
@@ -58,7 +26,7 @@ def _alignment(folder: Path) -> Probe:
     flat = matrices(pairs, rows, columns).ravel()
     sizes = np.full(pairs, rows), np.full(pairs, columns)
     cells, order = np.arange(pairs) * rows * columns, np.arange(pairs)
-    return Probe(lambda: align_batch(flat, cells, *sizes, order, -0.1, 0.7), _yardstick())
+    return Probe(lambda: align_batch(flat, cells, *sizes, order, -0.1, 0.7))
 
 
 def _mazes(folder: Path) -> Probe:
@@ -74,7 +42,7 @@ def _mazes(folder: Path) -> Probe:
     kinds, arguments = maze.encode(plan)
     n = 500
     plans = np.tile(kinds, n), np.tile(arguments, n), np.arange(n + 1, dtype=np.int64) * len(plan)
-    return Probe(lambda: validate_plans(maze.tables, *plans), _yardstick())
+    return Probe(lambda: validate_plans(maze.tables, *plans))
 
 
 def _text_kernel(policy: str) -> Callable[[Path], Probe]:
@@ -101,7 +69,7 @@ def _text_kernel(policy: str) -> Callable[[Path], Probe]:
                 if not slow:
                     block.rows(start, stop, 0)
 
-        return Probe(ours, _yardstick())
+        return Probe(ours)
 
     return probe
 
@@ -117,7 +85,7 @@ def _smiles(folder: Path) -> Probe:
     table = SmilesTable(functions)
     pairs = list(dict.fromkeys(motifs(60, 1).pairs))
     # nothing of a comparison is remembered: both are read, made canonical and searched in each other
-    return Probe(lambda: [table.compare(*pair) for pair in pairs], _yardstick())
+    return Probe(lambda: [table.compare(*pair) for pair in pairs])
 
 
 def _common_substructure(folder: Path) -> Probe:
@@ -125,7 +93,7 @@ def _common_substructure(folder: Path) -> Probe:
     from relfast.chem.common_substructure import largest_common
 
     pairs = list(dict.fromkeys(motifs(60, 1).pairs))
-    return Probe(lambda: [largest_common(*pair) for pair in pairs], _yardstick())
+    return Probe(lambda: [largest_common(*pair) for pair in pairs])
 
 
 def _reward(task: str) -> Callable[[Path], Probe]:
@@ -142,8 +110,7 @@ def _reward(task: str) -> Callable[[Path], Probe]:
             for row in rows:
                 scorer.reward(row["task"], row["answer"], row["response"])
 
-        texts = [json.dumps(row) for row in rows]
-        return Probe(ours, lambda: [json.loads(text) for text in texts])
+        return Probe(ours)
 
     return probe
 
@@ -171,7 +138,7 @@ def _text_dump(folder: Path) -> Probe:
 
     path = folder / "text.jsonl"
     DUMPS["native"].write(path, TEXT_RECORDS)
-    return Probe(lambda: _score(path), lambda: decode(path), slices=5, whole=True)
+    return Probe(lambda: _score(path), slices=9, whole=True)
 
 
 def _chem_dump(folder: Path) -> Probe:
@@ -179,8 +146,7 @@ def _chem_dump(folder: Path) -> Probe:
 
     path = folder / "chem.jsonl"
     workloads_chem.write_dump(path, workloads_chem.missing_isomers(CHEM_RECORDS))
-    work = write_rdkit_work(path, 1)
-    return Probe(lambda: _score(path), lambda: rdkit_alone(work), slices=4, whole=True)
+    return Probe(lambda: _score(path), slices=5, whole=True)
 
 
 PROBES: Final[dict[str, Callable[[Path], Probe]]] = {
@@ -193,10 +159,3 @@ PROBES: Final[dict[str, Callable[[Path], Probe]]] = {
     "text dump": _text_dump,
     "chemistry dump": _chem_dump,
 }
-
-
-@contextmanager
-def opened(only: str = "") -> Iterator[dict[str, Probe]]:
-    """The probes whose name contains ``only``, with their files."""
-    with tempfile.TemporaryDirectory() as folder:
-        yield {name: make(Path(folder)) for name, make in PROBES.items() if only in name}

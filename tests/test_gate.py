@@ -1,23 +1,23 @@
-"""The gate on ratios, with a clock that only work moves: what it lets pass, what it finds, what it writes."""
+"""The gate on speed, with a clock that only work moves; and its processes, on a build beside itself."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchmarks import gate
-from benchmarks.gate import FOREIGN_MARGIN, MARGIN, Measured, Probe, Records, measure, ratio_of
+from benchmarks.gate import ATTEMPTS, MARGIN, NoProbeError, Probe, smallest
 
 
 class Machine:
     """A clock; work on it takes a time, multiplied by what the neighbours do at that moment."""
 
-    def __init__(self, disturbances: Iterator[float] | None = None) -> None:
+    def __init__(self) -> None:
         self.now = 0.0
-        self.disturbances = disturbances or itertools.repeat(1.0)
+        self.disturbances = itertools.repeat(1.0)
 
     def work(self, seconds: float) -> Callable[[], None]:
         def run() -> None:
@@ -33,64 +33,82 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
     return machine
 
 
+@pytest.fixture
+def builds(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> dict[Path, Probe]:
+    """Probes by checkout, measured in this process."""
+    probes: dict[Path, Probe] = {}
+
+    class Here:
+        def __init__(self, root: Path) -> None:
+            self.probe = probes[root]
+
+        def __enter__(self) -> Here:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def open(self, name: str) -> tuple[int, int, bool]:
+            return gate.calls_of_a_slice(self.probe), self.probe.slices, self.probe.whole
+
+        def time(self, calls: int) -> float:
+            return gate.timed(self.probe.ours, calls)
+
+    monkeypatch.setattr(gate, "Build", Here)
+    return probes
+
+
+NOW, BEFORE = Path("now"), Path("before")
+
+
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize(("slowed", "ratio"), [(False, 0.5), (True, 0.6)])
-def test_a_ratio(machine: Machine, slowed: bool, ratio: float, whole: bool) -> None:
-    probe = Probe(machine.work(1e-4), machine.work(2e-4), slices=8, whole=whole)
-    assert ratio_of(probe, slowed=slowed) == pytest.approx(ratio)
+def test_a_ratio(
+    machine: Machine, builds: dict[Path, Probe], slowed: bool, ratio: float, whole: bool
+) -> None:
+    builds[NOW] = Probe(machine.work(1e-4), slices=8, whole=whole)
+    builds[BEFORE] = Probe(machine.work(2e-4), slices=8, whole=whole)
+    assert gate.ratio_of("kernel", NOW, BEFORE, slowed=slowed) == pytest.approx(ratio)
 
 
-def test_disturbances_of_half_of_the_slices_change_nothing(machine: Machine) -> None:
+def test_disturbances_of_half_of_the_slices_change_nothing(
+    machine: Machine, builds: dict[Path, Probe]
+) -> None:
     machine.disturbances = itertools.cycle([1.0] * 1_000 + [3.0] * 400)
-    probe = Probe(machine.work(1e-4), machine.work(1e-4))
-    assert ratio_of(probe) == pytest.approx(1.0, rel=0.02)
+    builds[NOW] = builds[BEFORE] = Probe(machine.work(1e-4))
+    assert gate.ratio_of("kernel", NOW, BEFORE) == pytest.approx(1.0, rel=0.02)
 
 
-@pytest.mark.parametrize(("slowed", "slower"), [(False, False), (True, True)])
-def test_a_fifth_is_found_and_nothing_else(machine: Machine, slowed: bool, slower: bool) -> None:
-    probe = Probe(machine.work(1e-4), machine.work(2e-4), slices=8)
-    found = measure("kernel", probe, 0.5, MARGIN, slowed=slowed)
-    assert found.slower is slower
-    assert ("SLOWER" in str(found)) is slower
+def test_what_seems_slow_is_measured_again() -> None:
+    ratios = iter([1.5, 1.0, 9.0])
+    assert smallest(lambda: next(ratios)) == 1.0
+    assert next(ratios) == 9.0
+    slow = itertools.cycle([1.2, 1.3])
+    assert smallest(lambda: next(slow)) == 1.2 > 1 + MARGIN
+    within = itertools.count(1)
+    assert smallest(lambda: 1.0 + 0 * next(within)) == 1.0
+    assert next(within) == 2
+    assert ATTEMPTS == 4
 
 
-def test_what_seems_slow_once_is_measured_again(machine: Machine) -> None:
-    attempts = iter([1.5, 1.0])
-    seconds = {"ours": 1e-4}
-
-    def ours() -> None:
-        machine.now += seconds["ours"]
-
-    def floor() -> None:
-        machine.now += 1e-4
-
-    real = gate.ratio_of
-
-    def disturbed(probe: Probe, *, slowed: bool = False) -> float:
-        seconds["ours"] = 1e-4 * next(attempts)
-        return real(probe, slowed=slowed)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gate, "ratio_of", disturbed)
-        found = measure("kernel", Probe(ours, floor, slices=4), 1.0, MARGIN)
-    assert not found.slower
-    assert next(attempts, None) is None
+@pytest.mark.slow
+def test_processes_of_two_builds() -> None:
+    """The real ones, on this checkout: a probe is there or is said not to be."""
+    assert gate.ratio_of("alignment kernel", gate.ROOT, gate.ROOT) > 0
+    with pytest.raises(NoProbeError, match="KeyError"):
+        gate.ratio_of("no such kernel", gate.ROOT, gate.ROOT)
+    with gate.Build(gate.ROOT) as build:
+        assert build.open("alignment kernel")[1:] == (60, False)
 
 
-def test_margins_by_processor(tmp_path: Path) -> None:
-    path = tmp_path / "recorded.json"
-    Records.read(path).write("here", {"kernel": 0.5}, path)
-    Records.read(path).write("there", {"kernel": 0.7, "dump": 2.0}, path)
-    records = Records.read(path)
-    assert records.expected("kernel", "here") == (0.5, MARGIN)
-    assert records.expected("dump", "here") == (2.0, FOREIGN_MARGIN)
-    assert records.expected("kernel", "elsewhere") == (0.7, FOREIGN_MARGIN)
-    assert records.expected("new", "here") == (None, FOREIGN_MARGIN)
-    assert not Measured("new", 9.0, None, MARGIN).slower
-
-
-def test_every_probe_has_a_record() -> None:
-    from benchmarks.gate_probes import PROBES
-
-    for ratios in Records.read().by_processor.values():
-        assert ratios.keys() == PROBES.keys()
+def test_the_commit_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: dict[tuple[str, ...], str | None] = {}
+    monkeypatch.setattr(gate, "git", lambda *arguments: said.get(arguments[:2]))
+    monkeypatch.delenv("RELFAST_BEFORE", raising=False)
+    said |= {("rev-parse", "HEAD"): "here", ("merge-base", "HEAD"): "base", ("diff", "--quiet"): ""}
+    assert gate.commit_before() == "base"
+    said |= {("merge-base", "HEAD"): "here", ("rev-parse", "--verify"): "parent"}
+    assert gate.commit_before() == "parent"
+    said["diff", "--quiet"] = None
+    assert gate.commit_before() == "here"
+    said |= {("diff", "--quiet"): "", ("rev-parse", "--verify"): None}
+    assert gate.commit_before() is None
