@@ -32,6 +32,8 @@ _REPLACED: Final = {
     "prompt",
     "samples",
     "truncated",
+    "b1_min_f1",
+    "tautomers",
 }
 
 

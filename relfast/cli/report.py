@@ -30,18 +30,6 @@ def _count(context: Any, parameter: Any, value: str) -> int:
     help="What SCORED was scored from, if it does not lie beside it; NAME=FILE for several models.",
 )
 @click.option(
-    "--data", multiple=True, metavar="PATH", help="Gold records to join on id, as for `relfast score`."
-)
-@click.option(
-    "--map",
-    "field_map",
-    multiple=True,
-    metavar="FIELD=PATH",
-    help="Where the dump has a field, as for `relfast score`.",
-)
-@click.option("--input-format", default="auto", show_default=True, help="Dialect of the dump.")
-@click.option("--task", help="Task of records that name none.")
-@click.option(
     "--records",
     default="10000",
     show_default=True,
@@ -58,10 +46,6 @@ def command(
     scored: tuple[str, ...],
     output: str,
     dump: tuple[str, ...],
-    data: tuple[str, ...],
-    field_map: tuple[str, ...],
-    input_format: str,
-    task: str | None,
     records: int,
     shards: bool,
     overwrite: bool,
@@ -73,11 +57,10 @@ def command(
 
     SCORED are files, patterns, folders, or - for stdin. Files with different records, and --shards of one run,
     are added up; files with the same records are several models, side by side. NAME=FILE says of which model a
-    file is. Questions and responses are read from the dump that lies beside the rows, or from --dump. The
+    file is. Questions and responses are read from the dump that the journal beside the rows names, or from --dump. The
     results of `relfast realign` give ReAlign's own report.
     """
     from relfast.cli.progress import ProgressReporter
-    from relfast.engine.job import make_job
     from relfast.report.inputs import realign_results
     from relfast.report.scored import generate_report
 
@@ -87,7 +70,6 @@ def command(
     results = realign_results(scored)
     if results is not None and len(scored) > 1:
         raise UsageError(f"{results} holds results of `relfast realign`: report on it alone")
-    job = make_job(task=task, data=list(data), map=_mapped(field_map), input_format=input_format)
     with ProgressReporter(quiet=quiet) as reporter:
         if results is not None:
             from relfast.realign.aligner import StepAligner
@@ -101,7 +83,6 @@ def command(
                 output,
                 shards=shards,
                 dump=dump,
-                job=job,
                 records=records,
                 embedder=embedder,
                 on_step=reporter.step,
@@ -110,13 +91,3 @@ def command(
         click.echo(note, err=True)
     click.echo(f"report in {report.directory / 'index.html'}", err=True)
     return 0
-
-
-def _mapped(given: tuple[str, ...]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in given]
-    bad = next(
-        (text for text, (_, sign, path) in zip(given, pairs, strict=True) if not (sign and path)), None
-    )
-    if bad is not None:
-        raise UsageError(f"--map {bad}: must be FIELD=PATH")
-    return {field: path for field, _, path in pairs}

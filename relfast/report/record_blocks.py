@@ -87,8 +87,8 @@ def pack(runs: Sequence[Scored], embedder: str = "auto", on_step: OnStep = ignor
         notes.append(_note(run, joined, len(drawn), alone=len(runs) == 1))
         if run.dumps and not joined:
             run.summary.notes.append(
-                f"none of the rows was found in {', '.join(run.dumps)}: no questions, no responses; say"
-                " --dump, --data, --map and --input-format as they were said to score"
+                f"none of the rows was found in {', '.join(run.dumps)}: no questions, no responses; --dump"
+                " names what they were scored from, and the journal beside them says how it is read"
             )
     for _, _, number, _, kept, is_drawn in sorted(order, key=lambda item: item[:4]):
         packer.add(runs[number], kept, _exhibit(runs[number], kept, embedder) if is_drawn else None)

@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from relfast.engine.job import Job
 from relfast.errors import OutputError
 from relfast.inference.header import header_line, read_header
 from relfast.report import by_size, overview, side_by_side
@@ -30,7 +29,6 @@ def generate_report(
     *,
     shards: bool = False,
     dump: Mapping[str, Sequence[str]] | Sequence[str] = (),
-    job: Job | None = None,
     records: int = RECORDS,
     embedder: str = "auto",
     on_step: OnStep = ignore_step,
@@ -46,8 +44,8 @@ def generate_report(
     Parameters
     ----------
     dump
-        What the rows were scored from (by model's name, where there are several), if it does not lie beside
-        them; ``job`` says how it is read (gold, field map, dialect).
+        What the rows were scored from (by model's name, where there are several), if it is no longer where
+        it was. The journal beside the rows says how it is read (gold, field map, dialect).
     records
         Rows of a run that the page holds with their texts.
     embedder
@@ -63,7 +61,7 @@ def generate_report(
         Inputs share rows, or may do so.
     MissingExtraError, OutputError
     """
-    asked = Asked(job=job or Job(), records=records)
+    asked = Asked(records=records)
     runs = read_models(inputs, shards=shards, dump=dump, asked=asked, on_step=on_step)
     on_step("drawing figures")
     report = Report(Path(output_dir), embedder=embedder, on_step=on_step)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,7 @@ import orjson
 
 from relfast.engine.io.scored import read_scores
 from relfast.engine.job import Job
-from relfast.engine.past_run import PastRun, past_run
+from relfast.engine.past_run import past_run
 from relfast.records import SCORED, Record, Score
 from relfast.report.base import OnStep, ignore_step
 from relfast.report.cells import SizeTable
@@ -114,11 +114,10 @@ class Scored:
 
 @dataclass
 class Asked:
-    """What a report is asked to read beside its inputs: ``dump`` (empty: the one beside the rows), how it is
-    read, and how many rows are kept to be shown."""
+    """What a report is asked to read beside its inputs: ``dump`` (empty: the one that the journal names, or
+    that lies beside the rows), and how many rows are kept to be shown. The journal says how it is read."""
 
     dump: Sequence[str] = ()
-    job: Job = field(default_factory=Job)
     records: int = 0
 
 
@@ -179,7 +178,7 @@ def _read(item: Input, shared: SharedRows, asked: Asked, on_step: OnStep) -> Par
     past = past_run(item.path)
     beside = dump_beside(item.path)
     names = list(asked.dump) or list(past.inputs if past is not None else ()) or ([beside] if beside else [])
-    dump = Dump(names, _job(asked.job, past)) if names else None
+    dump = Dump(names, Job() if past is None else past.job) if names else None
     part = Part(item.path, Tally(), Counted(), Sample(asked.records), dump)
     counter = _Counter(part)
     scores = shared.add(item.source, read_scores(item.source))
@@ -189,18 +188,6 @@ def _read(item: Input, shared: SharedRows, asked: Asked, on_step: OnStep) -> Par
             counter.add(score)
     counter.finish()
     return part
-
-
-def _job(said: Job, past: PastRun | None) -> Job:
-    """How a dump is read: as is said, and else as it was read when it was scored."""
-    if past is None:
-        return said
-    usual = Job()
-    names = ("task", "field_map", "data", "dialect", "filter", "max_line_bytes")
-    return replace(
-        said,
-        **{name: getattr(past.job, name) for name in names if getattr(said, name) == getattr(usual, name)},
-    )
 
 
 class _Counter:

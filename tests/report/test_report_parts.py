@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from relfast.engine.job import Job
 from relfast.records import Score
 from relfast.report import by_size, seqbench_section
 from relfast.report.base import Report
@@ -208,20 +207,6 @@ def test_a_dump_that_is_another_one_is_left_out_and_that_is_said(tmp_path: Path)
     assert run.counted.joined == 3
     (note,) = run.summary.notes
     assert "on line 4 it has id 'another', not 'q2_n5_00003'" in note
-
-
-def test_a_dump_elsewhere_with_its_gold_in_a_file(tmp_path: Path) -> None:
-    scores, dump = c1_rows()
-    gold = write(
-        tmp_path / "gold.jsonl",
-        [{key: value for key, value in one.items() if key != "response"} for one in dump],
-    )
-    responses = write(tmp_path / "said.jsonl", [{"id": one["id"], "said": one["response"]} for one in dump])
-    path = write(tmp_path / "rows.jsonl", [score.to_row() for score in scores])
-    job = Job(data=(gold,), field_map={"response": "said"})
-    run = read_scored([path], asked=Asked(dump=[responses], job=job, records=5))
-    assert run.counted.joined == 20
-    assert all(kept.record is not None and kept.record.answer for kept in run.sample)
 
 
 def test_seqbench_shows_the_decay_that_l0_fits(tmp_path: Path) -> None:
