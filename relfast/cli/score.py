@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relfast.cli import signals
-from relfast.cli.checks import check_statuses, check_timeout
 from relfast.cli.examples import HelpedCommand
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
-from relfast.cli.parameters import options_of
+from relfast.cli.parameters import check_statuses, check_timeout, options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.engine.text_setting import compile_in_background, when_to_compile
 from relfast.errors import OutputError, UsageError
@@ -151,14 +150,14 @@ def score(
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")
         if not show:
-            from relfast.cli.listing import how_to_list
+            from relfast.cli.table import how_to_list
 
             for line in how_to_list(summary):
                 say(line)
         if not summary.rows and limit != 0 and shard is None:
             say(f"relfast: no records in {', '.join(inputs)}: the input is empty")
     if show:
-        from relfast.cli.listing import rows_with
+        from relfast.cli.table import rows_with
 
         for line in rows_with(summary, show):
             say(line)

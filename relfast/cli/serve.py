@@ -10,9 +10,8 @@ from typing import Any
 
 import click
 
-from relfast.cli.checks import check_timeout
 from relfast.cli.main import say
-from relfast.cli.parameters import options_of
+from relfast.cli.parameters import check_timeout, options_of
 from relfast.engine.job import DEFAULT_TIMEOUT
 from relfast.engine.online.worth import checked_on_error
 from relfast.errors import MissingExtraError, UsageError

@@ -10,15 +10,20 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast.comparison.agreement import (
+from relfast.comparison.model import Comparison, Flip, PairsOf, Side, TaskComparison
+from relfast.comparison.pairing import (
+    Keyed,
+    Pairs,
+    common_keys,
     differing_policies,
     differing_records,
     differing_signatures,
+    flipped,
+    keyed,
     only_some,
+    pair,
     unsigned,
 )
-from relfast.comparison.model import Comparison, Flip, PairsOf, Side, TaskComparison
-from relfast.comparison.pairing import Keyed, Pairs, common_keys, flipped, keyed, pair
 from relfast.comparison.runs import Loaded, RunLike, load, rows_at
 from relfast.errors import UsageError
 from relfast.stats.intervals import LEVEL, Interval, mean_interval, share_interval

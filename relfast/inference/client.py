@@ -14,9 +14,8 @@ from typing import Any, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from relfast.errors import MissingExtraError
-from relfast.inference.pace import Pace, seconds_asked
 from relfast.inference.replies import Completion, GarbageError, cause_of, limit, read_reply, short
-from relfast.inference.settings import Endpoint, Settings
+from relfast.inference.settings import Endpoint, Pace, Settings, seconds_asked
 
 Prompt = str | Sequence[Mapping[str, Any]]
 """A text, or chat messages."""

@@ -12,8 +12,8 @@ from relfast.report import alignment_figures as figures
 from relfast.report.base import Report
 from relfast.report.overview import Drawer
 from relfast.report.page import Section, Table
+from relfast.report.realign import correlation
 from relfast.report.scored_rows import Drawn, Kept, Scored
-from relfast.report.statistics import correlation
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 from relfast.tasks.realign.display import MAX_STEPS_DRAWN

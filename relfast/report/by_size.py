@@ -7,12 +7,11 @@ from typing import Any, Final
 
 from relfast.report import figures
 from relfast.report.base import Report
-from relfast.report.cells import Cell, SizeTable, bins_of, column_mean
 from relfast.report.figures import Point
 from relfast.report.overview import Drawer, interval, percent, tasks_of
 from relfast.report.page import Section, Table
 from relfast.report.scored_rows import Scored
-from relfast.report.sizes import COMPLETION
+from relfast.report.sizes import COMPLETION, Cell, SizeTable, bins_of, column_mean
 from relfast.tasks import TASKS
 from relfast.tasks.display import Axis, Display, Layout
 

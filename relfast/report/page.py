@@ -12,7 +12,7 @@ from typing import Final
 
 from relfast import __version__
 from relfast.errors import MissingExtraError, OutputError
-from relfast.report.inline_svg import inline_svg
+from relfast.report.canvas import inline_svg
 
 _TEMPLATE: Final = "page.html.j2"
 _ASSETS: Final = Path(__file__).parent / "assets"

@@ -10,9 +10,9 @@ from relfast.comparison.tables import header_of, methods, rows_of, text_columns
 from relfast.errors import InputError, UsageError
 from relfast.report.base import Report
 from relfast.report.page import Link, Section, Table
-from relfast.report.papers import side_by_side_csv, side_by_side_latex
 from relfast.report.record_blocks import name_of
 from relfast.report.scored_rows import Scored
+from relfast.report.scored_tables import side_by_side_csv, side_by_side_latex
 
 MOST_ROWS = 3_000_000
 """Rows of all models beyond which they are not paired: `relfast compare` takes longer than the report."""

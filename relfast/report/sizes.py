@@ -1,14 +1,162 @@
-"""Counts a task's rows by the sizes of their problems, prompt by prompt as they come."""
+"""Rows counted along the sizes of their problems, prompt by prompt: sums that add up over files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from relfast.records import SCORED, Record, Score
-from relfast.report.cells import SizeTable
+from relfast.report.figures import Point
+from relfast.stats.intervals import effective_share_interval
 from relfast.tasks.base import Task, resolve
-from relfast.tasks.display import Display, Measures
+from relfast.tasks.display import Axis, Column, Display, Measures
+
+
+@dataclass(slots=True)
+class Sums:
+    """A metric's sums over clusters (prompts): their number, the rows that have it, those squared; of values,
+    of their squares, of values times rows."""
+
+    prompts: int = 0
+    rows: int = 0
+    squared: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    products: float = 0.0
+
+    def add(self, value: float, n: int) -> None:
+        """A cluster of ``n`` rows whose values come to ``value``."""
+        self.prompts += 1
+        self.rows += n
+        self.squared += n * n
+        self.total += value
+        self.squares += value * value
+        self.products += value * n
+
+    def merge(self, other: Sums) -> None:
+        self.prompts += other.prompts
+        self.rows += other.rows
+        self.squared += other.squared
+        self.total += other.total
+        self.squares += other.squares
+        self.products += other.products
+
+    def point(self) -> Point | None:
+        """The mean of a metric from 0 to 1 with its 95 % interval: Wilson's, for as many independent rows as
+        the spread between prompts is worth, so that it stays within 0 and 1 and is not empty at them."""
+        n = self.rows
+        if not n:
+            return None
+        mean = min(1.0, max(0.0, self.total / n))
+        spread = max(0.0, self.squares - 2 * mean * self.products + mean * mean * self.squared)
+        return Point(mean, *effective_share_interval(mean, spread / n**2, self.prompts, n), n)
+
+
+@dataclass(slots=True)
+class Cell:
+    """Rows of one size and one class of gold: how many, scored, without an answer, and their metrics."""
+
+    rows: int = 0
+    scored: int = 0
+    no_answer: int = 0
+    sums: dict[str, Sums] = field(default_factory=dict)
+
+    def add(self, n: int, no_answer: int, values: Mapping[str, Sequence[float]]) -> None:
+        """A prompt with ``n`` scored rows; of each metric how many rows have it, and the sum."""
+        self.scored += n
+        self.no_answer += no_answer
+        for name, (n_rows, value) in values.items():
+            sums = self.sums.get(name)
+            if sums is None:
+                sums = self.sums[name] = Sums()
+            sums.add(value, int(n_rows))
+
+    def merge(self, other: Cell) -> None:
+        self.rows += other.rows
+        self.scored += other.scored
+        self.no_answer += other.no_answer
+        for name, sums in other.sums.items():
+            self.sums.setdefault(name, Sums()).merge(sums)
+
+    def mean(self, metrics: Sequence[str], each: int = 1) -> float | None:
+        """Mean of a sum of metrics; None where no row has one of them."""
+        total = 0.0
+        for name in metrics:
+            if name == "no_answer":
+                n, value = self.scored, float(self.no_answer)
+            else:
+                sums = self.sums.get(name) or Sums()
+                n, value = sums.rows, sums.total
+            if not n:
+                return None
+            total += value / n
+        return total / each
+
+    def point(self, metric: str) -> Point | None:
+        """See `Sums.point`."""
+        sums = self.sums.get(metric)
+        return None if sums is None else sums.point()
+
+
+Classes = dict[str | None, Cell]
+"""Class of gold → cell."""
+
+
+@dataclass(slots=True)
+class SizeTable:
+    """A task's rows by the values of its axes: axis → value → class of gold → cell. ``None`` for an axis or a
+    value holds all rows."""
+
+    cells: dict[str | None, dict[float | str | None, Classes]] = field(default_factory=dict)
+
+    def at(self, axis: str | None, value: float | str | None, gold: str | None) -> Cell:
+        classes = self.cells.setdefault(axis, {}).setdefault(value, {})
+        cell = classes.get(gold)
+        if cell is None:
+            cell = classes[gold] = Cell()
+        return cell
+
+    def merge(self, other: SizeTable) -> None:
+        for axis, values in other.cells.items():
+            for value, classes in values.items():
+                for gold, cell in classes.items():
+                    self.at(axis, value, gold).merge(cell)
+
+    def values(self, axis: str) -> list[Any]:
+        """The values of an axis, numbers or words, in order."""
+        return sorted(value for value in self.cells.get(axis, {}) if value is not None)
+
+    def cell(
+        self, axis: str | None, value: float | str | None, gold: str | None = None, *, any_gold: bool = True
+    ) -> Cell:
+        """The rows at a value; of one class of gold, or of any."""
+        whole = Cell()
+        for name, cell in self.cells.get(axis, {}).get(value, {}).items():
+            if any_gold or name == gold:
+                whole.merge(cell)
+        return whole
+
+    def bin(self, axis: Axis, name: str, gold: str | None = None, *, any_gold: bool = True) -> Cell:
+        """The rows of a published bin."""
+        whole = Cell()
+        for value in self.values(axis.name):
+            if axis.bin(value) == name:
+                whole.merge(self.cell(axis.name, value, gold, any_gold=any_gold))
+        return whole
+
+
+def bins_of(axis: Axis) -> list[str]:
+    """The names of an axis' bins, in order."""
+    places = [axis.edges[0] - 1, *axis.edges]
+    return [axis.bin(place) for place in places]
+
+
+def column_mean(cell_of: Any, column: Column) -> float | None:
+    """A published column's number: ``cell_of(gold, any_gold)`` gives the row's cell."""
+    cell: Cell = cell_of(column.of, column.of is None)
+    return cell.mean(column.metrics, column.each)
+
 
 MAX_VALUES: Final = 500
 """Different sizes of an axis that are told apart: hostile records could have a new one each."""

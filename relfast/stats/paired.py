@@ -15,8 +15,16 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast.stats.intervals import LEVEL, Interval, check_level
-from relfast.stats.special import binomial_tails, normal_cdf, normal_quantile, normal_tails, t_quantile
+from relfast.stats.intervals import (
+    LEVEL,
+    Interval,
+    binomial_tails,
+    check_level,
+    normal_cdf,
+    normal_quantile,
+    normal_tails,
+    t_quantile,
+)
 
 DifferenceMethod = Literal["bonett-price", "student", "bootstrap"]
 """How a difference's interval was made: Bonett and Price's for paired shares, Student's over prompts, or the

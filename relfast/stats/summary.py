@@ -19,7 +19,7 @@ from relfast.tasks.base import resolve
 
 if TYPE_CHECKING:
     from relfast.comparison.model import Comparison
-    from relfast.stats.sample_store import SampleStore
+    from relfast.stats.samples import SampleStore
 
 __all__ = ["LABELS", "Summary", "Tally", "TaskSummary", "add_majorities", "summarize"]
 

@@ -61,7 +61,7 @@ class Tally(Plain):
 
     def take_samples(self) -> bytearray:
         """The samples, which are not in the tally any more: who counts millions of rows keeps them elsewhere
-        (`relfast.stats.sample_store`)."""
+        (`relfast.stats.samples`)."""
         samples, self.samples = self.samples, bytearray()
         return samples
 

@@ -8,7 +8,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from relfast.inference.pace import Pace, seconds_asked
+from relfast.inference.settings import Pace, seconds_asked
 
 
 class Clock:

@@ -18,7 +18,7 @@ NOT_NEEDED = {
     "rich",
     "socket",
     "zipfile",
-    "relfast.cli.listing",
+    "relfast.cli.table",
     "relfast.engine.pool.forkserver",
     "relfast.engine.text_fast_path",
     "relfast.stats.lengths",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from relfast.cli.main import main
 from relfast.errors import InputError, OutputError
 from relfast.realign import StepAligner, generate_analysis_report, generate_heatmap
-from relfast.report.statistics import correlations, quadrant_shares, read_entries, summary_table
+from relfast.report.realign import correlations, quadrant_shares, read_entries, summary_table
 
 FIGURES = (
     "accuracy_by_category",

@@ -12,11 +12,9 @@ import pytest
 from relfast.records import Score
 from relfast.report import by_size, seqbench_section
 from relfast.report.base import Report
-from relfast.report.cells import SizeTable
 from relfast.report.page import Section, Table
-from relfast.report.sampling import Sample
-from relfast.report.scored_rows import Asked, Scored, prompt_hash, read_scored
-from relfast.report.sizes import SizeCounter
+from relfast.report.scored_rows import Asked, Sample, Scored, prompt_hash, read_scored
+from relfast.report.sizes import SizeCounter, SizeTable
 from relfast.tasks import TASKS
 from relfast.tasks.seqbench.l0 import fit_l0
 

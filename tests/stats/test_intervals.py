@@ -18,9 +18,9 @@ from relfast.stats.intervals import (
     jeffreys,
     mean_interval,
     share_interval,
+    t_quantile,
     wilson,
 )
-from relfast.stats.special import t_quantile
 
 LEVELS = st.sampled_from([0.5, 0.9, 0.95, 0.99])
 HISTOGRAMS = st.dictionaries(

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from relfast import score_file
 from relfast.stats import prompts as by_prompt
-from relfast.stats import sample_store
 from relfast.stats import samples as kept
-from relfast.stats.sample_store import SampleStore
+from relfast.stats.samples import SampleStore
 
 NAMES = [*kept.TASK_NUMBERS, "(unknown)"]
 
@@ -33,7 +32,7 @@ def packed(rows: list[tuple[int, bool, int, int, bool]]) -> list[bytes]:
 
 
 def stored(samples: list[bytes], chunk: int, patch: pytest.MonkeyPatch) -> SampleStore:
-    patch.setattr(sample_store, "CHUNK_BYTES", chunk * kept.SAMPLE.size)
+    patch.setattr(kept, "CHUNK_BYTES", chunk * kept.SAMPLE.size)
     store = SampleStore()
     for each in samples:
         store += each
@@ -59,7 +58,7 @@ def test_what_cannot_be_put_down_is_held(monkeypatch: pytest.MonkeyPatch) -> Non
         raise OSError(28, "No space left on device")
 
     half = stored(samples[:200], 60, monkeypatch)
-    monkeypatch.setattr(sample_store.os, "pwrite", full)
+    monkeypatch.setattr(kept.os, "pwrite", full)
     for each in samples[200:]:
         half += each
     assert len(half._near) == (400 - 180) * kept.SAMPLE.size
@@ -89,6 +88,6 @@ def test_a_run_and_its_continuation_say_the_same(tmp_path: Path, monkeypatch: py
     dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
     dump.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     held = score_file(dump, out, workers=0).to_dict()["tasks"]
-    monkeypatch.setattr(sample_store, "CHUNK_BYTES", 100 * kept.SAMPLE.size)
+    monkeypatch.setattr(kept, "CHUNK_BYTES", 100 * kept.SAMPLE.size)
     assert score_file(dump, out, workers=0, overwrite=True).to_dict()["tasks"] == held
     assert score_file(dump, out, workers=0, resume=True).to_dict()["tasks"] == held

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import betainc
 
-from relfast.stats import special
+from relfast.stats import intervals as special
 
 SHAPES = st.floats(0.5, 1e6)
 

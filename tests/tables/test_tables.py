@@ -18,8 +18,13 @@ from hypothesis import strategies as st
 
 import relfast
 from relfast.records import Score
-from relfast.report.papers import side_by_side_csv, side_by_side_latex
-from relfast.report.scored_tables import metrics_csv, summary_csv, summary_latex
+from relfast.report.scored_tables import (
+    metrics_csv,
+    side_by_side_csv,
+    side_by_side_latex,
+    summary_csv,
+    summary_latex,
+)
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.tables import (
     Cell,

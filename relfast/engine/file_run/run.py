@@ -31,8 +31,7 @@ from relfast.engine.signature import embedder_of, signature
 from relfast.errors import ResumeMismatchError, UsageError
 from relfast.plain import Plain
 from relfast.records import Score
-from relfast.stats.sample_store import SampleStore
-from relfast.stats.samples import votes_of, with_votes
+from relfast.stats.samples import SampleStore, votes_of, with_votes
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.unusable import Cause
 from relfast.tasks import TASKS
