@@ -1,4 +1,4 @@
-"""Where a server is asked, how and how fast: endpoints, settings, and what of them a run says it was made with."""
+"""Where a server is asked, how and how fast: endpoints, settings, and what a run says it was made with."""
 
 from __future__ import annotations
 
