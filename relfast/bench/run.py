@@ -202,7 +202,9 @@ class Bench:
                 raise OutputExistsError(there, resumable=True)
             judged = [part for part in self.parts if model.judge and _is_judged(requests[part.name])]
             if len(judged) > 1 or (model.judge and not judged):
-                raise UsageError(f"--judge is for one set of ReAlign's problems, not {len(judged)}")
+                raise UsageError(
+                    f"--judge takes one set of ReAlign's problems, such as --set realign; here are {len(judged)}"
+                )
             if judged and (model.plan.samples > 1 or model.plan.cut_off_fails or self.prompt):
                 raise UsageError("--judge goes with neither --samples, --prompt nor --truncated fail")
         embedding = {
