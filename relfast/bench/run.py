@@ -203,7 +203,7 @@ class Bench:
             judged = [part for part in self.parts if model.judge and _is_judged(requests[part.name])]
             if len(judged) > 1 or (model.judge and not judged):
                 raise UsageError(
-                    f"--judge takes one set of ReAlign's problems, such as --set realign; here are {len(judged)}"
+                    f"--judge takes one set of ReAlign's problems, say --set realign; there are {len(judged)}"
                 )
             if judged and (model.plan.samples > 1 or model.plan.cut_off_fails or self.prompt):
                 raise UsageError("--judge goes with neither --samples, --prompt nor --truncated fail")
