@@ -8,6 +8,7 @@ import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from relfast_kernels.compiled import native
@@ -132,3 +133,31 @@ def test_both_ways_of_building_give_code_that_runs(way: str, lowered: bool) -> N
     command = [sys.executable, "-W", "ignore", "-c", _PROBE, way]
     done = subprocess.run(command, env=known, capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["30", str(lowered)], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("machine", "flags", "chosen"),
+    [
+        ("x86_64", "fpu sse2 avx avx2 bmi1 bmi2 f16c fma movbe abm", ["x86-64-v3", "x86-64", ""]),
+        ("x86_64", "fpu sse2 avx", ["x86-64", ""]),
+        ("aarch64", "", ["generic", ""]),
+        ("riscv64", "", [""]),
+    ],
+)
+def test_a_processor_takes_what_it_can_run(
+    machine: str, flags: str, chosen: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "SHIPPED", tmp_path)
+    monkeypatch.setattr(native, "_told_of_processor", lambda: {"flags": flags})
+    monkeypatch.setattr(os, "uname", lambda: SimpleNamespace(machine=machine))
+    assert native._shipped_for.__wrapped__() == chosen
+    monkeypatch.setattr(native, "SHIPPED", tmp_path / "none")
+    assert native._shipped_for.__wrapped__() == []
+
+
+def test_a_library_of_another_processor_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = native._digest.__wrapped__
+    own, everybody = digest("align", ""), digest("align", "x86-64")
+    monkeypatch.setattr(native, "_told_of_processor", lambda: {"flags": "sse2", "model name": "another"})
+    assert digest("align", "") != own
+    assert digest("align", "x86-64") == everybody

@@ -23,7 +23,7 @@ from relfast.stats.summary import Summary
 
 LARGE_BYTES: Final = 32 * 2**20
 """Input from which workers load the text fast path at once, and a first run has its kernels compiled in the
-background (10 s of one core)."""
+background (minutes of one core)."""
 
 COMPILE_AFTER: Final = 0.5
 COMPILE_LATER: Final = 5.0
