@@ -43,8 +43,8 @@ class Sums:
         self.products += other.products
 
     def point(self) -> Point | None:
-        """The mean of a metric from 0 to 1 with its 95 % interval: Wilson's, for as many independent rows as
-        the spread between prompts is worth, so that it stays within 0 and 1 and is not empty at them."""
+        """The mean of a metric from 0 to 1 with its 95 % interval: Wilson's, using the
+        effective sample size: it stays within 0 and 1 and is not empty at them."""
         n = self.rows
         if not n:
             return None
