@@ -39,9 +39,8 @@ def read_claim(
     response: object, reasoning: tuple[tuple[str, str], ...] = ()
 ) -> tuple[int | None, list[int], str | None]:
     """REL-B1's label, 1 for no and 2 for yes, and the taxa of a yes, each once; see `read_choice`."""
-    from relfast_kernels.text.answers import TAXA
+    from relfast_kernels.text.answers import MAX_TAXA, TAXA
     from relfast_kernels.text.answers import read_claim as read
-    from relfast_kernels.text.taxa import MAX_TAXA
 
     data, reason = _encoded(response, reasoning)
     if reason is not None:

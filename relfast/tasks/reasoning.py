@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from relfast_kernels.compiled import native
-from relfast_kernels.text.marks import BARE_ANALYSIS, MARKS, TURN_ENDS, Names, names_of
+from relfast_kernels.text.reasoning import BARE_ANALYSIS, MARKS, TURN_ENDS, Names, names_of
 
 MAX_STRICT_CHARS: Final = 1_000_000
 """Longest response that ``strict`` reads. Longer than any model's output window today (≈ 500 kB)."""

@@ -13,10 +13,9 @@ import orjson
 import pytest
 from relfast_kernels import layouts
 from relfast_kernels.text import columns
-from relfast_kernels.text.digest import digest
+from relfast_kernels.text.find import digest, find_lines
 from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.json_strings import put_by_stretches, put_text, string_end
-from relfast_kernels.text.line_ends import find_lines
 from relfast_kernels.text.lines import Golds, Work, scan_lines, score_lines
 from relfast_kernels.text.projection import Table
 from relfast_kernels.text.vectors import WIDTH

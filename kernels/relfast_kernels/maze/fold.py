@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.struck import struck_end
+from relfast_kernels.text.words import struck_end
 
 _NEWLINE: Final = 10
 _FOLDED: Final = {

@@ -21,8 +21,7 @@ from relfast_kernels.tags.columns import READ_EMPTY, READ_FORM, READ_NEARLY, REA
 from relfast_kernels.tags.kinds import KINDS, NEWLINE, PLAIN, WHITE
 from relfast_kernels.text.find import copy, same_bytes
 from relfast_kernels.text.form_table import BOXES, LANGUAGES, QUALIFIED, TAGS
-from relfast_kernels.text.struck import struck_end
-from relfast_kernels.text.words import skip_white
+from relfast_kernels.text.words import skip_white, struck_end
 
 _OPENING: Final = np.frombuffer(b"<\n&lt;\n&#60;\n\\<\n\\u003c\n\xef\xbc\x9c\n", np.uint8)
 _CLOSING: Final = np.frombuffer(b">\n&gt;\n&#62;\n\\>\n\\u003e\n\xef\xbc\x9e\n", np.uint8)

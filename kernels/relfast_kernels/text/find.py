@@ -1,4 +1,4 @@
-"""A byte in text: the search that the kernels which read text share."""
+"""Bytes in text, ends of lines and keyed digests: the searches that the kernels which read text share."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import BUILDING, kernel
-from relfast_kernels.text.vectors import WIDTH, copy_vector, lowest, places_of
+from relfast_kernels.layouts import LINE_END, LINE_START
+from relfast_kernels.text.vectors import WIDTH, copy_vector, fold, lowest, places_of
 
 # Loops that LLVM should turn into vector code count in uint64: for a signed index numba adds the wrap-around
 # of negative indices, which keeps the loop scalar (0.93 µs against 0.13 µs for 2 kB).
@@ -166,3 +167,66 @@ def put_number(out: Any, at: int, value: int) -> int:
         out[at + k] = 48 + value % 10
         value //= 10
     return at + digits
+
+
+_FIRST, _SECOND = np.uint64(0xA0761D6478BD642F), np.uint64(0xE7037ED1A0B428DB)
+_THIRD, _FOURTH = np.uint64(0x8EBC6AF09C88C6E3), np.uint64(0x589965CC75374CC3)
+
+
+@kernel
+def _rest(data: Any, at: int, end: int) -> Any:
+    """Up to eight bytes as a number, zeros after the end."""
+    if at + 8 <= end:
+        return load8(data, at)
+    word = np.uint64(0)
+    for k in range(max(end - at, 0)):
+        word |= np.uint64(data[at + k]) << np.uint64(8 * k)
+    return word
+
+
+@kernel
+def digest(data: Any, start: int, end: int, seed: Any, value: Any) -> Any:
+    """A digest (uint64) of data[start:end] and of ``value``, by a ``seed`` that nobody can guess."""
+    one = fold(seed ^ _FIRST, value ^ seed)
+    two, three, four = one ^ _SECOND, one ^ _THIRD, one ^ _FOURTH
+    first, second = fold(seed ^ _SECOND, _THIRD), fold(seed ^ _FOURTH, _FIRST)
+    at = start
+    while at + 64 <= end:
+        one = fold(load8(data, at) ^ first, load8(data, at + 8) ^ one)
+        two = fold(load8(data, at + 16) ^ second, load8(data, at + 24) ^ two)
+        three = fold(load8(data, at + 32) ^ first, load8(data, at + 40) ^ three)
+        four = fold(load8(data, at + 48) ^ second, load8(data, at + 56) ^ four)
+        at += 64
+    one = fold(one ^ two, first) ^ fold(three ^ four ^ seed, second ^ two)
+    while at < end:
+        one = fold(_rest(data, at, end) ^ first, _rest(data, at + 8, end) ^ one)
+        at += 16
+    return fold(one ^ second, np.uint64(end - start) ^ first)
+
+
+_LF = 10
+
+
+@kernel
+def find_lines(data: Any, n: int, lines: Any) -> int:
+    """Find where the lines of a block start and end.
+
+    Parameters
+    ----------
+    data : uint8, shape (n,)
+        Whole lines; the last may lack its end.
+    lines : int64, shape (m + 1, LINE_COLUMNS)
+        Filled: `LINE_START` and `LINE_END` of the first m lines at most.
+
+    Returns
+    -------
+    int
+        How many lines; m where there may be more.
+    """
+    at = count = 0
+    while at < n and count < lines.shape[0] - 1:
+        end = find_byte(data, at, n, _LF)
+        lines[count, LINE_START], lines[count, LINE_END] = at, end
+        count += 1
+        at = end + 1
+    return count

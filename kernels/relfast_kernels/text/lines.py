@@ -79,7 +79,6 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
-from relfast_kernels.text.canonical import put_json
 from relfast_kernels.text.characters import is_printable, is_utf8
 from relfast_kernels.text.columns import (
     FORM_ANSWER,
@@ -91,13 +90,11 @@ from relfast_kernels.text.columns import (
     HIDES_ROW,
     IS_BARE,
 )
-from relfast_kernels.text.digest import digest
-from relfast_kernels.text.find import copy, hash_text
+from relfast_kernels.text.find import copy, digest, hash_text
 from relfast_kernels.text.gold import read_gold
-from relfast_kernels.text.json_scan import is_null, tokenise
+from relfast_kernels.text.json_scan import is_null, put_json, tokenise
 from relfast_kernels.text.json_strings import put_text
-from relfast_kernels.text.messages import UNSURE
-from relfast_kernels.text.projection import LEFT_OUT, OF_GOLD, find_members, read_row, walk
+from relfast_kernels.text.projection import LEFT_OUT, OF_GOLD, UNSURE, find_members, read_row, walk
 from relfast_kernels.text.responses import (
     LEAVES_IT,
     NOT_DONE,

@@ -28,12 +28,11 @@ from relfast_kernels.layouts import (
     RECORD_VOTE,
     TP_SHIFT,
 )
-from relfast_kernels.text.answers import SEVERAL, TAXA, read_claim
+from relfast_kernels.text.answers import MAX_TAXA, SEVERAL, TAXA, read_claim
 from relfast_kernels.text.find import begins_with, put_number
 from relfast_kernels.text.gold import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
-from relfast_kernels.text.taxa import MAX_TAXA
 from relfast_kernels.text.words import is_blank
 
 _NO_ANSWER, _SEVERAL, _GUESSED = map(REASONS.index, ("no_answer", "several_answers", "guessed_taxa"))
