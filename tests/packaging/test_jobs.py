@@ -23,7 +23,7 @@ DISTRIBUTION: Final = {"swift": "ms-swift", "inspect_ai": "inspect-ai"}
 IN_EVERY_JOB: Final = {"fastapi", "omegaconf"}
 """Modules that come with others: FastAPI with the extra `serve`, omegaconf with verl."""
 
-TOOLS: Final = {"pdflatex": "texlive-latex-extra"}
+TOOLS: Final = {"pdflatex": "texlive-latex-extra", "objdump": "binutils"}
 """Of programs that another package has."""
 
 
