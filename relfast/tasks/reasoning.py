@@ -1,6 +1,7 @@
 """Text of a response without the model's reasoning. Shared by every task; knows no benchmark.
 
-`relfast_kernels.text.reasoning` has the marks and the rules, and cuts UTF-8; this is the same for ``str``.
+`relfast_kernels.text.marks` has the marks, `relfast_kernels.text.reasoning` the rules, and cuts UTF-8;
+this is the same for ``str``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from relfast_kernels.compiled import native
-from relfast_kernels.text.reasoning import BARE_ANALYSIS, MARKS, TURN_ENDS, Names, names_of
+from relfast_kernels.text.marks import BARE_ANALYSIS, MARKS, TURN_ENDS, Names, names_of
 
 MAX_STRICT_CHARS: Final = 1_000_000
 """Longest response that ``strict`` reads. Longer than any model's output window today (≈ 500 kB)."""

@@ -44,8 +44,9 @@ from relfast_kernels.text.columns import (
 from relfast_kernels.text.find import find_lines
 from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.lines import Golds, Work, scan_lines, score_lines
+from relfast_kernels.text.marks import LOOKED_AT
 from relfast_kernels.text.projection import Table
-from relfast_kernels.text.reasoning import LOOKED_AT, cut_among
+from relfast_kernels.text.reasoning import cut_among
 from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows
 

@@ -1,4 +1,4 @@
-"""Text without the model's reasoning: the one cutter, and the table of marks that it goes by.
+"""Text without the model's reasoning: the one cutter, by the table of `relfast_kernels.text.marks`.
 
 It reads UTF-8 and also runs as plain Python on ``bytes``; `relfast.tasks.reasoning` is its face for
 ``str``.
@@ -6,111 +6,25 @@ It reads UTF-8 and also runs as plain Python on ``bytes``; `relfast.tasks.reason
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.find import copy, find_byte, find_either
+from relfast_kernels.text.marks import (
+    BARE_ANALYSIS,
+    BARE_FINAL,
+    CHANNEL,
+    FINAL_CHANNELS,
+    LOOKED_AT,
+    MARKS,
+    MESSAGE,
+    RESPONSE_OPENS,
+    TURN_ENDS,
+    names_of,
+)
 from relfast_kernels.text.words import skip_white, white_length
-
-
-class Mark(NamedTuple):
-    """How reasoning opens and closes, in lower case: any case is recognised in a response."""
-
-    open: str
-    close: str
-
-
-MARKS: Final = (
-    Mark("<think>", "</think>"),  # DeepSeek-R1, Qwen3, QwQ, Nemotron, Hunyuan, GLM, MiniMax, Phi-4-reasoning
-    Mark("<thinking>", "</thinking>"),  # Claude's prompts, Reflection
-    Mark("<thought>", "</thought>"),  # EXAONE Deep, Gemini's exports
-    Mark("<reasoning>", "</reasoning>"),  # GRPO's tutorials
-    Mark("<reflection>", "</reflection>"),
-    Mark("[think]", "[/think]"),  # Magistral
-    Mark("◁think▷", "◁/think▷"),  # Kimi
-    Mark("<seed:think>", "</seed:think>"),  # Seed-OSS
-    Mark("<longcat_think>", "</longcat_think>"),  # LongCat
-    Mark("<|start_thinking|>", "<|end_thinking|>"),  # Command A
-    Mark("<|begin_of_thought|>", "<|end_of_thought|>"),  # Sky-T1, OpenThinker
-    Mark("<unused94>", "<unused95>"),  # MedGemma
-    Mark("<|channel>thought", "<channel|>"),  # Gemma 4
-)
-
-TURN_ENDS: Final = (
-    "<|im_end|>",  # Qwen, ChatML
-    "<|eot_id|>",  # Llama 3
-    "<|eom_id|>",
-    "<|end_of_text|>",
-    "<|endoftext|>",
-    "<|return|>",  # gpt-oss
-    "<|end|>",  # Phi, gpt-oss
-    "<end_of_turn>",  # Gemma
-    "<｜end▁of▁sentence｜>",  # DeepSeek
-    "<|end_response|>",  # Command A
-    "<|end_of_turn_token|>",
-    "<seed:eos>",
-    "<eos>",
-    "</s>",  # Mistral, Llama 2
-    "[eos]",
-    "[|endofturn|]",  # EXAONE
-    "<|user|>",  # GLM
-    "<turn|>",  # Gemma 4
-)
-"""What is left at the end of a turn where special tokens were kept."""
-
-CHANNEL: Final = "<|channel|>"
-FINAL_CHANNELS: Final = ("<|channel|>final<|message|>", "<|channel|>final <|constrain|>")
-MESSAGE: Final = "<|message|>"
-BARE_ANALYSIS, BARE_FINAL = "analysis", "assistantfinal"
-"""gpt-oss's channels, with special tokens and without."""
-RESPONSE_OPENS: Final = "<|start_response|>"
-
-
-class Names(NamedTuple):
-    """Marks to look for, as the cutter wants them.
-
-    ``pool`` holds their bytes (uint8); four of ``places`` (int64) are one: where it begins and ends in lower
-    case, and with what is no ASCII in upper case (0, 0: there is no such thing). Two marks are a pair: one
-    opens, the next closes. ``beginnings`` (uint8, 256 for each of `LOOKED_AT`) tells which bytes a mark may
-    have at its first places.
-    """
-
-    pool: Any
-    places: Any
-    beginnings: Any
-
-
-LOOKED_AT: Final = 4
-
-
-def names_of(marks: Sequence[tuple[str, str]]) -> Names:
-    """Of pairs of marks in lower case. Letters beyond ASCII are recognised all in lower or upper case."""
-    pool, places, beginnings = bytearray(), array("q"), bytearray(LOOKED_AT * 256)
-    for name in (name for pair in marks for name in pair):
-        other = "".join(letter if letter.isascii() else letter.upper() for letter in name)
-        row = []
-        for each in (name, other) if other != name else (name,):
-            data = each.encode()
-            row += [len(pool), len(pool) + len(data)]
-            pool += data
-            known = True
-            for n in range(LOOKED_AT):
-                known = known and n < len(data)
-                for byte in _spellings(data[n]) if known else range(256):
-                    beginnings[256 * n + byte] = 1
-                known = known and chr(data[n]) not in "ik"  # one byte, or more
-        places.extend([*row, 0, 0][:4])
-    return Names(bytes(pool), places, bytes(beginnings))
-
-
-def _spellings(byte: int) -> list[int]:
-    """What a letter's spelling in any case may begin with; see `_behind`."""
-    letter = chr(byte)
-    return [byte, *([byte - 32] if "a" <= letter <= "z" else []), *{"i": [0xC4], "k": [0xE2]}.get(letter, [])]
 
 
 def _bytes(name: str) -> Any:
