@@ -117,6 +117,7 @@ HEAVY = (
     [
         ("import relfast", set()),
         ("import relfast.tasks", set()),
+        ("import relfast.tasks.reasoning", set()),
         ("import relfast_kernels.layouts", set()),
         ("import relfast; relfast.evaluate_response", {"orjson", "numpy"}),
         ("import relfast; relfast.evaluate_response('', {'target': 3}, 'Answer 4')", {"orjson", "numpy"}),
