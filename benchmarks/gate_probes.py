@@ -83,9 +83,9 @@ def _smiles(folder: Path) -> Probe:
     functions = native.load("smiles")
     assert functions is not None, "the SMILES kernels are not compiled"
     table = SmilesTable(functions)
-    pairs = list(dict.fromkeys(motifs(60, 1).pairs))
-    # nothing of a comparison is remembered: both are read, made canonical and searched in each other
-    return Probe(lambda: [table.compare(*pair) for pair in pairs])
+    texts = list(dict.fromkeys(text for pair in motifs(60, 1).pairs for text in pair))
+    # nothing of a text is remembered: each is read and made canonical
+    return Probe(lambda: [table.code_of(text, by_rdkit=False) for text in texts])
 
 
 def _common_substructure(folder: Path) -> Probe:

@@ -153,8 +153,7 @@ def test_generate_command(benchmark: BenchmarkFixture, tmp_path: Path) -> None:
 def test_motifs(benchmark: BenchmarkFixture, size: int) -> None:
     """The largest motif of similar molecules, against RDKit's search, given up after 500 of its steps."""
     from relfast.chem.bank import load_bank
-    from relfast.chem.motif import largest_motif
-    from relfast.chem.motif_rdkit import STEPS_OF_OURS, motifs_by_rdkit
+    from relfast.chem.motif import STEPS_OF_OURS, largest_motif, motifs_by_rdkit
 
     bank, numbers = load_bank(None, 8), random.Random(size)
     drawn = (bank.similar_group(numbers, size, 0.35, 0.9) for _ in range(10_000))

@@ -80,8 +80,7 @@ def motifs(n: int, seed: int) -> Batch:
 def rdkit_floor(batch: Batch, *, strict: bool) -> int:
     """What RDKit cannot do less of: each distinct SMILES parsed and made canonical once, and one
     common substructure for each distinct pair of which neither contains the other."""
-    from relfast.chem.matching import contains
-    from relfast.chem.mcs import common_substructure, strict_common_substructure
+    from relfast.chem.matching import common_substructure, contains, strict_common_substructure
     from relfast.chem.molecule import Molecule
 
     parsed = {}

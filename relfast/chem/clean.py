@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 from typing import Any, Final, Literal
 
@@ -9,9 +10,18 @@ from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
 from relfast_kernels.smiles.layouts import FINGERPRINT_MASK
 
-from relfast.chem.clean_text import flaw_of_text
+from relfast.chem.clean_text import MAX_CHARS, flaw_of_text
 from relfast.chem.molecule import CACHED_MOLECULES, Molecule, parse
-from relfast.chem.smiles_text import MAX_CHARS
+
+CACHED_FORMULAS: Final = 50_000
+"""Texts whose formula is kept per process, at some 200 bytes each."""
+
+NO_ISOMER: Final = ""
+"""The formula of what is no ordinary molecule."""
+
+_VALENCES: Final = {
+    "H": 1, "B": 3, "C": 4, "N": 3, "O": 2, "P": 3, "S": 2, "F": 1, "Cl": 1, "Br": 1, "I": 1,
+}  # fmt: skip
 
 _CANONICAL_PASSES: Final = 4
 """RDKit's canonical SMILES can change when it is read and written again; it settles within two or three."""
@@ -105,3 +115,31 @@ def same_clean_molecule(a: Molecule, b: Molecule, tautomers: Literal["apart", "j
     if a.key == b.key:
         return True
     return clean_key(a, tautomers) == clean_key(b, tautomers)
+
+
+@lru_cache(maxsize=CACHED_FORMULAS)
+def ordinary_formula(smiles: str) -> str:
+    """Which formula a clean molecule is an isomer of; `NO_ISOMER` for what is not ordinary.
+
+    Ordinary is what constitutional isomers are made of: no charges, no radicals, every atom with its lowest
+    valence (as `relfast.chem.isomers` has them). A carbene, a zwitterion or a sulfone is an isomer of none.
+    """
+    molecule, _ = parse_clean(smiles)
+    if molecule is None:
+        return NO_ISOMER
+    elements: Counter[str] = Counter()
+    hydrogens = 0
+    for atom in molecule.mol.GetAtoms():
+        element = atom.GetSymbol()
+        if (
+            atom.GetFormalCharge()
+            or atom.GetNumRadicalElectrons()
+            or atom.GetTotalValence() != _VALENCES.get(element)
+        ):
+            return NO_ISOMER
+        if element == "H":
+            hydrogens += 1
+        else:
+            elements[element] += 1
+        hydrogens += atom.GetTotalNumHs()
+    return " ".join(f"{element}{n}" for element, n in sorted(elements.items())) + f" H{hydrogens}"

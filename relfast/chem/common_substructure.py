@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from relfast_kernels.compiled import native
 from relfast_kernels.mcs.layouts import (
@@ -31,18 +31,24 @@ from relfast_kernels.mcs.layouts import (
 from relfast_kernels.smiles.layouts import INVALID, MAX_SMILES
 
 from relfast.chem.clean_text import is_clean_text
-from relfast.chem.smiles_table import MAX_CANONICAL
+from relfast.chem.smiles_table import MAX_CANONICAL, lazy_memory
 
 UNIT: Final = "mcs"
 
 SHORT_STEPS: Final = 1_000
-"""Steps for which the interpreter's lock is kept, 0.3 ms: 98 in 100 pairs of drugs need fewer."""
+"""Steps of a first look, 0.3 ms: 98 in 100 pairs of drugs need fewer."""
 
 MAX_STEPS: Final = 20_000
 """Steps after which a search is given up, 10 ms at most."""
 
 CACHED_PREPARED: Final = 1_024
 """Molecules that are kept prepared, gold above all: 26 kB each."""
+
+LEAST_TEXTS: Final = 64
+"""Texts that any work space has room for."""
+
+MOLECULES: Final = 2_048
+"""Molecules of `Golds`, 26 kB each, in memory that is taken as it is filled."""
 
 _RETRY_SECONDS: Final = 2.0
 """How often a process without the kernel looks whether it has been compiled meanwhile."""
@@ -56,16 +62,16 @@ class LargestCommon(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """How a molecule compares with another, the first.
+    """How a molecule compares with another, the first; as the kernel tells it.
 
     Attributes
     ----------
+    bonds, atoms, steps
+        Bonds and atoms of the largest common substructure, if it was sought, and steps that took.
     in_first, in_second
         Whether it lies in the first, and the first in it, as RDKit has it.
     part
         Whether it lies in the first with its rings in rings; asked only with whole rings.
-    atoms
-        Atoms of the largest common substructure.
     n_first, n_atoms
         Atoms of the first, and its own.
     fingerprint, settled
@@ -73,14 +79,16 @@ class Pair(NamedTuple):
         `relfast.chem.clean.vote_of` has them), and whether its graph decides where its hydrogens are.
     """
 
-    in_first: bool
-    in_second: bool
-    part: bool
+    bonds: int
     atoms: int
+    steps: int
+    in_first: int
+    in_second: int
+    part: int
     n_first: int
     n_atoms: int
     fingerprint: int
-    settled: bool
+    settled: int
 
 
 Compared = Pair | Literal["invalid", "unfinished"] | None
@@ -92,32 +100,47 @@ _functions: Mapping[str, Kernel] | None = None
 _looked = -_RETRY_SECONDS
 _opening = threading.Lock()
 
-_Work = ctypes.c_int64 * PAIR_WORK_SIZE
-_Result = ctypes.c_int64 * PAIR_SIZE
 _Prepared = ctypes.c_int64 * PREPARED_SIZE
 
-_shared_memory = _Work(), _Prepared()
-_shared_work, _shared_second = (ctypes.c_void_p(ctypes.addressof(memory)) for memory in _shared_memory)
-"""For calls that hold the interpreter's lock from beginning to end; what they find is elsewhere."""
+
+class _Space:
+    """What comparisons of up to ``n`` texts work in, of one thread at a time.
+
+    Attributes
+    ----------
+    molecule, search
+        What is read, and the work space of the search.
+    chosen, spans, statuses, results
+        Of each text the number of its gold, where it begins and ends, the status of its comparison, and
+        `PAIR_SIZE` results.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self.molecule, self.search = _Prepared(), (ctypes.c_int64 * PAIR_WORK_SIZE)()
+        self.chosen, self.spans, self.statuses, self.results = (
+            (ctypes.c_int64 * (columns * n))() for columns in (1, 2, 1, PAIR_SIZE)
+        )
+        # arguments that are ready: of one pair the call would cost as much as what is done
+        self.n_bytes, self.n_texts, self.rings, self.steps = (ctypes.c_int64() for _ in range(4))
+        self.result = ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_void_p())
+        self.after = (
+            self.n_bytes, self.spans, self.n_texts, self.rings, self.steps, self.molecule, self.search,
+            self.statuses, self.results,
+        )  # fmt: skip
 
 
-class _Place:
-    """Where a kernel puts what it says of a pair, for one thread at a time."""
-
-    __slots__ = ("failure", "number", "pair", "pair_at", "status_at")
-
-    def __init__(self) -> None:
-        self.number, self.pair = ctypes.c_int64(), _Result()
-        self.status_at, self.pair_at = ctypes.byref(self.number), ctypes.byref(self.pair)
-        self.failure = ctypes.byref(ctypes.c_void_p())
+_spaces: list[_Space] = []
+"""Those that nobody works in."""
 
 
-_places: Final[list[_Place]] = []
-"""Those that nobody is using, as many as threads have been at it at once."""
-
-_SHORT_LIMIT: Final = ctypes.c_int64(SHORT_STEPS)
-_YES, _NO = ctypes.c_int64(1), ctypes.c_int64(0)
-"""Arguments as functions take them without ado."""
+def _space(n: int = 1) -> _Space:
+    """One for the caller alone, until it goes back to the others."""
+    try:
+        space = _spaces.pop()
+    except IndexError:  # as many as threads are in here
+        return _Space(max(n, LEAST_TEXTS))
+    return space if n <= space.n else _Space(n)
 
 
 def _start_anew() -> None:
@@ -205,8 +228,7 @@ def largest_common(
     whether they are in a ring, and every ring bond that is matched lies on a ring that is matched.
     ``by_rdkit``: both texts are RDKit's, without stereo; charges and all elements are read then.
     None where one is no molecule or only RDKit can read it, where ``max_steps`` do not suffice, or where the
-    kernel has not been compiled. What it finds depends on the texts only. Safe to use from several threads; a
-    long search lets go of the interpreter's lock.
+    kernel has not been compiled. What it finds depends on the texts only. Safe to use from several threads.
     """
     ours, theirs = prepared(first, by_rdkit=by_rdkit), prepared(second, by_rdkit=by_rdkit)
     if isinstance(ours, Prepared) and isinstance(theirs, Prepared):
@@ -220,55 +242,126 @@ def largest_common_of(
     """`largest_common` of molecules that have been read."""
     functions = _loaded()
     assert functions is not None
-    result = _Result()
-    status = functions["short"](
-        first.address, second.address, whole_rings, min(SHORT_STEPS, max_steps), _shared_work, result
-    )
-    if status == UNFINISHED and max_steps > SHORT_STEPS:
-        status = functions["long"](first.address, second.address, whole_rings, max_steps, _Work(), result)
-    return LargestCommon(result[COMMON_BONDS], result[COMMON_ATOMS]) if status == 0 else None
+    space = _space()
+    result = space.results
+    status = functions["common"](first.address, second.address, whole_rings, max_steps, space.search, result)
+    found = LargestCommon(result[COMMON_BONDS], result[COMMON_ATOMS]) if status == 0 else None
+    _spaces.append(space)
+    return found
 
 
 def judge(first: Prepared, text: str, *, whole_rings: bool = False, steps: int = SHORT_STEPS) -> Compared:
     """Hold a SMILES by a model against a molecule.
 
     ``invalid`` where it certainly is no molecule; ``unfinished`` where ``steps`` do not suffice; None where
-    only RDKit can say. Other than `SHORT_STEPS` let go of the interpreter's lock.
+    only RDKit can say.
     """
-    functions = _functions or _loaded()
+    functions = _loaded()
     if functions is None or not 0 < len(text) <= MAX_SMILES or not text.isascii():
         return None
-    whole = _YES if whole_rings else _NO
-    if steps == SHORT_STEPS:
-        try:
-            place = _places.pop()
-        except IndexError:
-            place = _Place()
-        # bare, without conversions: a third of the time of most pairs
-        if functions["judge"].__wrapped__(  # type: ignore[attr-defined]
-            place.status_at, place.failure, first.address, text.encode(), ctypes.c_int64(len(text)),
-            whole, _SHORT_LIMIT, _shared_second, _shared_work, place.pair_at,
-        ):  # fmt: skip
-            raise RuntimeError("the kernel that compares molecules failed")
-        status, result = place.number.value, place.pair[:]
-        _places.append(place)
-    else:
-        pair = _Result()
-        status = functions["judge_long"](
-            first.address, text.encode(), len(text), whole, steps, _Prepared(), _Work(), pair
-        )
-        result = pair[:]
-    return compared(status, first, result)
+    (found,) = _judge(functions, first.memory, 1, [(0, 0, len(text))], text.encode(), whole_rings, steps)
+    return found
 
 
-def compared(status: int, first: Prepared, result: Sequence[int] | ctypes.Array[ctypes.c_int64]) -> Compared:
-    """What the kernel has told of a text: its status, and if that is 0 `PAIR_SIZE` numbers."""
-    if status:
-        return "invalid" if status == INVALID else "unfinished" if status == UNFINISHED else None
-    _, atoms, _, in_first, in_second, part, n_atoms, fingerprint, settled = result
-    return Pair(
-        in_first == 1, in_second == 1, part == 1, atoms, first.n_atoms, n_atoms, fingerprint, settled == 1
-    )
+def _judge(
+    functions: Mapping[str, Kernel],
+    golds: ctypes.Array[Any],
+    n_golds: int,
+    asked: Sequence[tuple[int, int, int]],
+    texts: bytes | ctypes.Array[ctypes.c_char],
+    whole_rings: bool,
+    steps: int,
+) -> list[Compared]:
+    """Hold texts against golds: the number of each one's, and where the text begins and ends."""
+    n = len(asked)
+    space = _space(n)
+    for at, (number, start, end) in enumerate(asked):
+        space.chosen[at], space.spans[2 * at], space.spans[2 * at + 1] = number, start, end
+    space.n_bytes.value, space.n_texts.value = len(texts), n
+    space.rings.value, space.steps.value = whole_rings, steps
+    # to get the interpreter's lock back from busy threads takes longer than to compare one pair
+    function = functions["judge_one" if n == 1 else "judge"].__wrapped__  # type: ignore[attr-defined]
+    failed = function(*space.result, golds, ctypes.c_int64(n_golds), space.chosen, texts, *space.after)
+    if failed:
+        raise RuntimeError(f"kernel failed with status {failed}")
+    statuses, results = space.statuses[:n], space.results[: PAIR_SIZE * n]
+    _spaces.append(space)
+    return [
+        _STATUSES.get(status) if status else Pair._make(results[PAIR_SIZE * at : PAIR_SIZE * (at + 1)])
+        for at, status in enumerate(statuses)
+    ]
+
+
+_STATUSES: Final[Mapping[int, Compared]] = {INVALID: "invalid", UNFINISHED: "unfinished"}
+
+
+class Gold(NamedTuple):
+    """A molecule, and how it was written."""
+
+    text: str
+    molecule: Prepared
+
+
+class Golds:
+    """Molecules that texts are held against, by number. Safe to use from several threads: molecules are only
+    added, and each call has a work space of its own.
+
+    With ``whole_rings`` only those are taken that ``strict`` takes for clean.
+    """
+
+    def __init__(self, functions: Mapping[str, Kernel], *, whole_rings: bool) -> None:
+        self._functions, self._whole_rings, self._most = functions, whole_rings, MOLECULES
+        # a molecule of its own would have to be fetched in seven pages, which takes longer than to read it
+        self._memory = lazy_memory(8 * PREPARED_SIZE * MOLECULES, large_pages=True)
+        self._adding = threading.Lock()
+        self.forget()
+
+    @classmethod
+    def open(cls, *, whole_rings: bool) -> Golds | None:
+        """None where the machine code is missing."""
+        functions = _loaded()
+        return None if functions is None else cls(functions, whole_rings=whole_rings)
+
+    def forget(self) -> None:
+        """Forget all molecules."""
+        self.golds: list[Gold] = []
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def room(self) -> int:
+        """How many more there is room for."""
+        return self._most - len(self._numbers)
+
+    def number(self, text: object) -> int:
+        """The number of a molecule from now on; -1 for one that the kernel cannot read or that is not taken,
+        for what is no text, and without room."""
+        if type(text) is not str:
+            return -1
+        number = self._numbers.get(text)
+        if number is not None:
+            return number
+        with self._adding:
+            number = len(self.golds)
+            if self.room <= 0:
+                return -1
+            molecule = prepared_in(_Prepared.from_buffer(self._memory, 8 * PREPARED_SIZE * number), text)
+            if isinstance(molecule, Prepared) and (molecule.is_clean or not self._whole_rings):
+                self.golds.append(Gold(text, molecule))
+            else:
+                number = -1
+            self._numbers[text] = number
+        return number
+
+    def judge(
+        self,
+        asked: Sequence[tuple[int, int, int]],
+        texts: bytes | ctypes.Array[ctypes.c_char],
+        *,
+        steps: int = SHORT_STEPS,
+    ) -> list[Compared]:
+        """`judge` of many texts: the number of the molecule that each is held against, and where it begins
+        and ends in ``texts``, which are ASCII."""
+        return _judge(self._functions, self._memory, self._most, asked, texts, self._whole_rings, steps)
 
 
 class Parts:
@@ -294,5 +387,7 @@ class Parts:
         can say."""
         functions = _loaded()
         assert functions is not None
-        found = functions["part"](whole.address, self._memory, self._n, _shared_work)
+        space = _space()
+        found = functions["part"](whole.address, self._memory, self._n, space.search)
+        _spaces.append(space)
         return found if found >= 0 else None

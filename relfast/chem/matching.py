@@ -7,11 +7,17 @@ atoms, bonds or atoms of some element; and a disconnected query is searched larg
 
 from __future__ import annotations
 
-from typing import Any, Final
+from functools import cache, lru_cache
+from typing import Any, Final, NamedTuple
 
 from rdkit import Chem
+from rdkit.Chem import rdFMCS
 
-from relfast.chem.molecule import DUMMY, Molecule
+from relfast.chem.clean import parse_clean
+from relfast.chem.common_motifs import COMMON_MOTIFS
+from relfast.chem.common_substructure import largest_common
+from relfast.chem.molecule import CACHED_CHARS, CACHED_MOLECULES, DUMMY, Molecule, parse
+from relfast.chem.smiles_table import SmilesTable, simple_table
 
 SMALL: Final = 32
 """Atoms of a connected query that is searched for without further ado."""
@@ -72,3 +78,174 @@ def same_molecule(a: Molecule, b: Molecule) -> bool:
     if flat_a.definite and flat_b.definite and flat_a.fingerprint != flat_b.fingerprint:
         return False
     return contains(flat_b, flat_a) and contains(flat_a, flat_b)
+
+
+# When two SMILES are the same molecule for the published scorers.
+
+
+CACHED_CODES: Final = 50_000
+"""Distinct SMILES whose code is kept per process, at some 300 bytes each."""
+
+
+def flat_molecule(smiles: object) -> Molecule | None:
+    """The molecule without stereo.
+
+    None for no molecule, and for one that is not even the same as itself: what does not parse again
+    without stereo, what has no atoms. Raises what RDKit raises.
+    """
+    molecule = parse(smiles)
+    flat = None if molecule is None else molecule.flat
+    return None if flat is None or flat.n_atoms == 0 else flat
+
+
+def _rdkit_code(table: SmilesTable, smiles: str) -> bytes | None:
+    flat = flat_molecule(smiles)
+    if flat is None:
+        return None
+    code = table.code_of(flat.key, by_rdkit=False)
+    if code is None and not flat.has_radicals:
+        code = table.code_of(flat.key, by_rdkit=True)
+    return code
+
+
+_cached_rdkit_code = lru_cache(maxsize=CACHED_CODES)(_rdkit_code)
+
+
+def _code_of(smiles: str) -> bytes | None:
+    """The canonical code of a molecule; None where only pairs can be compared, and for no molecule."""
+    table = simple_table()
+    if table is None:
+        return None
+    code = table.code_of(smiles, by_rdkit=False)
+    if code is not None:
+        return code
+    return (_cached_rdkit_code if len(smiles) <= CACHED_CHARS else _rdkit_code)(table, smiles)
+
+
+def same(a: str, b: object) -> bool:
+    """Whether two texts are the same molecule. Raises what RDKit raises."""
+    mol_a, mol_b = parse(a), parse(b)
+    if mol_a is None or mol_b is None or not isinstance(b, str):
+        return False
+    code_a = _code_of(a)
+    code_b = None if code_a is None else _code_of(b)
+    if code_a is not None and code_b is not None:
+        return code_a == code_b
+    return same_molecule(mol_a, mol_b)
+
+
+def teach(table: SmilesTable, smiles: object) -> None:
+    """Tell the table what RDKit says of a text, if it says anything that decides."""
+    if not isinstance(smiles, str):
+        return
+    try:
+        flat = flat_molecule(smiles)
+        code = None if flat is None else _code_of(smiles)
+    except RuntimeError:
+        # read but not written: whoever compares it will say so
+        return
+    if flat is None:
+        table.learn(smiles, b"", 0)
+    elif code is not None:
+        table.learn(smiles, code, flat.fingerprint)
+
+
+# The maximum common substructure of two molecules, with its cut-short flag.
+
+
+class CommonSubstructure(NamedTuple):
+    """Heavy atoms of the common substructure, and whether the search was cut short by its deadline."""
+
+    heavy_atoms: int
+    canceled: bool
+
+
+def exact_common_substructure(a: Molecule, b: Molecule, *, whole_rings: bool = False) -> int | None:
+    """The heavy atoms of the largest common substructure, if a kernel says.
+
+    They are those that `common_substructure` finds if nothing cuts it short. With ``whole_rings`` they are
+    the most there are under the rules of `strict_common_substructure`, which now and then finds fewer.
+    """
+    if not (a.ordinary and b.ordinary):
+        return None
+    found = largest_common(a.written, b.written, by_rdkit=True, whole_rings=whole_rings)
+    return None if found is None else found.atoms
+
+
+def common_substructure(a: Molecule, b: Molecule, timeout: int) -> CommonSubstructure:
+    """The published measure: RDKit's defaults (elements and bond orders, rings broken at will).
+
+    RDKit reads the clock only between seeds, so ``timeout`` (s) is no guarantee; a worker's deadline is.
+    """
+    result = rdFMCS.FindMCS([a.mol, b.mol], timeout=timeout)
+    if a.ordinary and b.ordinary:
+        # all atoms are heavy: no need to read the pattern again to count them
+        return CommonSubstructure(int(result.numAtoms) if result.smartsString else 0, bool(result.canceled))
+    return CommonSubstructure(_heavy_atoms(result), bool(result.canceled))
+
+
+def strict_common_substructure(a: Molecule, b: Molecule, timeout: int) -> CommonSubstructure:
+    """Rings match rings only, whole rings only, and charges count.
+
+    RDKit looks at whether rings are closed only on the query's side and on the best candidate so far, so that
+    what it finds is not always the largest.
+    """
+    parameters = rdFMCS.MCSParameters()
+    parameters.Timeout = timeout
+    parameters.AtomCompareParameters.RingMatchesRingOnly = True
+    parameters.AtomCompareParameters.MatchFormalCharge = True
+    parameters.BondCompareParameters.RingMatchesRingOnly = True
+    parameters.BondCompareParameters.CompleteRingsOnly = True
+    parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
+    result = rdFMCS.FindMCS([a.mol, b.mol], parameters)
+    return CommonSubstructure(_heavy_atoms(result), bool(result.canceled))
+
+
+def _heavy_atoms(result: rdFMCS.MCSResult) -> int:
+    if not result.numAtoms or not result.smartsString:
+        return 0
+    pattern = Chem.MolFromSmarts(result.smartsString)
+    return 0 if pattern is None else int(pattern.GetNumHeavyAtoms())
+
+
+# Whether a molecule lies in another with its rings whole, and which common motif does, by RDKit.
+
+
+_RING_OR_CHAIN: Final = Chem.AdjustQueryParameters.NoAdjustments()
+_RING_OR_CHAIN.adjustRingChain = True
+_RING_OR_CHAIN.adjustRingChainFlags = Chem.ADJUST_IGNORENONE
+
+
+def shared_part(whole: Molecule, part: Molecule) -> bool:
+    """Whether a molecule lies in another with its rings in rings and its chains in chains: whole rings only.
+
+    A part has no more atoms than the whole, so the search is as small as a gold is.
+    """
+    if part.n_atoms > whole.n_atoms or part.n_bonds > whole.n_bonds or part.elements - whole.elements:
+        return False
+    return bool(whole.mol.HasSubstructMatch(_as_query(part.mol)))
+
+
+def _as_query(mol: Any) -> Any:
+    return Chem.AdjustQueryProperties(mol, _RING_OR_CHAIN)
+
+
+@cache
+def _queries() -> tuple[tuple[Molecule, Any], ...]:
+    """The motifs as molecules and queries, largest first."""
+    parsed = [parse_clean(smiles)[0] for smiles in COMMON_MOTIFS]
+    molecules = [molecule for molecule in parsed if molecule is not None]
+    molecules.sort(key=lambda molecule: -molecule.heavy_atoms)
+    return tuple((molecule, _as_query(molecule.mol)) for molecule in molecules)
+
+
+@lru_cache(maxsize=CACHED_MOLECULES)
+def best_constant(smiles: str) -> int:
+    """Atoms of the largest common motif that lies in a clean molecule."""
+    whole, _ = parse_clean(smiles)
+    if whole is None:
+        return 0
+    for part, query in _queries():
+        if part.heavy_atoms <= whole.heavy_atoms and whole.mol.HasSubstructMatch(query):
+            return part.heavy_atoms
+    return 0

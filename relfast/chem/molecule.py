@@ -19,7 +19,7 @@ from relfast_kernels.smiles.layouts import (
     NEUTRAL,
 )
 
-from relfast.chem.simple import simple_table
+from relfast.chem.smiles_table import simple_table
 
 # On bad SMILES the log is the main cost (33 MB of it for 8 kB of open brackets), and nobody reads it.
 RDLogger.DisableLog("rdApp.*")

@@ -9,18 +9,41 @@ gives nothing: its result is never gold.
 
 from __future__ import annotations
 
+import ctypes
+import itertools
 import re
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
-from typing import Final, NamedTuple
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Final, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 from rdkit import Chem
+from rdkit.Chem import rdFMCS
+from relfast_kernels.compiled import native
+from relfast_kernels.motif.rows import (
+    ATOM_BONDS,
+    ATOM_DEGREE,
+    ATOM_SIZE,
+    ATOMS,
+    DEPTHS,
+    FOUND_MOTIFS,
+    FOUND_SIZE,
+    FRAME_SIZE,
+    MAX_ATOMS,
+    MAX_DEGREE,
+    MAX_MOTIFS,
+    MAX_QUERY_BONDS,
+    PER_MOLECULE,
+    RING_BOND,
+    SECTION,
+    WORK_SIZE,
+)
 
 from relfast.chem.clean import parse_clean
 from relfast.chem.matching import contains
 from relfast.chem.molecule import Molecule, parse
-from relfast.chem.motif_rdkit import motifs_by_rdkit
-from relfast.chem.motif_rows import Motifs, Place, largest_motifs
 from relfast.interrupts import uninterrupted
 
 CACHED_CUTS: Final = 20_000
@@ -121,3 +144,315 @@ def _cut_out(molecule: Molecule, places: Iterable[Place]) -> set[str]:
     parsed = [parse(fragment) for fragment in fragments]
     # hydrogens take the place of what was cut off, which can change the canonical order
     return {motif.key for motif in parsed if motif is not None}
+
+
+# Molecules of which all is known that is mostly asked, so that RDKit need not parse them.
+
+
+Rows = npt.NDArray[np.int32]
+
+
+class Packed(NamedTuple):
+    """A molecule for the kernel that searches for motifs: where it begins in a buffer."""
+
+    buffer: Rows
+    start: int
+
+    @property
+    def row(self) -> Rows:
+        """`relfast_kernels.motif.rows` says what stands there."""
+        n_atoms = int(self.buffer[self.start])
+        return self.buffer[self.start : self.start + ATOMS + ATOM_SIZE * n_atoms]
+
+
+class StoredMolecule(Molecule):
+    """A molecule of a bank that has been read before.
+
+    Attributes
+    ----------
+    text
+        What it is parsed of.
+    packed
+        It for the kernel that searches for motifs; None if that does not take it.
+    """
+
+    def __init__(self, text: str, key: str, n_bonds: int, packed: Packed | None) -> None:
+        self.text, self.packed = text, packed
+        self.n_bonds = n_bonds
+        self.__dict__["key"] = key
+
+    @cached_property
+    def _parsed(self) -> Molecule:
+        found = parse(self.text)
+        assert found is not None, f"{self.text} was a molecule"
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        # what is not known yet: mol, n_atoms, ordinary, connected
+        if name.startswith("_"):
+            raise AttributeError(name)
+        value = getattr(self._parsed, name)
+        self.__dict__[name] = value
+        return value
+
+
+# The kernels that make REL-C2 records, called as machine code, or by numba where that cannot be kept.
+
+
+UNIT: Final = "motif"
+
+Ints = npt.NDArray[np.int64]
+Function = Callable[..., int]
+
+
+def _at(array: npt.NDArray[Any]) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+class _Space:
+    """What searches in groups of up to ``k`` others write to, and where that is."""
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+        self.work = np.zeros(WORK_SIZE + k, np.int64)
+        self.known = np.zeros((k, PER_MOLECULE), np.int64)
+        self.images = np.zeros((DEPTHS, k, SECTION), np.int8)
+        self.frames = np.zeros((DEPTHS, FRAME_SIZE), np.int64)
+        self.found, self.motifs = np.zeros(FOUND_SIZE, np.int64), np.zeros(MAX_MOTIFS, np.int64)
+        spaces = (self.work, self.known, self.images, self.frames, self.found, self.motifs)
+        self.addresses = [_at(space) for space in spaces]
+
+
+class Search(threading.local):
+    """Looks for largest motifs."""
+
+    _space = _Space(0)
+
+    def largest(self, rows: Rows, starts: Sequence[int], min_atoms: int, max_steps: int) -> tuple[int, ...]:
+        """The largest motifs of molecules that begin at ``starts``, as bits of the first one's bonds; none
+        where the search was given up or there are too many. `relfast_kernels.motif.grow` says the rest."""
+        k = len(starts) - 1
+        if k > self._space.k:
+            self._space = _Space(k)
+        space, places = self._space, np.array(starts, np.int64)
+        search = native.functions(UNIT)["largest"]
+        is_whole = bool(search(_at(rows), len(rows), _at(places), k, min_atoms, max_steps, *space.addresses))
+        n = int(space.found[FOUND_MOTIFS])
+        return tuple(space.motifs[:n].tolist()) if is_whole and n <= MAX_MOTIFS else ()
+
+
+def similar(
+    prints: npt.NDArray[np.uint64], counts: Ints, index: int, lowest: float, highest: float
+) -> tuple[Ints, npt.NDArray[np.float64]]:
+    """Where fingerprints are that are similar to one of them, and how similar: `relfast_kernels.similar`."""
+    n, words = prints.shape
+    places, shares = np.empty(n, np.int64), np.empty(n)
+    bounds = np.array((lowest, highest))
+    found = native.functions(UNIT)["similar"](
+        _at(prints), n, words, _at(counts), index, _at(bounds), _at(places), _at(shares)
+    )
+    return places[:found].copy(), shares[:found].copy()
+
+
+# Molecules as the kernel that searches for motifs reads them, and the motifs that it finds.
+
+
+CACHED_ROWS: Final = 10_000
+"""Molecules whose rows are kept, at some 2 kB each."""
+
+_ORDERS: Final = {
+    Chem.BondType.SINGLE: 1,
+    Chem.BondType.DOUBLE: 2,
+    Chem.BondType.TRIPLE: 3,
+    Chem.BondType.AROMATIC: 4,
+}
+_CHARGES: Final = 32
+_HYDROGENS: Final = 16
+"""Factors and bounds of what tells leaves apart."""
+
+
+def packed(molecule: Molecule) -> Packed | None:
+    """The molecule for the kernel; None if it is too large, or has bonds that are not of the usual orders."""
+    return molecule.packed if isinstance(molecule, StoredMolecule) else _packed(molecule)
+
+
+@lru_cache(maxsize=CACHED_ROWS)
+def _packed(molecule: Molecule) -> Packed | None:
+    row = row_of(molecule)
+    return None if row is None else Packed(row, 0)
+
+
+def row_of(molecule: Molecule) -> Rows | None:
+    """A molecule's row, as `relfast_kernels.motif.rows` has it; None where `packed` is None."""
+    mol, n = molecule.mol, molecule.n_atoms
+    if not 0 < n <= MAX_ATOMS or not molecule.definite:
+        return None
+    around: list[list[int]] = [[] for _ in range(n)]
+    in_ring = [0] * n
+    for bond in mol.GetBonds():
+        code = _ORDERS.get(bond.GetBondType())
+        if code is None:
+            return None
+        a, b = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
+        if bond.IsInRing():
+            code |= RING_BOND
+            in_ring[a] = in_ring[b] = 1
+        around[a].append(16 * b + code)
+        around[b].append(16 * a + code)
+    if max(map(len, around)) > MAX_DEGREE:
+        return None
+    row = [n]
+    for atom, bonds, ring in zip(mol.GetAtoms(), around, in_ring, strict=True):
+        # what a leaf is besides its element
+        twin = 0
+        if len(bonds) == 1:
+            twin = _CHARGES * atom.GetFormalCharge() + min(atom.GetTotalNumHs(), _HYDROGENS)
+        row += 2 * atom.GetAtomicNum() + ring, twin, len(bonds), *sorted(bonds)
+        row += [0] * (MAX_DEGREE - len(bonds))
+    return np.array(row, np.int32)
+
+
+@lru_cache(maxsize=CACHED_ROWS)
+def _ends(molecule: Molecule) -> list[tuple[int, int]]:
+    """The atoms of a molecule's bonds, in the kernel's order."""
+    one = packed(molecule)
+    assert one is not None
+    atoms = one.row[ATOMS:].reshape(-1, ATOM_SIZE).tolist()
+    return [
+        (at, bond >> 4)
+        for at, atom in enumerate(atoms)
+        for bond in atom[ATOM_BONDS : ATOM_BONDS + atom[ATOM_DEGREE]]
+        if bond >> 4 > at
+    ]
+
+
+Place = tuple[list[int], list[int]]
+"""Atoms and bonds."""
+
+
+class Motifs(NamedTuple):
+    """The largest motifs of a group: where they lie in one of its molecules.
+
+    Attributes
+    ----------
+    query
+        The molecule with the fewest bonds, the first of these.
+    masks
+        Its bonds as bits, one number for each place (`place_of`): all places of all motifs, but for
+        interchangeable leaves. Empty where the search was given up, all motifs are smaller than asked for,
+        or there are too many.
+    """
+
+    query: Molecule
+    masks: tuple[int, ...]
+
+    @property
+    def places(self) -> list[Place]:
+        return [place_of(self.query, mask) for mask in self.masks]
+
+
+def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motifs | None:
+    """The largest motifs of two or more molecules; None where the kernel does not take them."""
+    n_bonds = [molecule.n_bonds for molecule in molecules]
+    query = n_bonds.index(min(n_bonds))
+    known = [row for row in map(packed, molecules) if row is not None]
+    if n_bonds[query] > MAX_QUERY_BONDS or len(known) < len(molecules):
+        return None
+    known.insert(0, known.pop(query))
+    buffer = known[0].buffer
+    if all(one.buffer is buffer for one in known):
+        starts = [one.start for one in known]
+    else:
+        parts = [one.row for one in known]
+        buffer = np.concatenate(parts)
+        starts = [0, *itertools.accumulate(map(len, parts[:-1]))]
+    return Motifs(molecules[query], _search.largest(buffer, starts, min_atoms, max_steps))
+
+
+_search = Search()
+
+
+@lru_cache(maxsize=CACHED_ROWS)
+def place_of(molecule: Molecule, mask: int) -> Place:
+    """The atoms and bonds (RDKit's numbers) of bonds that the kernel has found."""
+    pairs = [pair for at, pair in enumerate(_ends(molecule)) if mask >> at & 1]
+    bonds = [molecule.mol.GetBondBetweenAtoms(*pair).GetIdx() for pair in pairs]
+    return sorted({atom for pair in pairs for atom in pair}), bonds
+
+
+# The largest motif of molecules that the kernel does not take, by RDKit's search.
+
+
+FIRST_MOLECULES: Final = 8
+"""Molecules searched at first. A motif of some that all others contain is the motif of all, for it cannot
+grow with more molecules; this makes groups of 20 and more 1.2 to 1.7 times as fast."""
+
+STEPS_OF_OURS: Final = 200
+"""Steps of the kernel that RDKit takes as long for as for one of its own, at least."""
+
+
+class _StepLimit(rdFMCS.MCSProgress):  # type: ignore[misc]
+    """Stops a search after a number of steps, not of seconds: the same on every machine."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.left = steps
+
+    def __call__(self, _stat: Any, _parameters: Any) -> bool:
+        self.left -= 1
+        return self.left > 0
+
+
+def _search_by_rdkit(molecules: Sequence[Molecule], limit: _StepLimit) -> Any:
+    parameters = rdFMCS.MCSParameters()
+    parameters.MaximizeBonds = True
+    parameters.StoreAll = True
+    parameters.AtomTyper = rdFMCS.AtomCompare.CompareElements
+    parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
+    parameters.AtomCompareParameters.RingMatchesRingOnly = True
+    parameters.BondCompareParameters.RingMatchesRingOnly = True
+    parameters.BondCompareParameters.CompleteRingsOnly = True
+    parameters.Timeout = 0
+    parameters.ProgressCallback = limit
+    return rdFMCS.FindMCS([m.mol for m in molecules], parameters)
+
+
+def motifs_by_rdkit(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> list[Place]:
+    """Atoms and bonds of the first molecule: one place of each of the largest motifs.
+
+    Empty where they are smaller than ``min_atoms``, or the search took more than ``max_steps`` steps of the
+    kernel's.
+    """
+    chosen = list(molecules[:FIRST_MOLECULES])
+    others = list(molecules[FIRST_MOLECULES:])
+    limit = _StepLimit(max(1, max_steps // STEPS_OF_OURS))
+    while True:
+        result = _search_by_rdkit(chosen, limit)
+        patterns = list(result.degenerateSmartsQueryMolDict.values())
+        if result.canceled or limit.left <= 0 or result.numAtoms < min_atoms or not patterns:
+            return []
+        shared = [p for p in patterns if all(m.mol.HasSubstructMatch(p) for m in others)]
+        if shared:
+            # of some groups it tells patterns of which a ring is cut open, and no others
+            places = [_place(molecules[0], pattern) for pattern in shared]
+            return places if all(_has_whole_rings(molecules[0], bonds) for _, bonds in places) else []
+        lacking = next(m for m in others if not m.mol.HasSubstructMatch(patterns[0]))
+        others.remove(lacking)
+        chosen.append(lacking)
+
+
+def _place(molecule: Molecule, pattern: Any) -> Place:
+    atoms = list(molecule.mol.GetSubstructMatch(pattern))
+    bonds = [
+        molecule.mol.GetBondBetweenAtoms(atoms[b.GetBeginAtomIdx()], atoms[b.GetEndAtomIdx()]).GetIdx()
+        for b in pattern.GetBonds()
+    ]
+    return atoms, bonds
+
+
+def _has_whole_rings(molecule: Molecule, bonds: list[int]) -> bool:
+    """Whether each of these bonds that is in a ring is in a ring of them."""
+    part = Chem.PathToSubmol(molecule.mol, bonds)
+    Chem.FastFindRings(part)
+    in_ring = sum(bond.IsInRing() for bond in part.GetBonds())
+    return bool(in_ring == sum(molecule.mol.GetBondWithIdx(bond).IsInRing() for bond in bonds))

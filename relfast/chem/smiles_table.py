@@ -2,40 +2,45 @@
 
 A kernel reads a SMILES into a graph with a canonical code, aromatic bonds as RDKit perceives them, and
 equal codes are the same molecule exactly where RDKit, asked whether each is a substructure of the
-other, says so. What the kernel cannot read it leaves to RDKit, and `SmilesTable.learn` then tells it
-the answer.
+other, says so. Of the molecules that models write 99 in 100 are read; what is not is listed in
+`relfast_kernels.smiles.plain` and left to RDKit, and `SmilesTable.learn` then tells the kernel the answer.
+The kernel is used only where its machine code has been compiled (`relfast_kernels.compiled.native`); without
+it RDKit does everything, with the same results.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import mmap
+import os
+import sys
+import threading
+import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from relfast_kernels.compiled import native
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles.layouts import (
     CODE_COLUMNS,
-    COMPARE_SIZE,
     DECIDED,
     EMPTY,
     FINGERPRINT_MASK,
     GRAPH_SIZE,
     INVALID,
     ISOTOPE,
-    MATCH_SIZE,
     MAX_CODE,
     MAX_SMILES,
     N_COUNTERS,
+    NOT_KEPT,
     NOT_PLAIN,
     PLACE_FACTOR,
     RESULT_COLUMNS,
     SEVERAL_FRAGMENTS,
     SIZE_COLUMNS,
-    SIZE_GIVEN,
-    SIZE_GOLD,
-    SIZE_PREDICTED,
     TEXT_COLUMNS,
     TOO_LONG,
     TRUE_POSITIVES,
@@ -43,7 +48,7 @@ from relfast_kernels.smiles.layouts import (
     WORK_SIZE,
 )
 
-from relfast.chem.smiles_golds import KEPT_NUMBERS, KeptGolds, joined, zeros_at
+UNIT: Final = "smiles"
 
 CACHED_TEXTS: Final = 1 << 18
 CACHED_CODES: Final = 1 << 17
@@ -53,6 +58,35 @@ most (pages never written take no memory)."""
 
 MAX_CANONICAL: Final = 1_000
 """Longest text by RDKit that is worth a try: graphs of 60 atoms take 200 characters at most."""
+
+
+def zeros_at(n_bytes: int, keep: list[object]) -> ctypes.c_void_p:
+    """The address of zeros that take no memory until they are written over (ctypes' own would be written at
+    once), as functions take it without ado; they are there as long as ``keep``."""
+    held = lazy_memory(n_bytes)
+    keep.append(held)
+    return ctypes.c_void_p(ctypes.addressof(held))
+
+
+def lazy_memory(n_bytes: int, *, large_pages: bool = False) -> ctypes.Array[ctypes.c_char]:
+    """Such zeros themselves; in pages of 2 MB, if the system has them, where much is going to be touched."""
+    # private: a process that is forked has a table of its own
+    memory = mmap.mmap(-1, n_bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if large_pages and hasattr(mmap, "MADV_HUGEPAGE"):
+        with contextlib.suppress(OSError):
+            memory.madvise(mmap.MADV_HUGEPAGE)
+    return (ctypes.c_char * n_bytes).from_buffer(memory)
+
+
+def joined(texts: Sequence[str]) -> bytes | None:
+    """The texts as bytes, each ended by a newline; None if one is no text or cannot stand like that."""
+    if not texts:
+        return b""
+    try:
+        data = "\n".join(texts).encode("utf-8", "surrogatepass")
+    except TypeError:
+        return None
+    return data + b"\n" if data.count(b"\n") == len(texts) - 1 else None
 
 
 def vote_of_place(place: int) -> int:
@@ -102,7 +136,7 @@ class Verdict(NamedTuple):
     vote: int
 
 
-_FLAWS: Final = {
+FLAWS: Final = {
     0: None,
     INVALID: "invalid_smiles",
     SEVERAL_FRAGMENTS: "several_fragments",
@@ -111,27 +145,45 @@ _FLAWS: Final = {
     TOO_LONG: "too_long",
     EMPTY: "empty",
 }
+"""What is wrong with a text, by what the kernel says."""
 
-
-class Comparison(NamedTuple):
-    """How two simple molecules compare; ``fingerprint`` is the second one's, ``settled`` says whether both
-    graphs decide where the hydrogens are."""
-
-    second_in_first: bool
-    first_in_second: bool
-    n_first: int
-    n_second: int
-    fingerprint: int
-    settled: bool
-
-
-_TEXT_SIZES: Final = (SIZE_GOLD, SIZE_PREDICTED, SIZE_GIVEN)
 
 Lists = tuple[Sequence[Any], Sequence[Any], Sequence[Any]]
 """Gold, predictions and given molecules of a record."""
 
-_TEXTS_A_CALL: Final = 400
-"""Texts that are looked at before the interpreter's lock may change hands: 1 ms."""
+KEPT_NUMBERS: Final = 1 << 19
+"""Numbers for what the kernel keeps of golds that come with many answers, two for each text."""
+
+
+class _Space:
+    """Arguments of a call of `match_lists`, and room for what it tells; of one thread at a time.
+
+    Attributes
+    ----------
+    told
+        Results of ``n`` records, the classes of ``n_texts`` texts, and links of as many.
+    """
+
+    def __init__(self, n: int, n_texts: int) -> None:
+        self.n, self.n_texts = n, n_texts
+        self.told = (ctypes.c_int64 * (RESULT_COLUMNS * n + 2 * n_texts))()
+        self.classes = RESULT_COLUMNS * n
+        at = ctypes.addressof(self.told)
+        classes_at = at + 8 * self.classes
+        self.texts: Any
+        self.texts, self.sizes, self.kept = ctypes.c_char_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        self.n_bytes, self.size, self.size_texts, self.strict = (ctypes.c_int64() for _ in range(4))
+        self.arguments = (
+            ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_void_p()), self.texts,
+            self.n_bytes, self.sizes, self.size, self.strict,
+            ctypes.c_void_p(classes_at), ctypes.c_void_p(classes_at + 8 * n_texts), self.size_texts,
+            ctypes.c_void_p(at), self.kept,
+        )  # fmt: skip
+
+
+SPACE_RECORDS: Final = 64
+SPACE_TEXTS: Final = 2_048
+"""Records and texts that any `_Space` has room for."""
 
 
 class SmilesTable:
@@ -142,17 +194,14 @@ class SmilesTable:
     which each of them waits for the interpreter anew.)
     """
 
-    flaws: Final = _FLAWS
-    """What is wrong with a text, by what the kernel says."""
-
     def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
-        self._match, self._learn = functions["match"], functions["learn"]
+        # arguments that are ready: for one record the call would cost as much as what is done
+        self._match, self._learn = functions["match"].__wrapped__, functions["learn"]  # type: ignore[attr-defined]
+        self._spaces: list[_Space] = []
         self._code, self._fingerprint = functions["code"], functions["fingerprint"]
-        self._compare = functions["compare"]
         self._memory: list[object] = []
         zeros = partial(zeros_at, keep=self._memory)
         self._graph, self._work = zeros(8 * GRAPH_SIZE), zeros(8 * WORK_SIZE)
-        self._second, self._search = zeros(8 * GRAPH_SIZE), zeros(8 * MATCH_SIZE)
         n_texts, n_codes, n_bytes = map(ctypes.c_int64, (CACHED_TEXTS, CACHED_CODES, CACHED_BYTES))
         self._table = (
             zeros(4 * 2 * CACHED_TEXTS),
@@ -168,118 +217,101 @@ class SmilesTable:
             zeros(8 * N_COUNTERS),
         )
         self._call_space = (ctypes.c_int64(KEPT_NUMBERS), *self._table, self._graph, self._work)
-        self._golds = KeptGolds()
 
     def match(self, records: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> list[Match]:
         """Hold predictions against gold, for many records (gold, predictions)."""
         matches = []
-        for record, told, at, texts_at in self._look_up([(*record, ()) for record in records], False):
+        for (gold, predictions), told in zip(
+            records, self._told([(*record, ()) for record in records], strict=False), strict=True
+        ):
+            texts = (*gold, *predictions)
             if told is None:
-                matches.append(Match(0, 0, (*record[0], *record[1])))
-            elif told[at + DECIDED]:
-                matches.append(Match(told[at + TRUE_POSITIVES], told[at + VOTE]))
-            else:
-                texts = (*record[0], *record[1])
-                classes = told[texts_at : texts_at + len(texts)]
-                unknown = [text for text, kind in zip(texts, classes, strict=True) if kind == UNKNOWN]
-                matches.append(Match(0, 0, tuple(unknown)))
+                matches.append(Match(0, 0, texts))
+                continue
+            result, classes = told
+            unknown = [text for text, kind in zip(texts, classes, strict=True) if kind == UNKNOWN]
+            matches.append(Match(result[TRUE_POSITIVES], result[VOTE], tuple(unknown)))
         return matches
 
     def judge(self, records: Sequence[Lists]) -> list[Verdict | None]:
         """Hold predictions against gold as strict has it, for many records (gold, predictions, given); None
         where a text is unknown or a gold molecule unclean."""
         verdicts: list[Verdict | None] = []
-        for _, told, at, _ in self._look_up(records, True):
-            if told is None or not told[at + DECIDED]:
+        for told in self._told(records, strict=True):
+            if told is None or not told[0][DECIDED]:
                 verdicts.append(None)
                 continue
-            _, right, vote, wanted, neutral, flaw = told[at : at + RESULT_COLUMNS]
-            verdicts.append(Verdict(right, wanted, neutral, self.flaws[flaw], vote))
+            _, right, vote, wanted, neutral, flaw = told[0]
+            verdicts.append(Verdict(right, wanted, neutral, FLAWS[flaw], vote))
         return verdicts
 
     def read(self, texts: Sequence[str]) -> list[bool]:
         """For each text whether it certainly is a molecule; False says nothing."""
-        told: list[bool] = []
-        for start in range(0, len(texts), _TEXTS_A_CALL):
-            part = texts[start : start + _TEXTS_A_CALL]
-            ((_, kinds, _, at),) = self._look_up([((), part, ())], False)
-            told += (
-                [False] * len(part) if kinds is None else [kind >= 0 for kind in kinds[at : at + len(part)]]
-            )
-        return told
+        (told,) = self._told([((), texts, ())], strict=False)
+        return [False] * len(texts) if told is None else [kind >= 0 for kind in told[1]]
 
-    def _look_up(
-        self, records: Sequence[Lists], strict: bool
-    ) -> Iterator[tuple[Lists, array[int] | None, int, int]]:
-        """For each record what the kernel told of several, and where in that its `RESULT_COLUMNS` numbers and
-        the classes of its texts are; None where one of its texts is none, or none that can be looked at."""
-        first = 0
-        while first < len(records):
-            if self._golds.is_full:
-                # who is at work with the old ones goes on with them
-                self._golds = KeptGolds()
-            golds = self._golds
-            sizes = array("q")
-            parts: list[bytes] = []
-            read: list[int] = []
-            n_texts = 0
-            last = first
-            while last < len(records) and n_texts < _TEXTS_A_CALL:
-                gold, predictions, given = records[last]
-                kept = golds.keep(gold, given)
-                said = None if kept is None else joined(predictions)
-                if kept is None or said is None:
-                    read.append(-1)
-                else:
-                    parts += (kept.gold, said, kept.given)
-                    sizes.extend((len(gold), len(predictions), len(given), kept.place))
-                    read.append(n_texts)
-                    n_texts += len(gold) + len(predictions) + len(given)
-                last += 1
-            data = b"".join(parts)
-            n = len(sizes) // SIZE_COLUMNS
-            told = array("q", bytes(8 * (2 * n_texts + RESULT_COLUMNS * n + 1)))
-            at = told.buffer_info()[0]
-            self._match(
-                data, len(data), sizes.buffer_info()[0], n, strict, at, at + 8 * n_texts, n_texts,
-                at + 16 * n_texts, golds.address, *self._call_space,
-            )  # fmt: skip
-            result = 2 * n_texts
-            for record, texts_at in zip(records[first:last], read, strict=True):
-                if texts_at < 0:
-                    yield record, None, 0, 0
-                else:
-                    yield record, told, result, texts_at
-                    result += RESULT_COLUMNS
-            first = last
+    def _told(self, records: Sequence[Lists], *, strict: bool) -> list[tuple[list[int], list[int]] | None]:
+        """For each record its `RESULT_COLUMNS` numbers and the classes of its texts; None where one of its
+        texts is none, or none that can be looked at."""
+        joined_lists = [[joined(texts) for texts in lists] for lists in records]
+        counts = [
+            0 if None in texts else sum(map(len, lists))
+            for lists, texts in zip(records, joined_lists, strict=True)
+        ]
+        parts, sizes = [], array("q")
+        for lists, texts in zip(records, joined_lists, strict=True):
+            if None not in texts:
+                parts += texts
+                sizes.extend((*map(len, lists), NOT_KEPT))
+        data = b"".join(parts)  # type: ignore[arg-type]
+        n, n_texts = len(sizes) // SIZE_COLUMNS, sum(counts)
+        at = sizes.buffer_info()[0]
+        told = self.hold(data, len(data), at, n, n_texts, None, strict=strict, classes=True)
+        found: list[tuple[list[int], list[int]] | None] = []
+        result, text = 0, RESULT_COLUMNS * n
+        for texts, count in zip(joined_lists, counts, strict=True):
+            if None in texts:
+                found.append(None)
+                continue
+            found.append((told[result : result + RESULT_COLUMNS], told[text : text + count]))
+            text += count
+            result += RESULT_COLUMNS
+        return found
 
     def hold(
-        self, texts: ctypes.Array[ctypes.c_char], n_bytes: int, sizes: ctypes.Array[ctypes.c_int64], n: int,
-        kept: ctypes.c_void_p, *, strict: bool,
-    ) -> list[int]:  # fmt: skip
-        """`RESULT_COLUMNS` numbers for each of ``n`` records whose texts lie ready (`match_lists`); ``kept``
-        is the address of a `KeptGolds`."""
-        n_texts = sum(sum(sizes[column : SIZE_COLUMNS * n : SIZE_COLUMNS]) for column in _TEXT_SIZES)
-        places = ctypes.addressof(texts), ctypes.addressof(sizes)
-        return self.hold_at(*places, n_bytes, n, n_texts, kept, strict=strict)
-
-    def hold_at(
-        self, texts: int, sizes: int, n_bytes: int, n: int, n_texts: int, kept: ctypes.c_void_p, *,
+        self,
+        texts: bytes | int,
+        n_bytes: int,
+        sizes: int,
+        n: int,
+        n_texts: int,
+        kept: int | None,
+        *,
         strict: bool,
-    ) -> list[int]:  # fmt: skip
-        """`hold` of ``n_texts`` texts and their sizes at two addresses."""
-        told = array("q", bytes(8 * (2 * n_texts + RESULT_COLUMNS * n + 1)))
-        at = told.buffer_info()[0]
-        self._match(
-            texts, n_bytes, sizes, n, strict, at, at + 8 * n_texts, n_texts, at + 16 * n_texts, kept,
-            *self._call_space,
-        )  # fmt: skip
-        return told[2 * n_texts : 2 * n_texts + RESULT_COLUMNS * n].tolist()
+        classes: bool = False,
+    ) -> list[int]:
+        """What the kernel tells of records whose texts lie ready (`match_lists`): `RESULT_COLUMNS` numbers
+        for each, and behind them, if wanted, the ``classes`` of all texts.
 
-    def bare_match(self, *arguments: Any) -> Callable[[], int]:
-        """The kernel's function with arguments that are ready, ctypes objects that a caller changes between
-        calls (`relfast.chem.one_list`); it returns not 0 where it failed."""
-        return partial(self._match.__wrapped__, *arguments, *self._call_space)  # type: ignore[attr-defined]
+        ``texts``, ``sizes`` and ``kept`` are where they are, and the classes of their gold.
+        """
+        try:
+            space = self._spaces.pop()
+        except IndexError:  # as many as threads are in here
+            space = _Space(SPACE_RECORDS, SPACE_TEXTS)
+        if n > space.n or n_texts > space.n_texts:
+            space = _Space(max(n, space.n), max(2 * n_texts, space.n_texts))
+        space.texts.value, space.n_bytes.value, space.sizes.value = texts, n_bytes, sizes
+        space.size.value, space.size_texts.value, space.strict.value = n, n_texts, strict
+        space.kept.value = kept
+        status = self._match(*space.arguments, *self._call_space)
+        found: list[int] = space.told[: RESULT_COLUMNS * n]
+        if classes:
+            found += space.told[space.classes : space.classes + n_texts]
+        self._spaces.append(space)
+        if status:
+            raise RuntimeError(f"kernel failed with status {status}")
+        return found
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
         """Remember what RDKit said of a text: the code of its molecule, empty for no molecule."""
@@ -305,19 +337,44 @@ class SmilesTable:
         fingerprint = self._fingerprint(text.encode(), len(text), self._graph)
         return fingerprint if fingerprint >= 0 else None
 
-    def compare(self, first: str, second: str) -> Comparison | Literal["invalid"] | None:
-        """Hold two molecules against each other; ``invalid`` where one certainly is none, None where only
-        RDKit can say."""
-        if not (0 < len(first) <= MAX_SMILES and 0 < len(second) <= MAX_SMILES):
-            return None
-        data = first + second
-        if not data.isascii():
-            return None
-        result = (ctypes.c_int64 * COMPARE_SIZE)()
-        status = self._compare(
-            data.encode(), len(data), len(first), self._graph, self._second, self._search, result
-        )
-        if status:
-            return "invalid" if status == INVALID else None
-        in_first, in_second, n_first, n_second, fingerprint, settled = result
-        return Comparison(bool(in_first), bool(in_second), n_first, n_second, fingerprint, bool(settled))
+
+_HAS_GIL: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()
+"""The lock `SmilesTable` relies on; an interpreter without it does everything by RDKit."""
+
+_RETRY_SECONDS: Final = 2.0
+"""How often a process without the kernel looks whether it has been compiled meanwhile."""
+
+_table: SmilesTable | None = None
+_looked = -_RETRY_SECONDS
+_opening = threading.Lock()
+
+
+def _start_anew() -> None:
+    """In a forked child: a thread that is not here may have been at work on the table."""
+    global _table, _looked, _opening
+    _table, _looked, _opening = None, -_RETRY_SECONDS, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_start_anew)
+
+
+def simple_table() -> SmilesTable | None:
+    """The process's table; None as long as the kernel's machine code is missing."""
+    global _table, _looked
+    if _HAS_GIL and _table is None and time.monotonic() - _looked >= _RETRY_SECONDS:
+        with _opening:
+            if _table is None:
+                functions = native.load(UNIT)
+                _looked = time.monotonic()
+                _table = None if functions is None else SmilesTable(functions)
+    return _table
+
+
+def same_clean_molecule(a: str, b: str) -> bool:
+    """Whether two texts certainly are one clean molecule, as `relfast.chem.clean` has it with tautomers kept
+    apart. False says nothing."""
+    table = simple_table()
+    if table is None:
+        return False
+    (verdict,) = table.judge([([a], [b], ())])
+    return verdict is not None and verdict.n_right == 1

@@ -79,7 +79,8 @@ class TextJudge(Protocol):
 
     def judge(self, golds: Sequence[int], texts: Sequence[str]) -> tuple[list[JudgedText | None], int]:
         """What each of some texts, at most `MAX_TEXTS`, is worth against its gold, None where that is left to
-        the scorer; and how many had answers that were judged before. It neither hangs nor crashes.
+        the scorer; and how many had answers that were judged before. It neither hangs nor crashes; of one
+        text it keeps the interpreter's lock.
 
         Raises
         ------
@@ -87,12 +88,8 @@ class TextJudge(Protocol):
             A text has a lone surrogate.
         """
 
-    def judge_one(self, gold: int, text: str) -> tuple[JudgedText | None, bool]:
-        """`judge` of one text, and whether its answer was judged before. It keeps the interpreter's lock, but
-        for long searches."""
 
-
-MAX_TEXTS = 512
+MAX_TEXTS = 64
 """Texts that a `TextJudge` is given at once."""
 
 

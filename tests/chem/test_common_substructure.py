@@ -25,7 +25,7 @@ from relfast_kernels.smiles import layouts
 from seeds import fresh, rounds, share
 
 import relfast
-from relfast.chem import common_substructure, simple
+from relfast.chem import common_substructure, smiles_table
 from relfast.chem.common_motifs import COMMON_MOTIFS, constant_in
 from relfast.chem.common_substructure import (
     MAX_STEPS,
@@ -36,12 +36,19 @@ from relfast.chem.common_substructure import (
     largest_common,
     prepared,
 )
-from relfast.chem.mcs import exact_common_substructure
+from relfast.chem.matching import best_constant, exact_common_substructure, shared_part
 from relfast.chem.molecule import Molecule, parse
-from relfast.chem.shared_part import best_constant, shared_part
-from relfast.records import Extracted, Policy
-from relfast.tasks.rel_c import motif_reference, motif_strict
+from relfast.records import Extracted, Outcome, Policy, Record
+from relfast.tasks.rel_c import motif
 from relfast.tasks.rel_c.options import RelCOptions
+
+
+def by_kernel(gold: str, response: str, options: RelCOptions) -> Outcome | None:
+    """What a pair is worth, if kernels can say."""
+    record = Record(index=0, id=None, task="REL-C2", sample=0, answer={"smiles": gold}, response=response)
+    (outcome,) = motif.score_without_rdkit([(record, Extracted(response, found=True))], options)
+    return outcome
+
 
 PAIRS = Path(__file__).parent.parent / "data" / "parity" / "mcs_pairs.jsonl.gz"
 
@@ -199,10 +206,10 @@ def test_pairs_as_rdkit_compares_them() -> None:
         if rng.random() < 0.5:
             gold, response = response, gold
         extracted: Extracted[str | None] = Extracted(response, found=True)
-        found = motif_strict.recall(gold, extracted, strict)
+        found = by_kernel(gold, response, strict)
         if found is not None:
             seen["strict"] += 1
-            slow = motif_strict.judge(gold, extracted, strict)
+            slow = motif.judge_strictly(gold, extracted, strict)
             assert (found.metrics, found.vote, found.correct) == (slow.metrics, slow.vote, slow.correct), (
                 gold,
                 response,
@@ -254,16 +261,16 @@ def test_charges_radicals_isotopes_and_fragments(monkeypatch: pytest.MonkeyPatch
         if found is not None and not expected.canceled:
             assert found == (expected.numBonds, expected.numAtoms), (one, other)
         fast = {
-            "reference": motif_reference.decide(motif_reference.compare(one, other, MAX_STEPS), other),
-            "strict": motif_strict.recall(one, extracted, strict),
+            "reference": by_kernel(one, other, reference),
+            "strict": by_kernel(one, other, strict),
         }
         with monkeypatch.context() as without:
-            for module, name in ((common_substructure, "_functions"), (simple, "_table")):
+            for module, name in ((common_substructure, "_functions"), (smiles_table, "_table")):
                 without.setattr(module, name, None)
                 without.setattr(module, "_looked", float("inf"))
             slow = {
-                "reference": motif_reference._judge(one, extracted, reference),
-                "strict": motif_strict.judge(one, extracted, strict),
+                "reference": motif._judge_as_published(one, extracted, reference),
+                "strict": motif.judge_strictly(one, extracted, strict),
             }
         for policy, outcome in fast.items():
             alone = slow[policy]
@@ -293,8 +300,9 @@ def test_strict_overlap_is_the_optimum() -> None:
     best = largest_common(gold, response, whole_rings=True)
     most = max(Chem.MolFromSmiles(smiles).GetNumAtoms() for smiles in (gold, response))
     assert best is not None
-    for judged in (motif_strict.recall, motif_strict.judge):
-        outcome = judged(gold, Extracted(response, found=True), RelCOptions(policy="strict"))
+    strict = RelCOptions(policy="strict")
+    by_rdkit = motif.judge_strictly(gold, Extracted(response, found=True), strict)
+    for outcome in (by_kernel(gold, response, strict), by_rdkit):
         assert outcome is not None
         assert outcome.metrics["overlap_metric"] == best.atoms / most > row["strict"][1] / most
 
@@ -351,12 +359,11 @@ def test_many_threads() -> None:
 @pytest.mark.parametrize("policy", ["reference", "strict"])
 def test_no_worker_for_what_the_kernel_decides(policy: Policy) -> None:
     """From 64 threads: the same scores as one by one, and no process is started."""
-    decide = motif_strict.recall if policy == "strict" else motif_reference.recall
     options = RelCOptions(policy=policy)
     rows = [
         ({"smiles": row["a"]}, f"<smiles>{row['b']}</smiles>")
         for row in pairs()[::40]
-        if decide(row["a"], Extracted(row["b"], found=True), options) is not None
+        if by_kernel(row["a"], row["b"], options) is not None
     ]
     rows += [({"smiles": "CCO"}, response) for response in ("I cannot tell", "<smiles>C1CC</smiles>")]
     assert len(rows) > 100

@@ -7,9 +7,9 @@ from corpora import DATA, rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relfast.chem import readable as module
+from relfast.chem import smiles_table as module
 from relfast.chem.molecule import parse
-from relfast.chem.readable import readable
+from relfast.tasks.rel_c.gold import readable
 
 
 def by_rdkit(texts: list[str]) -> list[bool]:

@@ -30,8 +30,8 @@ from relfast.engine.text_fast_path import TextFastPath
 from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.options import AllOptions
-from relfast.tasks.rel_c import block_tags, isomer_golds
-from relfast.tasks.rel_c.block_isomers import IsomersJudge
+from relfast.tasks.rel_c import extract, judges
+from relfast.tasks.rel_c.judges import IsomersJudge
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -194,12 +194,12 @@ def test_plain_tags_are_read_by_kernels(policy: str) -> None:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_little_room(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Golds are forgotten between blocks, one has more than there is room for, and texts need more."""
-    from relfast.chem import many_pairs
+    from relfast.chem import common_substructure
 
     monkeypatch.setattr(block_rows, "MAX_AT_ONCE", 5)
-    monkeypatch.setattr(isomer_golds, "GOLDS", 4)
-    monkeypatch.setattr(block_tags, "ROOM", 64)
-    monkeypatch.setattr(many_pairs, "MOLECULES", 300)
+    monkeypatch.setattr(judges, "GOLDS", 4)
+    monkeypatch.setattr(extract, "ROOM", 64)
+    monkeypatch.setattr(common_substructure, "MOLECULES", 300)
     lines = plain_lines(5)
     random.Random(SEED).shuffle(lines)
     many = [

@@ -15,11 +15,11 @@ from rel_c_texts import POLICIES, RECORDS, as_models_write, build_units, molecul
 from seeds import SEED, fresh, rounds
 
 import relfast
-from relfast.chem import many_pairs
+from relfast.chem import common_substructure
 from relfast.engine.online import judged_route
 from relfast.engine.online.routes import Routes
 from relfast.records import Score
-from relfast.tasks.rel_c import isomer_golds, text_isomers, text_motifs
+from relfast.tasks.rel_c import judges
 
 Asked = tuple[str, Any, Any]
 
@@ -249,13 +249,11 @@ def test_options(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_little_room(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Golds are forgotten in the middle of a batch, and pairs dealt out to threads."""
+    """Golds are forgotten in the middle of a batch."""
     monkeypatch.setattr(judged_route, "MAX_TEXTS", 5)
-    monkeypatch.setattr(text_motifs, "MAX_TEXTS", 5)
-    monkeypatch.setattr(text_isomers, "MAX_TEXTS", 2)
-    monkeypatch.setattr(text_isomers, "MOLECULES_A_CALL", 7)
-    monkeypatch.setattr(isomer_golds, "GOLDS", 4)
-    monkeypatch.setattr(many_pairs, "MOLECULES", 7)
+    monkeypatch.setattr(judges, "MAX_TEXTS", 5)
+    monkeypatch.setattr(judges, "GOLDS", 6)
+    monkeypatch.setattr(common_substructure, "MOLECULES", 7)
     asked = plain(5)
     random.Random(SEED).shuffle(asked)
     many = [
@@ -263,37 +261,6 @@ def test_little_room(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     same(asked, policy=policy)
     same(many, policy=policy)
-
-
-@pytest.mark.parametrize("policy", POLICIES)
-def test_several_threads_for_a_call(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many_pairs, "FOR_A_THREAD", 3)
-    monkeypatch.setattr(many_pairs, "AT_LEAST", 2)
-    asked = [one for one in plain(9) if one[0] == "REL-C2"]
-    expected = relfast.Scorer(workers=0, policy=policy).score_batch(*columns(asked))  # type: ignore[arg-type]
-    with relfast.Scorer(workers=3, policy=policy) as scorer:  # type: ignore[arg-type]
-        assert scorer.score_batch(*columns(asked)).scores == expected.scores
-        assert scorer.stats()["workers"] == 0
-
-
-def test_the_threads_of_a_call_end_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(many_pairs, "AT_LEAST", 2)
-    for n, threads in ((0, 3), (1, 1), (10, 1), (10, 3), (100, 3), (501, 4)):
-        done: list[tuple[int, int]] = []
-        many_pairs.side_by_side(lambda first, end, done=done: done.append((first, end)), n, threads)
-        # each once, whoever did it
-        assert [at for share in sorted(done) for at in range(*share)] == [*range(n)]
-        assert len(done) <= 1 or threads > 1
-
-    callers = threading.Barrier(3)
-
-    def fail(first: int, end: int) -> None:
-        callers.wait()
-        raise ValueError(f"at {first}")
-
-    with pytest.raises(ValueError, match="at"):
-        many_pairs.side_by_side(fail, 100, 3)
-    assert callers.n_waiting == 0
 
 
 @pytest.mark.parametrize("policy", POLICIES)

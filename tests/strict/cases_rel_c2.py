@@ -11,7 +11,7 @@ from spellings import spell
 from strict.corpus import Case
 
 from relfast.chem.common_motifs import COMMON_MOTIFS
-from relfast.tasks.rel_c.generate_motif import common_motifs
+from relfast.tasks.rel_c.generate import common_motifs
 from relfast.tasks.rel_c.parameters import MotifParameters
 
 

@@ -10,7 +10,7 @@ from corpora import rel_records
 from spellings import spell
 from strict.corpus import Case
 
-from relfast.tasks.rel_c.generate_isomers import missing_isomers
+from relfast.tasks.rel_c.generate import missing_isomers
 from relfast.tasks.rel_c.parameters import MissingIsomersParameters
 
 MOST: Final = 12

@@ -97,7 +97,7 @@ def test_no_benchmark_is_named(path: Path) -> None:
 
 
 def test_a_name_would_be_found() -> None:
-    code = 'x = row["target"]\nif name == "REL-C1": import relfast.chem.mcs\nraise E("no SeqBench here")'
+    code = 'x = row["target"]\nif name == "REL-C1": import relfast.chem.matching\nraise E("no SeqBench here")'
     assert [line for line, _ in facts_in(code, "engine")] == [1, 2, 2, 3]
     assert len(list(sources())) > 30
 

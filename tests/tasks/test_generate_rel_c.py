@@ -23,13 +23,11 @@ from relfast.chem import isomers as universes
 from relfast.chem.bank import BUILT_IN, Bank, load_bank
 from relfast.chem.isomers import isomers, structures
 from relfast.chem.molecule import Molecule, parse
-from relfast.chem.motif import largest_motif
-from relfast.chem.motif_rdkit import motifs_by_rdkit
-from relfast.chem.motif_rows import largest_motifs, packed
+from relfast.chem.motif import largest_motif, largest_motifs, motifs_by_rdkit, packed
 from relfast.errors import InputError, UsageError
 from relfast.tasks import TASKS
-from relfast.tasks.rel_c.blind_label import STRATEGIES
-from relfast.tasks.rel_c.formulas import DEFAULT_FORMULAS
+from relfast.tasks.rel_c.blind import STRATEGIES
+from relfast.tasks.rel_c.generate import DEFAULT_FORMULAS
 from relfast.tasks.rel_c.generate import generate as generate_records
 
 Draw = Callable[[random.Random, int], list[Molecule] | None]

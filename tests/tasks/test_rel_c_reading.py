@@ -15,7 +15,7 @@ import pytest
 from growth import assert_linear
 from relfast_kernels.compiled import native
 
-from relfast.tasks.rel_c.block_tags import read_molecules
+from relfast.tasks.rel_c.extract import read_molecules
 
 DATA: Final = Path(__file__).resolve().parent.parent / "data"
 TABLES: Final = tomllib.loads((DATA / "contract" / "rel_c.toml").read_text("utf-8"))

@@ -54,7 +54,7 @@ _FORM: Final = "1"
 """To be raised when files are written in another way."""
 
 SHORT: Final = frozenset(
-    {"smiles", "maze", "mcs.prepare", "mcs.short", "mcs.judge", "mcs.part", "text.read", "text.read_many"}
+    {"smiles", "tags", "maze", "mcs.prepare", "mcs.judge_one", "mcs.part", "text.read", "text.read_many"}
 )
 """Units, and entries of units, that take microseconds."""
 

@@ -1,8 +1,4 @@
-"""What `relfast_kernels.compiled.native` compiles of the search: plain functions over pointers.
-
-``short`` and ``long`` are the same, and so are ``judge`` and ``judge_long``; a caller lets go of the
-interpreter's lock for the latter of each only.
-"""
+"""What `relfast_kernels.compiled.native` compiles of the search: plain functions over pointers."""
 
 from __future__ import annotations
 
@@ -13,8 +9,7 @@ import numpy as np
 from relfast_kernels.compiled.jit import carray
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs.layouts import PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE
-from relfast_kernels.mcs.pairs import SEARCH_WORK, common, judge
-from relfast_kernels.mcs.parts import first_part
+from relfast_kernels.mcs.pairs import SEARCH_WORK, common, first_part, judge
 from relfast_kernels.mcs.prepared import prepare
 from relfast_kernels.smiles.layouts import MAX_SMILES
 
@@ -39,20 +34,6 @@ def _common(first: Any, second: Any, whole_rings: int, limit: int, work: Any, re
 
 
 def _judge(
-    first: Any, text: Any, n: int, whole_rings: int, limit: int, second: Any, work: Any, result: Any
-) -> int:
-    return judge(
-        carray(first, PREPARED_SIZE, np.int64),
-        carray(text, n, np.uint8),
-        whole_rings != 0,
-        limit,
-        carray(second, PREPARED_SIZE, np.int64),
-        carray(work, PAIR_WORK_SIZE, np.int64),
-        carray(result, PAIR_SIZE, np.int64),
-    )
-
-
-def _judge_many(
     golds: Any,
     n_golds: int,
     chosen: Any,
@@ -95,11 +76,9 @@ def _part(prepared: Any, parts: Any, n_parts: int, work: Any) -> int:
 
 ENTRIES = {
     "prepare": (_prepare, "piip"),
-    "short": (_common, "ppiipp"),
-    "long": (_common, "ppiipp"),
-    "judge": (_judge, "ppiiippp"),
-    "judge_long": (_judge, "ppiiippp"),
-    "judge_many": (_judge_many, "pippipiiipppp"),
+    "common": (_common, "ppiipp"),
+    "judge": (_judge, "pippipiiipppp"),
+    "judge_one": (_judge, "pippipiiipppp"),
     "part": (_part, "ppip"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

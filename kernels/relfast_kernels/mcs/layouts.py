@@ -19,15 +19,16 @@ UNFINISHED: Final = -3
     PAIR_IN_FIRST,
     PAIR_IN_SECOND,
     PAIR_PART,
+    PAIR_FIRST_ATOMS,
     PAIR_ATOMS,
     PAIR_FINGERPRINT,
     PAIR_SETTLED,
-) = range(9)
-PAIR_SIZE: Final = 9
+) = range(10)
+PAIR_SIZE: Final = 10
 """What is found of two molecules: bonds and atoms of the largest common substructure and the steps of the
 search; whether the second lies in the first, the first in the second, and the second in the first with its
-rings in rings; the second's atoms, its fingerprint (with whole rings as strict has
-it), and whether its graph decides where its hydrogens are."""
+rings in rings; the atoms of either, the second's fingerprint (with whole rings as strict has it), and whether
+its graph decides where its hydrogens are."""
 PAIR_WORK_SIZE: Final = 3_300
 """Workspace of that."""
 
@@ -40,9 +41,11 @@ PAIR_WORK_SIZE: Final = 3_300
     PREPARED_CHARGED,
     PREPARED_RADICALS,
     PREPARED_COUNTS,
-) = range(8)
-PREPARED_FACTS: Final = 8
+    PREPARED_RINGS,
+) = range(9)
+PREPARED_FACTS: Final = 9
 """What is known of a molecule once it is read: atoms, bonds, fingerprint as published and as strict has it,
-whether its graph decides where its hydrogens are, whether it has charges, whether unpaired electrons, and
-how many it has of the commonest atoms and bonds; its graph and the two ways it is packed follow."""
+whether its graph decides where its hydrogens are, whether it has charges, whether unpaired electrons, how
+many it has of the commonest atoms and bonds, and its ring atoms as bits; its graph and the two ways it is
+packed follow."""
 PREPARED_SIZE: Final = PREPARED_FACTS + GRAPH_SIZE + 2 * 960

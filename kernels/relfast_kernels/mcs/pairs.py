@@ -15,6 +15,7 @@ from relfast_kernels.mcs.layouts import (
     COMMON_STEPS,
     PAIR_ATOMS,
     PAIR_FINGERPRINT,
+    PAIR_FIRST_ATOMS,
     PAIR_IN_FIRST,
     PAIR_IN_SECOND,
     PAIR_PART,
@@ -26,11 +27,12 @@ from relfast_kernels.mcs.layouts import (
     PREPARED_COUNTS,
     PREPARED_FINGERPRINT,
     PREPARED_RADICALS,
+    PREPARED_RINGS,
     PREPARED_SETTLED,
+    PREPARED_SIZE,
     UNFINISHED,
 )
 from relfast_kernels.mcs.packed import PACKED_SIZE
-from relfast_kernels.mcs.parts import PARTS_WORK, lies_in
 from relfast_kernels.mcs.prepared import GRAPH, LOOSE, WHOLE, may_contain, prepare
 from relfast_kernels.mcs.roots import largest_common
 from relfast_kernels.mcs.state import BEST_ATOMS, BEST_BONDS, STATE_SIZE, STEPS
@@ -44,7 +46,6 @@ _SECOND: Final = PACKED_SIZE
 _STATE: Final = 2 * PACKED_SIZE
 SEARCH_WORK: Final = _STATE + STATE_SIZE
 assert SEARCH_WORK >= MATCH_SIZE
-assert SEARCH_WORK >= PARTS_WORK
 
 
 @kernel
@@ -86,14 +87,35 @@ def common(first: Ints, second: Ints, whole_rings: bool, limit: int, work: Ints,
 
 
 @kernel
-def _is_within(target: Ints, query: Ints, work: Ints) -> int:
-    """Whether a molecule lies in another as RDKit has it: 1, 0 or `UNKNOWN`."""
-    n, n_target = query[PREPARED_ATOMS], target[PREPARED_ATOMS]
+def _is_within(target: Ints, query: Ints, rings: bool, work: Ints) -> int:
+    """Whether a molecule lies in another as RDKit has it, its ring atoms on ring atoms where ``rings`` asks
+    for that: 1, 0 or `UNKNOWN`."""
     if query[PREPARED_BONDS] > target[PREPARED_BONDS] >= 0 or not may_contain(target, query):
         return 0
     return contains(
-        target[GRAPH : GRAPH + GRAPH_SIZE], n_target, query[GRAPH : GRAPH + GRAPH_SIZE], n, work[:MATCH_SIZE]
+        target[GRAPH : GRAPH + GRAPH_SIZE],
+        target[PREPARED_ATOMS],
+        target[PREPARED_RINGS] if rings else 0,
+        query[GRAPH : GRAPH + GRAPH_SIZE],
+        query[PREPARED_ATOMS],
+        query[PREPARED_RINGS] if rings else 0,
+        work[:MATCH_SIZE],
     )
+
+
+@kernel
+def first_part(whole: Ints, parts: Ints, n_parts: int, work: Ints) -> int:
+    """Which of several prepared molecules, `PREPARED_SIZE` each, is the first that lies in one with its ring
+    atoms on ring atoms; ``n_parts`` if none does, `UNKNOWN` where only RDKit can say."""
+    if whole[PREPARED_BONDS] < 0:
+        return UNKNOWN
+    for at in range(n_parts):
+        found = _is_within(whole, parts[at * PREPARED_SIZE : (at + 1) * PREPARED_SIZE], True, work)
+        if found == UNKNOWN:
+            return UNKNOWN
+        if found:
+            return at
+    return n_parts
 
 
 @kernel
@@ -135,12 +157,13 @@ def judge(
     n = prepare(text, False, not whole_rings, whole_rings, second)
     if n <= 0:
         return n
-    in_first = _is_within(first, second, work)
+    in_first = _is_within(first, second, False, work)
     in_second = in_first
     if in_first == 0 or not _is_equal_in_size(first, second):
-        in_second = _is_within(second, first, work)
+        in_second = _is_within(second, first, False, work)
     if UNKNOWN in (in_first, in_second):
         return UNKNOWN
+    result[PAIR_FIRST_ATOMS] = first[PREPARED_ATOMS]
     result[PAIR_ATOMS] = n
     result[PAIR_FINGERPRINT] = second[PREPARED_CLEAN_PRINT if whole_rings else PREPARED_FINGERPRINT]
     result[PAIR_SETTLED] = second[PREPARED_SETTLED]
@@ -155,9 +178,8 @@ def judge(
         part = 0
         if in_first:
             if second[PREPARED_RADICALS]:
-                # they are not packed
                 return UNKNOWN
-            part = lies_in(second[WHOLE : WHOLE + PACKED_SIZE], first[WHOLE : WHOLE + PACKED_SIZE], work)
+            part = _is_within(first, second, True, work)
             if part == UNKNOWN:
                 return UNKNOWN
         result[PAIR_PART] = part

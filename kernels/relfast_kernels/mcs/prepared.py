@@ -22,10 +22,11 @@ from relfast_kernels.mcs.layouts import (
     PREPARED_FACTS,
     PREPARED_FINGERPRINT,
     PREPARED_RADICALS,
+    PREPARED_RINGS,
     PREPARED_SETTLED,
     PREPARED_SIZE,
 )
-from relfast_kernels.mcs.packed import PACKED_SIZE, pack
+from relfast_kernels.mcs.packed import LABELS, PACKED_SIZE, pack
 from relfast_kernels.smiles.graph_code import fingerprint, hydrogens_print
 from relfast_kernels.smiles.layouts import (
     AROMATIC_BOND,
@@ -122,8 +123,13 @@ def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Int
     bonds = 0
     if loose:
         bonds = pack(graph, n, False, prepared[LOOSE : LOOSE + PACKED_SIZE])
+    rings = 0
     if whole:
-        bonds = pack(graph, n, True, prepared[WHOLE : WHOLE + PACKED_SIZE])
+        packed = prepared[WHOLE : WHOLE + PACKED_SIZE]
+        bonds = pack(graph, n, True, packed)
+        for atom in range(n):
+            rings |= (packed[LABELS + atom] & 1) << atom
+    prepared[PREPARED_RINGS] = rings
     prepared[PREPARED_ATOMS] = n
     prepared[PREPARED_BONDS] = bonds
     printed = fingerprint(graph, n)

@@ -1,4 +1,4 @@
-"""Tables and comparisons as functions over pointers, for `relfast_kernels.compiled.native`."""
+"""Tables as functions over pointers, for `relfast_kernels.compiled.native`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import numpy as np
 from relfast_kernels.compiled.jit import carray
 from relfast_kernels.smiles.layouts import (
     CODE_COLUMNS,
-    COMPARE_SIZE,
     GRAPH_SIZE,
-    MATCH_SIZE,
     MAX_CODE,
     N_COUNTERS,
     RESULT_COLUMNS,
@@ -20,7 +18,6 @@ from relfast_kernels.smiles.layouts import (
     WORK_SIZE,
 )
 from relfast_kernels.smiles.lists import match_lists
-from relfast_kernels.smiles.subgraph import compare
 from relfast_kernels.smiles.table import code_of, fingerprint_of, learn
 
 
@@ -117,22 +114,10 @@ def _fingerprint(data: Any, n_bytes: int, graph: Any) -> int:
     return fingerprint_of(carray(data, n_bytes, np.uint8), carray(graph, GRAPH_SIZE, np.int64))
 
 
-def _compare(data: Any, n_bytes: int, n_first: int, first: Any, second: Any, work: Any, result: Any) -> int:
-    return compare(
-        carray(data, n_bytes, np.uint8),
-        n_first,
-        carray(first, GRAPH_SIZE, np.int64),
-        carray(second, GRAPH_SIZE, np.int64),
-        carray(work, MATCH_SIZE, np.int64),
-        carray(result, COMPARE_SIZE, np.int64),
-    )
-
-
 ENTRIES = {
     "match": (_match, "pipiippippipppiipppiippp"),
     "learn": (_learn, "pipiipppiipppiip"),
     "code": (_code, "piippp"),
     "fingerprint": (_fingerprint, "pip"),
-    "compare": (_compare, "piipppp"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

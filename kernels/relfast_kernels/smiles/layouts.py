@@ -104,7 +104,8 @@ gold lacks, and what is wrong with the first prediction that counts for nothing 
 SIZE_GOLD, SIZE_PREDICTED, SIZE_GIVEN, SIZE_KEPT = range(4)
 SIZE_COLUMNS: Final = 4
 """Columns of a record's sizes: its texts of each kind, and where the classes of its gold and given ones are
-kept, -1 for nowhere."""
+kept, or `NOT_KEPT`."""
+NOT_KEPT: Final = -1
 KEPT_GENERATION, KEPT_GOLD_BYTES, KEPT_GIVEN_BYTES = range(3)
 KEPT_FACTS: Final = 3
 """What is kept with classes: the table's generation that they are of, counted from one (0: of none), and the
@@ -119,9 +120,5 @@ HYDROGEN_FACTOR: Final = 0x27D4_EB2F >> 1
 
 # Two molecules (`relfast_kernels.smiles.subgraph`)
 
-IN_FIRST, IN_SECOND, N_FIRST, N_SECOND, FINGERPRINT, SETTLED = range(6)
-COMPARE_SIZE: Final = 6
-"""What a comparison finds: whether the second lies in the first, whether the first lies in the second, the
-atoms of both, the fingerprint of the second, and whether both graphs decide where the hydrogens are."""
 MATCH_SIZE: Final = 5 * SECTION
 """Workspace of a comparison."""

@@ -1,8 +1,10 @@
-"""Whether one molecular graph lies in another, and how two SMILES compare.
+"""Whether one molecular graph lies in another.
 
 The search is the textbook one: the query's atoms in an order in which each (but the first of a fragment) has
 a bond to an earlier one, each tried on the images the earlier ones leave. Elements and bond orders must
 agree, charges and unpaired electrons where the query has any; bonds that only the target has do not matter.
+Where rings are asked for, ring atoms go on ring atoms and chain atoms on chain atoms: the bond between the
+rings of biphenyl is found in fluorene.
 """
 
 from __future__ import annotations
@@ -14,31 +16,18 @@ import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.smiles.graph_code import fingerprint
 from relfast_kernels.smiles.layouts import (
     BONDS,
     CHARGES,
     DEGREE,
-    FINGERPRINT,
-    FLAGS,
-    HAS_ISOTOPE,
-    IN_FIRST,
-    IN_SECOND,
-    INVALID,
     LABEL,
     MATCH_SIZE,
     MAX_DEGREE,
-    N_FIRST,
-    N_SECOND,
     NEUTRAL,
     RADICALS,
     SECTION,
-    SETTLED,
 )
-from relfast_kernels.smiles.plain import read_plain
-from relfast_kernels.smiles.valence import is_settled
 
-Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
 MAX_STEPS: Final = 20_000
@@ -113,8 +102,14 @@ def _fits(target: Ints, query: Ints, atom: int, image: int, work: Ints) -> bool:
 
 
 @kernel
-def contains(target: Ints, n_target: int, query: Ints, n_query: int, work: Ints) -> int:
-    """1 if the query lies in the target, 0 if not, `UNKNOWN` if it takes too long to say."""
+def contains(
+    target: Ints, n_target: int, target_rings: int, query: Ints, n_query: int, query_rings: int, work: Ints
+) -> int:
+    """1 if the query lies in the target, 0 if not, `UNKNOWN` if it takes too long to say.
+
+    ``target_rings`` and ``query_rings`` are their ring atoms as bits, or 0 where those do not matter;
+    ``work`` is int64, `MATCH_SIZE`.
+    """
     if n_query > n_target:
         return 0
     _search_order(query, n_query, work)
@@ -144,6 +139,8 @@ def contains(target: Ints, n_target: int, query: Ints, n_query: int, work: Ints)
             steps += 1
             if steps > MAX_STEPS:
                 return UNKNOWN
+            if (query_rings >> atom ^ target_rings >> image) & 1:
+                continue
             if _fits(target, query, atom, image, work):
                 found = image
         if found < 0:
@@ -154,46 +151,4 @@ def contains(target: Ints, n_target: int, query: Ints, n_query: int, work: Ints)
         place += 1
         if place < n_query:
             work[_NEXT + place] = 0
-    return 0
-
-
-@kernel
-def compare(data: Bytes, n_first: int, first: Ints, second: Ints, work: Ints, result: Ints) -> int:
-    """Hold two SMILES against each other.
-
-    Parameters
-    ----------
-    data
-        uint8: both texts, the first one ``n_first`` bytes long.
-    first, second
-        int64, `GRAPH_SIZE`: space for their graphs.
-    work
-        int64, `MATCH_SIZE`.
-    result
-        int64, `COMPARE_SIZE`, out: whether the second lies in the first, whether the first lies in the
-        second, the atoms of both, the fingerprint of the second, and whether both graphs decide where the
-        hydrogens are.
-
-    Returns
-    -------
-    int
-        0; `INVALID` where one of them certainly is no molecule; `UNKNOWN` where only RDKit can say.
-    """
-    n_a = read_plain(data, 0, n_first, first)
-    n_b = read_plain(data, n_first, len(data), second)
-    if INVALID in (n_a, n_b):
-        return INVALID
-    if UNKNOWN in (n_a, n_b) or (first[FLAGS] | second[FLAGS]) & HAS_ISOTOPE:
-        # an isotope lies in the same one only
-        return UNKNOWN
-    in_first = contains(first, n_a, second, n_b, work)
-    in_second = contains(second, n_b, first, n_a, work)
-    if UNKNOWN in (in_first, in_second):
-        return UNKNOWN
-    result[IN_FIRST] = in_first
-    result[IN_SECOND] = in_second
-    result[N_FIRST] = n_a
-    result[N_SECOND] = n_b
-    result[FINGERPRINT] = fingerprint(second, n_b)
-    result[SETTLED] = 1 if is_settled(first, n_a) and is_settled(second, n_b) else 0
     return 0

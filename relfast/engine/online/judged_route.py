@@ -125,10 +125,10 @@ class JudgedRoute:
         if gold < 0 or len(response) > MAX_CHARS or not is_plain(answer):
             return None
         try:
-            text, is_known = judge.judge_one(gold, response)
+            (text,), n_known = judge.judge((gold,), (response,))
         except UnicodeEncodeError:
             return None
-        if is_known:
+        if n_known:
             self._counts.add("scored_before")
         return None if text is None else self.maker.row(0, text)
 

@@ -15,8 +15,7 @@ from relfast.tasks.facts import Gold, Metric, TextKernel
 from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 from relfast.tasks.rel_c.options import RelCOptions
 
-_CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.mcs", "relfast.chem.clean")
-_MOTIF_MODULES: Final = (*_CHEM_MODULES, "relfast.chem.shared_part")
+_CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.clean")
 
 C1: Final = Task(
     name="REL-C1",
@@ -24,7 +23,7 @@ C1: Final = Task(
     metric_objects=(),
     reward_metric="correct",
     revision=4,
-    blind="relfast.tasks.rel_c.blind_label:STRATEGIES",
+    blind="relfast.tasks.rel_c.blind:STRATEGIES",
     forms="<Yes> or <No>, or a box, a tag, a label or a line with yes or no",
     prompts=(
         AS_IT_STANDS,
@@ -34,7 +33,7 @@ C1: Final = Task(
             " \\boxed{No}",
         ),
     ),
-    mock="relfast.tasks.rel_c.mock:isomer_set",
+    mock="relfast.tasks.rel_c.blind:isomer_set",
     module="relfast.tasks.rel_c.isomer_set",
     gold=Gold(
         keys=(("label",),),
@@ -44,10 +43,10 @@ C1: Final = Task(
     ),
     text_kernel=TextKernel(
         8,
-        "relfast.tasks.rel_c.kernel_rows:details",
-        number_of="relfast.tasks.rel_c.kernel_rows:number_of",
-        value_of="relfast.tasks.rel_c.kernel_rows:value_of",
-        gold_key="relfast.tasks.rel_c.kernel_rows:gold_key",
+        "relfast.tasks.rel_c.isomer_set:details",
+        number_of="relfast.tasks.rel_c.isomer_set:number_of",
+        value_of="relfast.tasks.rel_c.isomer_set:value_of",
+        gold_key="relfast.tasks.rel_c.isomer_set:gold_key",
     ),
     generator="relfast.tasks.rel_c.generate",
     generated_with="relfast.tasks.rel_c.parameters:IsomerSetParameters",
@@ -67,7 +66,7 @@ C2: Final = Task(
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
     revision=5,  # strict: the last tag, or the last form
-    blind="relfast.tasks.rel_c.blind_molecules:MOTIF",
+    blind="relfast.tasks.rel_c.blind:MOTIF",
     forms="<smiles>…</smiles>, or a box, a tag or a label that holds one SMILES",
     prompts=(
         AS_IT_STANDS,
@@ -77,16 +76,16 @@ C2: Final = Task(
             " without tags: \\boxed{SMILES}",
         ),
     ),
-    mock="relfast.tasks.rel_c.mock:motif",
+    mock="relfast.tasks.rel_c.blind:motif",
     module="relfast.tasks.rel_c.motif",
     gold=Gold(
         keys=(("smiles",),), precedence=0, domain="chemistry", check="relfast.tasks.rel_c.gold:check_motif"
     ),
     can_hang=True,
     fast_path="score_without_rdkit",
-    in_blocks="relfast.tasks.rel_c.block_motifs:open_judge",
-    of_texts="relfast.tasks.rel_c.text_motifs:open_judge",
-    modules=_MOTIF_MODULES,
+    in_blocks="relfast.tasks.rel_c.judges:open_motifs",
+    of_texts="relfast.tasks.rel_c.judges:open_motif_texts",
+    modules=_CHEM_MODULES,
     packages=("rdkit",),
     options=RelCOptions,
     generator="relfast.tasks.rel_c.generate",
@@ -108,7 +107,7 @@ C3: Final = Task(
     ),
     reward_metric="f1",
     revision=5,  # strict: all tags behind the last announcement; repeats are nothing
-    blind="relfast.tasks.rel_c.blind_molecules:ISOMERS",
+    blind="relfast.tasks.rel_c.blind:ISOMERS",
     forms="<smiles>…</smiles> tags, below a line that announces the final list if there is one",
     prompts=(
         AS_IT_STANDS,
@@ -119,7 +118,7 @@ C3: Final = Task(
             " below it, each missing molecule in its own tag: <smiles>SMILES</smiles>",
         ),
     ),
-    mock="relfast.tasks.rel_c.mock:missing_isomers",
+    mock="relfast.tasks.rel_c.blind:missing_isomers",
     module="relfast.tasks.rel_c.missing_isomers",
     gold=Gold(
         keys=(("missing_smiles",),),
@@ -129,8 +128,8 @@ C3: Final = Task(
     ),
     can_hang=True,
     fast_path="score_without_rdkit",
-    in_blocks="relfast.tasks.rel_c.block_isomers:open_judge",
-    of_texts="relfast.tasks.rel_c.text_isomers:open_judge",
+    in_blocks="relfast.tasks.rel_c.judges:open_isomers",
+    of_texts="relfast.tasks.rel_c.judges:open_isomer_texts",
     modules=_CHEM_MODULES,
     packages=("rdkit",),
     options=RelCOptions,

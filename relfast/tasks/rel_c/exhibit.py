@@ -8,9 +8,8 @@ from typing import Any, Final
 
 from relfast.tasks.display import Drawing, Exhibit, Group, Mark, Shown
 from relfast.tasks.options import AllOptions
-from relfast.tasks.rel_c.extract import SMILES_TAG, extract_molecule, extract_molecules
-from relfast.tasks.rel_c.label import extract_label
-from relfast.tasks.rel_c.measure import listed
+from relfast.tasks.rel_c.display import listed
+from relfast.tasks.rel_c.extract import SMILES_TAG, extract_label, extract_molecule, extract_molecules
 
 MAX_DRAWN: Final = 18
 """Molecules of a group that are drawn; the others are named."""
@@ -66,7 +65,7 @@ def motif(shown: Shown) -> Exhibit:
 
 def missing_isomers(shown: Shown) -> Exhibit:
     """C3: what was found, missed, and named beside it; and what the question gave."""
-    from relfast.chem.identity import same
+    from relfast.chem.matching import same
 
     gold = [one for one in _list(_answer(shown).get("missing_smiles")) if isinstance(one, str)]
     said = extract_molecules(shown.record.response, _options(shown)).value
@@ -114,13 +113,13 @@ def _plain(
     title: str, molecules: Sequence[str], kind: Any = "", formulas: bool = False, within: object = None
 ) -> Group:
     """A group of molecules; those beyond `MAX_DRAWN` are named in its note."""
+    from relfast.chem.clean import ordinary_formula
     from relfast.chem.drawing import draw
-    from relfast.chem.formula import formula_of_text
 
     drawings = []
     for smiles in molecules[:MAX_DRAWN]:
         caption = smiles[:300]
-        formula = formula_of_text(smiles) if formulas else None
+        formula = ordinary_formula(smiles) if formulas else None
         if formula:
             caption += f" ({formula})"
         atoms = motif_atoms(smiles, within) if within is not None else []

@@ -1,27 +1,58 @@
-"""Reading tags out of responses to REL-C2 and C3; `label` has C1.
+"""Reading answers out of responses to REL-C1, C2 and C3: a label, one molecule, or many.
 
 The published patterns ignore case the way Python's `re` does on text, where ``ſ`` is an ``s`` and ``ı``
 an ``i``. On ASCII text a plain search for the literal finds the same places at a tenth of the cost.
 
-``strict`` reads as `relfast_kernels.tags.strict` does.
+``strict`` reads a label as the final answer in a documented form, and molecules as
+`relfast_kernels.tags.strict` does. `TagReader` has a kernel read many responses the same way.
 """
 
 from __future__ import annotations
 
+import ctypes
 import re
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from relfast_kernels.compiled import native
+from relfast_kernels.layouts import RECORD_COLUMNS, RECORD_TEXT, RECORD_TEXT_END
+from relfast_kernels.smiles.layouts import SIZE_COLUMNS
+from relfast_kernels.tags.columns import (
+    READ_EMPTY,
+    READ_FORM,
+    READ_ONLY_REASONING,
+    READ_SEVERAL,
+    TOLD_COLUMNS,
+)
 
 from relfast.records import Extracted, Options
-from relfast.tasks.reasoning import read_strictly, strip_reasoning
-from relfast.tasks.rel_c.block_tags import read_molecules
+from relfast.tasks.block_rows import MAX_AT_ONCE, Block
+from relfast.tasks.final_value import read_label
+from relfast.tasks.reasoning import lower, read_strictly, strip_reasoning
+from relfast.tasks.rel_c.options import RelCOptions
+
+UNIT: Final = "tags"
 
 SMILES_TAG: Final = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
+_YES_NO: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE)
 
 
 def _reference_text(response: object, options: Options) -> str | None:
     if not isinstance(response, str):
         return None
     return strip_reasoning(response, options.reasoning) if options.strip_reasoning else response
+
+
+def extract_label(response: object, options: Options) -> Extracted[str | None]:
+    """REL-C1: ``Yes``, ``No`` or None. As published, of the first ``<Yes>`` or ``<No>`` tag."""
+    if options.strict:
+        label, reason = read_label(response, options.reasoning)
+        if label is None:
+            return Extracted(None, found=False, reason=reason)
+        return Extracted("Yes" if label == 2 else "No")
+    text = _reference_text(response, options)
+    match = _YES_NO.search(text) if text is not None else None
+    return Extracted(None, found=False) if match is None else Extracted(match[1].capitalize())
 
 
 def extract_molecule(response: object, options: Options) -> Extracted[str | None]:
@@ -51,3 +82,154 @@ def extract_molecules(response: object, options: Options) -> Extracted[list[str]
     text_or_none = _reference_text(response, options)
     smiles = [s.strip() for s in SMILES_TAG.findall(text_or_none)] if text_or_none is not None else []
     return Extracted(smiles, found=bool(smiles))
+
+
+def reason_of(how: int) -> str:
+    """Why a response without a tag is no answer to ``strict``."""
+    return _REASONS.get(how, "no_answer")
+
+
+def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
+    """The molecules of a text without reasoning as ``strict`` reads them, the last one or all of the final
+    list, or why there are none."""
+    data = text.encode("utf-8", "surrogatepass")
+    out, told = ctypes.create_string_buffer(len(data) + 1), (ctypes.c_int64 * 2)()
+    n_bytes = native.functions(UNIT)["read"](data, len(data), one, out, told)
+    n, how = told
+    found = out.raw[: max(0, n_bytes - 1)].decode("utf-8", "surrogatepass").split("\n") if n else []
+    if how == READ_FORM and (said := _of_form(text)) is not None:
+        return [said], None
+    return found, None if found else reason_of(how)
+
+
+def _of_form(text: str) -> str | None:
+    """The molecule that a box, a tag or a label behind the last ``<smiles>`` tag holds, and nothing else."""
+    from relfast.tasks.final_answer import last_form, undress
+
+    text = undress(text)
+    form = last_form(text)
+    if form is None or "smiles" in lower(text[form.start :]) or form.content.lower() in _NO_MOLECULES:
+        return None
+    said, _ = read_molecules(f"<smiles>{form.content}</smiles>", one=True)
+    return said[0] if said and len(_ATOM.findall(said[0])) > 1 else None
+
+
+_REASONS: Final = {
+    READ_EMPTY: "empty",
+    READ_ONLY_REASONING: "only_reasoning",
+    READ_SEVERAL: "several_answers",
+}
+
+
+_ATOM: Final = re.compile(r"\[[^\]]*\]|Cl|Br|[A-Zbcnops*]")
+_NO_MOLECULES: Final = frozenset(("no", "on", "so", "in", "of", "if", "is"))
+"""Words of SMILES letters."""
+
+
+ROOM: Final = 1 << 20
+"""Bytes for the texts of one call, at first."""
+
+
+class Golds(NamedTuple):
+    """Golds as the kernel reads them: their columns and how many there are, their texts and the bytes of
+    those."""
+
+    columns: ctypes.Array[ctypes.c_int64]
+    n: ctypes.c_int64
+    texts: ctypes.Array[ctypes.c_char]
+    n_bytes: ctypes.c_int64
+
+
+def can_read(options: RelCOptions) -> bool:
+    """Whether kernels read tags and molecules as the options ask for, and have been compiled. What a tag
+    holds has still to be looked at, and how it was read, before it is read as a molecule."""
+    apart = not options.strict or options.tautomers == "apart"
+    return apart and not options.reasoning and native.load(UNIT) is not None
+
+
+class TagReader:
+    """Reads the tags of up to `MAX_AT_ONCE` responses, all or ``one``, and writes golds beside them. For one
+    thread at a time; only where one `can_read` them.
+
+    Attributes
+    ----------
+    rows
+        Of the responses that were read last: how many tags, `LEFT_TO_PYTHON` where the extractor must read
+        it; where they begin and end; and how it was read, `READ_PLAIN` and the others of
+        `relfast_kernels.tags.columns`.
+    texts, texts_at, n_bytes
+        Golds, tags and given molecules, each ended by a newline, and their address.
+    said
+        The same, a character a byte.
+    sizes_at
+        The address of `SIZE_COLUMNS` numbers for each response that was read.
+    """
+
+    rows: list[tuple[int, int, int, int]]
+    n_bytes: int
+    said: str
+
+    def __init__(self, options: RelCOptions, beside: Golds, *, one: bool) -> None:
+        # arguments that are ready: of one text the call would cost as much as what is done
+        self._gather = native.functions(UNIT)["gather"].__wrapped__  # type: ignore[attr-defined]
+        self._setting = tuple(
+            map(ctypes.c_int64, (options.strict, options.strict or options.strip_reasoning, one))
+        )
+        self._written = ctypes.c_int64()
+        self._result = ctypes.byref(self._written), ctypes.byref(ctypes.c_void_p())
+        self._size, self._n = ctypes.c_int64(), ctypes.c_int64()
+        self._chosen, self._golds, self._told, self._sizes, self._records = (
+            (ctypes.c_int64 * (columns * MAX_AT_ONCE))()
+            for columns in (1, 1, TOLD_COLUMNS, SIZE_COLUMNS, RECORD_COLUMNS)
+        )
+        self._of_texts = self._size, b"", ctypes.c_int64(0), self._records, self._n
+        self.sizes_at = ctypes.addressof(self._sizes)
+        self._beside = beside
+        self._set_room(ROOM)
+
+    def _set_room(self, n_bytes: int) -> None:
+        self.texts = (ctypes.c_char * n_bytes)()
+        self.texts_at, self._bytes = ctypes.addressof(self.texts), memoryview(self.texts).cast("B")
+        self._after = (
+            *self._beside,
+            *self._setting,
+            self.texts,
+            ctypes.c_int64(n_bytes),
+            self._told,
+            self._sizes,
+        )
+
+    def read_texts(self, texts: Sequence[str], golds: Sequence[int]) -> None:
+        """Read some texts. Raises `UnicodeEncodeError` for lone surrogates."""
+        joined = texts[0] if len(texts) == 1 else "".join(texts)
+        data = joined.encode()
+        size = self._size.value = len(data)
+        start, place = 0, RECORD_TEXT
+        # zeros elsewhere: all texts are in the data
+        for at, text in enumerate(texts):
+            self._chosen[at] = at
+            self._records[place] = start
+            start += len(text) if len(joined) == size else len(text.encode())
+            self._records[place + RECORD_TEXT_END - RECORD_TEXT] = start
+            place += RECORD_COLUMNS
+        self._read((data, *self._of_texts), golds)
+
+    def read(self, block: Block, numbers: Sequence[int], golds: Sequence[int]) -> None:
+        """Read some records of a block, each with the number of its gold."""
+        self._chosen[: len(numbers)] = [*numbers]
+        self._read(tuple(map(ctypes.c_int64, block.where)), golds)
+
+    def _read(self, where: tuple[Any, ...], golds: Sequence[int]) -> None:
+        n = self._n.value = len(golds)
+        self._golds[:n] = [*golds]
+        while True:
+            status = self._gather(*self._result, *where, self._chosen, self._golds, self._n, *self._after)
+            if status:
+                raise RuntimeError(f"kernel failed with status {status}")
+            self.n_bytes = self._written.value
+            if self.n_bytes >= 0:
+                break
+            self._set_room(2 * len(self.texts))
+        told = iter(self._told[: n * TOLD_COLUMNS])
+        self.rows = [*zip(told, told, told, told, strict=True)]
+        self.said = str(self._bytes[: self.n_bytes], "latin-1")

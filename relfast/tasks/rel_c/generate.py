@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, get_args
 
+from relfast.chem.bank import Bank, load_bank
+from relfast.chem.isomers import (
+    Progress,
+    RingFilter,
+    formula_of,
+    hill,
+    is_strained,
+    isomers,
+    two_hydrogens_apart,
+)
+from relfast.chem.molecule import Molecule
+from relfast.chem.motif import Motif, largest_motif
+from relfast.errors import RelfastError, UsageError
 from relfast.tasks import get_task
-from relfast.tasks.rel_c.parameters import IsomerSetParameters, MissingIsomersParameters, MotifParameters
+from relfast.tasks.generation import Slot, check_count, check_range, confirm, plan, stream
+from relfast.tasks.rel_c import C1, C2, C3
+from relfast.tasks.rel_c.parameters import (
+    IsomerSetParameters,
+    MissingIsomersParameters,
+    MotifParameters,
+    Odd,
+    Strategy,
+    UniverseParameters,
+)
 
 
 def generate(
@@ -24,10 +48,7 @@ def generate(
     """
     name = get_task(task).name
     if name == "REL-C2":
-        from relfast.tasks.rel_c.generate_motif import common_motifs
-
         return common_motifs(n, seed, MotifParameters(**parameters))
-    from relfast.tasks.rel_c.generate_isomers import isomer_sets, missing_isomers
 
     def progress(formula: str, found: int) -> None:
         if tell is not None:
@@ -36,3 +57,365 @@ def generate(
     if name == "REL-C1":
         return isomer_sets(n, seed, IsomerSetParameters(**parameters), progress)
     return missing_isomers(n, seed, MissingIsomersParameters(**parameters), progress)
+
+
+# What the questions of REL-C have in common.
+
+
+def numbered(molecules: Iterable[str]) -> str:
+    """Molecules as the published questions list them."""
+    return "\n".join(f"{i}. {smiles}" for i, smiles in enumerate(molecules, 1))
+
+
+# The formulas REL-C1 and C3 are drawn from, unless others are asked for.
+
+
+_TEXT: Final = """
+C3H3N C3H5N C3H7N C3H2N2 C3H8N2 C3H10N2 C3H11N3 C4H3N C4H7N C4H9N C4H11N C4H12N2 C5H11N C5H13N
+C5H14N2 C3H2O C3H4O C3H6O C3H2O2 C3H4O2 C3H6O2 C3H8O2 C3H2O3 C3H8O3 C4H2O C4H4O C4H6O C4H8O
+C4H10O2 C4H10O3 C5H10O C5H12O C5H12O2 C3H2S C3H4S C3H6S C3H2S2 C3H4S2 C3H6S2 C3H8S2 C3H2S3
+C3H8S3 C4H2S C4H4S C4H6S C4H8S C4H10S2 C4H10S3 C5H10S C5H12S C5H12S2 C3H3F3 C4H3F C4H5F C4H7F
+C4H2F2 C4H4F2 C4H6F2 C4H8F2 C4H3F3 C4H5F3 C4H7F3 C5H3F C5H7F C5H9F C5H11F C5H8F2 C5H10F2 C5H9F3
+C3H3Cl3 C4H3Cl C4H5Cl C4H7Cl C4H2Cl2 C4H4Cl2 C4H6Cl2 C4H8Cl2 C4H3Cl3 C4H5Cl3 C4H7Cl3 C5H3Cl
+C5H7Cl C5H9Cl C5H11Cl C5H8Cl2 C5H10Cl2 C5H9Cl3 C3H3Br3 C4H3Br C4H5Br C4H7Br C4H2Br2 C4H4Br2
+C4H6Br2 C4H8Br2 C4H3Br3 C4H5Br3 C4H7Br3 C5H3Br C5H7Br C5H9Br C5H11Br C5H8Br2 C5H10Br2 C5H9Br3
+"""
+
+DEFAULT_FORMULAS: Final = tuple(_TEXT.split())
+"""Three to five carbon atoms and one to three atoms of one other element (N, O, S, F, Cl or Br), two hydrogen
+atoms or more, 8 to 100 isomers: the kind the published records are made of, and all of that kind. A test
+derives the list anew."""
+
+
+# New REL-C1 and REL-C3 records from whole universes of constitutional isomers.
+
+
+MAX_SIZE: Final = 1_000
+"""Molecules in a question: 1,000 are 20 kB."""
+
+MAX_TRIES: Final = 40
+"""Isomers whose neighbours are looked at for a molecule that is as long as one of the question's."""
+
+_C1_QUESTION: Final = """\
+Is this list of molecules a set of *constitutional isomers* (same molecular formula, different connectivity)?
+
+SMILES:
+{molecules}
+
+Return exactly one of:
+<Yes>
+or
+<No>
+No explanation."""
+
+_C3_QUESTION: Final = """\
+Given the following list of constitutional isomers, complete the set by \
+identifying the missing constitutional isomers.
+
+Given SMILES:
+{molecules}
+
+Return the missing molecules as SMILES, one per line, each wrapped exactly like:
+<smiles>YOUR_SMILES_HERE</smiles>
+No explanation."""
+
+
+class _Universes(NamedTuple):
+    """Universes within the bounds, by formula, and what else decides a record."""
+
+    of: dict[str, tuple[str, ...]]
+    key: tuple[object, ...]
+
+    def larger_than(self, size: int, sizes_name: str) -> list[str]:
+        found = [formula for formula, universe in self.of.items() if len(universe) > size]
+        if not found:
+            largest = max(map(len, self.of.values()))
+            raise UsageError(f"{sizes_name} {size}: the largest universe has {largest} isomers")
+        return found
+
+
+def _universes(asked: UniverseParameters, progress: Progress | None) -> _Universes:
+    low, high = asked.universe_min, asked.universe_max
+    check_range("universe_min", low, 2, 10**7)
+    check_range("universe_max", high, low, 10**7)
+    found = {}
+    for formula in dict.fromkeys(map(hill, asked.formulas or DEFAULT_FORMULAS)):
+        universe = isomers(formula, asked.keep, progress)
+        if low <= len(universe) <= high:
+            found[formula] = universe
+        elif asked.formulas:
+            raise UsageError(
+                f"{formula} has {len(universe):,} isomers, not {low:,} to {high:,}"
+                " (universe_min, universe_max)"
+            )
+    if not found:
+        raise UsageError(f"no formula has {low:,} to {high:,} isomers")
+    return _Universes(found, (*found, asked.keep))
+
+
+def _check_sizes(name: str, sizes: Sequence[int], least: int) -> None:
+    if not sizes:
+        raise UsageError(f"{name} must name at least one size")
+    for size in sizes:
+        check_range(name, size, least, MAX_SIZE)
+
+
+def isomer_sets(
+    n: int, seed: int, asked: IsomerSetParameters, progress: Progress | None = None
+) -> Iterator[dict[str, Any]]:
+    """Records of REL-C1: all molecules of one formula (yes), or all but one (no).
+
+    Parameters
+    ----------
+    n, seed
+        Number of records and seed (a non-negative integer).
+    asked
+        What they are made with.
+    progress
+        Told about enumerations that are not cached.
+
+    Raises
+    ------
+    UsageError
+        A parameter is out of range, or no formula has enough isomers.
+    """
+    check_count(n, seed)
+    _check_sizes("sizes", asked.sizes, 2)
+    check_range("yes_fraction", asked.yes_fraction, 0.0, 1.0)
+    if asked.odd not in get_args(Odd):
+        raise UsageError(f"odd: {' or '.join(get_args(Odd))}, not {asked.odd!r}")
+    universes = _universes(asked, progress)
+    if asked.odd == "any" and asked.yes_fraction < 1 and len(universes.of) < 2:
+        raise UsageError("a no record needs a molecule of another formula: name at least two formulas")
+    for size in asked.sizes:
+        universes.larger_than(size - 1, "sizes")
+    return (_isomer_set(slot, seed, universes, asked) for slot in plan(n, asked.yes_fraction, asked.sizes))
+
+
+def _isomer_set(slot: Slot, seed: int, universes: _Universes, asked: IsomerSetParameters) -> dict[str, Any]:
+    numbers = stream("REL-C1", seed, *slot, *universes.key)
+    formula = numbers.choice(universes.larger_than(slot.size - 1, "sizes"))
+    if slot.yes:
+        molecules = numbers.sample(universes.of[formula], slot.size)
+        metadata = {"formula": formula}
+    elif asked.odd == "near":
+        molecules = numbers.sample(universes.of[formula], slot.size)
+        place, odd = _near_molecule(numbers, molecules, universes.of[formula], asked.keep)
+        molecules[place] = odd
+        metadata = {"base_formula": formula, "odd_formula": formula_of(odd)}
+    else:
+        other = numbers.choice([f for f in universes.of if f != formula])
+        molecules = numbers.sample(universes.of[formula], slot.size - 1)
+        molecules.insert(numbers.randrange(slot.size), numbers.choice(universes.of[other]))
+        metadata = {"base_formula": formula, "odd_formula": other}
+    label = "Yes" if slot.yes else "No"
+    _check_label(label, molecules)
+    record = {
+        "id": f"q2_n{slot.size}_s{seed}_{slot.place:05d}",
+        "domain": "chemistry",
+        "task": "REL-C1",
+        "question": _C1_QUESTION.format(molecules=numbered(molecules)),
+        "answer": {"molecules": molecules, "label": label},
+        "metadata": metadata | {"constructed_label": label, "original_task": "q2_isomer_set_yes_no"},
+    }
+    return confirm(C1, record, f"<{label}>")
+
+
+def _near_molecule(
+    numbers: random.Random, molecules: Sequence[str], universe: Sequence[str], keep: RingFilter
+) -> tuple[int, str]:
+    """A place in the list and the odd molecule for it, as long as the isomer there: no length tells it."""
+    place = numbers.randrange(len(molecules))
+    nearest: list[str] = []
+    for _ in range(MAX_TRIES):
+        at = numbers.randrange(len(molecules))
+        found = [
+            smiles
+            for smiles in two_hydrogens_apart(numbers.choice(universe))
+            if keep == "all" or not is_strained(smiles)
+        ]
+        as_long = [smiles for smiles in found if len(smiles) == len(molecules[at])]
+        if as_long:
+            return at, numbers.choice(as_long)
+        nearest += found
+    if not nearest:
+        raise UsageError(f"no molecule is two hydrogens apart from {molecules[0]}")
+    length = len(molecules[place])
+    return place, min(nearest, key=lambda smiles: (abs(len(smiles) - length), smiles))
+
+
+def _check_label(label: str, molecules: Sequence[str]) -> None:
+    """Hold a label against the molecules themselves, formulas counted anew."""
+    alike = len({formula_of(smiles) for smiles in molecules}) == 1
+    if len(set(molecules)) != len(molecules) or alike != (label == "Yes"):
+        raise RelfastError(f"REL-C1: label {label} does not fit {', '.join(molecules)}")
+
+
+def missing_isomers(
+    n: int, seed: int, asked: MissingIsomersParameters, progress: Progress | None = None
+) -> Iterator[dict[str, Any]]:
+    """Records of REL-C3: some isomers of a formula are given, all others are gold.
+
+    Parameters and what is raised are those of `isomer_sets`.
+    """
+    check_count(n, seed)
+    _check_sizes("given", asked.given, 1)
+    universes = _universes(asked, progress)
+    for size in asked.given:
+        universes.larger_than(size, "given")
+    return (_missing_isomers(slot, seed, universes) for slot in plan(n, 0.0, asked.given))
+
+
+def _missing_isomers(slot: Slot, seed: int, universes: _Universes) -> dict[str, Any]:
+    numbers = stream("REL-C3", seed, slot.place, slot.size, *universes.key)
+    formula = numbers.choice(universes.larger_than(slot.size, "given"))
+    universe = universes.of[formula]
+    molecules = numbers.sample(universe, slot.size)
+    shown = set(molecules)
+    missing = [smiles for smiles in universe if smiles not in shown]
+    record = {
+        "id": f"q3_given{slot.size}_s{seed}_{slot.place:05d}",
+        "domain": "chemistry",
+        "task": "REL-C3",
+        "question": _C3_QUESTION.format(molecules=numbered(molecules)),
+        "answer": {"molecules": molecules, "missing_smiles": missing},
+        "metadata": {
+            "formula": formula,
+            "universe_size": len(universe),
+            "given_size": slot.size,
+            "original_task": "q3_missing_isomers",
+        },
+    }
+    return confirm(C3, record, "\n".join(f"<smiles>{smiles}</smiles>" for smiles in missing))
+
+
+# New REL-C2 records: groups of similar molecules from a bank, gold their largest connected motif.
+
+
+MAX_GROUP_SIZE: Final = 200
+
+MAX_GROUPS: Final = 20_000
+"""Groups drawn for one record: 50 similar molecules of the built-in bank take some 250."""
+
+MORE_GROUPS: Final = 100
+"""Groups drawn in search of a motif that is not yet as frequent as ``gold_share``."""
+
+_QUESTION: Final = """\
+Given the following list of SMILES, what is the largest *connected* common chemical motif \
+(maximum common substructure) present in every molecule?
+Rules:
+- The motif must be a single connected fragment.
+- Do NOT tautomerize molecules.
+- Ignore stereochemistry unless it is explicitly encoded and required.
+
+SMILES:
+{molecules}
+
+Return your final answer as a single SMILES wrapped exactly like:
+<smiles>YOUR_SMILES_HERE</smiles>
+No explanation."""
+
+
+def common_motifs(n: int, seed: int, asked: MotifParameters) -> Iterator[dict[str, Any]]:
+    """Records of REL-C2.
+
+    Parameters
+    ----------
+    n, seed
+        Number of records and seed (a non-negative integer).
+    asked
+        What they are made with.
+
+    Raises
+    ------
+    UsageError
+        A parameter is out of range, or the bank has no group with a motif.
+    InputError
+        The bank cannot be read.
+    """
+    check_count(n, seed)
+    if not asked.sizes:
+        raise UsageError("sizes must name at least one size")
+    for size in asked.sizes:
+        check_range("sizes", size, 2, MAX_GROUP_SIZE)
+    check_range("min_atoms", asked.min_atoms, 1, 100)
+    check_range("mcs_steps", asked.mcs_steps, 1, 10**9)
+    check_range("gold_share", asked.gold_share, 0.0, 1.0)
+    lowest, highest = asked.tanimoto
+    check_range("tanimoto", lowest, 0.0, 1.0)
+    check_range("tanimoto", highest, lowest, 1.0)
+    if asked.strategy not in get_args(Strategy):
+        raise UsageError(f"strategy: {', '.join(get_args(Strategy))}, not {asked.strategy!r}")
+    bank = asked.bank if isinstance(asked.bank, Bank) else load_bank(asked.bank, asked.min_atoms)
+    return _records(n, seed, bank, asked)
+
+
+def _records(n: int, seed: int, bank: Bank, asked: MotifParameters) -> Iterator[dict[str, Any]]:
+    used: Counter[str] = Counter()
+    for index, _, size in plan(n, 0.0, asked.sizes):
+        spare: _Draw | None = None
+        for draw in _draws(seed, index, size, bank, asked):
+            n_before = used[draw.motif.smiles]
+            if n_before < 1 + asked.gold_share * index:
+                break
+            if spare is None or n_before < used[spare.motif.smiles]:
+                spare = draw._replace(attempt=spare.attempt if spare else draw.attempt)
+            if draw.attempt > spare.attempt + MORE_GROUPS:
+                draw = spare
+                break
+        else:
+            if spare is None:
+                raise UsageError(
+                    f"{bank.source}: none of {MAX_GROUPS:,} groups of {size} molecules ({asked.strategy}) has"
+                    f" a clear motif of {asked.min_atoms} atoms or more within {asked.mcs_steps:,} search"
+                    " steps"
+                )
+            draw = spare
+        used[draw.motif.smiles] += 1
+        yield _record(seed, index, draw)
+
+
+class _Draw(NamedTuple):
+    """A group with its motif, how it was drawn, and which group of its record it is, from 1."""
+
+    group: list[Molecule]
+    motif: Motif
+    strategy: str
+    attempt: int
+
+
+def _draws(seed: int, index: int, size: int, bank: Bank, asked: MotifParameters) -> Iterator[_Draw]:
+    """The groups of a record that have a motif, up to `MAX_GROUPS` groups."""
+    strategy, min_atoms, mcs_steps = asked.strategy, asked.min_atoms, asked.mcs_steps
+    numbers = stream("REL-C2", seed, index, size, strategy, min_atoms, *asked.tanimoto, mcs_steps)
+    for attempt in range(1, MAX_GROUPS + 1):
+        by_scaffold = strategy == "scaffold" or (strategy == "mixed" and numbers.random() < 0.5)
+        group = (
+            bank.scaffold_group(numbers, size)
+            if by_scaffold
+            else bank.similar_group(numbers, size, *asked.tanimoto)
+        )
+        motif = group and largest_motif(group, min_atoms, mcs_steps)
+        if group and motif:
+            numbers.shuffle(group)
+            yield _Draw(group, motif, "scaffold" if by_scaffold else "similarity", attempt)
+
+
+def _record(seed: int, index: int, draw: _Draw) -> dict[str, Any]:
+    group, motif, strategy, attempt = draw
+    molecules = [molecule.key for molecule in group]
+    record = {
+        "id": f"q1a_n{len(group)}_s{seed}_{index:05d}",
+        "domain": "chemistry",
+        "task": "REL-C2",
+        "question": _QUESTION.format(molecules=numbered(molecules)),
+        "answer": {"molecules": molecules, "smiles": motif.smiles},
+        "metadata": {
+            "mcs_num_atoms": motif.n_atoms,
+            "mcs_num_bonds": motif.n_bonds,
+            "attempt": attempt,
+            "sampling_strategy": strategy,
+            "original_task": "q1a_largest_common_motif",
+        },
+    }
+    return confirm(C2, record, f"<smiles>{motif.smiles}</smiles>")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from relfast.tasks.checks import check_label, kind_of, shown
@@ -57,8 +57,6 @@ def _check_smiles(name: str, value: Any) -> Iterator[Problem]:
 
 def _check_each(values: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with SMILES, by what they are called, in their order."""
-    from relfast.chem.readable import readable
-
     flaws = {name: flaw for name, value in values.items() if (flaw := _flaw_of_text(value)) is not None}
     texts = {name: value for name, value in values.items() if name not in flaws}
     for (name, value), is_read in zip(texts.items(), readable([*texts.values()]), strict=True):
@@ -78,3 +76,16 @@ def _flaw_of_text(value: Any) -> str | None:
     if len(value) > MAX_SMILES_CHARS:
         return f"has {len(value):,} characters; {MAX_SMILES_CHARS:,} are read"
     return None
+
+
+def readable(texts: Sequence[str]) -> list[bool]:
+    """For each text whether the published scorer sees a molecule in it."""
+    from relfast.chem.smiles_table import simple_table
+
+    table = simple_table()
+    told = [False] * len(texts) if table is None else table.read(texts)
+    if all(told):
+        return told
+    from relfast.chem.molecule import parse
+
+    return [known or parse(text) is not None for known, text in zip(told, texts, strict=True)]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
-from relfast.tasks.rel_c.label import extract_label
+from relfast.tasks.rel_c.extract import extract_label
 
 _VOTES: Final[dict[str | None, int]] = {"No": 2, "Yes": 3}
 """As the kernel numbers them."""
@@ -34,3 +34,31 @@ def _judge(answer: object, extracted: Extracted[str | None], options: Options) -
             return Outcome(False, {}, details, found=False, error=f"Invalid label in answer: {gold!r:.40}")
         metrics["reason"] = extracted.reason
     return Outcome(bool(pred == label), metrics, details, found=extracted.found, vote=_VOTES.get(pred, pred))
+
+
+# What the text kernel's numbers mean in rows of REL-C1.
+
+
+_LABELS: Final = (None, "No", "Yes")
+
+
+def details(pred: int, gold: int) -> dict[str, Any]:
+    """The texts of a row: labels."""
+    return {"pred": _LABELS[pred], "gold": _LABELS[gold]}
+
+
+def number_of(label: str | None) -> tuple[int, int]:
+    """The kernel's number of a label, and its vote."""
+    number = _LABELS.index(label)
+    return number, number + 1 if number else 0
+
+
+def value_of(label: int | None, taxa: Sequence[int]) -> str | None:
+    """The label that the kernel has numbered."""
+    return _LABELS[label or 0]
+
+
+def gold_key(answer: object) -> str | None:
+    """The label, where gold has one."""
+    label = answer.get("label") if type(answer) is dict else None
+    return label if type(label) is str else None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 from relfast_kernels.smiles.layouts import FINGERPRINT_MASK, INVALID_VOTE
 
-from relfast.chem.formula import NO_ISOMER
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecules
@@ -29,7 +28,7 @@ def extract(record: Record, options: RelCOptions) -> Extracted[list[str]]:
 def score_without_rdkit(batch: Batch, options: RelCOptions) -> list[Outcome | None]:
     """The outcomes of records whose molecules are all simple, at once; None for the others."""
     outcomes: list[Outcome | None] = [None] * len(batch)
-    from relfast.chem.simple import simple_table
+    from relfast.chem.smiles_table import simple_table
 
     table = simple_table()
     if table is None:
@@ -76,14 +75,6 @@ def given_of(answer: Any) -> list[str]:
     if not isinstance(given, list):
         return []
     return given if set(map(type, given)) <= _TEXT or all(isinstance(one, str) for one in given) else []
-
-
-def _common(formulas: Iterable[str | None]) -> str | None:
-    """The one formula that all have, `NO_ISOMER` if they have several; None if one is not known."""
-    distinct = set(formulas)
-    if None in distinct:
-        return None
-    return distinct.pop() if len(distinct) == 1 else NO_ISOMER
 
 
 def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
@@ -133,9 +124,8 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> tuple[int, 
     Each prediction takes the first gold not taken yet that is the same molecule. Identity is not
     transitive where ``~`` or ``*`` occur, so the order matters and is kept.
     """
-    from relfast.chem.identity import flat_molecule, same, teach
-    from relfast.chem.simple import simple_table
-    from relfast.chem.smiles_table import vote_of_place
+    from relfast.chem.matching import flat_molecule, same, teach
+    from relfast.chem.smiles_table import simple_table, vote_of_place
 
     table = simple_table()
     if table is not None:
@@ -168,8 +158,7 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> tuple[int, 
 def _judge_strict(
     gold: Sequence[Any], given: Sequence[str], extracted: Extracted[list[str]], options: RelCOptions
 ) -> Outcome:
-    from relfast.chem.clean import clean_key, parse_clean, vote_of
-    from relfast.chem.formula import ordinary_formula
+    from relfast.chem.clean import NO_ISOMER, clean_key, ordinary_formula, parse_clean, vote_of
 
     details = {"pred": extracted.value, "gold": gold}
     wanted: dict[object, object] = {}
@@ -199,7 +188,8 @@ def _judge_strict(
     tp = (Counter(named.values()) & Counter(wanted.values())).total()
     taken = set(wanted.values())
     other = [key for key in named if named[key] not in taken]
-    formula = _common(map(ordinary_formula, gold)) if other and given else NO_ISOMER
+    formulas = {*map(ordinary_formula, gold)} if other and given else set()
+    formula = formulas.pop() if len(formulas) == 1 else NO_ISOMER
     if formula:
         parsed = (parse_clean(smiles)[0] for smiles in given)
         shown = {clean_key(molecule, options.tautomers) for molecule in parsed if molecule is not None}

@@ -1,40 +1,236 @@
-"""Scoring REL-C2: is the molecule the motif, and how much of it do they share?"""
+"""Scoring REL-C2: is the molecule the motif, and how much of it do they share?
+
+Kernels compare the two if they can read both, which is so for most answers; the rest is RDKit's, whose
+outcomes the workers share in a memo.
+
+Under ``strict`` the motif pays, and what is sure to be common to all molecules pays for what it has beyond a
+constant. What lies in gold lies in every molecule of the question, however it was found; what does not is no
+common motif or no large one, be it a given molecule, which has gold in it, or half of gold with half of
+another. So ``overlap_skill`` is
+
+- 1 for the motif itself,
+- ``(n / N - b) / (1 - b)``, if that is positive, for n atoms that lie in the N of gold, rings in rings, where
+  b is the share that the best of some hundred constants has (`relfast.chem.common_motifs`),
+- 0 for anything else.
+
+No clock decides it. Only ``overlap_metric`` needs a search that can take long: it is for reading, not for
+rewards. It is the true optimum where a kernel decides, which depends on the two texts only; RDKit, asked for
+the rest, can miss it by an atom or two, and where it does not come to its end either the metric is 0.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from typing import Any
+from itertools import accumulate, pairwise
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Final
+from zlib import crc32
 
+from relfast.chem.clean_text import flaw_of_text, has_isotope
+from relfast.chem.common_motifs import constant_in
+from relfast.chem.common_substructure import (
+    MAX_STEPS,
+    SHORT_STEPS,
+    Compared,
+    Gold,
+    Golds,
+    Pair,
+    Prepared,
+    prepared,
+)
+from relfast.chem.common_substructure import judge as judge_pair
+from relfast.chem.smiles_table import same_clean_molecule
 from relfast.interrupts import uninterrupted
+from relfast.memo import memo
 from relfast.records import Batch, Extracted, Outcome, Record
-from relfast.tasks.rel_c import motif_reference, motif_strict
 from relfast.tasks.rel_c.extract import extract_molecule
-from relfast.tasks.rel_c.motif_reference import metrics_of
 from relfast.tasks.rel_c.options import RelCOptions
+
+if TYPE_CHECKING:
+    from relfast.chem.molecule import Molecule
+
+RIGHT: Final = 1
+"""The vote of every response that names the motif, however it is written."""
+
+_OUTCOME: Final = Struct("<dIB")
+
+MAX_SEARCHED: Final = 60
+"""Atoms of a response that is searched for a common substructure. The longest published gold has 49; of two
+grids of 100 atoms RDKit reads no clock for seconds."""
+
+MAX_SEARCH_SECONDS: Final = 1
+"""Time for that search, well within any deadline. Of 1,000 wrong answers none needs a tenth of it."""
 
 
 def extract(record: Record, options: RelCOptions) -> Extracted[str | None]:
     return extract_molecule(record.response, options)
 
 
+def gold_of(answer: object) -> Any:
+    return answer.get("smiles") if type(answer) is dict or isinstance(answer, Mapping) else None
+
+
+# What kernels decide
+
+_golds: dict[bool, Golds] = {}
+"""The process's motifs, by whether they are strict's; what is full is replaced."""
+
+# a thread that is not in the child may have been adding to them
+os.register_at_fork(after_in_child=_golds.clear)
+
+
+def _known_golds(strict: bool, n: int) -> Golds | None:
+    """Where there is room for ``n`` motifs more; None where the machine code is missing."""
+    golds = _golds.get(strict)
+    if golds is None or golds.room < n:
+        golds = Golds.open(whole_rings=strict)
+        if golds is not None:
+            _golds[strict] = golds
+    return golds
+
+
 def score_without_rdkit(batch: Batch, options: RelCOptions) -> list[Outcome | None]:
     """The outcomes of molecules that the kernels read, and of responses without one; None for the others."""
-    recall = motif_strict.recall if options.strict else motif_reference.recall
-    outcomes: list[Outcome | None] = []
-    for record, extracted in batch:
-        gold = gold_of(record.answer)
-        outcome = recall(gold, extracted, options)
-        outcomes.append(None if outcome is None else _complete(outcome, gold, extracted))
+    strict = options.strict
+    outcomes: list[Outcome | None] = [None] * len(batch)
+    golds = _known_golds(strict, len(batch))
+    if golds is None or (strict and options.tautomers != "apart"):
+        return outcomes
+    asked: list[tuple[int, int, str]] = []
+    for at, (record, extracted) in enumerate(batch):
+        gold, response = gold_of(record.answer), extracted.value
+        number = golds.number(gold)
+        if not extracted.found or response is None:
+            if number >= 0 or (gold is not None and not strict):
+                outcomes[at] = no_answer(strict, response, extracted.reason)
+        elif number >= 0:
+            flaw = flaw_of_text(response) if strict else None
+            if flaw is None:
+                asked.append((at, number, response))
+            else:
+                outcomes[at] = nothing(response, extracted.reason or flaw)
+    for steps in (SHORT_STEPS, MAX_STEPS):
+        texts = [text.encode("utf-8", "surrogatepass") for _, _, text in asked]
+        spans = pairwise(accumulate(map(len, texts), initial=0))
+        chosen = [(number, *span) for (_, number, _), span in zip(asked, spans, strict=True)]
+        found = golds.judge(chosen, b"".join(texts), steps=steps)
+        left = []
+        for one, (at, number, text) in zip(found, asked, strict=True):
+            outcomes[at] = decide(one, golds.golds[number], text, batch[at][1].reason, strict=strict)
+            if one == "unfinished":
+                left.append((at, number, text))
+        asked = left
+    for at, (record, extracted) in enumerate(batch):
+        if outcomes[at] is None and not strict:
+            outcomes[at] = _remembered(gold_of(record.answer), extracted.value, options)
+        if (outcome := outcomes[at]) is not None:
+            outcomes[at] = _complete(outcome, gold_of(record.answer), extracted)
     return outcomes
+
+
+def decide(
+    found: Compared, gold: Gold, response: str, reason: str | None = None, *, strict: bool
+) -> Outcome | None:
+    """The outcome of a response that the kernel has compared with gold; None where only RDKit can say. Under
+    ``strict`` the response must be of plain letters."""
+    return (
+        _decide_strictly(found, gold.text, gold.molecule, response, reason)
+        if strict
+        else _decide(found, response)
+    )
+
+
+def no_answer(strict: bool, response: str | None = None, reason: str | None = None) -> Outcome:
+    """The outcome of a response without a tag, or, as published, with an empty one."""
+    if strict:
+        outcome = nothing(response, reason)
+        outcome.found = False
+        return outcome
+    return Outcome(False, metrics_of(False, False, 0.0), found=False)
+
+
+def metrics_of(in_gold: bool, in_response: bool, overlap: float) -> dict[str, Any]:
+    """The published measures by name."""
+    return {
+        "response_is_substructure_of_correct": in_gold,
+        "correct_is_substructure_of_response": in_response,
+        "overlap_metric": overlap,
+    }
+
+
+def _decide(found: Compared, response: str) -> Outcome | None:
+    if found is None or found == "unfinished":
+        return None
+    if found == "invalid":
+        return Outcome(False, metrics_of(False, False, 0.0), vote=_vote_of_text(response))
+    _, common, _, in_gold, in_response, _, n_gold, n, fingerprint, _ = found
+    less, most = (n, n_gold) if n < n_gold else (n_gold, n)
+    overlap = (less if in_gold or in_response else common) / most
+    # each in the other: then neither has an atom or a bond more
+    correct = bool(in_gold and in_response)
+    vote = RIGHT if correct else max(RIGHT + 1, fingerprint)
+    return Outcome(correct, metrics_of(in_gold == 1, in_response == 1, overlap), {}, vote=vote)
+
+
+def _decide_strictly(
+    found: Compared, gold: str, theirs: Prepared, response: str, reason: str | None
+) -> Outcome | None:
+    if has_isotope(response):
+        return None
+    if found == "invalid":
+        return nothing(response, reason or "invalid_smiles")
+    if not isinstance(found, Pair):
+        return None
+    _, common, _, in_gold, in_response, is_part, n_gold, n, fingerprint, settled = found
+    if in_gold and in_response:
+        # without RDKit it is only known for certain that two are one molecule
+        same = (settled and theirs.settled) or same_clean_molecule(gold, response)
+        return _right(reason) if same else None
+    skill = 0.0
+    if is_part:
+        constant = constant_in(theirs)
+        if constant is None:
+            return None
+        skill = _skill(n, n_gold, constant)
+    metrics = {
+        **metrics_of(in_gold == 1, in_response == 1, _share(common, n, n_gold)),
+        "overlap_skill": skill,
+        "reason": reason,
+    }
+    return Outcome(False, metrics, {}, vote=max(RIGHT + 1, fingerprint))
+
+
+def nothing(response: str | None, reason: str | None) -> Outcome:
+    """The outcome of a response without a clean molecule under ``strict``."""
+    metrics = {**metrics_of(False, False, 0.0), "overlap_skill": 0.0, "reason": reason}
+    return Outcome(False, metrics, vote=response)
+
+
+def _right(reason: str | None) -> Outcome:
+    metrics = {**metrics_of(True, True, 1.0), "overlap_skill": 1.0, "reason": reason}
+    return Outcome(True, metrics, {}, vote=RIGHT)
+
+
+def _skill(n: int, most: int, constant: int) -> float:
+    """What a part of n atoms is worth, of a gold of ``most``."""
+    # with all atoms and another charge or bond it is still another molecule
+    return max(0.0, (min(n, most - 1) - constant) / (most - constant)) if constant < most else 0.0
+
+
+def _share(common: int, n: int, n_gold: int) -> float:
+    """The share of atoms in common. Tautomers share every atom and bond and are still two molecules: 1.0 is
+    for the same one only."""
+    most = n if n > n_gold else n_gold
+    return (common if common < most else most - 1) / most
+
+
+# What is left to RDKit
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
     with uninterrupted():
         return [_judge(record.answer, extracted, options) for record, extracted in batch]
-
-
-def gold_of(answer: object) -> Any:
-    return answer.get("smiles") if type(answer) is dict or isinstance(answer, Mapping) else None
 
 
 def _judge(answer: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
@@ -44,7 +240,7 @@ def _judge(answer: object, extracted: Extracted[str | None], options: RelCOption
         return Outcome(
             False, metrics_of(False, False, 0.0), details, found=False, error="Missing smiles in answer"
         )
-    judge = motif_strict.judge if options.strict else motif_reference.judge
+    judge = judge_strictly if options.strict else judge_as_published
     return _complete(judge(gold, extracted, options), gold, extracted)
 
 
@@ -52,3 +248,145 @@ def _complete(outcome: Outcome, gold: object, extracted: Extracted[str | None]) 
     outcome.details = {"pred": extracted.value, "gold": gold}
     outcome.found = extracted.found
     return outcome
+
+
+def judge_as_published(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
+    """The outcome of a pair, found out once."""
+    response = extracted.value
+    # a record just before this one may have had the same pair
+    known = _remembered(gold, response, options)
+    if known is not None:
+        return known
+    outcome = _judge_as_published(gold, extracted, options)
+    # how far a search that was cut short came depends on the machine's load: not for others to repeat
+    is_settled = "mcs_canceled" not in outcome.metrics and isinstance(outcome.vote, int)
+    if is_settled and isinstance(gold, str) and isinstance(response, str):
+        in_gold, in_response, overlap = outcome.metrics.values()
+        bits = outcome.correct | in_gold << 1 | in_response << 2
+        memo().put(_by_text(gold, response, options), _OUTCOME.pack(overlap, outcome.vote, bits))
+    return outcome
+
+
+def _remembered(gold: object, response: str | None, options: RelCOptions) -> Outcome | None:
+    """What a worker has found of a pair before."""
+    if not isinstance(gold, str) or response is None:
+        return None
+    value = memo().get(_by_text(gold, response, options))
+    if value is None:
+        return None
+    overlap, vote, bits = _OUTCOME.unpack_from(value)
+    return Outcome(bool(bits & 1), metrics_of(bool(bits & 2), bool(bits & 4), overlap), vote=vote)
+
+
+def _by_text(gold: str, response: str, options: RelCOptions) -> bytes:
+    text = f"REL-C2 texts {options.mcs_timeout} {len(gold)} {gold}{response}"
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _compare(gold: object, response: object, steps: int) -> Compared:
+    """What the kernel says of two texts."""
+    if not (isinstance(gold, str) and isinstance(response, str)):
+        return None
+    theirs = prepared(gold)
+    return judge_pair(theirs, response, steps=steps) if isinstance(theirs, Prepared) else theirs
+
+
+def _judge_as_published(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
+    from relfast.chem.matching import common_substructure, contains, exact_common_substructure, same_molecule
+    from relfast.chem.molecule import parse
+
+    response = extracted.value
+    found = _compare(gold, response, MAX_STEPS)
+    outcome = _decide(found, str(response))
+    if outcome is not None:
+        return outcome
+    ours, theirs = parse(response), parse(gold)
+    if ours is None or theirs is None:
+        vote = _vote_of_text(response) if extracted.found and response is not None else None
+        return Outcome(False, metrics_of(False, False, 0.0), vote=vote)
+    if found == "unfinished":
+        # neither lies in the other: two searches less, and two canonical SMILES
+        correct = in_gold = in_response = False
+    else:
+        correct = same_molecule(ours, theirs)
+        in_gold, in_response = contains(theirs, ours), contains(ours, theirs)
+    heavy = (ours.heavy_atoms, theirs.heavy_atoms)
+    canceled = False
+    if in_gold or in_response:
+        common = min(heavy)
+    elif (exact := exact_common_substructure(ours, theirs)) is not None:
+        common = exact
+    else:
+        common, canceled = common_substructure(ours, theirs, options.mcs_timeout)
+    metrics = metrics_of(in_gold, in_response, common / max(heavy) if max(heavy) else 0.0)
+    if canceled:
+        metrics["mcs_canceled"] = True
+    return Outcome(correct, metrics, vote=RIGHT if correct else max(RIGHT + 1, ours.fingerprint))
+
+
+def _vote_of_text(text: str) -> int:
+    return max(RIGHT + 1, crc32(text.encode("utf-8", "surrogatepass")))
+
+
+def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
+    """The outcome of a pair."""
+    from relfast.chem import clean
+
+    theirs, flaw = clean.parse_clean(gold)
+    if theirs is None:
+        return Outcome(False, error=f"gold smiles is no clean molecule: {flaw}")
+    ours = None
+    if extracted.found:
+        ours, flaw = clean.parse_clean(extracted.value)
+    if ours is None:
+        return nothing(extracted.value, extracted.reason or flaw)
+    if clean.same_clean_molecule(ours, theirs, options.tautomers):
+        outcome = _right(extracted.reason)
+        outcome.metrics.update(metrics_of(*_containment(gold, extracted.value, ours, theirs), 1.0))
+        return outcome
+    if ours.heavy_atoms > MAX_SEARCHED and ours.heavy_atoms > theirs.heavy_atoms:
+        metrics = {**metrics_of(False, False, 0.0), "overlap_skill": 0.0, "reason": "too_large"}
+        return Outcome(False, metrics, vote=_vote(ours))
+    overlap, canceled = _overlap(ours, theirs, options)
+    metrics = metrics_of(*_containment(gold, extracted.value, ours, theirs), overlap)
+    metrics |= {"overlap_skill": overlap_skill(ours, theirs), "reason": extracted.reason}
+    if canceled:
+        metrics["mcs_canceled"] = True
+    return Outcome(False, metrics, vote=_vote(ours))
+
+
+def overlap_skill(ours: Molecule, theirs: Molecule) -> float:
+    """What a molecule that is not gold is worth, from 0 to less than 1."""
+    from relfast.chem.matching import best_constant, shared_part
+
+    skill = _skill(ours.heavy_atoms, theirs.heavy_atoms, best_constant(theirs.key))
+    return skill if skill and shared_part(theirs, ours) else 0.0
+
+
+def _vote(molecule: Molecule) -> int:
+    from relfast.chem.clean import vote_of
+
+    return max(RIGHT + 1, vote_of(molecule))
+
+
+def _containment(gold: str, response: str | None, ours: Molecule, theirs: Molecule) -> tuple[bool, bool]:
+    """Whether the response lies in gold, and gold in the response."""
+    from relfast.chem.matching import contains
+
+    found = _compare(gold, response, SHORT_STEPS)
+    if isinstance(found, Pair):
+        return found.in_first == 1, found.in_second == 1
+    # a molecule contains itself; a tautomer need not contain the other
+    equal = ours.key == theirs.key
+    return equal or contains(theirs, ours), equal or contains(ours, theirs)
+
+
+def _overlap(ours: Molecule, theirs: Molecule, options: RelCOptions) -> tuple[float, bool]:
+    """The share of atoms in common, and whether the search for them was cut short, which makes it 0."""
+    from relfast.chem.matching import exact_common_substructure, strict_common_substructure
+
+    common, canceled = exact_common_substructure(ours, theirs, whole_rings=True), False
+    if common is None:
+        seconds = min(options.mcs_timeout or MAX_SEARCH_SECONDS, MAX_SEARCH_SECONDS)
+        common, canceled = strict_common_substructure(ours, theirs, seconds)
+    return (0.0 if canceled else _share(common, ours.heavy_atoms, theirs.heavy_atoms)), canceled

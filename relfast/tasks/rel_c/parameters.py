@@ -37,7 +37,7 @@ class UniverseParameters:
     Attributes
     ----------
     formulas
-        Formulas to draw from, else `relfast.tasks.rel_c.formulas.DEFAULT_FORMULAS`.
+        Formulas to draw from, else `relfast.tasks.rel_c.generate.DEFAULT_FORMULAS`.
     universe_min, universe_max
         Bounds of the number of isomers of a formula.
     keep

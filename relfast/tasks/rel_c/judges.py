@@ -1,0 +1,410 @@
+"""REL-C2 and C3 where kernels read tags and molecules: responses of a block of lines, and texts at hand.
+
+`MotifJudge` and `IsomersJudge` judge either; what they leave is scored by `motif` and `missing_isomers`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from relfast_kernels.smiles.layouts import (
+    DECIDED,
+    FLAW,
+    KEPT_FACTS,
+    N_NEUTRAL,
+    N_WANTED,
+    NOT_KEPT,
+    RESULT_COLUMNS,
+    TRUE_POSITIVES,
+    VOTE,
+)
+from relfast_kernels.tags.columns import (
+    GOLD_COLUMNS,
+    GOLD_END,
+    GOLD_GIVEN_END,
+    GOLD_KEPT,
+    GOLD_N,
+    GOLD_N_GIVEN,
+    GOLD_START,
+    LEFT_TO_PYTHON,
+    READ_NEARLY,
+)
+
+from relfast.chem.clean_text import flaw_of_text
+from relfast.chem.common_substructure import MAX_STEPS, MOLECULES, SHORT_STEPS
+from relfast.chem.common_substructure import Golds as Motifs
+from relfast.chem.smiles_table import FLAWS, KEPT_NUMBERS, SmilesTable, joined, lazy_memory, simple_table
+from relfast.records import Outcome, Record
+from relfast.tasks.base import MAX_SAID
+from relfast.tasks.block_rows import Block, OutcomeJudge, Outcomes, Setting
+from relfast.tasks.modules import MAX_TEXTS, JudgedText, judged_text
+from relfast.tasks.rel_c import missing_isomers, motif
+from relfast.tasks.rel_c.extract import Golds, TagReader, can_read, reason_of
+from relfast.tasks.rel_c.options import RelCOptions
+
+GOLDS: Final = 8_192
+GOLD_BYTES: Final = 1 << 24
+"""Golds that are kept, and bytes of their texts, most of which are never touched."""
+
+KNOWN: Final = 10_000
+"""Answers to texts at hand of which the outcome is kept; about 1 kB each. A GRPO step has 1,000 to 10,000
+rollouts."""
+
+MAX_KNOWN_CHARS: Final = 4_000
+"""Longest answer that is kept: REL-C3's is a list of molecules as long as the model likes."""
+
+
+Answer = tuple[int, int, str]
+"""The number of a gold, how a response was read, and what it names: all that an outcome depends on."""
+
+
+class TagJudge(OutcomeJudge):
+    """Judges what responses name in tags. Safe to use from several threads, but for `make_room`.
+
+    Parameters
+    ----------
+    options
+        The job's.
+    details
+        Whether outcomes have the texts of ``--details``.
+    beside
+        Golds that readers write beside what responses name.
+    one
+        Whether the answer is one tag, or all of them.
+    """
+
+    def __init__(self, options: RelCOptions, details: bool, beside: Golds, *, one: bool) -> None:
+        self._options, self._strict, self._details, self._one = options, options.strict, details, one
+        self.beside = beside
+        self.readers: list[TagReader] = []
+
+    def gold(self, record: Record) -> int:
+        """The number of a gold; -1 for one that kernels cannot read."""
+        return self.number(record.answer)
+
+    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> Outcomes:
+        """The outcomes of some records."""
+        read = self.reader()
+        read.read(block, records, golds)
+        outcomes = self.outcomes(read, golds, range(len(golds)))
+        if self._details:
+            for outcome, gold, (n, start, end, _) in zip(outcomes, golds, read.rows, strict=True):
+                if outcome is not None:
+                    outcome.details = {
+                        "pred": self.shown(read.said[start : end - 1], n),
+                        "gold": self.shown_gold(gold),
+                    }
+        self.readers.append(read)
+        return Outcomes.of(outcomes)
+
+    def reader(self) -> TagReader:
+        """One for the caller alone, until it goes back to the ``readers``; what it has read is good until
+        then."""
+        try:
+            return self.readers.pop()
+        except IndexError:  # as many as threads are in here
+            return TagReader(self._options, self.beside, one=self._one)
+
+    @abstractmethod
+    def number(self, answer: object) -> int:
+        """The number of a gold; -1 for one that kernels cannot read, and without room."""
+
+    @abstractmethod
+    def has_room(self, n: int) -> bool:
+        """Whether there certainly is room for ``n`` golds more."""
+
+    @abstractmethod
+    def outcomes(self, read: TagReader, golds: Sequence[int], wanted: Iterable[int]) -> list[Outcome | None]:
+        """The outcomes of responses whose tags were read; None for those that are left, and for any that
+        nobody wants."""
+
+    @abstractmethod
+    def shown(self, said: str, n: int) -> Any:
+        """The texts of so many tags, with a newline between them, as ``--details`` has them."""
+
+    @abstractmethod
+    def shown_gold(self, number: int) -> Any:
+        """Gold likewise."""
+
+
+_NO_GOLDS: Final = Golds(
+    (ctypes.c_int64 * (GOLD_COLUMNS * MOLECULES))(),
+    ctypes.c_int64(MOLECULES),
+    (ctypes.c_char * 1)(),
+    ctypes.c_int64(1),
+)
+"""Nothing for each motif."""
+
+
+class MotifJudge(TagJudge):
+    """REL-C2. ``steps`` a search may have; what needs more is left."""
+
+    def __init__(self, options: RelCOptions, details: bool, motifs: Motifs, steps: int) -> None:
+        super().__init__(options, details, _NO_GOLDS, one=True)
+        self._motifs, self._steps = motifs, steps
+
+    def make_room(self, n: int) -> bool:
+        if self.has_room(n):
+            return False
+        self._motifs.forget()
+        return True
+
+    def has_room(self, n: int) -> bool:
+        return self._motifs.room >= n
+
+    def number(self, answer: object) -> int:
+        return self._motifs.number(motif.gold_of(answer))
+
+    def outcomes(self, read: TagReader, golds: Sequence[int], wanted: Iterable[int]) -> list[Outcome | None]:
+        said, motifs, strict = read.said, self._motifs.golds, self._strict
+        outcomes: list[Outcome | None] = [None] * len(golds)
+        asked: list[tuple[int, int, int]] = []
+        places: list[int] = []
+        for at in wanted:
+            n, start, end, how = read.rows[at]
+            if n > 0 and end - start > 1:
+                text = said[start : end - 1]
+                flaw = flaw_of_text(text) if strict and how == READ_NEARLY else None
+                if flaw is None:
+                    places.append(at)
+                    asked.append((golds[at], start, end - 1))
+                else:
+                    outcomes[at] = motif.nothing(text, flaw)
+            elif n >= 0:
+                outcomes[at] = motif.no_answer(strict, None, reason_of(how))
+        pairs = self._motifs.judge(asked, read.texts, steps=self._steps)
+        for at, found, (number, start, end) in zip(places, pairs, asked, strict=True):
+            outcomes[at] = motif.decide(found, motifs[number], said[start:end], strict=strict)
+        return outcomes
+
+    def shown(self, said: str, n: int) -> str | None:
+        return said if n > 0 else None
+
+    def shown_gold(self, number: int) -> str:
+        return self._motifs.golds[number].text
+
+
+class IsomersJudge(TagJudge):
+    """REL-C3."""
+
+    def __init__(self, options: RelCOptions, details: bool, table: SmilesTable) -> None:
+        self._table, self._golds = table, IsomerGolds()
+        super().__init__(options, details, self._golds.known, one=False)
+
+    def make_room(self, n: int) -> bool:
+        if self.has_room(n):
+            return False
+        self._golds = IsomerGolds()
+        self.beside = self._golds.known
+        self.readers.clear()
+        return True
+
+    def has_room(self, n: int) -> bool:
+        return self._golds.has_room(n)
+
+    def number(self, answer: object) -> int:
+        gold = missing_isomers.gold_of(answer)
+        if not isinstance(gold, list) or (self._strict and not gold):
+            return -1
+        return self._golds.number(gold, missing_isomers.given_of(answer) if self._strict else ())
+
+    def outcomes(self, read: TagReader, golds: Sequence[int], wanted: Iterable[int]) -> list[Outcome | None]:
+        n_read = n_texts = 0
+        for (n, _, _, _), gold in zip(read.rows, golds, strict=True):
+            if n != LEFT_TO_PYTHON:
+                n_read += 1
+                n_texts += n + self._golds.n_texts[gold]
+        told = self._table.hold(
+            read.texts_at, read.n_bytes, read.sizes_at, n_read, n_texts, self._golds.kept, strict=self._strict
+        )
+        outcomes: list[Outcome | None] = []
+        at = 0
+        for (n, _, _, how), gold in zip(read.rows, golds, strict=True):
+            if n == LEFT_TO_PYTHON:
+                outcomes.append(None)
+            else:
+                outcomes.append(self._outcome(told[at : at + RESULT_COLUMNS], n, gold, how))
+                at += RESULT_COLUMNS
+        return outcomes
+
+    def _outcome(self, told: Sequence[int], n: int, gold: int, how: int) -> Outcome | None:
+        """The outcome of so many tags against a gold; None where the table cannot say."""
+        if not told[DECIDED]:
+            return None
+        tp, vote = told[TRUE_POSITIVES], told[VOTE]
+        if not self._strict:
+            n_gold = len(self._golds.shown[gold])
+            return missing_isomers.published_outcome(tp, vote, n, n_gold, found=n > 0)
+        flaw = FLAWS[told[FLAW]] if n else reason_of(how)
+        n_predictions = n - told[N_NEUTRAL]
+        return missing_isomers.strict_outcome(tp, told[N_WANTED], n_predictions, flaw, vote, found=n > 0)
+
+    def shown(self, said: str, n: int) -> list[str]:
+        return said.split("\n") if n > 0 else []
+
+    def shown_gold(self, number: int) -> list[str]:
+        return self._golds.shown[number]
+
+
+class IsomerGolds:
+    """Golds of REL-C3 by number, with the molecules that were given beside them, as the kernels take them.
+
+    Safe to use from several threads: they are only added, and what was added stays where it is."""
+
+    def __init__(self) -> None:
+        self._columns = (ctypes.c_int64 * (GOLD_COLUMNS * GOLDS))()
+        self._texts = lazy_memory(GOLD_BYTES)
+        self._kept = lazy_memory(8 * KEPT_NUMBERS)
+        self._room_kept = KEPT_NUMBERS
+        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._used = self._used_kept = 0
+        self._adding = threading.Lock()
+        self.kept: Final = ctypes.addressof(self._kept)
+        """Where the kernel keeps what it found of them."""
+        self.known: Final = Golds(
+            self._columns, ctypes.c_int64(GOLDS), self._texts, ctypes.c_int64(GOLD_BYTES)
+        )
+        """All of them, those to come with them."""
+        self.shown: list[list[str]] = []
+        self.n_texts: list[int] = []
+        """Of each the molecules, and those that were given."""
+
+    def has_room(self, n: int) -> bool:
+        """Whether there certainly is room for ``n`` more."""
+        return len(self._numbers) + n <= GOLDS and 4 * self._used <= 3 * GOLD_BYTES
+
+    def number(self, gold: list[Any], given: Sequence[str]) -> int:
+        """The number of a gold from now on; -1 where a molecule is no text, and without room."""
+        try:
+            # equal keys are equal texts, or have what is no text
+            number = self._numbers.get(key := (*gold, None, *given))
+        except TypeError:
+            return -1
+        if number is not None:
+            return number
+        ours, theirs = joined(gold), joined(given)
+        with self._adding:
+            number, start = len(self.shown), self._used
+            if len(self._numbers) >= GOLDS:
+                return -1
+            if ours is None or theirs is None or start + len(ours) + len(theirs) > GOLD_BYTES:
+                number = -1
+            else:
+                end, given_end = start + len(ours), start + len(ours) + len(theirs)
+                memoryview(self._texts).cast("B")[start:given_end] = ours + theirs
+                self._used = given_end
+                n_kept = KEPT_FACTS + 2 * (len(gold) + len(given))
+                place = self._used_kept if self._used_kept + n_kept <= self._room_kept else NOT_KEPT
+                self._used_kept += n_kept if place != NOT_KEPT else 0
+                at = GOLD_COLUMNS * number
+                for column, value in (
+                    (GOLD_START, start),
+                    (GOLD_END, end),
+                    (GOLD_GIVEN_END, given_end),
+                    (GOLD_N, len(gold)),
+                    (GOLD_N_GIVEN, len(given)),
+                    (GOLD_KEPT, place),
+                ):
+                    self._columns[at + column] = value
+                self.n_texts.append(len(gold) + len(given))
+                self.shown.append(gold)
+            self._numbers[key] = number
+        return number
+
+
+class TagTexts:
+    """A `relfast.tasks.modules.TextJudge` of what a judge says of texts at hand. Equal answers to a gold are
+    judged once. Thread-safe: of what is known each step is one of a dictionary, and who comes between two of
+    them at most has an answer judged again."""
+
+    def __init__(self, judge: TagJudge, metrics: tuple[str, ...]) -> None:
+        self._judge, self.metrics = judge, metrics
+        self._known: dict[Answer, JudgedText] = {}
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be no room for more."""
+        return not self._judge.has_room(MAX_TEXTS)
+
+    def gold(self, answer: object) -> int:
+        """The number of a gold; -1 for one that kernels cannot read."""
+        return self._judge.number(answer) if type(answer) is dict else -1
+
+    def judge(self, golds: Sequence[int], texts: Sequence[str]) -> tuple[list[JudgedText | None], int]:
+        """What each of some texts is worth against its gold, and how many of their answers were known."""
+        judge, known = self._judge, self._known
+        read = judge.reader()
+        read.read_texts(texts, golds)
+        judged: list[JudgedText | None] = []
+        new: dict[Answer, int] = {}
+        again: list[tuple[int, int]] = []
+        for at, (gold, (n, start, end, how)) in enumerate(zip(golds, read.rows, strict=True)):
+            answer = gold, how, read.said[start : end - 1] if n > 0 else ""
+            one = None
+            if n != LEFT_TO_PYTHON:
+                one = known.get(answer)
+                if one is None:
+                    first = new.setdefault(answer, at)
+                    if first != at:
+                        again.append((at, first))
+            judged.append(one)
+        n_known = len(judged) - judged.count(None) + len(again)
+        if new:
+            if len(known) >= KNOWN:
+                known.clear()
+            outcomes = judge.outcomes(read, golds, new.values())
+            for answer, at in new.items():
+                outcome, said = outcomes[at], answer[2]
+                if outcome is None:
+                    continue
+                one = judged_text(outcome, ", ".join(sorted(said.split("\n")))[:MAX_SAID] if said else None)
+                judged[at] = one
+                if len(said) <= MAX_KNOWN_CHARS:
+                    known[answer] = one
+            for at, first in again:
+                judged[at] = judged[first]
+                n_known -= judged[at] is None
+        judge.readers.append(read)
+        return judged, n_known
+
+
+# What `relfast.tasks.rel_c` names; each gives None where the options or missing machine code do not allow it
+
+
+def open_motifs(setting: Setting) -> MotifJudge | None:
+    """The judge of REL-C2's blocks."""
+    return _motif_judge(setting.options, setting.details, SHORT_STEPS)
+
+
+def open_isomers(setting: Setting) -> IsomersJudge | None:
+    """The judge of REL-C3's blocks."""
+    return _isomers_judge(setting.options, setting.details)
+
+
+def open_motif_texts(options: RelCOptions, threads: int) -> TagTexts | None:
+    """The judge of texts for REL-C2; ``threads`` are not used."""
+    # no search takes longer than 10 ms, and to stop it and begin it anew would take longer still
+    judge = _motif_judge(options, False, MAX_STEPS)
+    metrics = (*motif.metrics_of(False, False, 0.0), *(("overlap_skill", "reason") if options.strict else ()))
+    return None if judge is None else TagTexts(judge, metrics)
+
+
+def open_isomer_texts(options: RelCOptions, threads: int) -> TagTexts | None:
+    """The judge of texts for REL-C3; ``threads`` are not used."""
+    judge = _isomers_judge(options, False)
+    metrics = (*missing_isomers.measures(0, 0, 0), *(("reason",) if options.strict else ()))
+    return None if judge is None else TagTexts(judge, metrics)
+
+
+def _motif_judge(options: RelCOptions, details: bool, steps: int) -> MotifJudge | None:
+    motifs = Motifs.open(whole_rings=options.strict) if can_read(options) else None
+    return None if motifs is None else MotifJudge(options, details, motifs, steps)
+
+
+def _isomers_judge(options: RelCOptions, details: bool) -> IsomersJudge | None:
+    table = simple_table() if can_read(options) else None
+    return None if table is None else IsomersJudge(options, details, table)
