@@ -20,7 +20,7 @@ _OWN: Final = (
     click.Option(["--model"], default=DEFAULT_MODEL, show_default=True, metavar="NAME", help="Model that solves the problems."),
     click.Option(["--api"], default=DEFAULT_LLM_API_ENDPOINT, show_default=True, metavar="URL", help="Endpoint (…/v1/completions or …/v1/chat/completions) or base URL (…/v1: chat)."),
     click.Option(["--limit"], type=click.IntRange(1), metavar="N", help="Problems of each subset.  [default: all]"),
-    click.Option(["--subsets"], multiple=True, metavar="NAME", help="Subsets, several after one --subsets or comma-separated.  [default: all]"),
+    click.Option(["--subsets"], multiple=True, metavar="NAME", help="Subsets, several behind it or comma-separated.  [default: all]"),
     click.Option(["--data"], metavar="FILE", help="Problems from a file (problem, solution) instead of the hub."),
     click.Option(["--dataset"], metavar="NAME", help="Dataset on the hub, or a local directory of one.  [default: EleutherAI/hendrycks_math]"),
     click.Option(["-o", "--output"], default="Benchmarking", show_default=True, metavar="DIR", help="Folder of results and report."),

@@ -61,9 +61,12 @@ class TaskTally(Plain):
             self.statuses[status] += times
         scored = [score for score in scores if score.status in SCORED]
         rows = [score.metrics for score in scored]
-        names = dict.fromkeys(itertools.chain.from_iterable(rows))
+        task = scored[0].task or "" if scored else ""
+        known = METRICS.get(task, {})
+        # rows of others may have other names without end
+        names = dict.fromkeys(name for name in itertools.chain.from_iterable(rows) if name in known)
         columns = {metric: [metrics.get(metric) for metrics in rows] for metric in names}
-        self._add_scored(scored[0].task or "" if scored else "", [score.reward for score in scored], columns)
+        self._add_scored(task, [score.reward for score in scored], columns)
         self.found += sum([score.status == "ok" for score in scored])
 
     def add_columns(

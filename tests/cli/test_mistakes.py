@@ -546,7 +546,11 @@ def test_every_command_has_two_examples_and_one_group() -> None:
     assert set(EXAMPLES) == set(COMMANDS)
     said = CliRunner().invoke(cli, ["--help"], terminal_width=80).output
     for name, command in COMMANDS.items():
-        (line,) = [line for line in said.splitlines() if line.startswith(f"  {name} ")]
+        lines = [line for line in said.splitlines() if line.startswith(f"  {name} ")]
+        if name == "realign":  # an old name
+            assert not lines
+            continue
+        (line,) = lines
         assert command.summary.startswith(line.split(maxsplit=1)[1])
 
 
