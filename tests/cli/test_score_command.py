@@ -285,7 +285,7 @@ def test_help_and_version() -> None:
     assert (done.returncode, done.stdout) == (0, f"relfast, version {__version__}\n".encode())
     done = relfast("--help")
     assert done.returncode == 0
-    for command in COMMANDS:
+    for command in COMMANDS.keys() - {"realign"}:  # an old name
         assert command.encode() in done.stdout
     done = relfast("score", "--help")
     for option in (
