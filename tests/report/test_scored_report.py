@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -190,12 +191,13 @@ def test_models_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     # of the same prompts, in files of the same name
     assert run("report", one, other, "-o", tmp_path / "report") == 0
     page = (tmp_path / "report" / "index.html").read_text()
-    assert "for 2 models: a/dump, b/dump" in page
+    assert "a/dump and b/dump" in re.findall("<title>(.*?)</title>", page)[0]
     assert {"summary_stats_1.csv", "summary_stats_2.csv"} <= {p.name for p in (tmp_path / "report").iterdir()}
     # named: folders, whose rows and summaries count once each
     named = (f"big={tmp_path / 'a'}", f"small={tmp_path / 'b'}")
     assert run("report", *named, "-o", tmp_path / "report", "--overwrite") == 0
-    assert "for 2 models: big, small" in (tmp_path / "report" / "index.html").read_text()
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert "big and small" in re.findall("<title>(.*?)</title>", page)[0]
     for inputs, words in (
         ((named[0], other), f"{other} has no model's name: name all inputs (NAME=FILE) or none"),
         ((one, other, "--dump", tmp_path / "a" / "dump.jsonl"), "say of which one a dump is"),
