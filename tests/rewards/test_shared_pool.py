@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
-from patience import PATIENCE
+from patience import PATIENCE, until
 from reward_cases import HANG, distinct_c2
 
 import relfast
@@ -58,6 +58,17 @@ def children_at(path: str) -> list[psutil.Process]:
     ]
     _, left = psutil.wait_procs(hosts, timeout=PATIENCE)
     return left
+
+
+def stop(pid: int) -> None:
+    """Stop a process, and wait until none of its threads runs: the signal reaches each in its own time."""
+    os.kill(pid, signal.SIGSTOP)
+
+    def stands() -> bool:
+        threads = Path(f"/proc/{pid}/task").iterdir()
+        return all((each / "stat").read_text().rpartition(")")[2].split()[0] == "T" for each in threads)
+
+    until(stands, "the stop of all threads")
 
 
 @pytest.fixture
@@ -113,7 +124,7 @@ def test_a_host_that_is_killed_is_started_again(scorer: relfast.Scorer) -> None:
 def test_what_is_under_way_is_asked_again(scorer: relfast.Scorer) -> None:
     """The host is stopped, so that nothing is answered, then killed."""
     ask(scorer)
-    os.kill(host_of(scorer), signal.SIGSTOP)
+    stop(host_of(scorer))
     futures = [
         scorer.submit("REL-C2", {"smiles": smiles}, f"<smiles>{smiles}</smiles>")
         for smiles in ("CCC", "CCN", "CCS")
@@ -167,7 +178,7 @@ def test_a_forked_child_has_a_connection_of_its_own(scorer: relfast.Scorer) -> N
 
 def test_closed_is_unscored_and_starts_anew(scorer: relfast.Scorer) -> None:
     ask(scorer)
-    os.kill(host_of(scorer), signal.SIGSTOP)
+    stop(host_of(scorer))
     future = scorer.submit("REL-C2", GOLD, "<smiles>CCC</smiles>")
     stopped = host_of(scorer)
     scorer.close()
