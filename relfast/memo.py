@@ -58,10 +58,6 @@ class Memo:
         self._keep_near(what, value)
         return value
 
-    def get_near(self, what: bytes) -> bytes | None:
-        """The same, looking only at what this process came across lately."""
-        return self._near.get(what)
-
     def put(self, what: bytes, value: bytes) -> None:
         """Remember a value; an older one may have to go."""
         value = value.ljust(VALUE_BYTES, b"\0")

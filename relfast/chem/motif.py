@@ -13,7 +13,7 @@ import ctypes
 import itertools
 import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -202,7 +202,6 @@ class StoredMolecule(Molecule):
 UNIT: Final = "motif"
 
 Ints = npt.NDArray[np.int64]
-Function = Callable[..., int]
 
 
 def _at(array: npt.NDArray[Any]) -> ctypes.c_void_p:

@@ -1,6 +1,6 @@
 """Scores of lines whose responses their tasks' kernels judge by the block (`relfast.tasks.block_rows`).
 
-The text kernel has found the fields of such lines. Gold is decoded once, as for all of them (`text_fields`);
+The text kernel has found the fields of such lines. Gold is decoded once, as for all of them (`text_gold`);
 responses stay where they are. A line of which a response is left takes the ordinary way. Rows of both stand
 in the order of the lines, and are counted as if all had gone the same way.
 """

@@ -68,11 +68,10 @@ def _has_large_integer(line: bytes) -> bool:
 
 
 class Taken(NamedTuple):
-    """What lines hold, how many of it each line, how many lines were decoded, and how many of the others a
-    kernel could have read: those of a text task, and of a task whose responses are judged by the block."""
+    """What lines hold, how many were decoded, and how many of the others a kernel could have read: those of a
+    text task, and of a task whose responses are judged by the block."""
 
     entries: list[Record | Score]
-    counts: list[int]
     n_exact: int
     n_text: int
     n_judged: int
@@ -164,7 +163,6 @@ class KnownGold:
         """
         entries: list[Record | Score] = []
         lines = block.lines
-        counts: list[int] = []
         n_exact = n_text = n_judged = 0
         texts = memoryview(block.data), memoryview(scratch).cast("B")
         for number in numbers:
@@ -182,14 +180,12 @@ class KnownGold:
                     self._learn(digest, found, end - at, len(line), rest)
             if found is not None:
                 entries += found
-                counts.append(len(found))
                 n_exact += 1
                 continue
             assert known is not None
             task = TASKS[known.task]
             n_text += task.text_kernel is not None
             n_judged += task.in_blocks is not None
-            counts.append(end - at)
             id = known.id if rest == ID_OF_GOLD else id_of(texts, records, at)
             for sample in range(end - at):
                 row = records[(at + sample) * RECORD_COLUMNS : (at + sample + 1) * RECORD_COLUMNS]
@@ -208,7 +204,7 @@ class KnownGold:
                         known.shared,
                     )
                 )
-        return Taken(entries, counts, n_exact, n_text, n_judged)
+        return Taken(entries, n_exact, n_text, n_judged)
 
     def _learn(self, digest: int, found: Sequence[Record | Score], n: int, size: int, rest: int) -> None:
         """Keep the gold of a line that was decoded, unless it can be another's with the same digest."""
