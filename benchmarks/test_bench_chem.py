@@ -129,29 +129,3 @@ def test_against_published_loop(
     scale = n / len(lines)
     spread = [round(value * scale, 1) for value in benchmark.extra_info["spread"]]
     benchmark.extra_info.update(vs=round(ratio * scale, 1), spread=spread)
-
-
-def test_two_workers_against_one(
-    tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
-) -> None:
-    n = size(benchmark, smoke=40, quick=4_000, full=16_000)
-    path = tmp_path / "dump.jsonl"
-    dump_of("REL-C2", n, path)
-    outs = {workers: tmp_path / f"{workers}.jsonl" for workers in (1, 2)}
-
-    def run(workers: int) -> None:
-        relfast_command("score", path, "-o", outs[workers], "--overwrite", "-q", "--workers", workers)
-
-    against(
-        benchmark,
-        lambda: run(2),
-        lambda: run(1),
-        task=f"2 workers against 1, REL-C2, {n:,} records",
-        items=n,
-        workers=2,
-        name="vs",
-        limit=1.8,
-        at_least=True,
-        rounds=3,
-        check=lambda *_: outs[1].read_bytes() == outs[2].read_bytes(),
-    )

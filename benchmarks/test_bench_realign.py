@@ -1,4 +1,4 @@
-"""ReAlign: the alignment kernel, embeddings against the runtime's floor and against naive batches, the cache."""
+"""ReAlign: the alignment kernel, embeddings against naive batches, memory, the cache."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from relfast.embed import Embedder, models, resolve
+from relfast.embed import Embedder, resolve
 from relfast.embed.models import Model
 from relfast.embed.session import Session
 
@@ -24,9 +23,6 @@ from .workloads_realign import matrices, solutions, steps
 
 ROWS, COLUMNS = 12, 14
 
-FLOOR_ROWS = 1024
-"""Rows of the floor's matrix: the tokens of one of our batches."""
-
 
 @pytest.fixture(scope="module")
 def minilm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Model]:
@@ -34,15 +30,6 @@ def minilm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Model]:
         patch.setenv("RELFAST_CACHE_DIR", str(tmp_path_factory.mktemp("embedders")))
         patch.delenv("RELFAST_EMBED_CACHE", raising=False)
         yield resolve("minilm")
-
-
-def flops(model: Model, lengths: list[int]) -> float:
-    """Floating-point operations of the matrix products of BERT over texts of these token lengths."""
-    config = models.read_json(Path(model.path) / "config.json")
-    hidden, inner, layers = config["hidden_size"], config["intermediate_size"], config["num_hidden_layers"]
-    # per token: four projections and two of the feed-forward; per pair of tokens: scores and their sums
-    per_token = 2 * (4 * hidden * hidden + 2 * hidden * inner)
-    return float(layers * sum(length * (per_token + 4 * hidden * length) for length in lengths))
 
 
 def test_alignment_against_the_textbook(benchmark: Any) -> None:
@@ -71,39 +58,6 @@ def test_alignment_against_the_textbook(benchmark: Any) -> None:
     )
     per_second = benchmark.extra_info["items_per_s"] * ROWS * COLUMNS
     benchmark.extra_info["ns_per_cell"] = round(1e9 / per_second, 2)
-
-
-def test_embedding_against_the_runtimes_floor(minilm: Model, tmp_path: Path, benchmark: Any) -> None:
-    """The runtime's own matrix product, as many times as the useful tokens have operations."""
-    texts = steps(size(benchmark, smoke=24, quick=200, full=2_000))
-    counting = Embedder(minilm)
-    lengths = [batch.ids.shape[1] for batch in counting.batches(texts) for _ in batch.positions]
-    product, of_one = _matrix_product(minilm, tmp_path)
-    times = max(1, round(flops(minilm, lengths) / of_one))
-    started = time.perf_counter()
-    for _ in counting.batches(texts):
-        pass
-    tokenising = time.perf_counter() - started
-    product()
-    against(
-        benchmark,
-        lambda: _fresh(minilm).encode(texts),
-        lambda: [product() for _ in range(times)],
-        task="embedding with tokenising, MiniLM, against the runtime's matrix product",
-        items=len(texts),
-        name="floor_share",
-        limit=0.75,
-        at_least=True,
-        check=lambda ours, _: bool(np.isfinite(ours).all()),
-    )
-    whole = len(texts) / benchmark.extra_info["items_per_s"]
-    benchmark.extra_info |= {
-        "threads": counting.threads,
-        "tokens": sum(lengths),
-        "padded_to_useful": 1.0,
-        "tokenising_share": round(tokenising / whole, 4),
-        "gflops": round(flops(minilm, lengths) / whole / 1e9, 1),
-    }
 
 
 @pytest.mark.slow
@@ -229,32 +183,3 @@ def _fresh(model: Model) -> Embedder:
 
 
 _loaded: dict[str, Embedder] = {}
-
-
-def _matrix_product(model: Model, directory: Path) -> tuple[Callable[[], Any], float]:
-    """The runtime's product of a batch's rows with a feed-forward matrix, and its operations."""
-    import onnx
-    import onnxruntime
-
-    config = models.read_json(Path(model.path) / "config.json")
-    hidden, inner = config["hidden_size"], config["intermediate_size"]
-    rng = np.random.default_rng(0)
-    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
-    weight = onnx.numpy_helper.from_array(rng.standard_normal((hidden, inner)).astype(np.float32), "w")
-    graph = helper.make_graph(
-        [helper.make_node("MatMul", ["x", "w"], ["y"])],
-        "floor",
-        [helper.make_tensor_value_info("x", kind, [FLOOR_ROWS, hidden])],
-        [helper.make_tensor_value_info("y", kind, [FLOOR_ROWS, inner])],
-        [weight],
-    )
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
-    onnx.save_model(made, str(directory / "floor.onnx"))
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = Session(model).threads
-    options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(
-        str(directory / "floor.onnx"), options, providers=["CPUExecutionProvider"]
-    )
-    x = rng.standard_normal((FLOOR_ROWS, hidden)).astype(np.float32)
-    return lambda: session.run(None, {"x": x}), 2.0 * FLOOR_ROWS * hidden * inner

@@ -1,4 +1,4 @@
-"""Text rewards under ``strict``: one call through each trainer's door, a batch, and many threads at once.
+"""Text rewards under ``strict``: one call through each trainer's door, and a batch.
 
 What a trainer has at hand when it calls (columns, messages, a label) is made before the clock starts, all of it before
 the first call but for what the trainer itself makes right before each (`Door.at_last`). The floor of a call is what any
@@ -7,12 +7,10 @@ of them begins with in a training loop: `json.loads` of the record and the respo
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,9 +18,7 @@ import pytest
 import relfast
 
 from .measure import against, size
-from .workloads_calls import BATCHES, DOORS, SEEDS, TASKS, Call, as_it_is, calls, columns, nothing
-
-THREADS: Final = 64
+from .workloads_calls import BATCHES, DOORS, SEEDS, TASKS, Call, as_it_is, calls
 
 
 def _seconds(
@@ -39,19 +35,6 @@ def _seconds(
             row = at_last(waiting)
             started = time.perf_counter()
             function(*row)
-            taken[at] = time.perf_counter() - started
-            at += 1
-    return taken
-
-
-async def _awaited_seconds(function: Callable[..., Any], rows: Sequence[Sequence[Any]], rounds: int) -> Any:
-    """The same of calls that are awaited."""
-    taken = np.empty(rounds * len(rows))
-    at = 0
-    for _ in range(rounds):
-        for row in rows:
-            started = time.perf_counter()
-            await function(*row)
             taken[at] = time.perf_counter() - started
             at += 1
     return taken
@@ -88,28 +71,6 @@ def test_one_call(name: str, task: str, benchmark: Any) -> None:
         items=rounds * len(chosen),
     )
     benchmark.extra_info.update(_shown(np.concatenate(ours), float(np.median(np.concatenate(theirs)))))
-
-
-@pytest.mark.parametrize("name", ["slime", "verifiers v1"])
-def test_an_awaited_call(name: str, benchmark: Any) -> None:
-    """A call in an event loop, against one that awaits nothing: the loop's own share is the trainer's."""
-    n = size(benchmark, smoke=8, quick=400, full=1_000)
-    rounds = size(benchmark, smoke=1, quick=5, full=20)
-    door = DOORS[name]()
-    rows = [door.arguments(call) for call in calls("REL-A1", n)]
-    assert [asyncio.run(door.reward(*rows[0]))] == [door.call(*row) for row in rows[:1]]
-    ours: list[Any] = []
-    empty: list[Any] = []
-    against(
-        benchmark,
-        lambda: ours.append(asyncio.run(_awaited_seconds(door.reward, rows, rounds))),
-        lambda: empty.append(asyncio.run(_awaited_seconds(nothing, rows, rounds))),
-        task=f"one awaited reward call, REL-A1, through {name} (against a coroutine that does nothing)",
-        items=rounds * n,
-        name="vs",
-    )
-    benchmark.extra_info["p50_us"] = round(1e6 * float(np.median(np.concatenate(ours))), 2)
-    benchmark.extra_info["empty_p50_us"] = round(1e6 * float(np.median(np.concatenate(empty))), 2)
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -175,42 +136,6 @@ def test_a_batch_against_single_calls(name: str, task: str, n: int, benchmark: A
     benchmark.extra_info["cpu_vs"] = round(float(np.median([ours / theirs for ours, theirs in pairs])), 3)
     ours_in_all = sum(ours for ours, _ in pairs) / len(pairs)
     benchmark.extra_info["cpu_us_each"] = round(1e6 * ours_in_all / (repeats * n), 2)
-
-
-def test_64_threads_against_one(benchmark: Any) -> None:
-    """The same batches from 64 threads at once, against one thread that makes them one after the other."""
-    repeats = size(benchmark, smoke=1, quick=4, full=20)
-    scorer = relfast.Scorer(policy="strict")
-    batches = [columns(calls(task, size(benchmark, smoke=4, quick=64, full=64))) for task in TASKS]
-
-    def score(at: int) -> None:
-        tasks, golds, responses, questions = batches[at % len(batches)]
-        scorer.rewards(tasks, golds, responses, questions=questions)
-
-    def alone() -> None:
-        for at in range(THREADS * repeats):
-            score(at)
-
-    def together() -> None:
-        def some(first: int) -> None:
-            for at in range(repeats):
-                score(first + THREADS * at)
-
-        threads = [threading.Thread(target=some, args=(first,)) for first in range(THREADS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    alone()
-    against(
-        benchmark,
-        together,
-        alone,
-        task=f"text rewards from {THREADS} threads (against one thread)",
-        items=sum(len(batch[0]) for batch in batches) * THREADS * repeats // len(batches),
-        name="vs",
-    )
 
 
 def _row(call: Call) -> tuple[Any, ...]:

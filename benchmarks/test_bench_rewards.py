@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import multiprocessing
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from typing import Any, Final
 
 import numpy as np
@@ -15,65 +13,18 @@ import pytest
 from reward_cases import HANG
 
 import relfast
-from relfast.records import Record
-from relfast.tasks import TASKS
-from relfast.tasks.options import AllOptions
 
 from .measure import against, size
 from .workloads_rewards import (
     Batch,
     missing_isomers,
     motifs,
-    prepare_half,
     rdkit_floor,
-    run_half,
     settle_the_floor,
 )
 
 WORKERS: Final = 2
 THREADS: Final = 64
-
-TEXT_CALLS: Final = {
-    "REL-A1": ({"target": 3}, "Panel 2 repeats panel 1, so the row is constant. Answer: 4"),
-    "REL-B1": ({"label": "yes", "taxa": ["3", "7"]}, "Yes\ntaxon_3, taxon_7"),
-    "REL-C1": ({"label": "Yes"}, "All have the formula C3H8O. <Yes>"),
-}
-
-
-@pytest.mark.parametrize("task", TEXT_CALLS)
-def test_one_text_call(task: str, benchmark: Any) -> None:
-    """`Scorer.reward` against the task alone: reading the response and judging it."""
-    n = size(benchmark, smoke=50, quick=10_000, full=50_000)
-    answer, response = TEXT_CALLS[task]
-    module, options = TASKS[task].scorer, AllOptions(policy="strict")
-    scorer = relfast.Scorer(policy="strict")
-    scorer.reward(task, answer, response)
-
-    def bare() -> bool:
-        for _ in range(n):
-            record = Record(0, None, task, answer, response)
-            (outcome,) = module.score([(record, module.extract(record, options))], options)
-        return outcome.correct
-
-    def ours() -> float | None:
-        for _ in range(n):
-            reward = scorer.reward(task, answer, response)
-        return reward
-
-    against(
-        benchmark,
-        ours,
-        bare,
-        task=f"one reward call, {task} (against the task alone)",
-        items=n,
-        check=lambda reward, correct: reward == float(correct) == 1.0,
-    )
-    seconds = np.empty(n)
-    for at in range(n):
-        started = time.perf_counter()
-        scorer.reward(task, answer, response)
-        seconds[at] = time.perf_counter() - started
-    benchmark.extra_info.update(_latencies(seconds))
 
 
 def _latencies(seconds: Any) -> dict[str, float]:
@@ -185,50 +136,6 @@ def test_a_warm_batch(make: Callable[[int, int], Batch], policy: Any, benchmark:
             check=lambda scores, _: bool((scores.status == "ok").all()),
         )
     ratios = [2 * mine / theirs for mine, theirs in seconds]
-    benchmark.extra_info.update(
-        floor_ratio=round(float(np.median(ratios)), 3),
-        spread=[round(min(ratios), 3), round(max(ratios), 3)],
-    )
-
-
-@pytest.mark.parametrize("policy", ["reference", "strict"])
-def test_two_bare_processes(policy: Any, benchmark: Any) -> None:
-    """RDKit alone, each of two processes with half of a batch: how much of the second core the machine
-    gives, which no scorer on top of RDKit can better."""
-    n = size(benchmark, smoke=16, quick=512, full=512)
-    strict = policy == "strict"
-    seeds = itertools.count(1)
-    times: list[tuple[float, float]] = []
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, spawn) as first, ProcessPoolExecutor(1, spawn) as second:
-        pools = (first, second)
-
-        def both(function: Callable[..., None], *columns: tuple[Any, Any]) -> None:
-            for done in [pools[at].submit(function, *(column[at] for column in columns)) for at in range(2)]:
-                done.result()
-
-        def alone() -> None:
-            seed = next(seeds)
-            both(prepare_half, (n, n), (seed, seed), (0, 1))
-            batch = motifs(n, seed)
-            started = time.perf_counter()
-            rdkit_floor(batch, strict=strict)
-            times.append((time.perf_counter() - started, 0.0))
-
-        def together() -> None:
-            started = time.perf_counter()
-            both(run_half, (strict, strict))
-            times[-1] = (times[-1][0], time.perf_counter() - started)
-
-        against(
-            benchmark,
-            together,
-            alone,
-            task=f"RDKit alone, {n} REL-C2 pairs, {policy}, halved between two processes (against floor / 2)",
-            items=n,
-            workers=WORKERS,
-        )
-    ratios = [2 * halves / whole for whole, halves in times]
     benchmark.extra_info.update(
         floor_ratio=round(float(np.median(ratios)), 3),
         spread=[round(min(ratios), 3), round(max(ratios), 3)],

@@ -1,23 +1,22 @@
-"""SeqBench: running plans, text to metrics, one response, new mazes, and a whole dump."""
+"""SeqBench: text to metrics, generating with two workers, and a whole dump."""
 
 from __future__ import annotations
 
 import ast
+import itertools
+import operator
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import orjson
 
-from kernels import naive_seqbench as naive
 from relfast.records import Outcome, Record
-from relfast.seqbench import Maze
 from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import score as room
-from relfast.tasks.seqbench.actions import as_plan
 
 from .floors import decode
 from .measure import against, size
@@ -53,45 +52,9 @@ def naive_metrics(record: Record, gold: list[str]) -> tuple[bool, float, float]:
     except (SyntaxError, ValueError):
         return False, 0.0, 0.0
     actions = [action if isinstance(action, str) else ": ".join(action) for action in plan]
-    prefix, overlap = naive.agreement(actions, gold)
+    prefix = sum(itertools.takewhile(bool, map(operator.eq, actions, gold)))
+    overlap = (Counter(actions) & Counter(gold)).total()
     return actions == gold, prefix / len(gold), overlap / len(gold)
-
-
-def test_validation(benchmark: Any) -> None:
-    """Parsed actions, batch, one core, against the textbook loop on a part of them."""
-    from relfast_kernels.layouts import LEGAL
-    from relfast_kernels.maze.plans import validate_plans
-
-    n_plans = size(benchmark, smoke=50, quick=20_000, full=100_000)
-    (row,) = mazes(1, 20, 20, 100, 4)
-    maze = Maze.from_row(row)
-    plan = as_plan(row["completion"])
-    assert plan is not None
-    kinds, arguments = maze.encode(plan)
-    one = list(zip(kinds.tolist(), arguments.tolist(), strict=True))
-    all_kinds, all_arguments = np.tile(kinds, n_plans), np.tile(arguments, n_plans)
-    offsets = np.arange(n_plans + 1, dtype=np.int64) * len(plan)
-    share = 1_000 if n_plans > 1_000 else 1
-
-    def textbook() -> Any:
-        for _ in range(n_plans // share):
-            result = naive.violation(maze.tables, one)
-        return result
-
-    ratio = against(
-        benchmark,
-        lambda: validate_plans(maze.tables, all_kinds, all_arguments, offsets),
-        textbook,
-        task="SeqBench validation, parsed actions, L = 100, one core (against plain Python)",
-        items=n_plans * len(plan),
-        name="vs",
-        at_least=True,
-        check=lambda ours, theirs: bool((ours[0] == LEGAL).all()) and theirs == (None, -1),
-    )
-    benchmark.extra_info.update(
-        vs=round(ratio * share, 1), actions=n_plans * len(plan), limit=20, limit_is="at least"
-    )
-    benchmark.extra_info["spread"] = [round(share * value, 1) for value in benchmark.extra_info["spread"]]
 
 
 def test_text_to_metrics(benchmark: Any) -> None:
@@ -117,41 +80,6 @@ def test_text_to_metrics(benchmark: Any) -> None:
         limit=10,
         at_least=True,
         check=same,
-    )
-
-
-def test_one_response(benchmark: Any) -> None:
-    """One response a call, as a reward asks for it, against the same plain script."""
-    n = size(benchmark, smoke=8, quick=2_000, full=10_000)
-    (row,) = mazes(1, 14, 14, 100, 4)
-    record = records_of([row], 8)[0]
-    gold = ast.literal_eval(row["completion"])
-    score([record])
-    against(
-        benchmark,
-        lambda: [score([record])[0] for _ in range(n)],
-        lambda: [naive_metrics(record, gold) for _ in range(n)],
-        task="SeqBench, one response a call, L = 100 (against a plain script)",
-        items=n,
-        name="vs",
-        at_least=True,
-        limit=1,
-        check=lambda ours, theirs: ours[0].metrics["progress_ratio"] == theirs[0][1],
-    )
-
-
-def test_generation(benchmark: Any) -> None:
-    """40 × 40 with 5 doors, one core, against writing the finished rows as JSON."""
-    n = size(benchmark, smoke=2, quick=30, full=400)
-    rows = mazes(n, 40, 40, None, 5)
-    against(
-        benchmark,
-        lambda: mazes(n, 40, 40, None, 5),
-        lambda: [orjson.dumps(row) for row in rows],
-        task="SeqBench, new mazes 40 × 40, B = 5, one core (against writing them as JSON)",
-        items=n,
-        name="vs",
-        check=lambda ours, _: bool(ours == rows),
     )
 
 

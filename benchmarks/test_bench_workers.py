@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import shutil
 import subprocess
@@ -18,7 +17,6 @@ import pytest
 
 from .conftest import environment
 from .measure import QUICK, against, size
-from .workloads import write_text_dump
 from .workloads_dumps import DUMPS
 
 
@@ -82,35 +80,6 @@ def test_two_workers_against_one(
     once.unlink()
     task = f"2 workers against 1, native, {n * times:,} responses"
     _against_one_worker(path, n * times, task, benchmark, relfast_command)
-
-
-def test_two_workers_against_one_on_one_core(
-    tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
-) -> None:
-    """What a second core brings: start and end on one of them are what is lost."""
-    n = size(benchmark, smoke=80, quick=100_000, full=100_000)
-    times = 1 if benchmark.disabled or QUICK else 10
-    once, path = tmp_path / "once.jsonl", tmp_path / "dump.jsonl"
-    DUMPS["native"].write(once, n)
-    _repeat(once, times, path)
-    once.unlink()
-    task = f"2 workers against 1 on one core, native, {n * times:,} responses"
-    _against_one_worker(path, n * times, task, benchmark, relfast_command, on_one_core=True)
-
-
-def test_two_workers_against_one_the_ordinary_way(
-    tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
-) -> None:
-    """Responses within JSON that stands in a text, which no kernel looks into."""
-    n = size(benchmark, smoke=80, quick=20_000, full=200_000)
-    plain, path = tmp_path / "plain.jsonl", tmp_path / "dump.jsonl"
-    write_text_dump(plain, n)
-    with plain.open() as source, path.open("w") as target:
-        for row in map(json.loads, source):
-            run = json.dumps({"response": row.pop("response")})
-            target.write(json.dumps({**row, "run": run}) + "\n")
-    task = f"2 workers against 1, the ordinary way, {n:,} responses"
-    _against_one_worker(path, n, task, benchmark, relfast_command, "--map", "response=run.@.response")
 
 
 def test_memory_of_a_longer_file(tmp_path: Path, benchmark: Any) -> None:

@@ -225,11 +225,6 @@ def _messages(call: Call) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
     )
 
 
-async def nothing(*row: Any) -> float:
-    """A reward that is awaited and does nothing."""
-    return 0.0
-
-
 def _result(awaited: Coroutine[Any, Any, Any]) -> Any:
     """What a coroutine gives that waits for nothing."""
     try:

@@ -101,18 +101,3 @@ def settle_the_floor() -> None:
     """Have the C library put together what RDKit has freed, which it does when next asked for more than a
     kilobyte: up to 13 ms, which would be counted to whoever comes after the floor."""
     bytes(1 << 14)
-
-
-_half: list[Batch] = []
-
-
-def prepare_half(n: int, seed: int, part: int) -> None:
-    """In a process of its own: make every other pair of a `motifs` batch, for `run_half`."""
-    batch = motifs(n, seed)
-    pairs = batch.pairs[part::2]
-    _half[:] = [batch._replace(pairs=pairs, molecules=[smiles for pair in pairs for smiles in pair])]
-
-
-def run_half(strict: bool) -> None:
-    """The floor of what `prepare_half` made."""
-    rdkit_floor(_half[0], strict=strict)

@@ -6,14 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from naive_realign import align, dot, first_divergence
+from naive_realign import align, first_divergence
 from numpy.typing import NDArray
 from relfast_kernels import align as kernels
-from relfast_kernels import layouts
 
 from relfast.tasks.realign.alignment import (
-    DIVERGENCE_THRESHOLD,
-    GAP_PENALTY,
     MOVES,
     Alignment,
     align_matrices,
@@ -143,34 +140,3 @@ def test_empty_sides() -> None:
     assert [move for move, _, _ in path_of(right)] == ["skip_llm"] * 3
     assert (empty.avg_score, left.avg_score, right.avg_score) == (0.0, 0.0, 0.0)
     assert (empty.first_divergence, left.first_divergence) == (None, 1)
-
-
-@given(st.integers(1, 70), st.integers(0, 2**32 - 1))
-@settings(max_examples=40, deadline=None)
-def test_dot_equals_the_textbook(dimensions: int, seed: int) -> None:
-    a, b = np.random.default_rng(seed).standard_normal((2, dimensions)).astype(np.float32)
-    found = kernels.dot(a, b, np.empty(kernels.PRODUCTS, np.float32))
-    assert found == pytest.approx(dot(a, b), abs=1e-5 * dimensions**0.5)
-
-
-def test_cosines_of_a_ragged_batch() -> None:
-    rng = np.random.default_rng(3)
-    vectors = rng.standard_normal((9, 50)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    rows, columns = np.array([2, 0, 3]), np.array([4, 1, 2])
-    rows_of, columns_of = np.array([0, 1, 2, 3, 4]), np.array([5, 6, 7, 0, 1, 8, 2])
-    found = kernels.cosine_batch(vectors, rows_of, columns_of, rows, columns)
-    expected = [dot(vectors[i], vectors[j]) for i in (0, 1) for j in (5, 6, 7, 0)]
-    expected += [dot(vectors[i], vectors[j]) for i in (2, 3, 4) for j in (8, 2)]
-    assert found == pytest.approx(expected, abs=1e-6)
-    assert found[3] == 1.0  # a text and itself
-    assert found.max() <= 1.0
-
-
-def test_published_constants() -> None:
-    assert (GAP_PENALTY, DIVERGENCE_THRESHOLD) == (-0.1, 0.7)
-    assert MOVES == {
-        layouts.MATCH: "match",
-        layouts.SKIP_BENCHMARK: "skip_benchmark",
-        layouts.SKIP_LLM: "skip_llm",
-    }

@@ -5,19 +5,16 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import pytest
-from growth import assert_linear
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from relfast_kernels.layouts import ACTIONS, BAD, ITEM_COLUMNS
+from relfast_kernels.layouts import ACTIONS, ITEM_COLUMNS
 from relfast_kernels.text.plans import scan
 
-from kernels import naive_seqbench as naive
+from kernels import naive_plans as naive
 
 # whole strings and syntax: no quote stands alone, so every bracket is what it seems
 WHOLE = st.lists(
@@ -86,11 +83,6 @@ def read(text: str) -> Found:
     return Found(data, room[1][:n_items], begin, end, n_plans, vote)
 
 
-def test_names_of_actions() -> None:
-    assert naive.ACTIONS == ACTIONS
-    assert naive.BAD == BAD
-
-
 @settings(deadline=None)
 @given(st.lists(WHOLE, min_size=1, max_size=4))
 @example(
@@ -107,19 +99,6 @@ def test_same_plans_as_trying_every_bracket(texts: list[str]) -> None:
         expected = naive.find_plans(text)
         assert found.items == (expected[-1] if expected else [])
         assert found.count == len(expected)
-
-
-@settings(deadline=None)
-@given(BROKEN)
-def test_what_is_found_is_a_plan(text: str) -> None:
-    found = read(text)
-    items = found.items
-    assert bool(items) == bool(found.count)
-    if items:
-        whole = found.cut(found.begin, found.end)
-        assert naive.read_sequence(whole, 0, "]", True) == (items, len(whole))
-    if not naive.find_plans(text):
-        assert not items
 
 
 def test_votes_tell_plans_apart() -> None:
@@ -189,12 +168,3 @@ HOSTILE = [
     "[1,",
     "['\\",
 ]
-
-
-@pytest.mark.parametrize("unit", HOSTILE)
-def test_linear_time(unit: str) -> None:
-    assert_linear(lambda n: partial(read, unit * (n // len(unit))), 20_000)
-
-
-def test_an_empty_text() -> None:
-    assert read("").items == []

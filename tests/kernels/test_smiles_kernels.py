@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_smiles import hydrogens, is_certainly_invalid, may_be_undecided, same, write
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles import graph_code, layouts, lists, plain
 from relfast_kernels.smiles import table as tables
@@ -54,33 +53,6 @@ SEEDS = st.integers(0, 2**30).map(random.Random)
 
 
 @pytest.mark.slow
-@settings(max_examples=600, deadline=None)
-@given(graph=molecules(), rng=SEEDS)
-def test_one_molecule_has_one_code_however_it_is_written(graph: nx.Graph, rng: random.Random) -> None:
-    found = {code_of(write(graph, rng)) for _ in range(4)}
-    assert len(found) == 1
-    (code,) = found
-    if code == UNKNOWN:
-        assert may_be_undecided(graph)
-    elif code == INVALID:
-        assert any(hydrogens(graph, atom) is None for atom in graph)
-    else:
-        assert not is_certainly_invalid(graph)
-
-
-@settings(max_examples=600, deadline=None)
-@given(one=molecules(), other=molecules(), rng=SEEDS)
-def test_codes_are_equal_where_graphs_are(one: nx.Graph, other: nx.Graph, rng: random.Random) -> None:
-    code, other_code = code_of(write(one, rng)), code_of(write(other, rng))
-    if isinstance(code, bytes) and isinstance(other_code, bytes):
-        if code != other_code:
-            assert not same(one, other)
-        elif not may_be_undecided(one):
-            # of an aromatic ring there are several ways to write the double bonds down
-            assert same(one, other)
-
-
-@pytest.mark.slow
 def test_symmetrical_molecules() -> None:
     """Colour refinement alone cannot tell these apart, or cannot order their atoms."""
     cubane = "C12C3C4C1C5C2C3C45"
@@ -94,20 +66,6 @@ def test_symmetrical_molecules() -> None:
     assert all(isinstance(code, bytes) for code in codes)
     assert len(set(codes)) == len(codes)
     assert code_of("C23C1C4C2C6C3C1C46") == code_of(cubane)
-
-
-def test_the_search_is_given_up_and_the_graph_is_what_decides() -> None:
-    rng = random.Random(5)
-    ring = nx.circulant_graph(24, [1, 12])
-    for _, _, bond in ring.edges(data=True):
-        bond["order"] = 1
-    # many rings beside each other: 4! * 3^4 ways to single atoms out
-    many = nx.disjoint_union_all([nx.cycle_graph(3)] * 8)
-    for graph in (ring, many):
-        nx.set_node_attributes(graph, "C", "element")
-        nx.set_edge_attributes(graph, 1, "order")
-        assert len({code_of(write(graph, rng)) for _ in range(5)}) == 1
-    assert code_of(write(many, rng)) == UNKNOWN
 
 
 def test_ways_of_writing_that_are_left_to_rdkit() -> None:
@@ -149,51 +107,6 @@ def bonds(text: str) -> list[int]:
         start = layouts.BONDS + layouts.MAX_DEGREE * atom
         found += [int(bond & 7) for bond in GRAPH[start : start + GRAPH[layouts.DEGREE + atom]]]
     return sorted(found)[::2]
-
-
-def test_aromatic_rings_in_several_spellings() -> None:
-    for spellings in AROMATIC:
-        codes = {code_of(text) for text in spellings}
-        assert len(codes) == 1, spellings
-        assert isinstance(codes.pop(), bytes), spellings
-
-
-def test_bonds_that_are_aromatic() -> None:
-    for text, aromatic, others in (
-        ("c1ccccc1c1ccccc1", 12, [1]),
-        ("c1ccc2ccccc2c1", 11, []),
-        # the bond that the rings of azulene share is none, in pyrene all are
-        ("C1=CC2=CC=CC2=CC=C1", 10, [1]),
-        ("c1cc2ccc3cccc4ccc(c1)c2c34", 19, []),
-        ("O=C1C=CC(=O)C=C1", 0, [1, 1, 1, 1, 2, 2, 2, 2]),
-        ("O=c1cc[nH]cc1", 6, [2]),
-        ("C1=CCC=C1", 0, [1, 1, 1, 2, 2]),
-        ("C1=CC=C1", 0, [1, 1, 2, 2]),
-        ("C1=CC2CC1C=C2", 0, [1, 1, 1, 1, 1, 1, 2, 2]),
-        ("c1ccc2c(c1)CCC2", 6, [1, 1, 1, 1]),
-    ):
-        assert bonds(text) == others + [layouts.AROMATIC_BOND] * aromatic, text
-
-
-def test_what_rdkit_wrote() -> None:
-    benzene = code_of("c1ccccc1", by_rdkit=True)
-    assert isinstance(benzene, bytes)
-    assert benzene != code_of("C1CCCCC1", by_rdkit=True)
-    assert code_of("Cc1c[nH]cn1", by_rdkit=True) == code_of("Cc1cnc[nH]1", by_rdkit=True)
-    assert code_of("C[NH3+]", by_rdkit=True) != code_of("CN", by_rdkit=True)
-    assert code_of("c1ccc(-c2ccccc2)cc1", by_rdkit=True) != code_of("c1ccc2c(c1)ccc1ccccc12", by_rdkit=True)
-    assert code_of("CCO", by_rdkit=True) == code_of("OCC")
-    assert code_of("C~C", by_rdkit=True) == code_of("*C", by_rdkit=True) == UNKNOWN
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    text=st.text(st.sampled_from("CCNOc1234(()=#-[]H@/\\%.+*~BrlSFPI \n:"), max_size=30),
-    by_rdkit=st.booleans(),
-)
-def test_any_text_is_read(text: str, by_rdkit: bool) -> None:
-    result = code_of(text, by_rdkit=by_rdkit)
-    assert isinstance(result, bytes) or result in (UNKNOWN, INVALID)
 
 
 def match(
@@ -274,61 +187,9 @@ def test_golds_that_are_kept_give_what_they_did(
             assert told == match(other, [(gold, pred)], strict=strict)
 
 
-@pytest.mark.slow
-@settings(max_examples=300, deadline=None)
-@given(
-    records=st.lists(
-        st.tuples(st.lists(st.sampled_from(WORDS), max_size=5), st.lists(st.sampled_from(WORDS), max_size=6)),
-        max_size=4,
-    ),
-    size=st.sampled_from([1, 4, 64]),
-)
-def test_lists_are_matched_greedily_whatever_the_size_of_the_table(
-    records: list[tuple[list[str], list[str]]], size: int
-) -> None:
-    table = tables.new_table(size, 16 * size, 4 * size, 4 * layouts.MAX_CODE + 64 * size)
-    roomy = tables.new_table(64, 1024, 64, 8192)
-    for (gold, pred), (tp, vote, decided), told in zip(
-        records, match(table, records), match(roomy, records), strict=True
-    ):
-        if "C*" in (*gold, *pred):
-            assert not decided
-        else:
-            assert told[2] == 1
-            if decided:
-                assert [tp, vote, decided] == told
-        if not decided:
-            continue
-        left = [code_of(text) for text in gold]
-        found = 0
-        expected = 0
-        for text in pred:
-            code = code_of(text)
-            if code == INVALID:
-                expected += layouts.INVALID_VOTE
-            elif code in left:
-                expected += relfast_table.vote_of_place(left.index(code))
-                left[left.index(code)] = 0
-                found += 1
-            else:
-                expected += fingerprint_of(text)
-        assert (tp, vote) == (found, expected & layouts.FINGERPRINT_MASK)
-
-
 def fingerprint_of(text: str) -> int:
     n = plain.read_plain(np.frombuffer(text.encode(), np.uint8), 0, len(text), GRAPH)
     return graph_code.fingerprint(GRAPH, n)
-
-
-def test_what_is_learnt_decides() -> None:
-    table = tables.new_table(8, 256, 8, 4096)
-    record = [(["C*", "CO"], ["*C", "C* |x", "OC"])]
-    assert match(table, record)[0][2] == 0
-    code = np.frombuffer(b"something", np.uint8)
-    for text, learnt in (("C*", code), ("*C", code), ("C* |x", code[:0])):
-        tables.learn(np.frombuffer(text.encode(), np.uint8), learnt, 7, *table[:7])
-    expected = relfast_table.vote_of_place(0) + relfast_table.vote_of_place(1) + layouts.INVALID_VOTE
-    assert match(table, record)[0] == [2, expected & layouts.FINGERPRINT_MASK, 1]
 
 
 def test_votes_of_places_are_those_of_relfast_chem() -> None:

@@ -12,7 +12,6 @@ from spellings import spell
 from strict.cases_rel_c2 import GRID, grid
 
 import relfast
-from relfast.chem import smiles_table
 from relfast.chem.clean import NO_ISOMER, ordinary_formula
 from relfast.chem.common_motifs import COMMON_MOTIFS
 from relfast.chem.isomers import isomers
@@ -127,29 +126,6 @@ def rooted(smiles: str, rng: random.Random) -> str:
         return smiles
     root = rng.randrange(mol.GetNumAtoms()) if rng.random() < 0.5 else -1
     return str(Chem.MolToSmiles(mol, rootedAtAtom=root))
-
-
-def test_neutral_isomers_with_and_without_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(9)
-    rows = []
-    for record in rng.sample(rel_records("REL-C3"), 120):
-        answer = record["answer"]
-        universe = isomers(record["metadata"]["formula"])
-        named = [
-            *rng.sample(answer["missing_smiles"], min(4, len(answer["missing_smiles"]))),
-            *rng.sample(universe, min(6, len(universe))),
-            *rng.sample(answer["molecules"], 1),
-            rng.choice(universe) + "C",
-        ]
-        text = "\n".join(f"<smiles>{rooted(one, rng)}</smiles>" for one in named)
-        rows.append({"id": record["id"], "task": "REL-C3", "answer": answer, "response": text})
-    results = []
-    for known in (smiles_table.simple_table(), None):
-        monkeypatch.setattr(smiles_table, "_table", known)
-        monkeypatch.setattr(smiles_table, "_looked", float("inf"))
-        scores = relfast.score(rows, policy="strict", workers=0)
-        results.append([(score.to_row(), score.vote) for score in scores])
-    assert results[0] == results[1]
 
 
 def test_formulas_of_ordinary_molecules() -> None:

@@ -1,0 +1,119 @@
+"""Random mazes and plans, rings and doors without keys among them, scored as another reading of the rules has it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+
+import pytest
+import seqbench_checker as checker
+from seeds import fresh, rounds
+
+import relfast
+from relfast.seqbench import Maze, shortest_plan
+
+
+def context_of(rng: random.Random) -> str:
+    """A few rooms, some joined twice over; keys that open several doors, or none, or lie nowhere."""
+    rooms, keys = [f"R{n}" for n in range(rng.randint(2, 8))], ["1", "2", "3"]
+    pairs = {(rng.choice(rooms[:n]), rooms[n]) for n in range(1, len(rooms))}
+    pairs |= {
+        (one, other) for one, other in zip(rng.choices(rooms, k=3), rooms[1:], strict=False) if one < other
+    }
+    facts = []
+    for one, other in sorted(pairs):
+        locked = rng.random() < 0.4
+        facts.append(
+            f"Room {one} and {other} are connected by {'a closed and locked' if locked else 'an open'} door."
+        )
+        if locked and rng.random() < 0.9:
+            facts.append(f"The locked door between {one} and {other} requires key {rng.choice(keys)}.")
+    facts += [f"Key {key} is in room {rng.choice(rooms)}." for key in keys[: rng.randint(1, 3)]]
+    rng.shuffle(facts)
+    return " ".join(
+        [*facts, f"Bob is in room {rng.choice(rooms)}.", f"Alice is in room {rng.choice(rooms)}."]
+    )
+
+
+def plan_of(world: checker.World, gold: list[str], rng: random.Random) -> list[str]:
+    """Gold changed in places, or mostly legal steps at random."""
+    everything = [f"{verb}: {name}" for verb in ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open_door_to", "rescue")
+                  for name in (*world.graph, *world.keys, world.target, "X")]  # fmt: skip
+    plan = list(gold) if rng.random() < 0.6 else [gold[0]]
+    for _ in range(rng.randrange(3) if len(plan) > 1 else rng.randrange(20)):
+        if len(plan) > 1 and rng.random() < 0.3:
+            del plan[rng.randrange(len(plan))]
+            continue
+        state, legal = state_after(world, plan)
+        choices = [action for action, _ in checker.steps(world, state)] if legal == len(plan) else everything
+        at = len(plan) if rng.random() < 0.7 else rng.randrange(len(plan) + 1)
+        plan.insert(at, rng.choice(choices if choices and rng.random() < 0.9 else everything))
+    return plan or [gold[-1]]
+
+
+def state_after(world: checker.World, plan: list[str]) -> tuple[checker.State, int]:
+    """Where the legal actions of a plan lead, and how many there are."""
+    legal = checker.run(world, plan)
+    state: checker.State = (world.start, frozenset(), frozenset(), None)
+    for action in plan[1 : len(plan) if legal is None else legal]:
+        state = dict(checker.steps(world, state)).get(action, state)
+    return state, len(plan) if legal is None else legal
+
+
+def way_on(world: checker.World, state: checker.State) -> int:
+    """Actions from a state to the rescue, 0 where there is no way."""
+    depth, queue = {state: 1}, deque([state])
+    while queue:
+        at = queue.popleft()
+        if at[0] == world.goal:
+            return depth[at]
+        for _, behind in checker.steps(world, at):
+            if behind not in depth:
+                depth[behind] = depth[at] + 1
+                queue.append(behind)
+    return 0
+
+
+@pytest.mark.fuzz
+def test_random_plans_in_random_mazes() -> None:
+    rng, seen = fresh(61), Counter[str]()
+    for _ in range(rounds(4_000)):
+        context = context_of(rng)
+        world = checker.from_context(context, "Bob", "Alice")
+        golds = checker.all_shortest_plans(world, 1)
+        found = shortest_plan(Maze.from_row({"context": context}))
+        if not golds:
+            assert found is None
+            seen["no way"] += 1
+            continue
+        assert found is not None
+        assert checker.run(world, found) is None
+        best = len(golds[0])
+        assert len(found) == best
+        plans = [golds[0], *(plan_of(world, golds[0], rng) for _ in range(8))]
+        rows = [
+            {"task": "SeqBench", "question": context, "answer": {"actions": golds[0]}, "response": str(plan)}
+            for plan in plans
+        ]
+        for plan, row in zip(plans, relfast.score(rows, policy="strict", workers=0), strict=True):
+            index, metrics = checker.run(world, plan), row.metrics
+            assert metrics["violation_index"] == index, (context, plan)
+            assert metrics["optimal"] is (index is None and len(plan) == best)
+            state, legal = state_after(world, plan)
+            rest = way_on(world, state)
+            if index is None or metrics["violation"] == "after_rescue":
+                expected = best / len(plan)
+            elif index == 0 or rest == 0 or rest >= best - 1:
+                expected = 0.0
+            else:
+                expected = (
+                    0.5 * ((best - 1 - rest) / (best - 1)) ** 2 * min(1, best / max(len(plan), legal + rest))
+                )
+            assert metrics["walk_score"] == pytest.approx(expected), (context, plan)
+            seen[str(metrics["violation"])] += 1
+    assert (
+        min(
+            seen[kind] for kind in ("no way", "None", "door_locked", "wrong_key", "key_not_here", "no_rescue")
+        )
+        > 3
+    ), seen
