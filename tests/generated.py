@@ -71,7 +71,7 @@ def generate(task: str, n: int, seed: int, **parameters: Any) -> list[Rec]:
 def in_fresh_process(arguments: list[str], output: Path, hash_seed: str) -> bytes:
     """The bytes that ``relfast generate`` writes in a process with its own hash seed."""
     environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": f"{ROOT}:{ROOT / 'kernels'}"}
-    command = [sys.executable, "-m", "relfast.cli.main", "generate", *arguments, "-o", str(output), "-q"]
+    command = [sys.executable, "-m", "relfast.cli.main", "generate", *arguments, "-o", str(output)]
     subprocess.run(command, check=True, env=environment, cwd=ROOT)
     return output.read_bytes()
 

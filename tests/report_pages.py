@@ -31,7 +31,7 @@ def records(shift: int) -> list[dict[str, Any]]:
     """A model's dump; ``shift`` tells models apart."""
     made: list[dict[str, Any]] = [
         {"id": f"a{n}", "task": "REL-A1", "question": f"Which? {n}", "answer": {"target": n % 8},
-         "response": f"Answer {(n + shift) % 5 + 1}"}
+         "response": f"Answer {(n + shift) % 5 + 1}", "usage": {"completion_tokens": n + 1}}
         for n in range(60)
     ]  # fmt: skip
     made += [

@@ -49,9 +49,9 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
 def test_the_command(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     path.write_text("{broken\n" + "".join(json.dumps(row) + "\n" for row in rel_records("REL-C1")[:4]))
-    shown = CliRunner().invoke(cli, ["audit", str(path), "--workers", "0"])
+    shown = CliRunner().invoke(cli, ["audit", str(path)])
     assert shown.exit_code == 0
     assert "REL-C1" in shown.stdout
     assert f"1 of 5 lines passed over; the first: {path}:1: not JSON" in shown.stderr
-    printed = CliRunner().invoke(cli, ["audit", str(path), "--workers", "0", "--json"])
+    printed = CliRunner().invoke(cli, ["audit", str(path), "--json"])
     assert {row["task"] for row in json.loads(printed.stdout)} == {"REL-C1"}

@@ -39,6 +39,8 @@ from relfast.tasks import TASKS
 
 REPORT_DIR: Final = "report"
 RESULTS_FILE: Final = "results.json"
+JUDGED: Final = "ReAlign"
+"""The task whose answers a model can judge."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,8 @@ class Bench:
                 scored.append(str(_scored(folder, part)))
             if self.reports:
                 watch.step(f"{model.name}: writing the report")
-                generate_report(scored, folder / REPORT_DIR)
+                drawn = {JUDGED: FIGURES_DIR} if model.judge is not None else {}
+                generate_report(scored, folder / REPORT_DIR, drawn=drawn)
         if len(self.models) > 1 and self.reports:
             watch.step("writing the report of all models")
             generate_report(self._named(), self.folder / REPORT_DIR)
@@ -255,7 +258,7 @@ class Bench:
 
 def _is_judged(requests: Sequence[Request]) -> bool:
     """Whether these are ReAlign's problems: answers to others are compared with a gold that decides."""
-    return {request.task for request in requests} == {"ReAlign"}
+    return {request.task for request in requests} == {JUDGED}
 
 
 def _responses(folder: Path, part: Part) -> Path:

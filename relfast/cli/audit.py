@@ -20,10 +20,8 @@ from relfast.cli.main import EXIT_USAGE, say
     metavar="N",
     help="Records of each task that are tried.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Of the guesses.")
-@click.option("--workers", type=click.IntRange(0), metavar="N", help="Worker processes; 0 = in this process.  [default: usable cores]")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
-def command(files: tuple[str, ...], limit: int, seed: int, workers: int | None, as_json: bool) -> int:
+def command(files: tuple[str, ...], limit: int, as_json: bool) -> int:
     """What can be earned on records without solving them, under both policies.
 
     FILE holds records, with or without responses: .jsonl, .gz, .zst or .parquet, or - for stdin. Each task's
@@ -51,7 +49,7 @@ def command(files: tuple[str, ...], limit: int, seed: int, workers: int | None, 
                     n_passed += 1
                     first = first or f"{source.path}:{number}: {error}"
 
-    findings = audit(rows(), limit=limit, seed=seed, workers=workers)
+    findings = audit(rows(), limit=limit)
     if n_passed:
         say(f"relfast: {n_passed:,} of {n_rows:,} lines passed over; the first: {first}")
     if not findings:

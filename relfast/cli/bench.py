@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 )
 @click.option("--no-report", is_flag=True, help="No page and no figures; `relfast report` makes them later.")
 @asking_options
-@options_of(AllOptions)
+@options_of(AllOptions, without=("b1_min_f1", "tautomers"))
 @click.option(
     "--resume", is_flag=True, help="Go on with an interrupted run; failed requests are asked again."
 )

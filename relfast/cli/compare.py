@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import orjson
 
 from relfast.cli.main import say
-from relfast.comparison.model import Comparison, PairsOf
+from relfast.comparison.model import Comparison
 from relfast.errors import UsageError, printable
 from relfast.json_text import encode_json
 from relfast.outputs import STDOUT, refuse_existing, whole_file
-from relfast.stats.intervals import LEVEL
 
 if TYPE_CHECKING:
     from relfast.comparison.comparing import Comparing
 
-FORMATS = ("table", "json", "csv", "latex")
+FORMATS: Final = ("table", "json", "csv", "latex")
+FLIPS_SHOWN: Final = 5
+"""Flipped records named below the table, and in JSON."""
 
 
 @click.command(name="compare")
@@ -46,31 +47,12 @@ FORMATS = ("table", "json", "csv", "latex")
     help="correct, reward, or a metric of the rows.",
 )
 @click.option(
-    "--pairs",
-    type=click.Choice(get_args(PairsOf)),
-    default="all",
-    show_default=True,
-    help="Each run with each later one, or the first with each other one.",
-)
-@click.option(
-    "--level", type=float, default=LEVEL, show_default=True, help="Confidence level of the intervals."
-)
-@click.option(
     "--bootstrap",
     type=int,
     metavar="N",
     help="Intervals from N draws of a paired bootstrap over prompts, such as 10000.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of bootstrap and sampled permutations.")
 @click.option("--flips", metavar="FILE", help="Write the records that flipped: .jsonl or .csv.")
-@click.option(
-    "--show",
-    type=click.IntRange(0),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="Flipped records named below the table, and in JSON.",
-)
 @click.option(
     "--allow-different",
     is_flag=True,
@@ -82,7 +64,6 @@ def command(
     form: str | None,
     output: str,
     flips: str | None,
-    show: int,
     overwrite: bool,
     **options: Any,
 ) -> int:
@@ -106,7 +87,7 @@ def command(
     result = comparing(
         [path for _, path in named],
         names=None if None in names else [name for name in names if name is not None],
-        max_flips=show,
+        max_flips=FLIPS_SHOWN,
         **options,
     )
     if form == "table" and output == STDOUT:

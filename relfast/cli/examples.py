@@ -18,7 +18,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "validate": ("relfast validate records.jsonl", "relfast validate records.jsonl.gz --max-errors 5"),
     "audit": ("relfast audit records.jsonl", "relfast audit records.jsonl --limit 1000 --json"),
-    "show": ("relfast show run.jsonl:0", "relfast show run.jsonl --id maze-7"),
+    "show": ("relfast show run.jsonl:0", "relfast show run.jsonl:maze-7"),
     "report": (
         "relfast report rows.jsonl -o report",
         "relfast report a.scored.jsonl b.scored.jsonl -o report",
@@ -69,22 +69,14 @@ _GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
         **_ASKING,
     },
     "run": {"What is asked": ("api", "model", "task", "limit", "samples", "prompt"), **_ASKING},
-    "realign": {
-        "What is asked": ("model", "api", "mock", "data", "dataset", "subsets", "limit", "judge"),
-        **_ASKING,
-    },
 }
 """Options by group, in the order they are shown; those of no group decide scores, and stand second."""
 
 _REST: Final = "What decides a score"
 
-_RARE_OF_BENCH: Final = frozenset(
-    {*_ANSWERS[3:], *_SERVER[2:], "reasoning", "b1_min_f1", "tautomers", "device", "no_report"}
-)
 _RARE: Final[Mapping[str, frozenset[str]]] = {
     "score": frozenset({"filter", "max_line_bytes", "part_bytes", "b1_min_f1", "tautomers", "device"}),
-    "bench": _RARE_OF_BENCH,
-    "realign": _RARE_OF_BENCH,
+    "bench": frozenset({*_ANSWERS[3:], *_SERVER[2:], "reasoning", "device", "no_report"}),
     "run": frozenset({*_ANSWERS[4:], *_SERVER[2:]}),
 }
 """Options that one user in a hundred needs: ``--help-all`` shows them."""

@@ -33,12 +33,11 @@ def subcommand(task: Task) -> click.Command:
     @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S", help="The same seed gives the same bytes.")  # fmt: skip
     @click.option("-o", "--output", default=STDOUT, show_default=True, metavar="FILE", help=".jsonl, .jsonl.gz or .jsonl.zst; - for stdout.")  # fmt: skip
     @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
-    @click.option("-q", "--quiet", is_flag=True, help="No progress and no closing line.")
     @options_of(declaring)
-    def command(count: int, seed: int, output: str, overwrite: bool, quiet: bool, **parameters: Any) -> None:
+    def command(count: int, seed: int, output: str, overwrite: bool, **parameters: Any) -> None:
         if "workers" in parameters and parameters["workers"] is None:
             parameters["workers"] = default_workers() or usable_cores()
-        reporter = ProgressReporter(quiet=quiet)
+        reporter = ProgressReporter(quiet=False)
         records = task.source.generate(
             task.name, count, seed, tell=lambda text: reporter.update(lambda: Status((text,))), **parameters
         )
@@ -49,10 +48,9 @@ def subcommand(task: Task) -> click.Command:
             for n, record in enumerate(records, 1):
                 file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
                 counting.update(n)
-        if not quiet:
-            seconds = time.monotonic() - started
-            where = "stdout" if output == STDOUT else output
-            click.echo(f"{n:,} {task.name} records in {where} ({seconds:.1f} s)", err=True)
+        seconds = time.monotonic() - started
+        where = "stdout" if output == STDOUT else output
+        click.echo(f"{n:,} {task.name} records in {where} ({seconds:.1f} s)", err=True)
 
     if getattr(declaring, "parallel", False):
         command = click.option(

@@ -9,69 +9,54 @@ from typing import Any, Final
 import click
 
 from relfast.cli import bench
-from relfast.cli.examples import HelpedCommand
 from relfast.errors import UsageError
 from relfast.realign import DEFAULT_LLM_API_ENDPOINT
 
 DEFAULT_MODEL: Final = "deepseek-ai/deepseek-math-7b-instruct"
 
-_OWN: Final = (
-    click.Argument(["models"], nargs=-1, metavar="[SUBSET]..."),
-    click.Option(["--model"], default=DEFAULT_MODEL, show_default=True, metavar="NAME", help="Model that solves the problems."),
-    click.Option(["--api"], default=DEFAULT_LLM_API_ENDPOINT, show_default=True, metavar="URL", help="Endpoint (…/v1/completions or …/v1/chat/completions) or base URL (…/v1: chat)."),
-    click.Option(["--limit"], type=click.IntRange(1), metavar="N", help="Problems of each subset.  [default: all]"),
-    click.Option(["--subsets"], multiple=True, metavar="NAME", help="Subsets, several behind it or comma-separated.  [default: all]"),
-    click.Option(["--data"], metavar="FILE", help="Problems from a file (problem, solution) instead of the hub."),
-    click.Option(["--dataset"], metavar="NAME", help="Dataset on the hub, or a local directory of one.  [default: EleutherAI/hendrycks_math]"),
-    click.Option(["-o", "--output"], default="Benchmarking", show_default=True, metavar="DIR", help="Folder of results and report."),
-)  # fmt: skip
-_REPLACED: Final = {
-    *(parameter.name for parameter in _OWN),
-    "sets",
-    "records",
-    "prompt",
-    "samples",
-    "truncated",
-    "b1_min_f1",
-    "tautomers",
-}
 
-
-def _callback(
+@click.command(name="realign", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.option("--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME", help="Model that solves the problems.")  # fmt: skip
+@click.option("--api", default=DEFAULT_LLM_API_ENDPOINT, show_default=True, metavar="URL", help="Endpoint (…/v1/completions or …/v1/chat/completions) or base URL (…/v1: chat).")  # fmt: skip
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Problems of each subset.  [default: all]")
+@click.option("--subsets", multiple=True, metavar="NAME", help="Subsets, several behind it or comma-separated.  [default: all]")  # fmt: skip
+@click.option("--data", metavar="FILE", help="Problems from a file (problem, solution) instead of the hub.")
+@click.option("--dataset", metavar="NAME", help="Dataset on the hub, or a local directory of one.  [default: EleutherAI/hendrycks_math]")  # fmt: skip
+@click.option("-o", "--output", default="Benchmarking", show_default=True, metavar="DIR", help="Folder of results and report.")  # fmt: skip
+@click.pass_context
+def command(
+    ctx: click.Context,
     model: str,
     api: str,
-    models: tuple[str, ...],
-    subsets: tuple[str, ...],
     limit: int | None,
-    mock: bool,
+    subsets: tuple[str, ...],
     data: str | None,
     dataset: str | None,
-    judge: str | None,
-    **options: Any,
+    output: str,
 ) -> int:
     """ReAlign's whole benchmark: a model solves problems, its steps are aligned, its answers judged.
 
     DIR gets realign_benchmark_results.jsonl, an entry a problem, and figures-and-statistics/ with its figures and
-    tables. It is `relfast bench --judge self` with one model, on problems of the hub.
+    tables. It is `relfast bench --judge self` with one model, on problems of the hub, and takes its other options,
+    such as --mock, --max-tokens and --resume (`relfast bench --help`).
     """
     from relfast.bench.sets import Part
     from relfast.report.realign import RESULTS_FILE
 
-    if models and not subsets:
-        raise UsageError(f"unexpected argument {models[0]!r}")
-    named = [name for text in (*subsets, *models) for name in text.split(",") if name]
+    options = bench.command.make_context("bench", ctx.args, parent=ctx.parent).params
+    more, sets, records = options.pop("models"), options.pop("sets"), options.pop("records")
+    if sets or records:
+        raise UsageError(
+            "realign takes its problems from --subsets, --data or --dataset; others: relfast bench"
+        )
+    if more and not subsets:
+        raise UsageError(f"unexpected argument {more[0]!r}")
+    named = [name for text in (*subsets, *more) for name in text.split(",") if name]
+    mock = options["mock"]
     rows, source = _problems(named, limit, mock, data, dataset)
     part = Part(RESULTS_FILE.removesuffix(".jsonl"), (), source, rows)
-    asked = () if mock else (model,)
-    return bench.run(asked, [part], api=api, mock=mock, judge=judge or "self", flat=True, **options)
-
-
-command = HelpedCommand(
-    "realign",
-    callback=_callback,
-    help=_callback.__doc__,
-    params=[*_OWN, *(each for each in bench.command.params if each.name not in _REPLACED)],
-)
+    own = {"api": api, "output": output, "limit": None, "judge": options["judge"] or "self"}
+    return bench.run(() if mock else (model,), [part], flat=True, **options | own)
 
 
 def _problems(

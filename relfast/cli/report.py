@@ -40,7 +40,6 @@ def _count(context: Any, parameter: Any, value: str) -> int:
 @click.option("--shards", is_flag=True, help="The inputs are parts of one run (`relfast score --shard`).")
 @click.option("--overwrite", is_flag=True, help="Replace an existing report.")
 @click.option("--embedder", default="auto", show_default=True, metavar="NAME|DIR", help="Embedding model of ReAlign's heatmaps.")  # fmt: skip
-@click.option("--device", default="cpu", show_default=True, help="Device of the embedding model.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def command(
     scored: tuple[str, ...],
@@ -50,7 +49,6 @@ def command(
     shards: bool,
     overwrite: bool,
     embedder: str,
-    device: str,
     quiet: bool,
 ) -> int:
     """Figures, tables and one HTML page from SCORED: rows of `relfast score`, or their --summary files.
@@ -75,7 +73,7 @@ def command(
             from relfast.realign.aligner import StepAligner
             from relfast.report.realign import generate_analysis_report
 
-            aligner = StepAligner(embedder, device)
+            aligner = StepAligner(embedder)
             report = generate_analysis_report(results, output, aligner=aligner, on_step=reporter.step)
         else:
             report = generate_report(

@@ -8,23 +8,24 @@ from typing import Any, Final
 
 import click
 
-from relfast.errors import InputError, UsageError
+from relfast.errors import InputError
 
 DRAWN: Final = "SeqBench"
 
 
 @click.command(name="show")
 @click.argument("record", metavar="FILE[:ID | :INDEX]")
-@click.option("--id", "record_id", help="The record of that id. [default: the first record]")
-@click.option("--index", type=int, help="The record on that line, counted from 0.")
-def command(record: str, record_id: str | None, index: int | None) -> None:
-    """Draw a maze of SeqBench: doors, keys, the gold plan, and the model's where there is a response."""
+def command(record: str) -> None:
+    """Draw a maze of SeqBench: doors, keys, the gold plan, and the model's where there is a response.
+
+    The record is the first of FILE, the one with an ID, or the one on the line INDEX, counted from 0.
+    """
     from relfast.formats import read_row
     from relfast.formats.paths import MISSING
     from relfast.tasks import find_task, infer_task
     from relfast.tasks.seqbench.display import draw, picture_of
 
-    path, row = _find(record, record_id, index)
+    path, row = _find(record)
     entry = read_row(row, "auto")
     question, answer, response = (
         None if part is MISSING else part for part in (entry.question, entry.answer, entry.response)
@@ -47,20 +48,18 @@ def command(record: str, record_id: str | None, index: int | None) -> None:
         click.echo("".join(click.style(text, fg=colour) if colour else text for text, colour in line))
 
 
-def _find(record: str, record_id: str | None, index: int | None) -> tuple[str, Mapping[str, Any]]:
+def _find(record: str) -> tuple[str, Mapping[str, Any]]:
     """The file, and the row asked for."""
     from relfast.engine.io.lines import iterate_lines
     from relfast.json_text import Undecodable, decode_object
 
-    path, which = record, None
+    path, wanted = record, ""
     if not Path(record).exists() and ":" in record:
-        path, _, which = record.rpartition(":")
-    if sum(part is not None for part in (which, record_id, index)) > 1:
-        raise UsageError("say once which record: FILE:ID, FILE:INDEX, --id or --index")
-    if which is not None and which.isdecimal():
-        index = int(which)
-    elif which is not None:
-        record_id = which
+        colons = [at for at, character in enumerate(record) if character == ":"]
+        # an id may have colons too
+        at = next((at for at in colons if Path(record[:at]).exists()), colons[-1])
+        path, wanted = record[:at], record[at + 1 :]
+    index = int(wanted) if wanted.isdecimal() else None
     for number, line in enumerate(iterate_lines(path)):
         if index is not None and number < index:
             continue
@@ -70,7 +69,7 @@ def _find(record: str, record_id: str | None, index: int | None) -> tuple[str, M
             if index is None:
                 continue
             raise InputError(str(error), file=path, line=number + 1) from None
-        if record_id is None or record_id in (str(row.get("id")), str(row.get("instance_id"))):
+        if index is not None or wanted in ("", str(row.get("id")), str(row.get("instance_id"))):
             return path, row
-    wanted = f"line {index}" if index is not None else f"id {record_id!r}" if record_id else "record"
-    raise InputError(f"no {wanted} in this file", file=path)
+    what = f"line {index}" if index is not None else f"id {wanted!r}" if wanted else "record"
+    raise InputError(f"no {what} in this file", file=path)

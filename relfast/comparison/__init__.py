@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from relfast.comparison.comparing import Comparing, comparing
-from relfast.comparison.model import Comparison, Flip, LeftOut, PairsOf, Run, Side, TaskComparison
+from relfast.comparison.model import Comparison, Flip, LeftOut, Run, Side, TaskComparison
 from relfast.comparison.runs import RunLike
 from relfast.stats.intervals import LEVEL
 
@@ -14,7 +14,6 @@ def compare(
     *runs: RunLike,
     names: Sequence[str] | None = None,
     metric: str = "correct",
-    pairs: PairsOf = "all",
     level: float = LEVEL,
     bootstrap: int | None = None,
     seed: int = 0,
@@ -32,8 +31,6 @@ def compare(
         What the runs are called; default: their files' names without what they share.
     metric
         ``correct``, ``reward`` or a metric of the rows.
-    pairs
-        ``all``: each run against each later one; ``first``: the first against each other one.
     level
         Confidence level of the intervals.
     bootstrap
@@ -57,7 +54,6 @@ def compare(
         runs,
         names=names,
         metric=metric,
-        pairs=pairs,
         level=level,
         bootstrap=bootstrap,
         seed=seed,
@@ -71,7 +67,6 @@ __all__ = [
     "Comparison",
     "Flip",
     "LeftOut",
-    "PairsOf",
     "Run",
     "RunLike",
     "Side",

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast.comparison.model import Comparison, Flip, PairsOf, Side, TaskComparison
+from relfast.comparison.model import Comparison, Flip, Side, TaskComparison
 from relfast.comparison.pairing import (
     Keyed,
     Pairs,
@@ -76,7 +76,6 @@ def comparing(
     *,
     names: Sequence[str] | None = None,
     metric: str = "correct",
-    pairs: PairsOf = "all",
     level: float = LEVEL,
     bootstrap: int | None = None,
     seed: int = 0,
@@ -95,8 +94,6 @@ def comparing(
     keys = [keyed(run.columns, tasks) for run in loaded]
     common = common_keys(keys)
     chosen = list(combinations(range(len(loaded)), 2))
-    if pairs == "first":
-        chosen = [(0, at) for at in range(1, len(loaded))]
     matched = [
         (at, other, task, pair(keys[at], keys[other], task, common)) for at, other in chosen for task in tasks
     ]

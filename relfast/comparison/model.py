@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, astuple, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import relfast.comparison.tables as tables
 from relfast.stats.intervals import Interval
@@ -231,7 +231,3 @@ class Comparison:
             notes=[tables.methods(self), *self.notes],
             text_columns=tables.text_columns(self),
         )
-
-
-PairsOf = Literal["all", "first"]
-"""Which runs meet: every one with every later one, or the first with each other one."""

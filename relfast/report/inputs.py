@@ -3,7 +3,7 @@ and the dump they were scored from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -20,6 +20,7 @@ from relfast.engine.io.sources import Source, find_sources
 from relfast.engine.job import Job
 from relfast.engine.rows import read_gold, records_of
 from relfast.errors import InputError, UsageError
+from relfast.formats.facts import facts_of
 from relfast.json_text import Undecodable, decode_object, shallow
 from relfast.records import Record, Score
 from relfast.report.realign import is_entry
@@ -55,6 +56,7 @@ class Dump:
         self._lines = self._numbered(self._sources)
         self._index = -1
         self._records: dict[int, Record] = {}
+        self._row: Mapping[str, Any] = {}
 
     @staticmethod
     def _numbered(sources: Sequence[Source]) -> Iterator[tuple[int, bytes]]:
@@ -81,6 +83,10 @@ class Dump:
             return None
         return record
 
+    def tokens_of(self, record: Record) -> int | None:
+        """The tokens of the response that was asked for last, where its row says them."""
+        return facts_of(self._row, record.response, record.sample, len(self._records)).tokens
+
     def _read(self, wanted: int) -> None:
         self._records = {}
         try:
@@ -100,6 +106,7 @@ class Dump:
             row = decode_object(line, EXACT_FIELDS)
         except Undecodable:
             return
+        self._row = row
         for record in records_of(row, index, self._job, self._gold, self._job.filter):
             if isinstance(record, Record):
                 record.id = shallow(record.id)

@@ -167,6 +167,7 @@ class _Packer:
                 "reward",
                 "kind",
                 "length_of",
+                "tokens",
             )
         }
         self._names: dict[str, dict[str, int]] = {name: {} for name in ("runs", "tasks", "kinds")}
@@ -193,6 +194,7 @@ class _Packer:
             "reward": score.reward,
             "kind": self._number("kinds", text_of(kept.kind)),
             "length_of": None if response is None else len(_as_text(response)),
+            "tokens": kept.tokens,
         }
         for name, value in values.items():
             self._columns[name].append(value)

@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from relfast.errors import OutputError
 from relfast.inference.header import header_line, read_header
@@ -31,6 +32,7 @@ def generate_report(
     dump: Mapping[str, Sequence[str]] | Sequence[str] = (),
     records: int = RECORDS,
     embedder: str = "auto",
+    drawn: Mapping[str, str] = MappingProxyType({}),
     on_step: OnStep = ignore_step,
 ) -> Report:
     """Tables, figures and the page of scored files (JSONL, compressed or Parquet) and summaries (JSON).
@@ -50,6 +52,8 @@ def generate_report(
         Rows of a run that the page holds with their texts.
     embedder
         Embedding model of heatmaps.
+    drawn
+        Tasks whose own figures are drawn already, and the folder that has them: the page names it.
     on_step
         Is told of each step as it begins.
 
@@ -75,7 +79,7 @@ def generate_report(
         overview.grid(runs),
         overview.scores(runs, report),
         *by_size.sections(runs, report),
-        *_own(runs, report),
+        *_own(runs, report, drawn),
         overview.samples(runs, report),
         side_by_side.section(runs, report),
         overview.mistakes(runs, report, shown),
@@ -93,7 +97,7 @@ def generate_report(
     return report
 
 
-def _own(runs: Sequence[Scored], report: Report) -> list[Section]:
+def _own(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> list[Section]:
     """The sections that tasks bring along."""
     made = []
     for name in overview.tasks_of(runs):
@@ -101,7 +105,11 @@ def _own(runs: Sequence[Scored], report: Report) -> list[Section]:
         if display is None or display.section is None:
             continue
         having = [run for run in runs if name in run.drawn or _has_cells(run, name)]
-        if having:
+        if having and name in drawn:
+            made.append(
+                Section(f"{name}: figures", [f"Its figures and tables are in {drawn[name]}/index.html."])
+            )
+        elif having:
             made.append(resolve(display.section)(having, name, report))
     return made
 

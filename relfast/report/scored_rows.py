@@ -119,11 +119,13 @@ class Drawn:
 
 
 class Kept(NamedTuple):
-    """A row that a page can show, with its record where there is one. ``kind`` is what kind of row it is."""
+    """A row that a page can show, with its record where there is one, what kind of row it is, and the tokens
+    of its response, where the dump says them."""
 
     score: Score
     record: Record | None
     kind: str
+    tokens: int | None = None
 
 
 @dataclass
@@ -324,7 +326,9 @@ class _Counter:
             return
         prompt = prompt_hash(score)
         if sample.wants(prompt, self._serial, f"{task}\n{kind}"):
-            sample.add(prompt, self._serial, f"{task}\n{kind}", Kept(score, record, kind))
+            dump = self._part.dump
+            tokens = dump.tokens_of(record) if dump is not None and record is not None else None
+            sample.add(prompt, self._serial, f"{task}\n{kind}", Kept(score, record, kind, tokens))
 
 
 def prompt_hash(score: Score) -> int:

@@ -32,7 +32,6 @@ def test_rows_in_a_file(tmp_path: Path) -> None:
         2,
         "-N",
         0.4,
-        "--shuffle",
         "-n",
         5,
         "--seed",
@@ -41,7 +40,7 @@ def test_rows_in_a_file(tmp_path: Path) -> None:
     result = generate(*arguments, "-o", output, "--workers", 1)
     assert result.exit_code == 0, result
     rows = [json.loads(line) for line in output.read_text().splitlines()]
-    assert rows == list(make_rows(5, 3, rows=6, cols=7, L=(20, 40), B=2, N=0.4, shuffle=True))
+    assert rows == list(make_rows(5, 3, rows=6, cols=7, L=(20, 40), B=2, N=0.4))
     assert list(tmp_path.iterdir()) == [output]
     refused = generate(*arguments, "-o", output)
     assert isinstance(refused.exception, OutputExistsError)
@@ -54,7 +53,7 @@ def test_facts_come_mixed_unless_asked(ordered: bool, tmp_path: Path) -> None:
     output = tmp_path / "mazes.jsonl"
     flags = ["--ordered"] if ordered else []
     assert generate("--rows", 6, "-n", 1, "--seed", 3, "-o", output, *flags).exit_code == 0
-    assert json.loads(output.read_text()) == next(make_rows(1, 3, rows=6, shuffle=not ordered))
+    assert json.loads(output.read_text()) == next(make_rows(1, 3, rows=6, ordered=ordered))
 
 
 def test_variants_of_each_maze(tmp_path: Path) -> None:

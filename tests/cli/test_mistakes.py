@@ -554,7 +554,7 @@ def test_every_command_has_two_examples_and_one_group() -> None:
         assert command.summary.startswith(line.split(maxsplit=1)[1])
 
 
-@pytest.mark.parametrize("name", ["score", "bench", "run", "realign"])
+@pytest.mark.parametrize("name", ["score", "bench", "run"])
 def test_every_option_is_in_one_group_of_the_whole_help(name: str) -> None:
     command = cli.get_command(click.Context(cli), name)
     assert command is not None

@@ -105,6 +105,9 @@ def test_mock_run_makes_every_file(
         "Spearman Correlation (Alignment vs Correctness)",
     ]
     assert r"\begin{tabular}{lrrrr}" in (report / "latex_table.txt").read_text()
+    scores = tmp_path / "report"
+    assert f"Its figures and tables are in {REPORT}/index.html." in (scores / "index.html").read_text()
+    assert not {path.name for path in scores.glob("*.png")} & {*FIGURES, *HEATMAPS}
     page = (report / "index.html").read_text()
     # what the page is made of is in it; links lead within it, and to the figures beside it
     assert not re.search(r"\ssrc=\"(?!data:)", page)

@@ -80,6 +80,8 @@ def test_records_are_there_with_their_answers_marked(page: str) -> None:
     texts = [record for n in range(len(index["starts"])) for record in unpacked(page, f"block-{n}")]
     assert len(texts) == len(index["id"])
     by_id = dict(zip(index["id"], texts, strict=True))
+    sizes = dict(zip(index["id"], zip(index["length_of"], index["tokens"], strict=True), strict=True))
+    assert (sizes["a7"], sizes["maze"]) == ((8, 8), (28, None))
     for name, text in HOSTILE.items():
         response = by_id[name]["response"]
         if name == "megabyte":

@@ -9,6 +9,7 @@ const COLUMNS = [
   ["reward", (store, at) => (store.reward[at] === null ? Number.NaN : store.reward[at])],
   ["kind", (store, at) => store.kinds[store.kind[at]]],
   ["chars", (store, at) => (store.length_of[at] === null ? Number.NaN : store.length_of[at])],
+  ["tokens", (store, at) => (store.tokens[at] === null ? Number.NaN : store.tokens[at])],
 ];
 const CHOICES = { model: ["run", "runs"], task: ["task", "tasks"], kind: ["kind", "kinds"] };
 const FIELDS = ["find", "model", "task", "outcome", "kind", "text"];
@@ -23,6 +24,7 @@ class Browser {
     this.search = 0;
     this.places = [];
     $("list").classList.toggle("one-model", store.runs.length < 2);
+    $("list").classList.toggle("no-tokens", store.tokens.every((n) => n === null));
     $("differ").closest("label").hidden = store.runs.length < 2;
     this.texts = Array.from({ length: store.length }, (_, at) =>
       `${store.id[at]} ${store.tasks[store.task[at]]} ${store.kinds[store.kind[at]]}`.toLowerCase());
@@ -157,7 +159,7 @@ class Browser {
       make("a", { href: this.address(at), dir: "auto", title: String(store.id[at]).slice(0, 400) }, end_of(String(store.id[at])).replace(EACH_UNSEEN, "\ufffd") || "(empty)"),
       store.tasks[store.task[at]], store.runs[store.run[at]],
       store.reward[at] === null ? "–" : number(store.reward[at]), store.kinds[store.kind[at]].replaceAll("_", " "),
-      store.length_of[at] === null ? "–" : store.length_of[at].toLocaleString("en"),
+      counted(store.length_of[at]), counted(store.tokens[at]),
     ];
     return make("tr", { "data-at": String(at), "aria-current": at === this.open ? "true" : null }, ...cells.map((cell) => make("td", {}, cell)));
   }

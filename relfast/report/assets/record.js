@@ -25,6 +25,10 @@ function number(value) {
   return Number.isInteger(value) ? String(value) : value.toFixed(3);
 }
 
+function counted(value) {
+  return value === null ? "–" : value.toLocaleString("en");
+}
+
 function metricsOf(record) {
   const list = make("dl", { class: "metrics" });
   for (const [name, value] of record.metrics) {
@@ -78,7 +82,8 @@ function recordPage(store, at, record, browser) {
     make("h3", { dir: "auto" }, make("span", { class: `outcome ${CLASSES[outcome]}` }, `${SIGNS[outcome]} `), shown(String(store.id[at]))),
     make("p", { class: "note" }, `${task} · ${store.runs[store.run[at]]} · line ${store.line[at] + 1}, sample ${store.sample[at]} · `,
       OUTCOMES[outcome] === "no score" ? `no score (${store.statuses[store.status[at]]})` : OUTCOMES[outcome], store.reward[at] === null ? "" : ` · reward ${number(store.reward[at])}`,
-      store.kinds[store.kind[at]] === "right" ? "" : ` · ${store.kinds[store.kind[at]]}`),
+      store.kinds[store.kind[at]] === "right" ? "" : ` · ${store.kinds[store.kind[at]]}`,
+      store.length_of[at] === null ? "" : ` · ${counted(store.length_of[at])} characters`, store.tokens[at] === null ? "" : ` · ${counted(store.tokens[at])} tokens`),
     make("div", { class: "bar" },
       make("a", { href: browser.address(null), class: "way-back" }, "← List"),
       make("button", { type: "button", onclick: () => browser.step(-1) }, "Previous (k)"),

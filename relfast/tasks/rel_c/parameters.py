@@ -150,6 +150,7 @@ class MotifParameters:
         MCS_STEPS,
         Whole(),
         "Search steps after which a group is given up.",
+        flag=None,
     )
     gold_share: float = parameter(
         GOLD_SHARE, Number(0, 1), "How often a motif may be gold, as a share of the records."

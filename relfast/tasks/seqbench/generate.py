@@ -380,7 +380,7 @@ def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
         f"{seed}_rkc{settings.remove_keys}_n{float(settings.N)}",
         names,
         float(settings.N),
-        settings.mixed,
+        not settings.ordered,
         (seed, _TEXT_STREAM),
     )
 

@@ -96,8 +96,6 @@ class Parameters:
         Backtracking count: locked doors on the way, each with a detour to its key. Hit exactly.
     N
         Noise ratio: the share of the distracting facts that is kept, rounded to whole facts.
-    shuffle
-        Mix the facts of the context; False is the same as ``ordered``.
     names
         Agent and target, or ``"random"``.
     remove_keys
@@ -108,8 +106,8 @@ class Parameters:
         mazes of a size that carries it. Bins that nothing reaches are an error, or with ``skip_unreachable``
         left out.
     ordered
-        Leave the facts in the published order: supporting ones first, in the order of the path. Whoever
-        writes them down in that order has the plan.
+        Leave the facts in the published order, supporting ones first, in the order of the path, which gives
+        the plan away; else they are shuffled.
     """
 
     about: ClassVar[str] = (
@@ -136,9 +134,6 @@ class Parameters:
         flag="-N",
         repeat=True,
     )
-    shuffle: bool = parameter(
-        True, Flag(), "Mix the facts, so that their order does not give the plan away. [default]"
-    )
     names: tuple[str, str] | str = parameter(
         ("Bob", "Alice"), People(), "AGENT,TARGET, or random: others in each maze."
     )
@@ -149,7 +144,9 @@ class Parameters:
         repeat=True,
     )
     ordered: bool = parameter(
-        False, Flag(), "Facts in the published order: supporting ones first, along the path. It is a leak."
+        False,
+        Flag(),
+        "Facts unshuffled, as published: supporting ones first, along the path. It is a leak.",
     )
     cover: bool = parameter(
         False,
@@ -194,11 +191,6 @@ class Parameters:
         assert isinstance(self.L, tuple)
         low, high = self.L
         return [(at, min(at + self.bin_width - 1, high)) for at in range(low, high + 1, self.bin_width)]
-
-    @property
-    def mixed(self) -> bool:
-        """Whether the facts come in any order."""
-        return self.shuffle and not self.ordered
 
     @property
     def extra(self) -> int:
