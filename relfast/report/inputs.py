@@ -23,7 +23,6 @@ from relfast.errors import InputError, UsageError
 from relfast.formats.facts import facts_of
 from relfast.json_text import Undecodable, decode_object, shallow
 from relfast.records import Record, Score
-from relfast.report.realign import is_entry
 from relfast.stats.samples import id_text
 from relfast.stats.summary import Summary, TaskSummary
 from relfast.tasks import EXACT_FIELDS
@@ -173,6 +172,11 @@ def _as_summary(source: Source) -> Summary | None:
     if source.codec not in ("plain", "json") or not source.path.endswith(".json"):
         return None
     return read_summary(Path(source.path))
+
+
+def is_entry(row: Mapping[str, Any]) -> bool:
+    """Whether a row is one of ReAlign's result entries."""
+    return "alignment_score" in row and "final_correct" in row
 
 
 def realign_results(names: Sequence[str]) -> str | None:

@@ -19,12 +19,16 @@ from relfast.json_text import Undecodable, decode_object
 from relfast.report import alignment_figures, figures
 from relfast.report.base import FORMATS, OnStep, Report, ignore_step
 from relfast.report.figures import Point
+from relfast.report.inputs import is_entry
+from relfast.report.overview import Drawer
 from relfast.report.page import Page, Picture, Section, Table, write_page
+from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import wilson
+from relfast.tasks.options import AllOptions
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
-from relfast.tasks.realign.score import quadrant
+from relfast.tasks.realign.display import MAX_STEPS_DRAWN
+from relfast.tasks.realign.extract import read_reference, read_response
 
-QUADRANTS: Final = ("robust", "lucky", "hallucination", "failure")
 TOTAL: Final = "TOTAL"
 _FEWEST_FOR_CORRELATION: Final = 3
 
@@ -81,12 +85,14 @@ def first_divergence(alignment: Sequence[dict[str, Any]]) -> int | None:
     return None
 
 
-def quadrant_shares(solved: Solved) -> dict[str, float]:
+def quadrant_shares(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> dict[str, float]:
     """Share of each quadrant among all solutions; zeros without any."""
-    counts = dict.fromkeys(QUADRANTS, 0)
-    for score, correct in zip(solved.scores, solved.correct, strict=True):
-        counts[quadrant(float(score), bool(correct))] += 1
-    return {name: count / max(1, len(solved)) for name, count in counts.items()}
+    high = scores >= DIVERGENCE_THRESHOLD
+    members = (high & correct, ~high & correct, high & ~correct, ~high & ~correct)
+    return {
+        name: float(chosen.sum()) / max(1, len(scores))
+        for name, chosen in zip(alignment_figures.QUADRANTS, members, strict=True)
+    }
 
 
 def summary_table(solved: Solved) -> Any:
@@ -112,15 +118,10 @@ def summary_table(solved: Solved) -> Any:
     return pandas.DataFrame.from_dict(rows, orient="index").astype({"Count": int})
 
 
-def correlations(solved: Solved) -> list[tuple[str, float | None, str]]:
-    """Pearson's and Spearman's correlation of alignment with correctness: name, value, and why it is None."""
-    return correlation(solved.scores, solved.correct)
-
-
-def correlation(
+def correlations(
     scores: NDArray[np.float64], correct: NDArray[np.bool_]
 ) -> list[tuple[str, float | None, str]]:
-    """See `correlations`."""
+    """Pearson's and Spearman's correlation of alignment with correctness: name, value, and why it is None."""
     why = _no_correlation(scores, correct)
     if why is not None:
         return [("Pearson", None, why), ("Spearman", None, why)]
@@ -152,6 +153,7 @@ RESULTS_FILE: Final = "realign_benchmark_results.jsonl"
 FIGURES_DIR: Final = "figures-and-statistics"
 
 _MAX_FAILURES_SHOWN: Final = 20
+_COLUMNS: Final = ("alignment_score", "first_divergence")
 
 
 class Aligner(Protocol):
@@ -223,10 +225,11 @@ def generate_analysis_report(
         " right.",
         _facts(Path(results_file), solved),
     )
+    quadrants = _quadrant_table([*_quadrants(solved.scores, solved.correct)])
     page.sections = [
-        Section("Summary", _summary_text(solved), [_subset_table(table), _quadrant_table(solved)]),
+        Section("Summary", _summary_text(solved), [_subset_table(table), quadrants]),
         Section("Figures", pictures=_figures(solved, table, report)),
-        _heatmaps(solved, aligner, report, on_step),
+        _representative(solved, aligner, report),
     ]
     if solved.failed:
         page.sections.append(_failures(str(results_file), solved))
@@ -251,11 +254,6 @@ def _entries(path: str) -> Iterator[dict[str, Any]]:
             yield entry
 
 
-def is_entry(row: dict[str, Any]) -> bool:
-    """Whether a row is one of ReAlign's result entries."""
-    return "alignment_score" in row and "final_correct" in row
-
-
 def _facts(results: Path, solved: Solved) -> list[tuple[str, str]]:
     facts = [
         ("results", results.name),
@@ -276,7 +274,7 @@ def _facts(results: Path, solved: Solved) -> list[tuple[str, str]]:
 def _summary_text(solved: Solved) -> list[str]:
     if not len(solved):
         return ["No solution was scored: there is nothing to summarise."]
-    return [f"{_correlation_line(*item)}." for item in correlations(solved)]
+    return [f"{_correlation_line(*item)}." for item in correlations(solved.scores, solved.correct)]
 
 
 def _correlation_line(name: str, value: float | None, why: str) -> str:
@@ -293,91 +291,109 @@ def _subset_table(table: Any) -> Table:
     return Table("By subset", header, rows)
 
 
-def _quadrant_table(solved: Solved) -> Table:
-    rows = [
-        [*alignment_figures.QUADRANTS[name], f"{100 * share:.1f}%"]
-        for name, share in quadrant_shares(solved).items()
-    ]
+def _quadrants(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> Iterator[list[str]]:
+    for name, share in quadrant_shares(scores, correct).items():
+        yield [*alignment_figures.QUADRANTS[name], f"{100 * share:.1f}%"]
+
+
+def _quadrant_table(rows: Sequence[Sequence[str]], first: Sequence[str] = ()) -> Table:
     note = f"An alignment score of {DIVERGENCE_THRESHOLD:g} or more is high."
-    return Table("Quadrants", ["quadrant", "meaning", "share"], rows, note, text_columns=2)
+    header = [*first, "quadrant", "meaning", "share"]
+    return Table("Quadrants", header, rows, note, text_columns=len(header) - 1)
 
 
 def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
-    directory = report.directory
-    by_subset = table.drop(index=TOTAL)
-    figures.bars(
-        directory / "accuracy_by_category.png",
-        "Accuracy by category",
-        {
-            str(name): Point(
-                float(row.Accuracy), *wilson(float(row.Accuracy) * row.Count, row.Count), int(row.Count)
+    draw = Drawer(report)
+    by_subset = {
+        str(name): Point(
+            float(row.Accuracy), *wilson(float(row.Accuracy) * row.Count, row.Count), int(row.Count)
+        )
+        for name, row in table.drop(index=TOTAL).iterrows()
+    }
+    draw(
+        "accuracy_by_category.png",
+        "Accuracy",
+        "Share of correct answers by subset.",
+        lambda path: figures.bars(path, "Accuracy by category", by_subset, label="correct answers"),
+    )
+    _draw_alignment(draw, solved.scores, solved.correct, [place for place in solved.divergence if place])
+    return draw.pictures
+
+
+def _draw_alignment(
+    draw: Drawer,
+    scores: NDArray[np.float64],
+    correct: NDArray[np.bool_],
+    first: Sequence[int],
+    suffix: str = "",
+    of: str = "",
+) -> None:
+    """Scores, quadrants, and the ``first`` divergence of the solutions that have one."""
+    shares = quadrant_shares(scores, correct)
+    draw(
+        f"alignment_distribution{suffix}.png",
+        f"Alignment scores{of}",
+        "Mean similarity of the matched steps, for correct and incorrect answers.",
+        lambda path: alignment_figures.distribution(
+            path, f"Alignment scores by correctness{of}", scores, correct, "alignment score"
+        ),
+    )
+    draw(
+        f"quadrant_analysis{suffix}.png",
+        f"Quadrants{of}",
+        "Each point is a solution (3,000 of them at most), spread vertically.",
+        lambda path: alignment_figures.quadrants(path, scores, correct, DIVERGENCE_THRESHOLD, shares, of),
+    )
+    draw(
+        f"divergence_step_distribution{suffix}.png",
+        f"Divergence{of}",
+        "Where solutions first leave the reference: early is concept, late is calculation.",
+        lambda path: alignment_figures.divergence(
+            path, first, len(scores) - len(first), DIVERGENCE_THRESHOLD, of
+        ),
+    )
+
+
+def _cases(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> Iterator[tuple[str, str, int | None]]:
+    """The solutions at the ends of the scale: name, what it is, and which one (None: there is none)."""
+    for name, words, chosen, best in (
+        ("best", "correct, highest alignment", correct, 1),
+        ("worst", "incorrect, lowest alignment", ~correct, -1),
+        ("hallucination", "incorrect, high alignment", ~correct & (scores >= DIVERGENCE_THRESHOLD), 1),
+    ):
+        places = np.flatnonzero(chosen)
+        yield name, words, int(places[np.argmax(best * scores[places])]) if len(places) else None
+
+
+def _draw_heatmaps(
+    draw: Drawer,
+    aligner: Aligner | None,
+    embedder: str,
+    cases: Iterable[tuple[str, str, str, Sequence[str], Sequence[str]]],
+) -> list[str]:
+    """A heatmap a case: name, what it is, problem, both solutions' steps. Returns what is left out."""
+    for name, words, of, benchmark, llm in cases:
+        if aligner is None:
+            from relfast.realign.aligner import StepAligner
+
+            aligner = StepAligner(embedder)
+        what = aligner, benchmark, llm, f"{name.capitalize()} case: {of}"
+        try:
+            draw(
+                f"heatmap_example_{name}.png",
+                f"{name.capitalize()} case",
+                f"{words.capitalize()}. Aligned steps are framed.",
+                lambda path, what=what: generate_heatmap(*what, path, alone=False),  # type: ignore[misc]
             )
-            for name, row in by_subset.iterrows()
-        },
-        label="correct answers",
-    )
-    alignment_figures.distribution(
-        directory / "alignment_distribution.png",
-        "Alignment scores by correctness",
-        solved.scores,
-        solved.correct,
-        "alignment score",
-    )
-    alignment_figures.quadrants(
-        directory / "quadrant_analysis.png",
-        solved.scores,
-        solved.correct,
-        DIVERGENCE_THRESHOLD,
-        quadrant_shares(solved),
-    )
-    places = [place for place in solved.divergence if place]
-    alignment_figures.divergence(
-        directory / "divergence_step_distribution.png",
-        places,
-        len(solved) - len(places),
-        DIVERGENCE_THRESHOLD,
-    )
-    pictures = [
-        Picture("accuracy_by_category.png", "Accuracy", "Share of correct answers by subset."),
-        Picture(
-            "alignment_distribution.png",
-            "Alignment scores",
-            "Mean similarity of the matched steps, for correct and incorrect answers.",
-        ),
-        Picture(
-            "quadrant_analysis.png",
-            "Quadrants",
-            "Each point is a solution; points are spread vertically so that they can be seen.",
-        ),
-        Picture(
-            "divergence_step_distribution.png",
-            "Divergence",
-            "Where solutions first leave the reference: early is concept, late is calculation.",
-        ),
-    ]
-    for picture in pictures:
-        report.drew(directory / picture.file)
-    return pictures
+        except (UsageError, InputError) as error:
+            return [f"Heatmaps are left out: {error}."]
+    return []
 
 
-def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report, on_step: OnStep) -> Section:
+def _representative(solved: Solved, aligner: Aligner | None, report: Report) -> Section:
     """Best, worst and hallucination: the solutions at the ends of the scale."""
-    section = Section("Representative solutions")
-    pictures: list[Picture] = []
-    texts: list[str] = []
-    right = [k for k in range(len(solved)) if solved.correct[k]]
-    wrong = [k for k in range(len(solved)) if not solved.correct[k]]
-    misled = [k for k in wrong if solved.scores[k] >= DIVERGENCE_THRESHOLD]
-
-    def score_of(k: int) -> float:
-        return float(solved.scores[k])
-
-    cases = (
-        ("best", "correct, highest alignment", max(right, key=score_of, default=None)),
-        ("worst", "incorrect, lowest alignment", min(wrong, key=score_of, default=None)),
-        ("hallucination", "incorrect, high alignment", max(misled, key=score_of, default=None)),
-    )
-    for name, words, chosen in cases:
+    draw, texts, cases = Drawer(report), [], []
+    for name, words, chosen in _cases(solved.scores, solved.correct):
         path = report.directory / f"heatmap_example_{name}.png"
         for suffix in FORMATS:
             path.with_suffix(suffix).unlink(missing_ok=True)  # an older report's
@@ -385,28 +401,67 @@ def _heatmaps(solved: Solved, aligner: Aligner | None, report: Report, on_step: 
             texts.append(f"No solution is {words}: there is no {name} case.")
             continue
         entry = solved.entries[chosen]
-        problem = f"{entry.get('subset')} {entry.get('id')}"
-        title = f"{name.capitalize()} case: {problem}, alignment {score_of(chosen):.2f}"
-        on_step(f"embedding the steps of the {name} case")
-        if aligner is None:
-            from relfast.realign.aligner import StepAligner
-
-            aligner = StepAligner()
-        try:
-            benchmark, llm = entry.get("benchmark_steps") or [], entry.get("llm_steps") or []
-            generate_heatmap(aligner, benchmark, llm, title, path, alone=False)
-        except (UsageError, InputError) as error:
-            texts.append(f"Heatmaps are left out: {error}.")
-            break
-        pictures.append(
-            Picture(
-                path.name, f"{name.capitalize()} case", f"{words.capitalize()}. Aligned steps are framed."
-            )
-        )
-        report.drew(path)
+        of = f"{entry.get('subset')} {entry.get('id')}, alignment {solved.scores[chosen]:.2f}"
+        cases.append((name, words, of, entry.get("benchmark_steps") or [], entry.get("llm_steps") or []))
+    texts += _draw_heatmaps(draw, aligner, report.embedder, cases)
     report.notes += texts
-    section.text, section.pictures = texts, pictures
-    return section
+    return Section("Representative solutions", texts, pictures=draw.pictures)
+
+
+def section(runs: Sequence[Scored], task: str, report: Report) -> Section:
+    """The section of scored rows whose steps were aligned: ``alignment_score`` and ``first_divergence``."""
+    draw = Drawer(report)
+    many = len(runs) > 1
+    quadrants: list[list[str]] = []
+    related: list[list[str]] = []
+    for place, run in enumerate(runs):
+        drawn = run.drawn.get(task)
+        if drawn is None or not len(drawn.correct):
+            continue
+        named = [run.name] if many else []
+        scores, first = (np.frombuffer(drawn.columns[name], np.float64) for name in _COLUMNS)
+        correct = np.frombuffer(drawn.correct, np.bool_)
+        quadrants += [[*named, *row] for row in _quadrants(scores, correct)]
+        for name, value, why in correlations(scores, correct):
+            related.append([*named, name, f"undefined ({why})" if value is None else f"{value:.4f}"])
+        diverging = first[np.nan_to_num(first) > 0].astype(int).tolist()
+        suffix, of = (f"_{place + 1}", f" of {run.name}") if many else ("", "")
+        _draw_alignment(draw, scores, correct, diverging, suffix, of)
+    text = [] if many else _draw_heatmaps(draw, None, report.embedder, _shown_cases(runs[0], task))
+    first_column = ["model"] if many else []
+    tables = [
+        _quadrant_table(quadrants, first_column),
+        Table(
+            "Correlation of alignment with correctness",
+            [*first_column, "", "value"],
+            related,
+            text_columns=1 + many,
+        ),
+    ]
+    return Section(f"{task}: alignment", text, tables, draw.pictures)
+
+
+def _shown_cases(run: Scored, task: str) -> Iterator[tuple[str, str, str, Sequence[str], Sequence[str]]]:
+    """The cases among the rows that the page holds."""
+    options = AllOptions(policy="strict" if run.counted.strict else "reference")
+    rows = [kept for kept in run.sample if kept.score.task == task and kept.record is not None]
+    rows = [kept for kept in rows if isinstance(kept.score.metrics.get("alignment_score"), int | float)]
+    scores = np.array([kept.score.metrics["alignment_score"] for kept in rows], np.float64)
+    for name, words, chosen in _cases(scores, np.array([kept.score.correct for kept in rows], np.bool_)):
+        record = None if chosen is None else rows[chosen].record
+        if chosen is None or record is None:
+            continue
+        reference = read_reference(record, options)
+        if not isinstance(reference, str):
+            benchmark, llm = reference.steps, read_response(record.response, options).value.steps
+            of = f"{record.id}, alignment {scores[chosen]:.2f}"
+            yield (
+                name,
+                f"{words}, of the records in this page",
+                of,
+                benchmark[:MAX_STEPS_DRAWN],
+                llm[:MAX_STEPS_DRAWN],
+            )
 
 
 def _failures(path: str, solved: Solved) -> Section:
@@ -432,10 +487,11 @@ def _failures(path: str, solved: Solved) -> Section:
 
 
 def _write_tables(table: Any, solved: Solved, report: Report) -> None:
+    related = correlations(solved.scores, solved.correct)
     texts = {
         "summary_stats.csv": table.to_csv(float_format="%.4f"),
         "latex_table.txt": table.to_latex(float_format="%.2f", escape=True, na_rep="--"),
-        "correlations.txt": "".join(f"{_correlation_line(*item)}\n" for item in correlations(solved)),
+        "correlations.txt": "".join(f"{_correlation_line(*item)}\n" for item in related),
     }
     report.write_texts(texts)
 

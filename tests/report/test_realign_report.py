@@ -85,14 +85,14 @@ ROWS = [
 def test_numbers() -> None:
     solved = read_entries(ROWS)
     assert solved.divergence == [2, 2, 2, 1, 1]
-    assert quadrant_shares(solved) == pytest.approx(
+    assert quadrant_shares(solved.scores, solved.correct) == pytest.approx(
         {"robust": 0.4, "lucky": 0.2, "hallucination": 0.2, "failure": 0.2}
     )
     table = summary_table(solved)
     assert table.loc["algebra"].tolist() == pytest.approx([2, 1.0, 0.85, 0.05 * 2**0.5])
     assert table.loc["TOTAL"].tolist()[:3] == pytest.approx([5, 0.6, 0.59])
     scores, right = [0.9, 0.8, 0.75, 0.3, 0.2], [1, 1, 0, 0, 1]
-    pearson, spearman = correlations(solved)
+    pearson, spearman = correlations(solved.scores, solved.correct)
     assert pearson[1] == pytest.approx(np.corrcoef(scores, right)[0, 1])
     ranks = np.argsort(np.argsort(scores)) + 1
     assert spearman[1] == pytest.approx(np.corrcoef(ranks, [4, 4, 1.5, 1.5, 4])[0, 1])
@@ -100,7 +100,9 @@ def test_numbers() -> None:
         ([entry(0.5, True)], "1 scored solutions are too few"),
         ([entry(x, False) for x in (0.1, 0.5, 0.9)], "every answer is incorrect"),
     ):
-        assert correlations(read_entries(rows)) == [("Pearson", None, why), ("Spearman", None, why)]
+        solved = read_entries(rows)
+        undefined = [("Pearson", None, why), ("Spearman", None, why)]
+        assert correlations(solved.scores, solved.correct) == undefined
 
 
 @pytest.mark.slow

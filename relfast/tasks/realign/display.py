@@ -19,7 +19,7 @@ DISPLAY: Final = Display(
     exhibit="relfast.tasks.realign.display:exhibit",
     exhibits=60,
     columns=("alignment_score", "first_divergence"),
-    section="relfast.report.alignment_section:draw",
+    section="relfast.report.realign:section",
 )
 
 MAX_STEPS_DRAWN: Final = 60
