@@ -179,11 +179,6 @@ def number_cell(
     return Cell(rf"{text} {{\small$^{{+{high}}}_{{-{low}}}$}}")
 
 
-def percent_cell(share: float, interval: tuple[float, float] | None, *, bold: bool = False) -> Cell:
-    """A share in percent with its interval."""
-    return number_cell(share, interval, shown=percent, bold=bold)
-
-
 def latex_table(
     header: Sequence[str | Cell],
     rows: Sequence[Sequence[str | Cell]],

@@ -159,16 +159,13 @@ class Counting:
         self._reporter, self._what, self._total = reporter, what, total
         self._started = time.monotonic()
 
-    def update(self, done: int, failed: int | None = None, *, before: int = 0) -> None:
-        """``before``: of the ``done`` those of an earlier run, which count for no speed."""
-        self._reporter.update(lambda: self._status(done, failed, before))
+    def update(self, done: int) -> None:
+        self._reporter.update(lambda: self._status(done))
 
-    def _status(self, done: int, failed: int | None, before: int) -> Status:
+    def _status(self, done: int) -> Status:
         facts = [f"{done:,} of {self._total:,} {self._what}"]
-        if failed is not None:
-            facts.append(f"{failed:,} failed")
         seconds = time.monotonic() - self._started
-        left = None if done <= before else seconds / (done - before) * (self._total - done)
+        left = None if not done else seconds / done * (self._total - done)
         return Status(facts, done / max(1, self._total), left)
 
 

@@ -16,7 +16,7 @@ from relfast.report.models import read_models
 from relfast.report.page import Page, Section, write_page
 from relfast.report.record_blocks import examples, pack
 from relfast.report.scored_rows import Asked, Scored
-from relfast.report.scored_tables import write_tables
+from relfast.report.scored_tables import scores_csv, scores_latex
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
@@ -81,7 +81,7 @@ def generate_report(
         *by_size.sections(runs, report),
         *_own(runs, report, drawn),
         overview.samples(runs, report),
-        side_by_side.section(runs, report),
+        side_by_side.section(runs),
         overview.mistakes(runs, report, shown),
         overview.statuses(runs, shown),
     ]
@@ -90,8 +90,10 @@ def generate_report(
     page.facts = _facts(runs)
     for run in runs:
         report.notes += [f"{run.name}: {note}" if len(runs) > 1 else note for note in run.summary.notes]
-    for place, run in enumerate(runs):
-        write_tables(run.summary, report, "" if len(runs) == 1 else f"_{place + 1}")
+    summaries = {run.name: run.summary for run in runs}
+    report.write_texts(
+        {"summary_stats.csv": scores_csv(summaries), "latex_table.txt": scores_latex(summaries)}
+    )
     on_step("writing the page")
     report.files += write_page(page, report.directory)
     return report

@@ -8,11 +8,9 @@ from relfast.comparison import compare
 from relfast.comparison.model import Comparison
 from relfast.comparison.tables import header_of, methods, rows_of, text_columns
 from relfast.errors import InputError, UsageError
-from relfast.report.base import Report
 from relfast.report.page import Link, Section, Table
 from relfast.report.record_blocks import name_of
 from relfast.report.scored_rows import Scored
-from relfast.report.scored_tables import side_by_side_csv, side_by_side_latex
 
 MOST_ROWS = 3_000_000
 """Rows of all models beyond which they are not paired: `relfast compare` takes longer than the report."""
@@ -20,17 +18,10 @@ MOST_FLIPS = 40
 VIEW = "Compare"
 
 
-def section(runs: Sequence[Scored], report: Report) -> Section | None:
+def section(runs: Sequence[Scored]) -> Section | None:
     """Differences with intervals and p, and the records that changed; None for one model."""
     if len(runs) < 2:
         return None
-    summaries = {run.name: run.summary for run in runs}
-    report.write_texts(
-        {
-            "models.csv": side_by_side_csv(summaries),
-            "models_latex.txt": side_by_side_latex(summaries),
-        }
-    )
     title = "Models side by side"
     paths = [run.paths[0] for run in runs if len(run.paths) == 1]
     if len(paths) < len(runs):

@@ -138,24 +138,6 @@ def _score_interval(share: float, n: float, z: float) -> Interval:
     return Interval(low, high)
 
 
-def jeffreys(right: float, n: float, level: float = LEVEL) -> Interval:
-    """The equal-tailed interval of the posterior under Jeffreys' prior Beta(½, ½), with the ends opened to 0
-    and 1 where nothing or everything is right (Brown, Cai and DasGupta 2001, doi:10.1214/ss/1009213286)."""
-    tail = (1 - check_level(level)) / 2
-    low = 0.0 if right <= 0 else beta_quantile(tail, right + 0.5, n - right + 0.5)
-    high = 1.0 if right >= n else beta_quantile(1 - tail, right + 0.5, n - right + 0.5)
-    return Interval(low, high)
-
-
-def clopper_pearson(right: float, n: float, level: float = LEVEL) -> Interval:
-    """The exact interval: it covers at least at its level whatever the share (Clopper and Pearson 1934,
-    doi:10.1093/biomet/26.4.404)."""
-    tail = (1 - check_level(level)) / 2
-    low = 0.0 if right <= 0 else beta_quantile(tail, right, n - right + 1)
-    high = 1.0 if right >= n else beta_quantile(1 - tail, right + 1, n - right)
-    return Interval(low, high)
-
-
 def share_interval(histogram: Mapping[tuple[int, int], int], level: float = LEVEL) -> Interval | None:
     """The interval of the share of right samples, clustered by prompt.
 

@@ -194,15 +194,15 @@ def test_plain_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     with ProgressReporter(quiet=False) as reporter:
         counting = Counting(reporter, "records", 1_000)
-        for now[0], done in ((9.9, 499), (10.0, 500), (19.9, 510), (20.0, 600)):
-            counting.update(done, 2, before=400)
+        for now[0], done in ((9.9, 99), (10.0, 100), (19.9, 110), (20.0, 200)):
+            counting.update(done)
         reporter.step("drawing")
         now[0] = 30.0
         reporter.step("embedding")
     assert capsys.readouterr() == (
         "",
-        "relfast: 50% · ETA 0:00:50 · 500 of 1,000 records · 2 failed\n"
-        "relfast: 60% · ETA 0:00:40 · 600 of 1,000 records · 2 failed\n"
+        "relfast: 10% · ETA 0:01:30 · 100 of 1,000 records\n"
+        "relfast: 20% · ETA 0:01:20 · 200 of 1,000 records\n"
         "relfast: embedding\n",
     )
 

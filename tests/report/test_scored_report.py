@@ -76,14 +76,13 @@ def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
         "samples.png",
         "quadrant_by_task.png",
         "summary_stats.csv",
-        "metrics.csv",
         "latex_table.txt",
         "index.html",
     ]
     lines = (tmp_path / "report" / "summary_stats.csv").read_text().splitlines()
-    assert lines[0].startswith("task,prompts,responses,correct,standard_error,reward,parsed,ok,")
-    assert lines[1].split(",")[:4] == ["REL-A1", "10", "41", "0.35"]
-    assert [line.split(",")[0] for line in lines[1:]] == ["REL-A1", "REL-C3", "ReAlign", "(unknown)"]
+    assert lines[0].startswith("run,task,prompts,responses,correct,correct_se,")
+    assert lines[1].split(",")[1:5] == ["REL-A1", "10", "41", "0.35"]
+    assert [line.split(",")[1] for line in lines[1:]] == ["REL-A1", "REL-C3", "ReAlign", "(unknown)"]
     page = (tmp_path / "report" / "index.html").read_text()
     assert page.count("<figure") == page.count("<svg") == 7
     # rows have no votes, so a majority is not known: it is not shown as 0
@@ -192,7 +191,8 @@ def test_models_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert run("report", one, other, "-o", tmp_path / "report") == 0
     page = (tmp_path / "report" / "index.html").read_text()
     assert "a/dump and b/dump" in re.findall("<title>(.*?)</title>", page)[0]
-    assert {"summary_stats_1.csv", "summary_stats_2.csv"} <= {p.name for p in (tmp_path / "report").iterdir()}
+    lines = (tmp_path / "report" / "summary_stats.csv").read_text().splitlines()[1:]
+    assert {line.split(",")[0] for line in lines} == {"a/dump", "b/dump"}
     # named: folders, whose rows and summaries count once each
     named = (f"big={tmp_path / 'a'}", f"small={tmp_path / 'b'}")
     assert run("report", *named, "-o", tmp_path / "report", "--overwrite") == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import re
 import shutil
@@ -18,13 +19,7 @@ from hypothesis import strategies as st
 
 import relfast
 from relfast.records import Score
-from relfast.report.scored_tables import (
-    metrics_csv,
-    side_by_side_csv,
-    side_by_side_latex,
-    summary_csv,
-    summary_latex,
-)
+from relfast.report.scored_tables import scores_csv, scores_latex
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.tables import (
     Cell,
@@ -34,7 +29,6 @@ from relfast.tables import (
     latex_table,
     number_cell,
     percent,
-    percent_cell,
     probability,
     safe_cell,
     signed,
@@ -56,7 +50,9 @@ def test_escaped_latex_has_no_active_character(text: str) -> None:
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex: nightly's job `skipped` has it")
 def test_latex_compiles(tmp_path: Path) -> None:
-    rows = [['a_b & 50% \\input{x} $y$ ~^ <>|" – ±', percent_cell(0.512, (0.49, 0.54), bold=True)]]
+    rows = [
+        ['a_b & 50% \\input{x} $y$ ~^ <>|" – ±', number_cell(0.512, (0.49, 0.54), shown=percent, bold=True)]
+    ]
     body = latex_table(["Task", "Correct (%)"], rows, caption="C & D", label="tab:x")
     (tmp_path / "t.tex").write_text(
         f"\\documentclass{{article}}\\usepackage[T1]{{fontenc}}\\usepackage{{booktabs}}\\begin{{document}}\n{body}\\end{{document}}"
@@ -88,6 +84,7 @@ def test_a_table() -> None:
 
 
 def test_numbers() -> None:
+    percent_cell = functools.partial(number_cell, shown=percent)
     assert percent_cell(0.5, (0.45, 0.55)).text == r"50.0 {\small$\pm$5.0}"
     assert percent_cell(0.98, (0.93, 0.994), bold=True).text == r"\textbf{98.0} {\small$^{+1.4}_{-5.0}$}"
     assert percent_cell(0.98, None).text == "98.0"
@@ -148,34 +145,24 @@ def summary() -> Summary:
     return summarize(Tally.of(scores), "signed <b>")
 
 
-def test_tables_of_a_summary() -> None:
-    whole = summary()
-    rows = list(csv.DictReader(io.StringIO(summary_csv(whole))))
-    assert [row["task"] for row in rows] == ["REL-A1", "REL-C3"]
-    interval = whole.tasks["REL-C3"].correct_interval()
-    assert interval is not None
-    assert float(rows[1]["correct_low"]) == pytest.approx(interval.low)
-    assert metrics_csv(whole).splitlines() == ["task,metric,rows,mean", "REL-C3,f1,40,0.5"]
-    tex = summary_latex(whole)
-    assert "pass@4 (\\%)" in tex
-    assert r"REL-A1 & 1 & 1 & 100.0 {\small$^{+0.0}_{-79.3}$} & 1.000 & 100.0 & -- \\" in tex
-
-
 def test_runs_side_by_side() -> None:
     better = [Score(at, f"p{at}", "REL-C3", 0, "ok", at % 2 == 0, 0.5, {"f1": 0.5}) for at in range(40)]
     runs = {"one_a": summary(), "=two": summarize(Tally.of(better), "signed")}
-    lines = side_by_side_latex(runs).splitlines()
+    lines = scores_latex(runs).splitlines()
     assert lines[3] == r"Task & one\_a (\%) & =two (\%) \\"
     assert lines[5] == r"REL-A1 & 100.0 {\small$^{+0.0}_{-79.3}$} & -- \\"
     assert lines[6].startswith(r"REL-C3 & 35.0 {\small")
     assert r" & \textbf{50.0} {\small$\pm$14.8} \\" in lines[6]
-    rows = list(csv.DictReader(io.StringIO(side_by_side_csv(runs))))
+    rows = list(csv.DictReader(io.StringIO(scores_csv(runs))))
     assert [(row["run"], row["task"]) for row in rows] == [
         ("one_a", "REL-A1"),
         ("one_a", "REL-C3"),
         ("'=two", "REL-C3"),
     ]
-    assert (rows[2]["correct"], rows[2]["pass@4"]) == ("0.5", "")
+    assert (rows[1]["metrics.f1"], rows[2]["correct"], rows[2]["pass@4"]) == ("0.5", "0.5", "")
+    interval = runs["one_a"].tasks["REL-C3"].correct_interval()
+    assert interval is not None
+    assert float(rows[1]["correct_low"]) == pytest.approx(interval.low)
 
 
 def test_a_summary_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
