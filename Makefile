@@ -145,7 +145,7 @@ bench-quick: $(VENV)/.test
 bench-torch: $(VENV)/trainers/.installed
 	$(VENV)/trainers/bin/python -m pytest benchmarks -m trainers --benchmark-enable --benchmark-only --benchmark-autosave
 
-## what a cluster costs beside one machine, and how far it scales; eight minutes, and 6 GB of disk, where nobody else works
+## what a cluster costs beside one machine, and how far it scales; eight minutes, and 6 GB of disk, on an idle machine
 bench-ray: $(VENV)/ray/.installed
 	PYTHONPATH=tests $(VENV)/ray/bin/python -m benchmarks.clusters
 

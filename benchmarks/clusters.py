@@ -3,7 +3,7 @@
 ``PYTHONPATH=tests python -m benchmarks.clusters`` (extra ``ray``; Linux) starts two Ray nodes of one CPU each here,
 the first on one core, the second on another, and scores the same dumps by the local engine, on the cores of
 the nodes and with as many workers, and on the cluster, in turn. Seconds are of CPU, of all processes of a run,
-and of the clock, which mean something only where nobody else uses the cores. Prints tables, and JSON.
+and of the clock, which mean something only where nothing else uses the cores. Prints tables, and JSON.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def _driven(command: list[str], nodes: Nodes) -> Json:
             for line in driver.stdout:
                 first = first or time.perf_counter() - began
                 if int(line):
-                    # the driver waits: whoever is gone with it could not be asked any more
+                    # the driver waits: a process that is gone with it could not be asked any more
                     asking = time.perf_counter()
                     after, (actors, workers) = nodes.cpu(), nodes.parts()
                     asked = time.perf_counter() - asking

@@ -111,7 +111,7 @@ def is_there(name: str) -> bool:
 
 
 def run(command: list[object], folder: Path) -> str:
-    """A command's output; it must end well, and asks nobody beyond this machine."""
+    """A command's output; it must end well, and asks nothing beyond this machine."""
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_DATASETS_CACHE": str(folder / "hf")}
     done = subprocess.run(
@@ -166,7 +166,7 @@ def verl(work: Work) -> Callable[[], object]:
         f"+reward.custom_reward_function.path={work.folder / 'compute_score.py'}",
         "+reward.custom_reward_function.name=compute_score",
         f"+ray_kwargs.ray_init.num_cpus={WORKERS}",
-        "+ray_kwargs.ray_init.address=local",  # never somebody else's cluster
+        "+ray_kwargs.ray_init.address=local",  # never another user's cluster
     ]
     return lambda: run(command, work.folder)
 

@@ -99,5 +99,5 @@ def rdkit_floor(batch: Batch, *, strict: bool) -> int:
 
 def settle_the_floor() -> None:
     """Have the C library put together what RDKit has freed, which it does when next asked for more than a
-    kilobyte: up to 13 ms, which would be counted to whoever comes after the floor."""
+    kilobyte: up to 13 ms, which would be counted to what runs after the floor."""
     bytes(1 << 14)

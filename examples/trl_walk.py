@@ -2,7 +2,7 @@
 
 A tiny random transformer whose words are whole calls of tools walks through small mazes; what it earns is
 relfast's strict score of the plan that its calls make. New mazes come without end, larger ones later.
-It shows how the parts fit; nobody has waited for it to learn to walk.
+It shows how the parts fit; it was not trained until it walks.
 
     pip install relfast trl torch
     python examples/trl_walk.py --steps 10

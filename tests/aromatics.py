@@ -1,4 +1,4 @@
-"""Molecules in which aromatic rings may be found: known ones, and random relatives that nobody has made."""
+"""Molecules in which aromatic rings may be found: known ones, and random relatives that no list has."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ settings.load_profile("test" if SEED is None else "fuzz")
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups and -m selects
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The slow ones first, each for whoever is free; the others by module, whose fixtures are made once."""
+    """The slow ones first, each for a free worker; the others by module, whose fixtures are made once."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     for item in items:
         slow = item.get_closest_marker("slow") is not None

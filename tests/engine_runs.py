@@ -131,7 +131,7 @@ class Run:
         return found
 
     def processes(self) -> list[psutil.Process]:
-        """All that live of the run, whoever their parent is now."""
+        """All that live of the run, whatever their parent is now."""
         found = []
         for process in psutil.process_iter():
             try:

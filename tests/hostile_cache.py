@@ -1,4 +1,4 @@
-"""Ways in which somebody else can have written a cache, as far as whoever runs the tests can arrange them."""
+"""Ways in which another user can have written a cache, as far as the user of the tests can arrange them."""
 
 from __future__ import annotations
 

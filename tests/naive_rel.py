@@ -1,6 +1,6 @@
 """REL's scorers as plainly as they can be written, from the rules of their documents.
 
-Slow twins: the tests hold the rooms against them on input that nobody has published outputs for.
+Slow twins: the tests hold the rooms against them on input without published outputs.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class _Space:
 
 
 _spaces: list[_Space] = []
-"""Those that nobody works in."""
+"""Work spaces that are free."""
 
 
 def _space(n: int = 1) -> _Space:

@@ -15,7 +15,7 @@ from rdkit.Chem.Draw import rdMolDraw2D
 from relfast.chem.molecule import Molecule, parse
 
 MAX_ATOMS: Final = 150
-"""Larger molecules are not drawn: nobody could see anything."""
+"""Larger molecules are not drawn: nothing could be seen."""
 
 _HIGHLIGHT: Final = (1.0, 0.0, 1.0)
 _STROKE: Final = re.compile(r"<(path|ellipse|text)([^>]*?)(?:/>|>([^<]*)</text>)")

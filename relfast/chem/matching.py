@@ -142,7 +142,7 @@ def teach(table: SmilesTable, smiles: object) -> None:
         flat = flat_molecule(smiles)
         code = None if flat is None else _code_of(smiles)
     except RuntimeError:
-        # read but not written: whoever compares it will say so
+        # read but not written: comparing it will say so
         return
     if flat is None:
         table.learn(smiles, b"", 0)

@@ -21,7 +21,7 @@ from relfast_kernels.smiles.layouts import (
 
 from relfast.chem.smiles_table import simple_table
 
-# On bad SMILES the log is the main cost (33 MB of it for 8 kB of open brackets), and nobody reads it.
+# On bad SMILES the log is the main cost (33 MB of it for 8 kB of open brackets), and is never read.
 RDLogger.DisableLog("rdApp.*")
 
 CACHED_MOLECULES: Final = 20_000

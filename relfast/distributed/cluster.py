@@ -53,7 +53,7 @@ START_SECONDS: Final = 600.0
 
 def ray_module() -> Any:
     """Ray, imported. Raises `MissingExtraError`."""
-    # asked for by nobody; a cluster that is there already has its own mind
+    # no telemetry unless asked for; a running cluster keeps its own setting
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
@@ -315,7 +315,7 @@ def _own_signals() -> Iterator[None]:
 
 
 def _knock(address: str | None) -> None:
-    """See that somebody listens: Ray itself tries for minutes. Raises `UsageError`."""
+    """See that the address answers: Ray itself tries for minutes. Raises `UsageError`."""
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if "://" in host or not (colon and port.isdecimal()):
         return

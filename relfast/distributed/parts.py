@@ -119,7 +119,7 @@ class Part:
         return f"{self.input.path} {unit} {self.start}-{self.end}"
 
     def key(self) -> dict[str, Any]:
-        """What must be equal for its rows to be what they are: not whether somebody has counted it."""
+        """What must be equal for its rows to be what they are: not whether its lines are counted."""
         return {name: value for name, value in asdict(self).items() if name != "n_lines"}
 
 
@@ -275,7 +275,7 @@ def blocks_of(
 ) -> Iterator[tuple[Iterator[Block], RowAt]]:
     """The blocks of a part, their indices those of the run, and a look at its rows; good within the context.
 
-    ``numbers`` are those that blocks get. Not ``counted``, there may be blocks whose lines nobody knows yet.
+    ``numbers`` are those that blocks get. Not ``counted``, the lines of some blocks may not be counted yet.
 
     Raises
     ------
@@ -291,7 +291,7 @@ def blocks_of(
         blocks = _placed(_blocks(path, here, job, counted=counted or part.take >= 0), part, numbers)
         yield blocks, lambda line: _row(path, here, line)
     if part.n_lines < 0:
-        # nobody knows how many lines it should have had
+        # how many lines it should have had is unknown
         _check_unchanged(item)
 
 

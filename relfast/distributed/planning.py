@@ -71,7 +71,7 @@ class Planning:
         """A chunk's parts, or why there are none; the parts that can be scored with it."""
         if chunk in self._ahead:
             if isinstance(answer, InputError):
-                return []  # whoever scores it will say it
+                return []  # scoring it will say so
             return self.counted(self._ahead[chunk], sum(part.n_lines for part in answer))
         number = self._numbers[chunk]
         if isinstance(answer, InputError):

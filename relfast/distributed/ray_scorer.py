@@ -32,7 +32,7 @@ class RayScorer:
     ----------
     workers
         Worker processes; default: the CPUs that Ray has granted to the actor, else 1: the
-        rest of the node is somebody else's.
+        rest of the node is not ours.
     prefix
         Stands before the names of the columns that are added, where the batch has such names already.
     **options

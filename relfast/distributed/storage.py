@@ -37,7 +37,7 @@ def _open_url(url: str) -> tuple[Any, str]:
         raise MissingExtraError("reading or writing URLs", "ray") from None
     try:
         system, path = fsspec.core.url_to_fs(url)
-    except (ImportError, ValueError) as error:  # its package is missing, or nobody knows the protocol
+    except (ImportError, ValueError) as error:  # its package is missing, or the protocol is unknown
         raise InputError(_line(error), file=url) from None
     return system, path
 

@@ -95,7 +95,7 @@ class PartWorker:
 
 
 Tick: Final = 1.0
-"""Seconds after which whoever waits is given the floor, to show progress and to be interrupted."""
+"""Seconds after which the waiting caller runs, to show progress and to be interrupted."""
 
 
 class NodePartWorker(PartWorker):
@@ -114,7 +114,7 @@ def be_modest() -> None:
 
 
 Work = dict[Method, deque[Any]]
-"""What is to be done: chunks to measure, parts to score. Whoever asks may add to it as answers come."""
+"""What is to be done: chunks to measure, parts to score. The caller may add to it as answers come."""
 
 
 class Executor(Protocol):

@@ -195,7 +195,7 @@ def _locate(name: str, take: Source) -> tuple[Path, str]:
 def _build(
     checkpoint: Path, origin: str, name: str, target: Path, take: Source, precision: Precision
 ) -> Model:
-    """Make the directory beside its place and move it there, so that nobody ever reads half a model."""
+    """Make the directory beside its place and move it there, so that half a model is never read."""
     for file in ("config.json", "tokenizer.json"):
         if not (checkpoint / file).is_file():
             raise InputError(f"has no {file}", file=str(checkpoint))
@@ -237,7 +237,7 @@ def _move(workplace: Path, target: Path) -> None:
     try:
         workplace.rename(target)
     except OSError:
-        # somebody was there first: an older model that is to be replaced, or another process of this run
+        # something is there already: an older model that is to be replaced, or another process of this run
         aside = Path(tempfile.mkdtemp(prefix=".old-", dir=target.parent))
         target.rename(aside / "model")
         workplace.rename(target)

@@ -291,7 +291,7 @@ _of_parent: list[Embedder] = []
 
 
 def _start_anew() -> None:
-    """In a forked child: a session's threads stayed with the parent, and whoever uses it, or even frees
+    """In a forked child: a session's threads stayed with the parent, and using it, or even freeing
     it, waits for them for ever. So the parent's embedders are kept, unused."""
     global _embedders_lock
     _of_parent.extend(_embedders.values())

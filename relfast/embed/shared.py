@@ -3,8 +3,8 @@
 A model is 90 MB to 1.3 GB; a node of a cluster with an actor for every few cores would hold it dozens of
 times. `SharedSession` is a `Session` whose work another process does: started by the first that needs it, by
 exec, and gone `IDLE_SECONDS` after the last is. It runs as many batches at a time as are asked for, each by
-one thread, as everybody's own session would: the vectors have the same bits. Whoever cannot reach it has a
-session of its own.
+one thread, as a session of its own would: the vectors have the same bits. A process that cannot reach it
+uses its own.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from relfast.embed.models import Model
 from relfast.embed.session import Session
 
 IDLE_SECONDS: Final = 10.0
-"""How long the process waits for somebody else: a worker that is replaced is back in one."""
+"""How long the process waits for another client: a worker that is replaced is back in one."""
 
 START_SECONDS: Final = 30.0
 """Longest wait for the process to listen, which it does before it loads the model."""
@@ -144,7 +144,7 @@ class SharedSession:
 
 @contextlib.contextmanager
 def _locked(path: str) -> Iterator[None]:
-    """Whoever connects, starts or leaves is alone with that."""
+    """A lock: one process at a time connects, starts or leaves."""
     descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -181,7 +181,7 @@ class _Host:
         threading.Thread(target=self._attend, args=(Connection(line.detach()),), daemon=True).start()
 
     def _leave(self) -> bool:
-        """Take the name away, unless somebody has come meanwhile."""
+        """Take the name away, unless a client has come meanwhile."""
         with _locked(self._path):
             self._listening.settimeout(0)
             try:
@@ -201,7 +201,7 @@ class _Host:
                     lengths = numbers[2 + ids.size :]
                     try:
                         vectors = self._session.run(ids, lengths)
-                    except Exception:  # whoever asked runs it himself, and says what is wrong
+                    except Exception:  # the client runs it itself, and says what is wrong
                         line.send_bytes(b"")
                         continue
                     line.send_bytes(np.ascontiguousarray(vectors, np.float32).tobytes())
@@ -211,7 +211,7 @@ class _Host:
 
 
 def main(path: str, idle: str, model: str) -> None:
-    """Hold a model until nobody wants it."""
+    """Hold a model as long as a client wants it."""
     # a worker that has started it has limits of its own
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))

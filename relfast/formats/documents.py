@@ -123,7 +123,7 @@ def advice_on_row(row: Mapping[str, Any]) -> str | None:
     if any(knows(row) for knows, _ in KNOWN):
         return "a document on one line; `jq . FILE > NEW.json` indents it, and it is read then"
     command = _cut_otherwise(row)
-    if command is None and not _is_somebodys_row(row):
+    if command is None and not _is_row_of_a_dialect(row):
         places = _lists_of_objects(row, _DEPTH)
         command = next((f"{place}[]" for place, item in places if "role" not in item and _is_row(item)), None)
     return f"a document on one line: {_CUT.format(command)}" if command else None
@@ -153,7 +153,7 @@ def _is_row(value: Mapping[str, Any]) -> bool:
     return recognise(value) is not None or (has_id and _is_row_without_id(value))
 
 
-def _is_somebodys_row(row: Mapping[str, Any]) -> bool:
+def _is_row_of_a_dialect(row: Mapping[str, Any]) -> bool:
     """Whether a row has what samples of one record share."""
     if not _OWN.isdisjoint(row) or recognise(row) is not None:
         return True

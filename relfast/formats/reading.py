@@ -30,7 +30,7 @@ from relfast.tasks import find_task
 
 FILTERED: Final = NoResponse("ContentFilter", "the content filter left nothing of the response")
 _FAILED_KEY: Final = "key"
-"""Where a row that is nobody's has its id if it says only that a request failed: Gemini's have it there."""
+"""Where a row of no dialect has its id if it says only that a request failed: Gemini's have it there."""
 
 _Row = Mapping[str, Any]
 _Test = Callable[[_Row], bool]
@@ -111,7 +111,7 @@ def _recognised(row: _Row, mapped: bool = False) -> _Known | None:
             _by_keys.clear()
         ways = _by_keys[keys] = [known for known in _ways() if known.members <= row.keys()]
     for known in ways:
-        # what a row without responses lacks is elsewhere in it where that is mapped: it is nobody's then
+        # what a row without responses lacks is elsewhere in it where that is mapped: it is of no dialect then
         if all(test(row) for test in known.tests) and not (mapped and known.reader.tells_nothing):
             return known
     return None
@@ -135,7 +135,7 @@ def _reader_of(row: _Row, name: str) -> _Reader:
 
 
 def read_row(row: _Row, dialect: str, *, mapped: bool = False) -> Entry:
-    """An `Entry` of a row; ``dialect`` is a key of `DIALECTS` or ``auto``. With ``mapped`` somebody else says
+    """An `Entry` of a row; ``dialect`` is a key of `DIALECTS` or ``auto``. With ``mapped`` the caller says
     where the response is.
 
     That a response failed may be said by any row, so it is read here: ``error`` and ``status_code``.

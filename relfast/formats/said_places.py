@@ -1,7 +1,7 @@
 """Where in another tool's row a model's response stands: paths that ``--map`` understands.
 
 What a model was given holds texts and chats too, and a path into those would have the prompt scored: what
-stands under a key of requests, or is said by somebody else, is not looked at. To find nothing is better.
+stands under a key of requests, or is said by another role, is not looked at. To find nothing is better.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def is_response(value: Any) -> bool:
 
 
 def is_said(value: Mapping[str, Any]) -> bool:
-    """Whether an object may be, or hold, a response: it is no message of somebody else."""
+    """Whether an object may be, or hold, a response: it is no message of another role."""
     who = _who(value)
     return who is None or who in _SPEAKERS
 
@@ -124,9 +124,9 @@ def _in_items(items: list[Any], names: _Ranks, depth: int, words: Collection[str
     """The same of a list: of each item where they are samples, else of the last that has one."""
     chat = _is_chat(items)
     if chat and _who(items[-1]) not in _SPEAKERS:
-        return  # nobody has answered yet: what the model said before was shown to it
+        return  # there is no answer yet: what the model said before was shown to it
     if "message" in words and not chat:
-        return  # nobody knows who speaks
+        return  # who speaks is unknown
     shown = items[-_ITEMS:]
     found = [_below(item, names, depth) for item in shown]
     each: list[_Place] = []

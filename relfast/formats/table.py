@@ -81,7 +81,7 @@ class Form(NamedTuple):
         What a row says that has no response: a path to an error, or a path to something and words with ``{}``
         for it, with the kind of the error where it has one.
     plain
-        Id, task, answer and question are what stands there: nobody asks whether it can be that.
+        Id, task, answer and question are what stands there: it is not checked whether it can be that.
     source
         Path to what names the task if it is one's name.
     suffix
@@ -189,7 +189,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
     "openai-batch": _dialect(
         "OpenAI/vLLM batch output",
         Form(
-            # a text as response is a record's, which somebody asked for by a custom_id
+            # a text as response is a record's, which was asked for by a custom_id
             ("custom_id response:object", "custom_id response:null", "custom_id response:absent error"),
             id="custom_id",
             said=(_CHOICE, _OUTPUT),

@@ -158,7 +158,7 @@ def problem_of(row: Any, subset: str, number: int, place: str) -> Problem:
 
 
 OFFLINE: Final = "HF_HUB_OFFLINE"
-"""The environment variable by which the hub's client asks nobody and takes what it has kept."""
+"""The environment variable by which the hub's client stays off the network and takes what it has kept."""
 
 _HUB: Final = "https://huggingface.co"
 _PAUSE: Final = 1.0

@@ -226,7 +226,7 @@ def test_an_unwritable_cache_changes_nothing(tmp_path: Path, monkeypatch: pytest
 
 @pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
 def test_a_planted_universe_is_not_believed(cache: Path, spoil: Callable[[Path], None]) -> None:
-    """Whole and with the right digest, as whoever plants it would have it."""
+    """Whole and with the right digest, as an attacker would plant it."""
     body = b"CCO\n"
     head = json.dumps({"sha256": module._digest("C4H6Br2", body)})
     file = module._cache().write(module._cache_file("C4H6Br2"), head.encode() + b"\n" + body)

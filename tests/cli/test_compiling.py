@@ -17,7 +17,7 @@ ROW = '{"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "<answ
 
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache in which whoever compiles all finds that somebody else is at it."""
+    """A cache whose compiling is locked by another process."""
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "in.jsonl").write_text(2 * ROW)
     return tmp_path

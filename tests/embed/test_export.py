@@ -50,7 +50,7 @@ def test_graph_equals_the_textbook(
 
 
 def test_padding_is_masked(cache_dir: Path, tmp_path: Path) -> None:
-    """We never pad; somebody who runs the graph in padded batches gets the same vectors, to rounding."""
+    """We never pad; a graph run in padded batches gives the same vectors, to rounding."""
     embedder = Embedder(add(str(make_checkpoint(tmp_path / "bert", pooling="mean"))))
     texts = ["a", "the answer is 42", "step 1: x = 5 and so on"]
     rows = [next(embedder.batches([text])).ids[0] for text in texts]

@@ -88,7 +88,7 @@ def test_a_process_that_was_killed_is_started_again(tiny: Model, folder: Path) -
     np.testing.assert_array_equal(shared.run(ids, lengths), expected)
     (after,) = hosts(folder)
     assert after.pid != before.pid
-    # nobody is there any more: it leaves, and takes its name with it
+    # no client is left: it ends, and takes its name with it
     del shared
     until(lambda: not [p for p in hosts(folder) if p.status() != psutil.STATUS_ZOMBIE], "its end")
     assert [path.suffix for path in folder.iterdir()] == [".lock"]

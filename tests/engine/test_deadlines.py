@@ -1,4 +1,4 @@
-"""Every record has a deadline of its own, whoever it is scored with and wherever."""
+"""Every record has a deadline of its own, whatever it is scored with and wherever."""
 
 from __future__ import annotations
 

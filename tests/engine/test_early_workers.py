@@ -32,7 +32,7 @@ def test_a_forked_worker_is_waited_for_and_ended() -> None:
     assert child.returncode is None
     child.kill()
     assert child.wait() == -signal.SIGKILL
-    child.kill()  # its number may be somebody else's by now
+    child.kill()  # its number may be another process's by now
     assert child.wait(0) == child.returncode == -signal.SIGKILL
 
 

@@ -1,5 +1,5 @@
-"""SIGINT while RDKit searches, which for that time has a handler of its own: nobody's Ctrl-C may be
-lost, and nobody's score may be another for it."""
+"""SIGINT while RDKit searches, which for that time has a handler of its own: no Ctrl-C may be
+lost, and no score may change by it."""
 
 from __future__ import annotations
 

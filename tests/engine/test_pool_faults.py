@@ -249,7 +249,7 @@ def test_whom_a_death_is_blamed_on(signum: signal.Signals, monkeypatch: pytest.M
 
 
 def test_a_stopped_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody stops a worker (SIGSTOP): no kernel timer ends it, the parent does."""
+    """A worker is stopped from outside (SIGSTOP): no kernel timer ends it, the parent does."""
     monkeypatch.setattr(pool, "GRACE_SECONDS", 1.0)
     with _closing(Pool(Job(timeout=0.5), 1)) as workers:
         easy = _Wait(_record(**EASY))
@@ -300,7 +300,7 @@ def test_whether_a_record_was_at_work_when_its_time_was_up() -> None:
         for stopped in (False, False, True):
             death, share = _hang(workers, stopped=stopped)
             assert (death.status, death.silent) == (-signal.SIGALRM, False)
-            # a machine may be so busy that one is stopped late, or that it starves a worker nobody stopped
+            # a machine may be so busy that one is stopped late, or that it starves a worker that runs
             if stopped:
                 assert death.starved or share >= LEAST_WORK / 2
             else:
@@ -353,7 +353,7 @@ def test_workers_that_are_killed_as_they_start(tmp_path: Path, monkeypatch: pyte
 
 
 def test_an_answer_that_cannot_be_read_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever wrote it is replaced; what it was is said."""
+    """The worker that wrote it is replaced; what it was is said."""
     real, heard = children.Worker.receive, []
 
     def garbled(self: children.Worker) -> Any:

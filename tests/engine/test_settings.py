@@ -1,4 +1,4 @@
-"""Settings that cannot be used are said in one line before anything starts, whoever gives them."""
+"""Settings that cannot be used are said in one line before anything starts, wherever they are given."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_both_ways_write_the_same(row: Any, kind: str, gold: str) -> None:
 
 
 def _asked_by_several(n: int) -> int:
-    """How many of the lines are of a question that several gold records ask: nobody knows which is meant."""
+    """How many of the lines are of a question that several gold records ask: which is meant is unknown."""
     asked = Counter(record["question"].strip() for record in rel_records("REL-B1"))
     return sum(asked[record["question"].strip()] > 1 for record, _ in TASKS._responses(n, 5))
 

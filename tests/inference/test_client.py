@@ -122,7 +122,7 @@ def test_concurrency_is_bounded_and_used() -> None:
     five = threading.Barrier(5, timeout=PATIENCE)
 
     def solve(prompt: str) -> str:
-        five.wait()  # nobody is answered before five have asked
+        five.wait()  # no request is answered before five have come
         return prompt
 
     settings = Settings(model="m", concurrency=5, timeout=2 * PATIENCE)

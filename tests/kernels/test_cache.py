@@ -352,7 +352,7 @@ def test_a_report_names_each_kind_that_is_not_used(base: Path) -> None:
 def test_planted_machine_code_is_not_loaded(
     spoil: Callable[[Path], None], base: Path, code: tuple[str, bytes]
 ) -> None:
-    """Whole, with the right digest, as whoever plants it would have it."""
+    """Whole, with the right digest, as an attacker would plant it."""
     planted = base / "native" / code[0]
     planted.write_bytes(code[1])
     assert native.load("text") is not None

@@ -1,4 +1,4 @@
-"""What docs and docstrings point to is there: nobody is sent to a module or function that was renamed."""
+"""What docs and docstrings point to is there: no module or function that was renamed."""
 
 from __future__ import annotations
 

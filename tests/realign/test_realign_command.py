@@ -364,7 +364,7 @@ def test_without_a_network_only_what_was_fetched_is_loaded(
     )
     assert seen == ["0", "1"]
     del os.environ[problem_sources.OFFLINE]
-    # a folder is nobody's to look up
+    # a folder is not looked up on the hub
     assert realign("--no-report", "--dataset", tmp_path, "-o", tmp_path / "out") == 2
     assert problem_sources.OFFLINE not in os.environ
 

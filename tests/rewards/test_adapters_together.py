@@ -144,7 +144,7 @@ def test_a_question_that_strict_needs_is_asked_for(name: str) -> None:
     with pytest.warns(UserWarning, match="REL-B1 came without its question") as told:
         MISSING_QUESTIONS[name]()
     assert len(told) == 1
-    if name not in ("slime", "verifiers, awaited"):  # where nobody is above an event loop
+    if name not in ("slime", "verifiers, awaited"):  # where no event loop runs above
         assert told[0].filename == __file__
 
 

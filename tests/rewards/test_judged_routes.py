@@ -169,7 +169,7 @@ def beside() -> Iterator[tuple[Any, bool]]:
 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_what_is_no_json_beside_gold(policy: str) -> None:
-    """A broken record is one for whoever scores it, in a batch or alone, with workers or without."""
+    """A broken record is one in a batch or alone, with workers or without."""
     rng = random.Random(f"{SEED} {policy} beside")
     asked: list[Asked] = []
     sound: list[bool] = []

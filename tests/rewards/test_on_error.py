@@ -1,4 +1,4 @@
-"""What is worth what that has no score: hanging does not pay, and nobody loses by what the machine did."""
+"""What is worth what that has no score: hanging does not pay, and what the machine did costs nothing."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_hanging_pays_nothing_at_any_door(judge: Any, door: str, verdict: Any) -
     for on_error in (None, 0.75, "raise", {"machinery": 0.75}):
         assert DOORS[door](GOLD, on_error=on_error) == 0.0
     assert DOORS[door](GOLD, on_error={"response": -1.0}) == -1.0
-    # broken gold is nobody's fault but the data's
+    # broken gold is the data's fault
     assert DOORS[door]({"smiles": None, "x": 1}, on_error=0.75) == 0.75
     with pytest.raises(UnscoredError):
         DOORS[door]({"smiles": None, "x": 1}, on_error="raise")

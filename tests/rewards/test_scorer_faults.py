@@ -87,7 +87,7 @@ def test_a_timeout_is_the_callers_on_error() -> None:
         assert scorer.reward("REL-C2", {"smiles": "CO"}, "<smiles>CO</smiles>") == 1.0
 
 
-def _kill_whoever_is_at_work(scorer: relfast.Scorer) -> None:
+def _kill_the_busy_worker(scorer: relfast.Scorer) -> None:
     """Kill the worker that has a record in flight, as soon as there is one."""
     until(
         lambda: scorer._isolated._queue is not None and scorer._isolated._queue.pool.in_flight(),
@@ -105,10 +105,10 @@ def test_a_record_that_kills_two_workers_is_given_up(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(pool, "BLAME_SECONDS", 0.0)
     with relfast.Scorer(timeout=0, workers=2) as scorer:
         future = scorer.submit("REL-C2", *HANG)
-        _kill_whoever_is_at_work(scorer)
+        _kill_the_busy_worker(scorer)
         until(lambda: scorer.stats()["workers_replaced"] == 1)
         assert not future.done()  # it has a second try
-        _kill_whoever_is_at_work(scorer)
+        _kill_the_busy_worker(scorer)
         score = future.result(PATIENCE)
         assert score.status == "crashed"
         assert "SIGKILL" in (score.error or {})["message"]
@@ -208,5 +208,5 @@ def test_an_interrupted_batch_leaves_nobody_waiting(
         again.daemon = True
         again.start()
         again.join(PATIENCE)
-        assert done, "it waits for what nobody scores"
+        assert done, "it waits for what is never scored"
         assert set(done[0]) == {"ok"}

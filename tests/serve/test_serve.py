@@ -210,7 +210,7 @@ def _hammer(live: Live, n_threads: int, n_requests: int, *, stop: signal.Signals
     """Clients that ask without a pause, each on connections of its own; what became of each request.
 
     They end after ``n_requests`` each, or, where ``stop`` is sent to the server once that many were answered
-    in all, when it lets nobody in any more.
+    in all, when it takes no more connections.
     """
     seen: Seen = {"ok": [], "refused": [], "lost": [], "other": []}
     molecules = distinct_c2(n_threads * 100)

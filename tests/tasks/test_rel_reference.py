@@ -1,4 +1,4 @@
-"""The reference policy against a plain twin, on texts and molecules nobody has published outputs for."""
+"""The reference policy against a plain twin, on texts and molecules without published outputs."""
 
 from __future__ import annotations
 

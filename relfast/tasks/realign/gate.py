@@ -217,7 +217,7 @@ _baselines: Final[WeakKeyDictionary[Encoder, float]] = WeakKeyDictionary()
 
 
 def _baseline(encoder: Encoder, deadlines: Deadlines) -> float:
-    """The mean cosine of `_UNRELATED` under a model; worked out once, nobody's time."""
+    """The mean cosine of `_UNRELATED` under a model; worked out once, on no record's deadline."""
     baseline = _baselines.get(encoder)
     if baseline is None:
         deadlines.before_loading()

@@ -98,7 +98,7 @@ def against(
 def proven(common: int, n_pred: int, n_gold: int) -> bool:
     """Whether a claim names gold's taxa rather than many: nothing that needs to know how many there are.
 
-    It names at least two of them (one shares with nobody) and half of them, and nine of ten taxa it names are
+    It names at least two of them (one alone shares nothing) and half of them; nine of ten taxa it names are
     gold's; a claim that has all of them may name one more.
 
     The best blind subset of N taxa then earns, on a record whose gold has g of them, by the hypergeometric
@@ -255,7 +255,7 @@ _known: Final[dict[int, _Gold]] = {}
 _MOST_GOLDS: Final = 1 << 9
 _LONGEST: Final = 1 << 15
 """Golds that are remembered, and the longest questions (in characters) that are: those of a step, 16 MB at
-most in questions of ASCII that nobody else holds."""
+most in questions of ASCII that are held nowhere else."""
 
 
 def check(answer: Mapping[str, Any]) -> Iterator[Problem]:

@@ -120,7 +120,7 @@ class TagJudge(OutcomeJudge):
     @abstractmethod
     def outcomes(self, read: TagReader, golds: Sequence[int], wanted: Iterable[int]) -> list[Outcome | None]:
         """The outcomes of responses whose tags were read; None for those that are left, and for any that
-        nobody wants."""
+        are not wanted."""
 
     @abstractmethod
     def shown(self, said: str, n: int) -> Any:

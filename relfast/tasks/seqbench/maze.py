@@ -49,7 +49,7 @@ USUAL_AGENT: Final = "Bob"
 
 
 class Door(NamedTuple):
-    """A passage between two rooms: ``locked`` or open, and the key it takes ("" where nobody says)."""
+    """A passage between two rooms: ``locked`` or open, and the key it takes ("" where it is not said)."""
 
     locked: bool
     key: str

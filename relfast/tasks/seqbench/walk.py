@@ -67,7 +67,7 @@ class Walk:
     refused
         How many actions were tried that are not legal.
     done
-        Whether somebody is rescued.
+        Whether the target is rescued.
     shortest
         Actions of gold, or of the shortest plan where the record has none.
 

@@ -113,7 +113,7 @@ def test_scoring_loads_no_numba() -> None:
 
 
 def test_plain_python_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no machine code is there, nobody waits for it."""
+    """Where no machine code is there, nothing waits for it."""
     before = score(RESPONSES)
     monkeypatch.setattr(native, "load", lambda unit: None)
     monkeypatch.setattr(native, "_built", {})
