@@ -91,7 +91,11 @@ def unknown_options(words: list[str]) -> set[str]:
         below = command.get_command(click.Context(command), words[0])
         assert below is not None, words
         command, words = below, words[1:]
-    known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    params = [*command.params]
+    bench = cli.get_command(click.Context(cli), "bench")
+    if command.name == "realign" and bench is not None:  # it hands on what it does not know
+        params += bench.params
+    known = {name for parameter in params for name in (*parameter.opts, *parameter.secondary_opts)}
     return {
         word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)
     } - known - {"--help", "-h", "--version"}  # fmt: skip

@@ -13,13 +13,11 @@ from relfast.report import figures
 from relfast.report.base import Report
 from relfast.report.figures import Point
 from relfast.report.page import Cell, Link, Picture, Section, Share, Table
-from relfast.report.record_blocks import place
+from relfast.report.record_blocks import Examples, place
 from relfast.report.scored_rows import Scored
 from relfast.stats.estimates import clustered_mean
 from relfast.stats.summary import LABELS, TaskSummary
 from relfast.tasks import TASKS
-
-Examples = dict[tuple[str, str, str], list[Link]]
 
 MOST_SHOWN: Final = 12
 """Kinds of mistakes of a task and a run in the table of what is wrong most often."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final
@@ -35,7 +34,7 @@ _STOPPED: Final = frozenset({"timeout", "crashed"})
 
 
 EXAMPLES: Final = 3
-"""Records of a kind that a table names."""
+"""Records of a kind that a table names, of different prompts."""
 
 
 def text_of(value: object) -> str:
@@ -55,35 +54,41 @@ def place(**said: str) -> str:
     return urlencode({"view": "records", **{name: text_of(value) for name, value in said.items()}})
 
 
-def examples(runs: Sequence[Scored]) -> dict[tuple[str, str, str], list[Link]]:
-    """Some records of each (run, task, kind of row) that the page holds."""
-    found: dict[tuple[str, str, str], list[Link]] = {}
+Examples = dict[tuple[str, str, str], list[Link]]
+"""Records by (run, task, kind of row)."""
+
+
+def examples(runs: Sequence[Scored]) -> Examples:
+    """Some records of each kind that the page holds."""
+    found: Examples = {}
     for run in runs:
         for kept in run.sample:
             links = found.setdefault((run.name, group_of(kept.score.task), kept.kind), [])
-            if len(links) < EXAMPLES:
-                shown = kept.score.index if kept.score.id is None else kept.score.id
-                links.append(Link(end_of(text_of(shown)) or "(empty)", name_of(run.name, kept.score)))
+            shown = kept.score.index if kept.score.id is None else kept.score.id
+            link = Link(end_of(text_of(shown)) or "(empty)", name_of(run.name, kept.score))
+            if len(links) < EXAMPLES and all(link.text != other.text for other in links):
+                links.append(link)
     return found
 
 
-def pack(runs: Sequence[Scored], embedder: str = "auto", on_step: OnStep = ignore_step) -> Records | None:
-    """The records of some runs; None without any."""
+def pack(
+    runs: Sequence[Scored], shown: Examples, embedder: str = "auto", on_step: OnStep = ignore_step
+) -> Records | None:
+    """The records of some runs; None without any. The page itself holds those that its tables lead to."""
     on_step("packing records")
     packer = _Packer()
+    linked = {link.place for links in shown.values() for link in links}
     notes, order = [], []
     for number, run in enumerate(runs):
         if not len(run.sample):
             continue
         drawn = _drawn(run)
         joined = 0
-        kinds: Counter[tuple[str, str]] = Counter()
         for at, kept in enumerate(run.sample):
             joined += kept.record is not None
-            kind = group_of(kept.score.task), kept.kind
-            kinds[kind] += 1
-            # what tables lead to is in the page itself, then the same prompts of every model
-            order.append((kinds[kind] > EXAMPLES, prompt_hash(kept.score), number, at, kept, at in drawn))
+            # what tables lead to, then the same prompts of every model
+            later = name_of(run.name, kept.score) not in linked
+            order.append((later, prompt_hash(kept.score), number, at, kept, at in drawn))
         notes.append(_note(run, joined, len(drawn), alone=len(runs) == 1))
         if run.dumps and not joined:
             run.summary.notes.append(

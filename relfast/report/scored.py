@@ -86,7 +86,7 @@ def generate_report(
         overview.statuses(runs, shown),
     ]
     page.sections = [section for section in sections if section is not None]
-    page.records = pack(runs, embedder, on_step)
+    page.records = pack(runs, shown, embedder, on_step)
     page.facts = _facts(runs)
     for run in runs:
         report.notes += [f"{run.name}: {note}" if len(runs) > 1 else note for note in run.summary.notes]

@@ -7,9 +7,9 @@ const COLUMNS = [
   ["task", (store, at) => store.tasks[store.task[at]]],
   ["model", (store, at) => store.runs[store.run[at]]],
   ["reward", (store, at) => (store.reward[at] === null ? Number.NaN : store.reward[at])],
-  ["kind", (store, at) => store.kinds[store.kind[at]]],
   ["chars", (store, at) => (store.length_of[at] === null ? Number.NaN : store.length_of[at])],
   ["tokens", (store, at) => (store.tokens[at] === null ? Number.NaN : store.tokens[at])],
+  ["kind", (store, at) => store.kinds[store.kind[at]]],
 ];
 const CHOICES = { model: ["run", "runs"], task: ["task", "tasks"], kind: ["kind", "kinds"] };
 const FIELDS = ["find", "model", "task", "outcome", "kind", "text"];
@@ -156,10 +156,10 @@ class Browser {
     const outcome = store.outcome(at);
     const cells = [
       make("span", { class: `outcome ${CLASSES[outcome]}`, title: OUTCOMES[outcome] }, SIGNS[outcome]),
-      make("a", { href: this.address(at), dir: "auto", title: String(store.id[at]).slice(0, 400) }, end_of(String(store.id[at])).replace(EACH_UNSEEN, "\ufffd") || "(empty)"),
+      make("a", { href: this.address(at), dir: "auto", title: String(store.id[at]).slice(0, 400) }, end_of(String(store.id[at])).replace(EACH_UNSEEN, "\ufffd") || "(empty)", store.severalOf(at) ? ` #${store.sample[at]}` : ""),
       store.tasks[store.task[at]], store.runs[store.run[at]],
-      store.reward[at] === null ? "–" : number(store.reward[at]), store.kinds[store.kind[at]].replaceAll("_", " "),
-      counted(store.length_of[at]), counted(store.tokens[at]),
+      store.reward[at] === null ? "–" : number(store.reward[at]), counted(store.length_of[at]), counted(store.tokens[at]),
+      store.kinds[store.kind[at]].replaceAll("_", " "),
     ];
     return make("tr", { "data-at": String(at), "aria-current": at === this.open ? "true" : null }, ...cells.map((cell) => make("td", {}, cell)));
   }

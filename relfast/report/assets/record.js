@@ -67,7 +67,7 @@ function othersOf(store, at, browser) {
     const outcome = store.outcome(other);
     const label = [store.runs.length > 1 ? store.runs[store.run[other]] : null,
       store.line[other] === store.line[at] ? null : `line ${store.line[other] + 1}`,
-      store.sample[other] === store.sample[at] ? null : `sample ${store.sample[other]}`].filter((part) => part).join(", ");
+      store.severalOf(at) ? `sample ${store.sample[other]}` : null].filter((part) => part).join(", ");
     line.append(k ? " · " : "", make("a", { href: browser.address(other) }, label || "the same place"), " ",
       make("span", { class: `outcome ${CLASSES[outcome]}`, title: OUTCOMES[outcome] }, SIGNS[outcome]));
   });

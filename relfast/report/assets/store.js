@@ -45,6 +45,11 @@ class Store {
     return this.prompts.get(`${this.task[at]}/${this.id[at]}`);
   }
 
+  // Whether its prompt has several samples, whose numbers tell them apart.
+  severalOf(at) {
+    return this.siblings(at).some((other) => this.sample[other] > 0);
+  }
+
   async block(number) {
     let found = this.blocks.get(number);
     if (found === undefined) {
