@@ -18,6 +18,9 @@ UNITS = {
     "surrogates": ("", "\ud800"), "long s": ("", "<\u017f"), "nul": ("", "\x00"), "emoji": ("", "\U0001f600"), "words": ("", "word "),
     "a word": ("", "x"), "headings": ("", "# Answer\n"), "dashes": ("Answer", " - "), "quotes": ("", '"'), "steps": ("", "Step 1: \n"),
     "moves": ("", "('move_to', 'A1'), "), "open lists": ("", "['"), "escapes": ("", "\\"), "pairs": ("", "[("), "sure": ("", "Sure,\n"),
+    "plans": ("", "['start: A1', "), "whole plans": ("", "['start: A1'] or "), "numbered moves": ("", "1. start: a\n2. rescue: b\n"),
+    "moves in words": ("", "start: a, rescue: b, 'x', "), "calls": ("", "- start(A1"), "objects": ("", '{"a":'), "comments": ("", "<!--"),
+    "struck": ("", "~~a "), "final": ("", "Final answer:\n<smiles>C"), "or": ("", "<smiles>CCO</smiles> or "), "entities": ("", "&lt;smiles&gt;"),
 }  # fmt: skip
 """Name → (head, unit): the head once, the unit over and over."""
 

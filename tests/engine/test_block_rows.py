@@ -8,12 +8,7 @@ import random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from mutations import mutated_line
-from relfast_kernels.compiled import native
 from relfast_kernels.layouts import VIOLATIONS
-from seeds import SEED, rounds
 
 from relfast.engine import block_rows
 from relfast.engine.file_run.block_scoring import BlockScoring
@@ -95,12 +90,6 @@ def same(blocks: list[list[bytes]], job: Job) -> tuple[list[Json], int]:
     return [json.loads(row) for row in rows.splitlines()], n_exact
 
 
-@pytest.fixture(scope="module", autouse=True)
-def unit() -> None:
-    if native.load("text") is None:
-        native.build("text")
-
-
 def _plans() -> list[str]:
     """Right and wrong plans, with every violation among them."""
     plans = []
@@ -167,19 +156,6 @@ def test_kernels_write_what_they_are_certain_of(policy: str) -> None:
     assert not any(slow for _, _, slow in scanned.runs(0, len(plain)))
 
 
-@settings(deadline=None, max_examples=60)
-@given(
-    st.lists(st.one_of(st.sampled_from([*AROUND, *PLANS[:20]]), st.text(max_size=5)), max_size=6),
-    st.booleans(),
-)
-def test_any_text_around_plans(parts: list[str], strict: bool) -> None:
-    text = "".join(parts).encode("utf-8", "replace").decode()
-    line = json.dumps({**MAZES[0], "response": text}).encode()
-    job = Job(options=AllOptions(policy="strict" if strict else "reference"), details=True)
-    _, n_exact = same([[line, line, line]], job)
-    assert n_exact <= 1  # gold is decoded once
-
-
 def test_memory_that_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are the same where problems have to be forgotten, and where a block has more records than are held."""
     lines = _lines(PLANS, random.Random(2))
@@ -187,14 +163,3 @@ def test_memory_that_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score, "MAX_PROBLEMS", 2)
     monkeypatch.setattr(block_rows, "MOST_AT_ONCE", 7)
     assert written([lines, lines], Job(details=True), fast=True)[:3] == before
-
-
-@pytest.mark.slow
-@pytest.mark.fuzz
-@pytest.mark.parametrize("kind", ["reference", "strict with details", "reasoning"])
-def test_mutated_lines(kind: str) -> None:
-    rng = random.Random(f"{SEED} line rows {kind}")
-    corpus = tuple(_lines([rng.choice(AROUND) + plan for plan in PLANS], rng))
-    for _ in range(rounds(4)):
-        lines = [mutated_line(rng, corpus) if rng.random() < 0.7 else rng.choice(corpus) for _ in range(400)]
-        same([lines, lines], Job(**JOBS[kind]))

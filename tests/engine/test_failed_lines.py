@@ -11,8 +11,6 @@ from corpora import rel_records
 from dump_lines import PIECES
 from failed_rows import ERRORS, ODD, REASONS, STATUSES
 from mutated_corpus import JOBS, Ways, lines_for
-from mutations import failed_lines, gold_file
-from relfast_kernels.compiled import native
 
 from benchmarks.workloads_dumps import DUMPS
 
@@ -20,19 +18,6 @@ Json = dict[str, Any]
 
 RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}}
 WITH_FAILURES = [name for name, dump in DUMPS.items() if dump.failed is not None]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _compiled() -> None:
-    if native.load("text") is None:
-        native.build("text")
-
-
-@pytest.fixture(scope="session")
-def gold(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
-    path.write_bytes(gold_file())
-    return str(path)
 
 
 def held(ways: Ways, lines: list[bytes]) -> int:
@@ -47,15 +32,6 @@ def encoded(rows: list[Json]) -> list[bytes]:
         json.dumps(row, ensure_ascii=number % 2 == 0).encode("utf-8", "surrogatepass")
         for number, row in enumerate(rows)
     ]
-
-
-@pytest.mark.parametrize(
-    "kind",
-    ["failed", "failed, strict", "failed, joined", "failed, of one task", "batch", "reasoning with details"],
-)
-def test_both_ways_write_the_same(kind: str, gold: str) -> None:
-    lines = list(failed_lines(8))
-    held(Ways.of(kind, gold), lines)
 
 
 @pytest.mark.parametrize("name", WITH_FAILURES)

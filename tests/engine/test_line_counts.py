@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import mmap
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +10,11 @@ import pytest
 from engine_runs import HANG
 
 from relfast import score_file
-from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io import reader
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.commit_log import CommitLog
-from relfast.engine.io.line_counts import Before, LineCounts, Order, count_lines, open_shared
+from relfast.engine.io.line_counts import Order, count_lines
 from relfast.engine.io.sources import Source
-from relfast.engine.job import make_job
-from relfast.engine.scoring import Scoring
-from relfast.engine.text_fast_path import ScannedBlock, TextFastPath
-from relfast.errors import ReadError
 
 BLOCK = 1 << 16
 MAX_LINE = 1 << 17
@@ -121,60 +115,6 @@ def test_blocks_end_where_lines_do(tmp_path: Path) -> None:
     assert [block.first_index for block in found[1:]] == [-1] * (len(found) - 1)
     (fault,) = [block for block in found if block.faults]
     assert list(fault.faults) == [0]
-
-
-def test_lines_are_told_before_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Who scores the next block waits for their number, not until this block is scored."""
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b"".join(_line(n) for n in range(700)))
-    counts = LineCounts(mmap.mmap(-1, 1 << 12))
-    scoring = BlockScoring(Scoring(make_job()), large=True, counts=counts)
-    block = Block(7, 0, -1, -1, 0, path.stat().st_size, path=str(path))
-    told_before = []
-    scan = TextFastPath._scan_lines
-
-    def scan_lines(self: TextFastPath, *arguments: Any) -> ScannedBlock:
-        told_before.append(counts.of(Block(7, 0, -1, -1, 0, 0, path="nobody counts it here")))
-        return scan(self, *arguments)
-
-    monkeypatch.setattr(TextFastPath, "_scan_lines", scan_lines)
-    (segment,) = scoring.segments(block, 0, -1, before=Before(30, ()))
-    assert told_before == [700]
-    assert [row["index"] for row in map(json.loads, segment.rows.splitlines())] == list(range(30, 730))
-
-
-def test_counts_are_told_by_number(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b"1\n2\n3\n4\n5")
-    counts = LineCounts(mmap.mmap(-1, 1 << 12))
-    first, second, third = (Block(n, 0, -1, -1, start, end, path=str(path)) for n, start, end in
-                            ((0, 0, 2), (1, 2, 6), (2, 6, 9)))  # fmt: skip
-    # what is told is believed, whatever the file says
-    counts.tell(Block(0, 0, 0, 70, 0, 2))
-    counts.tell(Block(2 + 512, 0, 0, 90, 0, 2))
-    assert counts.of(first) == 70
-    assert counts.of(second, 0.001) == 2
-    assert counts.of(third) == 2
-    assert Before(1_000, (first, second, third)).lines(counts) == 1_074
-    assert open_shared(str(tmp_path / "none")).of(second) == 2
-    path.write_bytes(b"1\n2\n")
-    with pytest.raises(ReadError, match=r"a\.jsonl: it changed while it was read"):
-        counts.of(third)
-
-
-def test_whoever_counts_a_block_tells_it(tmp_path: Path) -> None:
-    """The first block too, whose place is known: those after it wait for its lines."""
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b"".join(_line(n) for n in range(7)))
-    counts = LineCounts(mmap.mmap(-1, 1 << 12))
-    block = Block(0, 0, 0, -1, 0, path.stat().st_size, path=str(path))
-    (segment,) = BlockScoring(Scoring(make_job(), {}), counts=counts).segments(block, 0, -1)
-    path.unlink()
-    assert (segment.n_rows, segment.ends, counts.of(Block(0, 0, -1, -1, 0, 1, path=str(path)))) == (
-        7,
-        True,
-        7,
-    )
 
 
 def test_what_stands_before_a_block() -> None:

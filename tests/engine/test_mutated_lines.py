@@ -6,16 +6,9 @@ import random
 
 import pytest
 from mutated_corpus import CHUNK, JOBS, Ways, main, run_chunk
-from mutations import gold_file, mutated_line, real_lines
+from mutations import mutated_line, real_lines
 from relfast_kernels.compiled import native
 from seeds import SEED, rounds
-
-
-@pytest.fixture(scope="session")
-def gold(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
-    path.write_bytes(gold_file())
-    return str(path)
 
 
 @pytest.mark.slow

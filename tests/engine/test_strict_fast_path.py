@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from corpora import DATA, b1_names, rel_records, solutions
-from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from seeds import fresh
 
@@ -96,19 +95,6 @@ def _lines(responses: list[tuple[str, str]], rng: random.Random) -> list[bytes]:
     ]
 
 
-def _known(lines: list[bytes]) -> int:
-    """How many lines the kernel reads by itself."""
-    path = _fast_path(False)
-    block = path.scan(b"\n".join(lines) + b"\n", len(lines))
-    block.judge(0, len(lines), 0, None)
-    kinds = block.lines[layouts.LINE_KIND : len(lines) * layouts.LINE_COLUMNS : layouts.LINE_COLUMNS]
-    left = sum(
-        path._records[at * layouts.RECORD_COLUMNS + layouts.RECORD_KEY] & layouts.LEFT != 0
-        for at in range(path._state[layouts.STATE_RECORDS])
-    )
-    return sum(kind == layouts.FAST for kind in kinds) - left
-
-
 def _corpus(group: str, rng: random.Random) -> list[tuple[str, str]]:
     prose = [row["llm_solution"] for row in solutions()]
     found = []
@@ -160,44 +146,3 @@ def test_gold_is_what_the_question_calls_it(tmp_path: Path, field: str, details:
     assert fast == _rows(None, lines, scoring)
     assert b'"correct":true' in fast[0]
     assert b'"correct":false' in fast[0]
-
-
-@pytest.mark.slow
-def test_the_kernel_reads_what_models_write() -> None:
-    rng = random.Random(1)
-    real = [(task, row["llm_solution"]) for row in solutions() for task in ("REL-B1", "REL-C1")]
-    honest = [
-        (task, text)
-        for task, name in (("REL-B1", "rel_b1.toml"), ("REL-C1", "rel_c1.toml"))
-        for text in _texts(name, "honest")
-        if text.strip()
-    ]
-    for responses in (real, honest):
-        lines = [
-            json.dumps(
-                {
-                    "id": 1,
-                    "task": task,
-                    "answer": {"label": "no" if task == "REL-B1" else "No"},
-                    "response": text,
-                }
-            ).encode()
-            for task, text in responses
-        ]
-        assert _known(lines) >= 0.98 * len(lines)
-    records = rel_records("REL-B1")
-    numbers = [
-        json.dumps(
-            {
-                **record,
-                "question": None,
-                "response": f"Site {n} has 3 of 7 states, {n + 1} has 2.\n" * 40 + final,
-            }
-        ).encode()
-        for n, record in enumerate(records)
-        for final in (
-            "No",
-            "Yes. " + ", ".join(f"taxon_{t}" for t in record["answer"]["taxa"] or [rng.randrange(50)]),
-        )
-    ]
-    assert _known(numbers) >= 0.98 * len(numbers)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import random
 import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from corpora import rel_records
 from dump_lines import Dice, gold_lines
 from dump_lines import line as dump_line
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from relfast_kernels.text import characters
 from seeds import SEED, rounds
-from strict.dresses import dressed
 
 from relfast.engine import text_setting, text_work
 from relfast.engine.file_run.block_scoring import BlockScoring
@@ -126,18 +122,6 @@ def rows_of(
     return rows, counts, samples
 
 
-@pytest.mark.slow
-@settings(
-    max_examples=300,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
-)
-@given(block=st.lists(lines(), min_size=1, max_size=8))  # fmt: skip
-def test_both_ways_write_the_same(fast_path: TextFastPath, block: list[bytes]) -> None:
-    data = b"\n".join(block) + b"\n"
-    assert rows_of(fast_path, data, len(block)) == rows_of(None, data, len(block))
-
-
 JOBS = {
     "plain": {},
     "details": {"details": True},
@@ -219,26 +203,6 @@ def test_every_dialect_is_read(
         assert json.loads(written[0].splitlines()[0])["metrics"]["recall"] == 2 / 3
 
 
-@pytest.mark.parametrize("details", [False, True])
-def test_strict_rows_are_the_same(fast_path: TextFastPath, details: bool) -> None:
-    """Of what a kernel knows at once, of what it knows when it is asked again, and of what it never does."""
-    rng = random.Random("strict rows")
-    lines = []
-    records = rel_records("REL-A1")
-    for _, _, response in rng.sample([*dressed("4", frozenset({"box", "tag", "label", "line"}))], 400):
-        record = rng.choice(records)
-        row = {"id": record["id"], "task": "REL-A1", "answer": record["answer"], "response": response}
-        lines += [json.dumps(row), json.dumps({**row, "response": [response, "", "<think>4", "Answer 9"]})]
-    data = "\n".join(lines).encode()
-    scoring = Scoring(Job(options=AllOptions(policy="strict"), details=details))
-    opened = TextFastPath.open(scoring)
-    assert opened is not None
-    expected = rows_of(None, data, len(lines), scoring=scoring)
-    for _ in range(3):
-        assert rows_of(opened, data, len(lines), scoring=scoring) == expected
-        assert not slow_lines(opened, data, len(lines))
-
-
 def test_rows_beyond_all_room(fast_path: TextFastPath) -> None:
     """More samples, numbers and kinds of rows than there is room for at first."""
     many = [" ".join(map(str, range(n))) + " yes" for n in range(0, 9_000, 2)]
@@ -274,32 +238,6 @@ def test_verbose_runs_say_how_many_lines_took_which_way(fast_path: TextFastPath,
     (tmp_path / "short.jsonl").write_text("\n".join(lines[:9]))
     score_files([str(tmp_path / "short.jsonl")], None, Job(), workers=0, tell=told.append)
     assert told[-2] == "text fast path: not taken"
-
-
-def test_the_fast_path_takes_plain_lines(fast_path: TextFastPath) -> None:
-    """Otherwise the test above would compare the ordinary way with itself."""
-    rng = random.Random(0)
-    rows = []
-    for n in range(300):
-        task = rng.choice(["REL-A2", "REL-B1", "REL-C1"])
-        answer = {"target": 3} if task == "REL-A2" else {"label": "yes", "taxa": [3, 15]}
-        answer = {"label": "Yes", "molecules": ["CC", "C/C=C\\C"]} if task == "REL-C1" else answer
-        pieces = [piece for piece in PIECES if piece.isascii() and piece.isprintable()]
-        response = "\n".join(rng.choices([*pieces, "taxon_15", "Answer 4", "<Yes>"], k=6)).replace(
-            "1" * 5000, ""
-        )
-        row = {
-            "id": f"r{n}",
-            "task": task,
-            "answer": answer,
-            "question": "q \u00b7"[:1],
-            "response": response,
-        }
-        row["metadata"] = {"panels": [[1.5, -2e-3], []], "ok": True}
-        rows.append(json.dumps(row).encode())
-    data = b"\n".join(rows)
-    assert not slow_lines(fast_path, data, len(rows))
-    assert rows_of(fast_path, data, len(rows)) == rows_of(None, data, len(rows))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from corpora import rel_records
-from relfast_kernels.compiled import native
 from relfast_kernels.layouts import GOLD_MEMBERS
 
 from relfast.engine.file_run.block_scoring import BlockScoring
@@ -23,12 +22,6 @@ from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
 
 Json = dict[str, Any]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def unit() -> None:
-    if native.load("text") is None:
-        native.build("text")
 
 
 def score(lines: list[Json], job: Job, *, fast: bool = True, limit: int | None = None) -> tuple[bytes, int]:
@@ -180,55 +173,6 @@ def test_other_marks_of_reasoning_leave_responses_to_python() -> None:
     assert [row["correct"] for row in rows] == [True, True]
 
 
-PARTS = [{"type": "text", "text": "Ans"}, {"type": "image_url", "image_url": {}}, {"text": "wer 4\n\u00e9"}]
-
-
-def _bodies() -> dict[str, Json]:
-    message = {"role": "assistant", "content": PARTS}
-    return {
-        "parts": {"choices": [{"message": message}]},
-        "responses": {"output": [{"type": "reasoning"}, {"type": "message", **message}, {"type": "x"}]},
-        "responses of one part": {"output": [{"type": "message", "content": [{"type": "output_text", "text": "Answer 4"}]}]},
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", _bodies())
-def test_shapes_of_batch_output(kind: str, tmp_path: Path) -> None:
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text('{"id": "a", "task": "REL-A1", "answer": {"target": 3}}\n')
-    line = {"custom_id": "a", "response": {"status_code": 200, "body": _bodies()[kind]}, "error": None}
-    (row,) = same([line], Job(data=(str(gold),)), decoded=int(kind != "responses of one part"))
-    assert row["correct"] is True
-
-
-CONTENTS = [
-    [],
-    [{"type": "refusal", "refusal": "no"}],
-    [{"type": "text", "text": ""}],
-    ["Answer 4"],
-    [{"type": None, "text": "Answer 4"}],
-]
-
-
-@pytest.mark.parametrize("content", CONTENTS)
-@pytest.mark.parametrize("shape", ["choices", "output"])
-def test_contents_without_text(content: Any, shape: str, tmp_path: Path) -> None:
-    """Only the ordinary way knows what they say."""
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text('{"id": "a", "task": "REL-A1", "answer": {"target": 3}}\n')
-    message = {"role": "assistant", "type": "message", "content": content}
-    body = {"choices": [{"message": message}]} if shape == "choices" else {"output": [message]}
-    line = {"custom_id": "a", "response": {"status_code": 200, "body": body}, "error": None}
-    same([line], Job(data=(str(gold),)), decoded=1)
-
-
-def test_parts_of_chat_messages() -> None:
-    line = {"id": 1, "task": "REL-A1", "answer": {"target": 3}}
-    said = [{"role": "user", "content": "?"}, {"role": "assistant", "content": PARTS}]
-    rows = same([{**line, "response": said}, {**line, "response": [said, "Answer 3", said]}], decoded=2)
-    assert [row["correct"] for row in rows] == [True, True, False, True]
-
-
 ROW = {
     "key": "k\u00e9",
     "meta": {"kind": "REL-A1", "gold.x": {"target": 3}, "list": [{"target": 4}, {"target": 3}]},
@@ -253,30 +197,6 @@ ROW = {
 def test_mapped_fields(field_map: dict[str, str], correct: list[bool | None]) -> None:
     rows = same([ROW], Job(field_map=field_map), decoded=1)
     assert [row["correct"] for row in rows] == correct
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
-        {"epoch": 1, "target": "x", "output": {}},
-        {"outputs": [{"text": "Answer 3"}], "prompt": "?"},
-        {"completion": "Answer 3", "prompt": "?", "step": 1},
-        {"model_response": {}, "doc": {}},
-        {"instance_id": "i", "predicted_text": "Answer 3"},
-        {"prediction": "Answer 3", "origin_prompt": "?"},
-        {"doc": {}, "resps": [["Answer 3"]], "filter": "none"},
-        {"output": "Answer 3", "gts": "3"},
-        {"instance_id": 1, "completion": "['start: A1']"},
-        {"custom_id": "c", "response": {"status_code": 500, "body": {}}},
-    ],
-)
-def test_mapped_fields_of_rows_in_other_dialects(more: Json) -> None:
-    for field_map in (
-        {"id": "key", "task": "meta.kind", "answer": "meta.list.1", "response": "outs.0.text"},
-        {"task": "meta.kind", "answer": "meta.list.1"},
-    ):
-        job = Job(field_map=field_map)
-        assert score([{**ROW, **more}], job)[0] == score([{**ROW, **more}], job, fast=False)[0]
 
 
 def test_joined_rows_of_two_records_have_two_golds(tmp_path: Path) -> None:

@@ -11,15 +11,11 @@ import pytest
 import tool_rows
 from corpora import rel_records
 from mutated_corpus import JOBS, Ways
-from mutations import gold_file
-from relfast_kernels.compiled import native
 
 from benchmarks.workloads_dumps import DUMPS, typographic
 from relfast.engine.gold_records import GoldRecords
 from relfast.formats import Entry
 from relfast.formats.paths import MISSING
-
-Json = dict[str, Any]
 
 TASKS = DUMPS[r"native, 15 % with \uXXXX, 20 % REL-B1"]
 BY_PROMPT = {tool_rows.vllm, tool_rows.trl}
@@ -27,19 +23,6 @@ JOINED = {*tool_rows.BATCHES, *BY_PROMPT}
 """Rows that have no gold of their own."""
 LEFT = {tool_rows.listed_id}
 """Rows whose id is no text or number, which are decoded as JSON."""
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _compiled() -> None:
-    if native.load("text") is None:
-        native.build("text")
-
-
-@pytest.fixture(scope="session")
-def gold(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
-    path.write_bytes(gold_file())
-    return str(path)
 
 
 def lines_of(row: Any, n: int = 40) -> list[bytes]:

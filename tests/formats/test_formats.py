@@ -109,23 +109,6 @@ def test_openai_batch_with_several_choices(gold: Path) -> None:
     assert [(s.index, s.sample, s.correct) for s in scores] == [(0, 0, False), (0, 1, True), (0, 2, True)]
 
 
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        (batch_row({"error": {"message": "rate limit"}}), "rate limit"),
-        ({"custom_id": "a", "response": None, "error": {"code": 1, "message": "expired"}}, "expired"),
-        (batch_row({}), "response.body.choices is missing"),
-        (batch_row({"choices": []}), "response.body.choices is missing"),
-        ({"custom_id": "a", "response": {}}, "response.body.choices is missing"),
-        ({"custom_id": "a", "response": {"body": 5}, "error": "boom"}, "boom"),
-    ],
-)  # fmt: skip
-def test_failed_request(row: dict[str, Any], message: str, gold: Path) -> None:
-    score = one(row, data=gold)
-    assert (score.id, score.status, score.correct, score.reward) == ("a", "invalid_record", None, None)
-    assert score.error == {"type": "MissingResponse", "message": message}
-
-
 def test_openai_batch_without_gold() -> None:
     score = one(batch_row(CHAT))
     assert score.error is not None

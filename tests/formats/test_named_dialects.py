@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mutated_corpus import JOBS, Ways
-from relfast_kernels.compiled import native
 
 import relfast
 from relfast.cli.main import main
@@ -123,86 +120,3 @@ def test_gold_gives_a_request_of_gemini_that_failed_its_task(tmp_path: Path) -> 
 def test_where_map_finds_the_response_a_blocked_prompt_is_nobodys() -> None:
     row = {"key": "k", "task": "REL-A1", "answer": {"target": 3}, "response": BLOCKED, "text": "Answer 4"}
     assert score(row, map={"response": "text"}).correct is True
-
-
-def parts_and_others() -> Iterator[dict[str, Any]]:
-    """Lists of objects as a response: a message's parts, messages, samples, and what is none of these."""
-    thinking = {"type": "thinking", "thinking": "Answer 1", "signature": "s"}
-    text = {"type": "text", "text": "Answer 4"}
-    message = {"role": "assistant", "content": [text]}
-    lists: list[Any] = [
-        [thinking, text],
-        [text, text],
-        [thinking],
-        [{"type": "output_text", "text": "Answer 4"}],
-    ]
-    lists += [
-        [{"type": "refusal", "refusal": "No."}],
-        [{**text, "role": "assistant"}],
-        [{**text, "error": "m"}],
-    ]
-    lists += [
-        [{"type": "completion", "text": "Answer 4"}],
-        [text, message],
-        [message, text],
-        [None, text],
-        [text, "x"],
-    ]
-    for said in [*lists, [[thinking, text], [text]], [[message], [text]], ["Answer 4", [text]]]:
-        for more in ({}, {"error": BOOM}, {"error": ["m"]}, {"error": ["m", None]}, {"status_code": 500}):
-            yield {**GOLD, "response": said, "text": said, **more}
-            yield {
-                "input": "p",
-                "output": said,
-                "gts": '{"target": 3}',
-                "task": "REL-A1",
-                "text": said,
-                **more,
-            }
-            yield {"origin_prompt": "p", "prediction": said, "gold": '{"target": 3}', "id": "a", **more}
-
-
-def rows() -> Iterator[dict[str, Any]]:
-    gold = {"task": "REL-A1", "answer": {"target": 3}}
-    for more in ({}, gold, {"id": "a"}, {"error": BOOM}, {"error": None}, {"status_code": 429}):
-        yield {"id": "a", "x": 1, **more}
-        yield {"custom_id": "a", "result": None, **more}
-        for response in (
-            None,
-            {},
-            BLOCKED,
-            {**BLOCKED, "error": "m"},
-            {**BLOCKED, "error": []},
-            {"candidates": []},
-            {"error": BOOM},
-            {"error": [None, "m"]},
-        ):
-            yield {"key": "a", "response": response, **more}
-        for error in (
-            {},
-            {"error": BOOM},
-            {"error": None},
-            {"error": "m"},
-            {"error": ["m"]},
-            {"error": False},
-        ):
-            yield {"key": "a", **more, **error}
-        yield {"key": ["a"], "error": BOOM, **more}
-        yield {"key": "a", "response": BLOCKED, "text": "Answer 4", **more}
-
-
-@pytest.mark.parametrize("joined", [False, True])
-@pytest.mark.parametrize(
-    "job", [*({"dialect": name} for name in LACKING), {}, {"field_map": {"response": "text"}}]
-)
-def test_both_ways_write_the_same(
-    job: dict[str, Any], joined: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if native.load("text") is None:
-        native.build("text")
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text(json.dumps(GOLD) + "\n")
-    monkeypatch.setitem(JOBS, "here", {**job, "data": joined})
-    ways = Ways.of("here", str(gold))
-    lines = [json.dumps(row).encode() for row in (*rows(), *parts_and_others())]
-    assert not ways.differ(lines)

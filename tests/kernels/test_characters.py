@@ -14,7 +14,6 @@ PIECES = [
     "ı", "İ", "ſ", "\u212a", "٣", "①", "\n", "\t", "…", "◁", "→", "it’s", "’’", "\x7f",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
-MARGIN = 9
 
 
 def _array(text: str) -> np.ndarray:

@@ -45,13 +45,6 @@ WHOLE = st.lists(
     ),
     max_size=14,
 ).map("".join)
-# anything, stray quotes and backslashes included
-BROKEN = st.lists(
-    st.sampled_from(
-        [*"[](),'\"\\ \n:7xu", "'start: A'", "['use_key', 3]", '"', "['", "\\ud83d", "\\x4", "\\U0010ffff"]
-    ),
-    max_size=25,
-).map("".join)
 
 
 class Found(NamedTuple):
@@ -147,24 +140,3 @@ LITERAL = st.lists(
 def test_escapes_that_no_writer_uses(inside: str) -> None:
     found = read(f"['start: A1', ('rescue', '.{inside}.')]")
     assert found.items[1][1] == ast.literal_eval(f"'.{inside}.'")
-
-
-HOSTILE = [
-    "[",
-    "]",
-    "move_to",
-    "['",
-    "[\"['",
-    "['a',",
-    "['a', [",
-    '["\\"[',
-    "['start: A'],",
-    "[('start','A'),",
-    "[[[['start: A']",
-    "('",
-    "'[",
-    "\\'[\\",
-    "['start: A', ",
-    "[1,",
-    "['\\",
-]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.smiles import graph_code, layouts, lists, plain
+from relfast_kernels.smiles import layouts, lists, plain
 from relfast_kernels.smiles import table as tables
 from relfast_kernels.smiles.layouts import INVALID
 
@@ -26,30 +24,6 @@ def code_of(text: str, *, by_rdkit: bool = False) -> bytes | int:
     data = np.frombuffer(text.encode(), np.uint8)
     length = tables.code_of(data, by_rdkit, code, GRAPH, WORK)
     return code[:length].tobytes() if length > 0 else length
-
-
-@st.composite
-def molecules(draw: st.DrawFn) -> nx.Graph:
-    """Trees with some rings, small enough that two of them are often the same."""
-    n = draw(st.integers(1, 9))
-    elements = draw(
-        st.sampled_from(["C", "CO", "CN", "CCCN", "CS", "CF", ["C", "Cl"], "CNOSFP", ["Br", "C", "I", "B"]])
-    )
-    graph = nx.Graph()
-    for atom in range(n):
-        graph.add_node(atom, element=draw(st.sampled_from(elements)))
-        if atom and draw(st.integers(0, 30)):
-            graph.add_edge(draw(st.integers(max(0, atom - 4), atom - 1)), atom, order=1)
-    for _ in range(draw(st.integers(0, 3))):
-        a, b = draw(st.integers(0, n - 1)), draw(st.integers(0, n - 1))
-        if a != b and not graph.has_edge(a, b):
-            graph.add_edge(a, b, order=1)
-    for a, b in draw(st.lists(st.sampled_from(sorted(graph.edges)), max_size=2)) if graph.edges else []:
-        graph.edges[a, b]["order"] = draw(st.sampled_from([1, 2, 2, 3]))
-    return graph
-
-
-SEEDS = st.integers(0, 2**30).map(random.Random)
 
 
 @pytest.mark.slow
@@ -81,22 +55,6 @@ def test_ways_of_writing_that_are_left_to_rdkit() -> None:
         "c1ccccc1c1cccc1", "O=[N]([O-])c1ccccc1", "F=C", "cc", "[C+++]", "[012CH4]", "C[NH]1CCCC1C#N(C)C",
     ):  # fmt: skip
         assert code_of(text) == INVALID, text
-
-
-AROMATIC = (
-    # (one way of writing, others)
-    ("c1ccccc1", "C1=CC=CC=C1", "C=1C=CC=CC=1", "c1:c:c:c:c:c:1", "[cH]1[cH][cH][cH][cH][cH]1"),
-    ("c1cc[nH]c1", "C1=CNC=C1", "[nH]1cccc1"),
-    ("c1ccc(cc1)-c1ccccc1", "c1ccccc1c1ccccc1", "C1=CC=CC=C1C1C=CC=CC=1"),
-    ("Cc1c[nH]cn1", "Cc1cnc[nH]1", "CC1=CNC=N1"),
-    ("Cn1cnc2c1c(=O)n(C)c(=O)n2C", "CN1C=NC2=C1C(=O)N(C)C(=O)N2C"),
-    ("c1ccc2c(c1)Cc1ccccc12", "c1ccc2c(c1)-c1ccccc1C2"),
-    ("C1=CC2=CC=CC2=CC=C1", "C=1C=CC=C2C=CC=C2C=1"),
-    ("O=c1ccoc2ccccc12", "O=C1C=COC2=CC=CC=C12"),
-    # a ring of four that another atom caps, and a small ring with sulfur
-    ("[nH]1c2c3n1C23", "C12c3[nH]n1c32", "N1C2=C3N1C23", "C12c3n1[nH]c32"),
-    ("c1cc2sc1-2", "c12-c(s1)cc2"),
-)
 
 
 def bonds(text: str) -> list[int]:
@@ -185,11 +143,6 @@ def test_golds_that_are_kept_give_what_they_did(
             place = known.setdefault(tuple(gold), 20 * len(known))
             told = match(table, [(gold, pred)], (memory, [place]), strict)
             assert told == match(other, [(gold, pred)], strict=strict)
-
-
-def fingerprint_of(text: str) -> int:
-    n = plain.read_plain(np.frombuffer(text.encode(), np.uint8), 0, len(text), GRAPH)
-    return graph_code.fingerprint(GRAPH, n)
 
 
 def test_votes_of_places_are_those_of_relfast_chem() -> None:

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import json
 import math
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from patience import PATIENCE
-from reward_cases import HOSTILE_TEXTS, MIXED, Sample, chat
+from reward_cases import MIXED, Sample, chat
 
-from relfast import rewards
 from relfast.errors import UnscoredError, UsageError
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 from relfast.rewards.queries import response_in
@@ -26,12 +23,6 @@ from relfast.rewards.queries import response_in
 TASKS, ANSWERS, RESPONSES, REWARDS = map(list, zip(*MIXED, strict=True))
 N_UNSCORED = REWARDS.count(None)
 STRICT_ONLY = ("REL-C2", {"smiles": "CCO"}, "<think>the motif is <smiles>CCO</smiles></think>")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _ended() -> Iterator[None]:
-    yield
-    rewards.close()
 
 
 def _close(ours: Any, expected: list[float | None]) -> bool:
@@ -67,16 +58,6 @@ class TestTRL:
         assert logged["relfast_status"].count("invalid_record") == N_UNSCORED
         assert all(isinstance(value, float) for name, value in logged.items() if "/" in name)
         assert 0 < logged["relfast/REL-C3/f1"] < 1
-
-    def test_hostile_completions(self) -> None:
-        for task, answer in (("REL-A1", {"target": 3}), ("REL-C3", {"missing_smiles": ["CCO"]})):
-            n = len(HOSTILE_TEXTS)
-            given, _ = self._call(trl.reward, HOSTILE_TEXTS, task=[task] * n, answer=[answer] * n)
-            assert len(given) == n
-            assert set(given) <= {0.0, 1.0, None}
-
-    def test_an_empty_batch_has_no_rewards(self) -> None:
-        assert trl.reward(completions=[]) == []
 
     def test_messages_without_an_assistant_are_no_answer(self) -> None:
         chats: list[Any] = [[{"role": "user", "content": "<Yes>"}], [], [{"role": "assistant"}]]
@@ -173,36 +154,6 @@ class TestVerl:
         )
         made = pickle.loads(pickle.dumps(verl.make_compute_score(metrics=False)))
         assert made("REL-C1", "<Yes>", {"label": "Yes"}, None) == 1.0
-
-    def test_the_module_itself_can_be_named_as_a_file(self) -> None:
-        """``custom_reward_function.path``: verl loads the file under a name of its own."""
-        path = Path(verl.__file__)
-        spec = importlib.util.spec_from_file_location("custom_module", path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        assert module.compute_score("REL-C1", "<Yes>", '{"label": "Yes"}', None)["score"] == 1.0
-
-    def test_in_threads_as_the_reward_loop_does(self) -> None:
-        """One sample a call, through an executor, gathered."""
-
-        async def main() -> list[Any]:
-            loop = asyncio.get_running_loop()
-            calls = [
-                loop.run_in_executor(
-                    None,
-                    lambda n=n: verl.compute_score(  # type: ignore[misc]
-                        "REL-C2", f"{n} <smiles>{'C' * (n % 30 + 1)}O</smiles>", '{"smiles": "CCO"}', {}
-                    ),
-                )
-                for n in range(200)
-            ]
-            return await asyncio.gather(*calls)
-
-        given = asyncio.run(main())
-        assert len(given) == 200
-        assert sum(result["score"] == 1.0 for result in given) == sum(n % 30 == 1 for n in range(200))
 
 
 class TestOpenRLHF:

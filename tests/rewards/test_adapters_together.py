@@ -7,9 +7,7 @@ import json
 import pickle
 import subprocess
 import sys
-import threading
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +19,6 @@ from reward_cases import Sample, chat
 from relfast import rewards
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 from relfast.rewards.shared import gold_of, question_of, read_label
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _ended() -> Iterator[None]:
-    yield
-    rewards.close()
 
 
 def test_no_trainer_is_imported() -> None:
@@ -55,28 +47,6 @@ def test_adapters_with_the_same_options_share_one_engine() -> None:
     assert trl.reward.scorer is openrlhf.reward_func.scorer is reasoning_gym.score_answer.scorer
     assert trl.make_reward(name="b", on_error=0.0).scorer is trl.reward.scorer
     assert trl.make_reward(policy="reference").scorer is not trl.reward.scorer
-
-
-def test_64_threads_through_different_adapters() -> None:
-    results: dict[int, Any] = {}
-
-    def call(at: int) -> None:
-        text = f"<smiles>{'C' * (at % 8 + 1)}O</smiles>"
-        gold = '{"smiles": "CCO"}'
-        if at % 3 == 0:
-            results[at] = trl.reward(completions=[text], answer=[gold])[0]
-        elif at % 3 == 1:
-            results[at] = verl.compute_score("REL-C2", text, gold, None)["score"]
-        else:
-            results[at] = asyncio.run(slime.custom_rm(None, Sample(response=text, label=gold)))
-
-    threads = [threading.Thread(target=call, args=(at,)) for at in range(64)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(results) == 64
-    assert all((results[at] == 1.0) == (at % 8 == 1) for at in results)
 
 
 def test_failures_are_counted() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import pickle
 import random
 import threading
 from collections.abc import Iterator
@@ -236,18 +235,6 @@ def plain(n: int) -> list[Asked]:
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_options(policy: str) -> None:
-    asked = plain(4)
-    same(asked, policy=policy, rewards={"REL-C2": "correct", "REL-C3": "recall"})
-    same(asked, policy=policy, details=True)
-    same(asked, policy=policy, strip_reasoning=True)
-    same(asked, policy=policy, reasoning=[("<cot>", "</cot>")])
-    same([one for one in asked if one[0] == "REL-C2"], policy=policy, rewards={"REL-C2": "overlap_metric"})
-    if policy == "strict":
-        same(asked, policy=policy, tautomers="joined")
-
-
-@pytest.mark.parametrize("policy", POLICIES)
 def test_little_room(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Golds are forgotten in the middle of a batch."""
     monkeypatch.setattr(judged_route, "MAX_TEXTS", 5)
@@ -278,21 +265,6 @@ def test_plain_tags_need_nothing_else(policy: str, monkeypatch: pytest.MonkeyPat
     assert scorer.stats()["scored_before"] == 2 * len(asked) + len(asked) - len(
         {(task, str(answer), text[2:]) for task, answer, text in asked}
     )
-
-
-def test_a_batch_by_columns_is_one_of_rows() -> None:
-    asked = [one for one in plain(3) if one[0] == "REL-C2"]
-    batch = relfast.Scorer(policy="strict", workers=0).score_batch(*columns(asked))
-    rows = relfast.ScoreBatch.of(batch.scores)
-    assert batch.scores == pickle.loads(pickle.dumps(batch)).scores == rows.scores
-    assert [score.index for score in batch.scores] == [*range(len(asked))]
-    assert batch[2] == rows[2]
-    assert len(batch) == len(asked)
-    assert batch.to_dicts() == rows.to_dicts()
-    assert repr(batch) == repr(rows)
-    assert batch._repr_html_() == rows._repr_html_()
-    batch[0].metrics["overlap_metric"] = math.pi
-    assert batch[1].metrics["overlap_metric"] != math.pi
 
 
 def test_many_threads_at_once() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +13,6 @@ from live_server import live_server
 from reward_cases import HANG
 
 import relfast
-from relfast import rewards
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.judged_route import JudgedRoute
 from relfast.engine.pool.failures import fault_of, timed_out_verdict
@@ -41,12 +40,6 @@ RESPONSES, MACHINERYS = (LATE, DEAD), (BROKEN, INTERRUPTED, STOPPED)
 
 GOLD = {"smiles": "CCO"}
 TEXT = "<smiles>CCCCN</smiles>"
-
-
-@pytest.fixture(autouse=True)
-def _ended() -> Iterator[None]:
-    yield
-    rewards.close()
 
 
 @pytest.fixture

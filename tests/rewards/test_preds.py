@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 from contract_records import gold
 
 import relfast
-from relfast import rewards
 from relfast.engine.online.scorer import Scorer
 from relfast.rewards import nemo_rl, verl
 from relfast.tasks.base import MAX_SAID
@@ -35,12 +33,6 @@ CASES: Final[list[tuple[str, Any, str, str | None]]] = [
     ("REL-C3", ISOMERS, "<smiles>COC</smiles> <smiles>CCO</smiles>", "CCO, COC"),
     ("REL-C3", {"missing_smiles": ["C[O-]"]}, "<smiles>C[O-]</smiles>", "C[O-]"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _ended() -> Iterator[None]:
-    yield
-    rewards.close()
 
 
 @pytest.mark.parametrize("policy", ["strict", "reference"])

@@ -8,13 +8,11 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
-from relfast import rewards
 from relfast.errors import UnscoredError
 from relfast.rewards import openrlhf, reasoning_gym
 from relfast.rewards import verl as verl_adapter
@@ -23,12 +21,6 @@ pytestmark = [pytest.mark.trainers, pytest.mark.filterwarnings("ignore")]  # the
 
 EXAMPLES: Final = Path(__file__).resolve().parent.parent.parent / "examples"
 WORDS: Final = ["<pad>", "<Yes>", "<No>", "so", "<smiles>", "CCO", "OCC", "CC", "</smiles>", "hm"]
-
-
-@pytest.fixture(autouse=True)
-def _ended() -> Iterator[None]:
-    yield
-    rewards.close()
 
 
 class Words:

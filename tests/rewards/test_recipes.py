@@ -13,15 +13,12 @@ import inspect
 import json
 import pickle
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import pydantic
 import pytest
-
-from relfast import rewards
 
 EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 
@@ -32,12 +29,6 @@ ROWS = [
     {"task": "REL-C2", "answer": {"smiles": 5}, "question": "broken"},
 ]
 RESPONSES = ["<Yes>", "<smiles>OCC</smiles>", "I do not know.", "<smiles>CC</smiles>"]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _ended() -> Iterator[None]:
-    yield
-    rewards.close()
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +69,6 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 # ms-swift 4.6
 
 
-class PinnedORM:
-    """``swift.rewards.ORM``: called with completions and a list for each column."""
-
-    def __init__(self, args: Any = None, **kwargs: Any) -> None:
-        self.args = args
-
-
 def check_ms_swift(recipe: Any, orms: dict[str, Any], expected: list[float | None]) -> None:
     assert orms["relfast"] is recipe.Relfast
     reward = orms["relfast"](args=None)
@@ -102,12 +86,6 @@ def check_ms_swift(recipe: Any, orms: dict[str, Any], expected: list[float | Non
     assert reward(RESPONSES, **columns, **given) == expected
     del columns["question"]
     assert reward(completions=RESPONSES, **columns, **given) == expected
-
-
-def test_ms_swift(load: Callable[..., Any], expected: list[float | None]) -> None:
-    orms: dict[str, Any] = {}
-    recipe = load("ms_swift_reward", swift={}, swift__rewards={"ORM": PinnedORM, "orms": orms})
-    check_ms_swift(recipe, orms, expected)
 
 
 @pytest.mark.trainers
@@ -135,19 +113,6 @@ def check_skyrl(make: Callable[[dict[str, Any]], Any], expected: list[float | No
         assert step["reward"] == (0.0 if reward is None else reward)
         assert (step["done"], step["observations"], step["metadata"]) == (True, [], {})
         environment.close()
-
-
-def test_skyrl(load: Callable[..., Any], expected: list[float | None]) -> None:
-    class BaseTextEnv:
-        def init(self, prompt: Any) -> Any:
-            return prompt, {}
-
-        def close(self) -> None:
-            pass
-
-    names = {"BaseTextEnv": BaseTextEnv, "BaseTextEnvStepOutput": dict}
-    recipe = load("skyrl_env", skyrl_gym={}, skyrl_gym__envs={}, skyrl_gym__envs__base_text_env=names)
-    check_skyrl(lambda extras: recipe.RelfastEnv(env_config={}, extras=extras), expected)
 
 
 @pytest.mark.trainers
@@ -241,32 +206,6 @@ def check_nemo_gym(recipe: Any, server: Any, expected: list[float | None]) -> No
         answer = asyncio.run(server.verify(request))
         assert (answer.reward, answer.mask_sample) == (value or 0.0, value is None)
         assert answer.model_dump()["task"] == row["task"]
-
-
-def test_nemo_gym(load: Callable[..., Any], expected: list[float | None]) -> None:
-    """Its models as ``nemo_gym/base_resources_server.py`` of 0.4.0 has them, without those of OpenAI."""
-
-    class Config(pydantic.BaseModel):
-        pass
-
-    class Request(pydantic.BaseModel):
-        responses_create_params: dict[str, Any]
-        response: dict[str, Any]
-
-    class Response(Request):
-        reward: float
-
-    class Server(pydantic.BaseModel):
-        config: Config
-
-    names = {
-        "BaseResourcesServerConfig": Config,
-        "BaseVerifyRequest": Request,
-        "BaseVerifyResponse": Response,
-        "SimpleResourcesServer": Server,
-    }
-    recipe = load("nemo_gym_relfast/app", nemo_gym={}, nemo_gym__base_resources_server=names)
-    check_nemo_gym(recipe, recipe.RelfastResourcesServer(config=Config()), expected)
 
 
 @pytest.mark.trainers

@@ -16,9 +16,8 @@ import relfast
 from relfast.engine.online import counts
 from relfast.engine.online.incoming import plain
 from relfast.engine.online.pending import Keys
-from relfast.engine.online.routes import HOST_CHARS
 from relfast.records import Extracted, Record, Score
-from relfast.rewards import openrlhf, slime
+from relfast.rewards import openrlhf
 from relfast.rewards.queries import response_in, sample_of, score_queries
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
@@ -106,30 +105,6 @@ def test_rows_are_those_of_the_task(task: str, details: bool) -> None:
         assert bool(scorer._routes._texts[task]._rows) is not details
         assert len({score.status for score in expected}) == 3
         assert {score.correct for score in expected} == {True, False, None}
-
-
-def test_mixed_batches_keep_their_order(scorer: relfast.Scorer) -> None:
-    rng = random.Random(1)
-    rows: list[Any] = [row for task in GOLD for row in _rows(task)]
-    rows += [("rel-a1", {"target": 3}, "Answer: 4", None), (["REL-A1"], {"target": 3}, "Answer: 4", None)]
-    rows += [(None, {"target": 3}, "Answer: 4", None), ("nobody", {"target": 3}, "Answer: 4", None)]
-    rows += [("REL-A1", {"target": 3}, "so " * (HOST_CHARS // 2) + "Answer: 4", None)]
-    rows += [
-        ("SeqBench", {"path": []}, "no plan", None),
-        ("REL-C2", {"smiles": "CCO"}, "<smiles>OCC</smiles>", None),
-    ] * 3
-    for n in (2, 5, 40, len(rows)):
-        some = rng.sample(rows, n)
-        tasks, answers, responses, questions = map(list, zip(*some, strict=True))
-        found = scorer.score_batch(tasks, answers, responses, questions=questions)
-        assert [score.index for score in found.scores] == list(range(n))
-        for at, (row, score) in enumerate(zip(some, found.scores, strict=True)):
-            single = scorer.score_one(*row)
-            single.index = at
-            assert score == single, row
-        assert scorer.rewards(tasks, answers, responses, questions=questions) == [
-            scorer.reward(*row) for row in some
-        ]
 
 
 def test_what_a_caller_does_to_a_row_is_its_own(scorer: relfast.Scorer) -> None:
@@ -261,18 +236,6 @@ def test_a_kernel_that_fails_is_told_of_once(
     assert "the kernel that reads REL-B1 failed (RuntimeError" in told
 
 
-def test_rows_of_a_batch_are_its_callers(scorer: relfast.Scorer) -> None:
-    tasks, golds, responses = ["REL-C1"] * 20, [{"label": "Yes"}] * 20, ["<Yes>", "<No>"] * 10
-    for _ in range(2):
-        rows = scorer.scores(tasks, golds, responses)
-        assert [row.index for row in rows] == list(range(20))
-        assert [row.metrics for row in rows] == [{"reason": None}] * 20
-        assert [row.correct for row in rows] == [True, False] * 10
-        for row in rows:
-            row.metrics["reason"] = "mine"
-            row.correct = None
-
-
 def test_keys_of_equal_gold_only() -> None:
     golds: list[Any] = [
         {"smiles": "C"}, {"smiles": None}, {"smiles": float("nan")}, {"smiles": 1}, {"smiles": 1.0}, {"smiles": True},
@@ -337,30 +300,3 @@ def test_a_prompt_is_found_in_a_query_of_any_width(narrow: str, wide: str) -> No
         expected = response_in(query, prompt)
         assert row == (None if expected is None else (None, {"target": 3}, expected, prompt))
         assert not query.startswith(prompt) or expected == f"It is{wide}. Answer: 4"
-
-
-def test_slime_scores_lists_in_order() -> None:
-    import asyncio
-    from types import SimpleNamespace
-
-    texts = ["Answer: 4", "Answer: 5", "I cannot say."]
-    samples = [
-        SimpleNamespace(
-            label={"task": "REL-A1", "answer": {"target": 3}}, response=text, prompt="q", metadata={}
-        )
-        for text in texts
-    ]
-    molecules = [
-        SimpleNamespace(
-            label={"task": "REL-C2", "answer": {"smiles": gold}},
-            response="<smiles>CC[Te]C</smiles>",
-            prompt="Which motif do they share?",
-            metadata={},
-        )
-        for gold in ("CC[Te]C", "CCCCO")
-    ]
-    mixed = [samples[0], molecules[0], samples[1], molecules[1], samples[2]]
-    custom_rm = slime.make_reward(on_error=-1.0)
-    found = asyncio.run(custom_rm(None, mixed))
-    assert found == [asyncio.run(custom_rm(None, sample)) for sample in mixed]
-    assert found[:3] == [1.0, 1.0, 0.0]

@@ -94,24 +94,3 @@ def test_linear_time(name: str) -> None:
                 MAX_STRICT_CHARS,
             )
     assert_linear(lambda n: partial(strip_reasoning, nasty_text(name, n)), MAX_STRICT_CHARS)
-
-
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("a", "a"),
-        ("<think>a</think>b", "b"),
-        ("a<think>b</think>c<think>d</think>e", "ace"),
-        ("a</think>b", "b"),
-        ("a<think>b", "a"),
-        ("<think>a<think>b</think>c</think>d", "d"),
-        ("<think>a</think>b</think>c", "c"),
-        ("a</think>b<think>c", "b"),
-        ("<think></think>", ""),
-        ("</think>", ""),
-        ("<think>", ""),
-        ("<THINK>a</THINK>b", "b"),
-    ],
-)
-def test_strip_reasoning(text: str, left: str) -> None:
-    assert strip_reasoning(text) == left

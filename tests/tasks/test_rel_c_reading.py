@@ -3,16 +3,11 @@ the same as plain code."""
 
 from __future__ import annotations
 
-import gzip
-import json
-import random
 import tomllib
-from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
-from growth import assert_linear
 from relfast_kernels.compiled import native
 
 from relfast.tasks.rel_c.extract import read_molecules
@@ -53,38 +48,9 @@ def test_a_set_of_molecules(reads: list[str], text: str) -> None:
     assert read_molecules(text, one=False)[0] == reads
 
 
-def prefixes() -> list[str]:
-    rng = random.Random(5)
-    with gzip.open(DATA / "realign" / "model_solutions.jsonl.gz", "rt", encoding="utf-8") as lines:
-        real = [json.loads(line)["llm_solution"] for line in lines]
-    with gzip.open(DATA / "rel" / "chem_llm_responses.jsonl.gz", "rt", encoding="utf-8") as lines:
-        chemical = [json.loads(line)["response"] for line in lines]
-    naughty = json.loads((DATA / "hostile" / "naughty_strings.json").read_text("utf-8"))
-    return [*HOSTILE, *FINAL, *LISTS, *naughty, *rng.sample(real, 300), *rng.sample(chemical, 700)]
-
-
-def test_the_end_decides() -> None:
-    for text in prefixes():
-        for form in FINAL:
-            assert read_molecules(f"{text}\n\n{form}", one=True) == (["CCO"], None), (text, form)
-        for form in LISTS:
-            assert read_molecules(f"{text}\n\n{form}", one=False) == (["CCO", "COC"], None), (text, form)
-
-
 def test_the_kernel_says_what_plain_code_says(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [text for _, text in (*ONE, *SET)] + [f"{a}\n\n{b}" for a in HOSTILE for b in (*FINAL, *LISTS)]
     compiled = [read_molecules(text, one=one) for text in texts for one in (True, False)]
     monkeypatch.setattr(native, "load", lambda unit: None)
     monkeypatch.setattr(native, "_built", {})
     assert [read_molecules(text, one=one) for text in texts for one in (True, False)] == compiled
-
-
-@pytest.mark.parametrize(
-    "unit", [*HOSTILE, *FINAL, "<smiles>CCO</smiles> or ", "<smiles>1. ", "~~a ", "<s>x"]
-)
-@pytest.mark.fuzz
-def test_long_responses_take_linear_time(unit: str) -> None:
-    def work(n: int) -> partial[Any]:
-        return partial(read_molecules, unit * (n // len(unit)), one=True)
-
-    assert_linear(work, 400_000)

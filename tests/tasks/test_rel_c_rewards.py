@@ -119,15 +119,6 @@ def test_all_isomers_but_the_given_ones_are_right_on_every_published_record() ->
         assert result["f1"] == 1.0
 
 
-def rooted(smiles: str, rng: random.Random) -> str:
-    """The molecule written from another atom, half of the time; what is none as it is."""
-    mol = Chem.MolFromSmiles(smiles)
-    if mol is None:
-        return smiles
-    root = rng.randrange(mol.GetNumAtoms()) if rng.random() < 0.5 else -1
-    return str(Chem.MolToSmiles(mol, rootedAtAtom=root))
-
-
 def test_formulas_of_ordinary_molecules() -> None:
     rng = random.Random(2)
     for smiles in (*isomers("C6H6"), *isomers("C4H6S"), *isomers("C3H6O2")):

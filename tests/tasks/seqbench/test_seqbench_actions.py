@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from typing import Any
 
 import pytest
-from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -152,31 +150,6 @@ def test_whatever_json_writes_is_read(pairs: list[tuple[str, str]]) -> None:
         assert parse_actions(json.dumps(expected)) == expected
         assert parse_actions(repr(pairs)) == expected
         assert parse_actions(ascii([expected])) == expected
-
-
-TEN_MEGABYTES = 10_000_000
-UNITS = [
-    "[",
-    "move_to",
-    "['move_to: A1', ",
-    "[['",
-    '"',
-    "\\",
-    "['start: A1']",
-    "('",
-    "\\u00e9",
-    "é",
-    "[\n",
-    "😀[",
-]
-
-
-@pytest.mark.parametrize("unit", UNITS)
-@pytest.mark.fuzz
-def test_ten_megabytes(unit: str) -> None:
-    assert_linear(lambda n: partial(parse_actions, unit * (n // len(unit))), TEN_MEGABYTES)
-    plan = parse_actions(unit * (TEN_MEGABYTES // len(unit)))
-    assert plan == (["start: A1"] if "start" in unit else None)
 
 
 def test_actions_given_as_pairs() -> None:

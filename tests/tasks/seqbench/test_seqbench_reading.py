@@ -6,12 +6,10 @@ from __future__ import annotations
 import json
 import random
 import tomllib
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from growth import assert_linear
 from relfast_kernels.compiled import native
 
 import relfast
@@ -110,19 +108,3 @@ def test_the_kernel_says_what_plain_code_says(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(native, "_built", {})
     monkeypatch.setattr(machine._THREADS, "machine", None)
     assert said() == compiled
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "1. start: a\n2. rescue: b\n", "start: a\n- x\n", "{", '{"a":', "['start: A1'], # x\n", "start: a, rescue: b, 'x', ",
-        "['start: A1', 'rescue: B'] or ", "<!--", "~~", "start: a (((", "\n  ", "['start: A1']\n1. start: B\nrescue: C\n",
-        "['move_to: A1']", "start ", "<s>x",
-    ],
-)  # fmt: skip
-@pytest.mark.fuzz
-def test_long_responses_take_linear_time(unit: str) -> None:
-    def work(n: int) -> partial[Any]:
-        return partial(read, [unit * (n // len(unit))])
-
-    assert_linear(work, 400_000)

@@ -6,7 +6,6 @@ import json
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pytest
 import seqbench_checker as checker
 from corpora import DATA
@@ -99,16 +98,6 @@ def test_start_of_a_real_row() -> None:
     assert plan is not None
     assert plan[:4] == ["start: D5", "pick_up_key: 69", "use_key: 69", "unlock_and_open_door_to: D4"]
     assert len(plan) == 9
-
-
-def test_whole_start_of_the_real_row() -> None:
-    text = (DATA / "seqbench/sample_row_partial.txt").read_text().split('"context": "', 1)[1].rsplit(
-        ". Roo", 1
-    )[0] + "."
-    assert text.startswith(REAL_FACTS.removesuffix(" Roo"))
-    layout = from_facts(text)
-    assert layout is not None
-    assert len(layout.passages) == text.count("are connected by")
 
 
 def test_gold_under_both_policies(row: dict[str, Any], plan: list[str]) -> None:
@@ -235,12 +224,6 @@ def test_nothing_to_read(row: dict[str, Any]) -> None:
             assert outcome.metrics["n_actions"] == 0
 
 
-def alternative(row: dict[str, Any]) -> list[str]:
-    """Another optimal plan, or the same up to where keys are picked up."""
-    plans = checker.all_shortest_plans(checker.from_details(row))
-    return next(plan for plan in plans if plan != checker.gold_of(row))
-
-
 def test_strict_accepts_any_optimal_plan() -> None:
     # key 2 lies on the way and can be picked up before or after key 1
     context = (
@@ -294,13 +277,6 @@ def test_strict_wants_one_final_answer(row: dict[str, Any], response: str, reaso
     if reason is not None:
         assert outcome.metrics["violation"] == "unparsable"
         assert outcome.metrics["n_actions"] == 0
-
-
-@pytest.mark.parametrize("last", [" or ['start: A1']", "\n\n['start: A1', 'rescue: Alice']"])
-def test_strict_reads_the_last_plan(row: dict[str, Any], last: str) -> None:
-    outcome = score_one(row, row["completion"] + last, STRICT)
-    assert outcome.found
-    assert not outcome.correct
 
 
 def test_reference_reads_the_last_plan_unless_told_to_drop_reasoning(row: dict[str, Any]) -> None:
@@ -616,7 +592,3 @@ def test_a_way_on_that_is_not_searched_for_to_the_end_is_told() -> None:
     far = score_one(record, str([gold[0], "pick_up_key: 7", "dance: here"]), STRICT)
     assert far.metrics["walk_score"] == 0
     assert far.metrics["reason"] == "search_given_up"
-
-
-def test_the_kernel_counts_in_32_bits(row: dict[str, Any]) -> None:
-    assert np.iinfo(np.int32).max > room.MAX_JOINED * 4

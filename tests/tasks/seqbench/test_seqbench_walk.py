@@ -12,12 +12,6 @@ import relfast
 from relfast.seqbench import generate
 from relfast.tasks.seqbench.blind import STRATEGIES
 
-PASSED_TWICE = (
-    "Room A1 and A2 are connected by an open door. Room A2 and A3 are connected by a closed and locked door. The locked"
-    " door between A2 and A3 requires key 1. Key 1 is in room A1. Bob is in room A2. Alice is in room A4. Room A3 and A4"
-    " are connected by a closed and locked door. The locked door between A3 and A4 requires key 2. Key 2 is in room A2."
-)
-
 
 @pytest.fixture(scope="module")
 def scorer() -> Any:
@@ -34,14 +28,6 @@ def reward(scorer: Any, row: dict[str, Any], response: str) -> float:
 @pytest.fixture(scope="module")
 def row() -> dict[str, Any]:
     return next(generate(1, 17, rows=7, cols=7, B=2, L=34, N=1.0))
-
-
-def test_all_optimal_plans_earn_the_same(scorer: Any) -> None:
-    world = checker.from_context(PASSED_TWICE, "Bob", "Alice")
-    plans = checker.all_shortest_plans(world)
-    assert len(plans) > 1
-    for plan in plans:
-        assert reward(scorer, {"context": PASSED_TWICE, "completion": str(plans[0])}, str(plan)) == 1.0
 
 
 def test_what_follows_the_rescue_costs(scorer: Any, row: dict[str, Any]) -> None:

@@ -1,0 +1,21 @@
+"""Kernels that are there, and gold to join with."""
+
+from __future__ import annotations
+
+import pytest
+from mutations import gold_file
+from relfast_kernels.compiled import native
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled() -> None:
+    if native.load("text") is None:
+        native.build("text")
+
+
+@pytest.fixture(scope="session")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A file of the records that `mutations.real_lines` respond to."""
+    path = tmp_path_factory.mktemp("gold") / "gold.jsonl"
+    path.write_bytes(gold_file())
+    return str(path)
