@@ -7,48 +7,11 @@ import random
 from pathlib import Path
 
 _WORDS = [
-    "the",
-    "panel",
-    "matrix",
-    "value",
-    "row",
-    "column",
-    "increases",
-    "constant",
-    "therefore",
-    "because",
-    "consider",
-    "next",
-    "answer",
-    "choices",
-    "compare",
-    "taxa",
-    "alignment",
-    "tree",
-    "site",
-    "column",
-    "motif",
-    "shared",
-    "convergent",
-    "isomer",
-    "formula",
-    "carbon",
-    "bond",
-    "ring",
-    "molecule",
-    "we",
-    "see",
-    "that",
-    "each",
-    "of",
-    "these",
-    "is",
-    "not",
-    "equal",
-    "to",
-    "so",
-    "option",
-]
+    "the", "panel", "matrix", "value", "row", "column", "increases", "constant", "therefore", "because", "consider", "next",
+    "answer", "choices", "compare", "taxa", "alignment", "tree", "site", "column", "motif", "shared", "convergent",
+    "isomer", "formula", "carbon", "bond", "ring", "molecule", "we", "see", "that", "each", "of", "these", "is", "not",
+    "equal", "to", "so", "option"
+]  # fmt: skip
 
 
 def _reasoning(rng: random.Random, n_chars: int) -> str:

@@ -16,7 +16,7 @@ _PROSE = "I go through the rooms one by one and collect the keys on the way, the
 
 def mazes(n: int, rows: int, cols: int, length: int | None, doors: int) -> list[dict[str, Any]]:
     """Instances in the dataset's schema, noise 0.4."""
-    return list(generate(n, seed=2026, rows=rows, cols=cols, L=length, B=doors, N=0.4, shuffle=False))
+    return list(generate(n, seed=2026, rows=rows, cols=cols, L=length, B=doors, N=0.4, ordered=True))
 
 
 def responses(row: dict[str, Any], n: int, seed: int) -> Iterator[str]:

@@ -9,7 +9,7 @@ import copy
 import random
 from typing import Any, Final
 
-from dump_lines import PIECES
+from pieces import PIECES
 
 Json = dict[str, Any]
 

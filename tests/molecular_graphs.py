@@ -31,8 +31,3 @@ def graphs(draw: st.DrawFn, most_bonds: int = 9) -> nx.Graph:
         while graph.degree(atom) > layouts.MAX_DEGREE:
             graph.remove_edge(atom, max(graph[atom]))
     return graph
-
-
-def relabelled(graph: nx.Graph, order: list[int]) -> nx.Graph:
-    changed: nx.Graph = nx.relabel_nodes(graph, dict(enumerate(order)))
-    return changed

@@ -2,7 +2,7 @@
 
     python tests/mutated_corpus.py LINES [--seed SEED] [--first CHUNK] [--processes N]
 
-Real lines of all tasks and dialects, mutated, and made-up hostile ones, in chunks. Each chunk is scored in one
+Real lines of all tasks and dialects, mutated, in chunks. Each chunk is scored in one
 process by the fast path and the ordinary way, with the settings of one of `JOBS` (both policies, all options that
 change how lines are read, gold joined or not): rows and what is counted of them must be the same bytes. A chunk
 depends on the seed and its number only, so that a run can go on where another one stopped (``--first``), and what
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import random
 import re
 import secrets
 import sys
@@ -24,8 +25,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from dump_lines import Dice
-from dump_lines import line as hostile_line
 from mutations import failed_line, failed_lines, gold_file, mutated_line, real_lines
 from relfast_kernels.compiled import native
 
@@ -140,9 +139,6 @@ CHUNK: Final = 400
 FAILED: Final = 0.1
 """Share of real lines whose requests failed."""
 
-HOSTILE: Final = 0.1
-"""Share of made-up lines."""
-
 EACH: Final = 40
 """Real lines of each kind that are mutated."""
 
@@ -204,19 +200,15 @@ def lines_for(kind: str) -> tuple[bytes, ...]:
 
 def chunk_of(seed: str, number: int) -> tuple[str, list[bytes]]:
     """The kind of job of a chunk, and its lines."""
-    dice = Dice(f"{seed} {number}")
+    dice = random.Random(f"{seed} {number}")
     kind = list(JOBS)[number % len(JOBS)]
     own, every = lines_for(kind), real_lines(EACH)
     lines = []
     for _ in range(CHUNK):
-        chance = dice.random()
-        if chance < HOSTILE:
-            lines.append(hostile_line(dice))
-        else:
-            some = own if chance < HOSTILE + (1 - HOSTILE) * OWN else every
-            if not kind.startswith("failed") and dice.random() < FAILED:
-                some = (failed_line(dice, dice.choice(some)),)
-            lines.append(mutated_line(dice, some))
+        some = own if dice.random() < OWN else every
+        if not kind.startswith("failed") and dice.random() < FAILED:
+            some = (failed_line(dice, dice.choice(some)),)
+        lines.append(mutated_line(dice, some))
     return kind, lines
 
 

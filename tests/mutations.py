@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import tool_rows
 from corpora import rel_records
-from dump_lines import PIECES
 from failed_rows import failed
+from pieces import PIECES
 
 Json = dict[str, Any]
 Mutation = Callable[[bytes, random.Random, bytes], bytes]

@@ -19,7 +19,7 @@ import relfast
 from relfast.records import Score
 from relfast.stats import prompts as by_prompt
 from relfast.stats import samples as kept
-from relfast.stats.estimates import clustered_mean, pass_at_k, winners
+from relfast.stats.estimates import pass_at_k
 from relfast.stats.prompts import count_kinds
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.sums import ExactSum, units_of
@@ -71,14 +71,6 @@ def test_clustered_error(prompts: Prompts) -> None:
         assert task["correct_se"] ** 2 == pytest.approx(within * small_sample / len(flat) ** 2, abs=1e-12)
 
 
-def test_clustered_error_without_clusters_is_the_usual_one() -> None:
-    right = [True] * 30 + [False] * 70
-    mean, error = clustered_mean({(1, 1): 30, (1, 0): 70})
-    variance = sum((value - 0.3) ** 2 for value in right) / 99
-    assert mean == pytest.approx(0.3)
-    assert error == pytest.approx(math.sqrt(variance / 100))
-
-
 @given(prompts=PROMPTS)
 @settings(max_examples=100, deadline=None)
 def test_pass_at_k(prompts: Prompts) -> None:
@@ -128,21 +120,6 @@ def test_majority(prompts: Prompts) -> None:
         assert "maj@k" not in task
         return
     assert task["maj@k"] == pytest.approx({str(k): sum(v) / len(v) for k, v in by_size.items()})
-
-
-@pytest.mark.parametrize(
-    ("votes", "correct", "score"),
-    [
-        ([], [], 0),
-        ([0, 0], [0, 0], 0),
-        ([5, 0, 0], [1, 0, 0], 1),
-        ([5, 7], [1, 0], 0.5),
-        ([5, 7, 7], [1, 0, 0], 0),
-    ],
-)
-def test_majority_score(votes: list[int], correct: list[int], score: float) -> None:
-    chosen, right = winners(votes, correct)
-    assert (right / chosen if chosen else 0.0) == score
 
 
 @given(parts=st.lists(PROMPTS, min_size=1, max_size=4))

@@ -374,29 +374,6 @@ def test_verbose_says_what_is_done(dump: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--input-format", "native"], "plain, read as native (--input-format)"),
-        (["--map", "output=response", "--map", "gts=answer"], "first record read as verl"),
-        (["--policy", "strict"], "first record read as native"),
-    ],
-)
-def test_verbose_says_how_an_input_is_read(arguments: list[str], words: str, dump: Path) -> None:
-    result = run_in_process(["score", str(dump), "--workers", "0", "-q", "-v", "--limit", "0", *arguments])
-    assert words in result.stderr
-
-
-def test_verbose_on_what_is_no_record(tmp_path: Path) -> None:
-    broken, pipe = tmp_path / "broken.jsonl", "-"
-    write(broken, BROKEN)
-    result = run_in_process(["score", str(broken), "--workers", "0", "-q", "-v"])
-    assert "plain, its first line is no record" in result.stderr
-    done = relfast("score", pipe, "-v", "--workers", 0, stdin=broken.read_bytes())
-    assert b"relfast: input -: plain, dialect seen row by row" in done.stderr
-    assert len(done.stdout.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
     ("lines", "code"),
     [([BROKEN], 2), (['{"response": "x"}', BROKEN], 2), ([BROKEN, GOOD], 0), ([""], 0), ([], 0)],
 )

@@ -438,20 +438,6 @@ def test_in_a_notebook(two: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
             method()
 
 
-def test_batches() -> None:
-    one, other = (
-        relfast.score_batch(
-            "REL-A1",
-            [{"target": at % 4} for at in range(20)],
-            [f"Answer {(at + shift) % 5}" for at in range(20)],
-            workers=0,
-        )
-        for shift in (1, 2)
-    )
-    (only,) = relfast.compare(one, other)
-    assert (only.prompts, only.pairs) == (20, 20)
-
-
 def test_flips_are_read_again_and_not_kept(two: list[str]) -> None:
     sides: list[RunLike] = list(two)
     result = comparing(sides, max_flips=3)

@@ -12,8 +12,8 @@ from typing import Any
 
 import fsspec
 import pytest
-from dump_lines import Dice, line
 from engine_runs import honest, rows_of, write_dump
+from mutations import mutated_line, real_lines
 
 from relfast.cli.main import main
 from relfast.distributed.part_scoring import Done
@@ -32,12 +32,8 @@ JOB = make_job()
 
 
 def mixed(n: int, seed: int) -> bytes:
-    rng = Dice(seed)
-    lines = []
-    for _ in range(n):
-        rng.wild = rng.random()
-        lines.append(line(rng) if rng.random() < 0.9 else b"")
-    return b"\n".join(lines)
+    rng, lines = random.Random(seed), real_lines(8)
+    return b"\n".join(mutated_line(rng, lines) if rng.random() < 0.9 else b"" for _ in range(n))
 
 
 def local(inputs: list[Path], tmp_path: Path, **options: Any) -> tuple[bytes, dict[str, Any]]:

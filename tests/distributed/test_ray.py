@@ -16,8 +16,8 @@ from typing import Any
 import psutil
 import pytest
 from corpora import ROOT, naughty_strings, solutions
-from dump_lines import Dice, line
 from engine_runs import HANG, OUT_OF_MEMORY, honest, write_dump
+from mutations import mutated_line, real_lines
 from patience import until
 
 from relfast.engine.file_run.files import score_files
@@ -87,12 +87,11 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
 def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """50,000 mixed and hostile records, among them some that hang and some that end their workers."""
     folder = tmp_path_factory.mktemp("dumps")
-    rng = Dice(18)
+    rng, real = random.Random(18), real_lines(8)
     records, naughty = honest(2_000, 1), naughty_strings()
     for name, n in (("a.jsonl", 30_000), ("b.jsonl", 20_000)):
         with (folder / name).open("wb") as file:
             for number in range(n):
-                rng.wild = rng.random()
                 chance = rng.random()
                 record = {**rng.choice(records), "id": f"{name}{number}"}
                 if number == n // 5:
@@ -100,7 +99,7 @@ def dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 elif number == n // 3:
                     file.write(json.dumps({"id": number, **OUT_OF_MEMORY}).encode())
                 elif chance < 0.6:
-                    file.write(line(rng))
+                    file.write(mutated_line(rng, real))
                 elif chance < 0.9:
                     file.write(json.dumps(record).encode())
                 elif chance < 0.97:

@@ -9,13 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dump_lines import Dice, gold_lines
-from dump_lines import line as dump_line
 from hypothesis import strategies as st
 from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from relfast_kernels.text import characters
-from seeds import SEED, rounds
 
 from relfast.engine import text_setting, text_work
 from relfast.engine.file_run.block_scoring import BlockScoring
@@ -127,33 +124,7 @@ JOBS = {
     "details": {"details": True},
     "reasoning": {"options": AllOptions(strip_reasoning=True)},
     "all": {"details": True, "options": AllOptions(strip_reasoning=True), "rewards": {"REL-B1": "f1"}},
-    "strict": {"options": AllOptions(policy="strict")},
-    "strict with details": {"options": AllOptions(policy="strict"), "details": True},
-    "task": {"task": "REL-C1"},
-    **{name: {"dialect": name} for name in ("native", "lm-eval", "openai-batch", "verl")},
 }
-
-
-@pytest.mark.slow
-@pytest.mark.fuzz
-@pytest.mark.parametrize("chosen", [None, "none", "é"])
-@pytest.mark.parametrize("join", [False, True], ids=["alone", "joined"])
-@pytest.mark.parametrize("options", JOBS)
-def test_both_ways_write_the_same_of_any_dump(
-    options: str, join: bool, chosen: str | None, fast_path: TextFastPath, tmp_path: Path
-) -> None:
-    rng = Dice(f"{SEED} {options} {join} {chosen}")
-    for number in range(rounds(8)):
-        lines = [dump_line(rng) for _ in range(100)]
-        gold = tmp_path / f"gold{number}.jsonl"
-        gold.write_bytes(b"\n".join(gold_lines(rng)))
-        job = Job(**{**JOBS[options], "data": (str(gold),) if join else ()})  # type: ignore[arg-type]
-        scoring = Scoring(job, read_gold(job.data))
-        opened = TextFastPath.open(scoring)
-        assert opened is not None
-        data = b"\n".join(lines)
-        written = rows_of(opened, data, len(lines), scoring=scoring, chosen=chosen)
-        assert written == rows_of(None, data, len(lines), scoring=scoring, chosen=chosen)
 
 
 def _dumps() -> Iterator[tuple[str, dict[str, object], str]]:

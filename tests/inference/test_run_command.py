@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from openai_server import Server, running
-from patience import PATIENCE, until
+from patience import PATIENCE
 
 from relfast.cli.main import main
 
@@ -21,9 +17,6 @@ RECORDS = [
     {"id": f"r{n}", "task": "REL-A1", "question": f"What is {n} + 1?", "answer": {"target": 0}}
     for n in range(40)
 ]
-
-
-EXIT_CODES = {signal.SIGKILL: -9, signal.SIGINT: 130, signal.SIGTERM: 143}
 
 
 def write(path: Path, rows: Sequence[Any]) -> Path:
@@ -94,36 +87,6 @@ def test_failures_are_rows_and_are_asked_again(tmp_path: Path, capsys: pytest.Ca
         assert run(*arguments, "--resume") == 0
         assert server.asked.total() == asked + 1
     assert responses(output) == [solve(record["question"]) for record in RECORDS]
-
-
-@pytest.mark.slow
-def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path) -> None:
-    records_ = [{"id": n, "question": f"What is {n} + 2?"} for n in range(120)]
-    records, output = write(tmp_path / "in.jsonl", records_), tmp_path / "out.jsonl"
-    command = [sys.executable, "-m", "relfast.cli.main", "run", str(records)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    with running(Server(solve=solve, delay=0.02)) as server:
-        arguments = [*map(str, options(server, output)), "--concurrency", "2"]
-        for number, sent in enumerate((signal.SIGKILL, signal.SIGINT, signal.SIGTERM)):
-            before = server.asked.total()
-            child = subprocess.Popen(
-                [*command, *arguments, *(["--resume"] if number else [])],
-                env=environment,
-                stderr=subprocess.DEVNULL,
-            )
-            until(lambda before=before: server.asked.total() >= before + 22)  # type: ignore[misc]
-            child.send_signal(sent)
-            assert child.wait(timeout=PATIENCE) == EXIT_CODES[sent]
-            rows = len(output.read_bytes().splitlines())
-            assert rows < len(records_)
-            # all that had been answered is kept, but for what was under way
-            assert rows >= server.asked.total() - 2 * (number + 1)
-        server.delay = 0
-        assert run(records, *arguments, "--resume") == 0
-        assert server.asked.total() <= len(records_) + 2 * 3
-        whole = tmp_path / "whole.jsonl"
-        assert run(records, *options(server, whole)) == 0
-    assert output.read_bytes() == whole.read_bytes()
 
 
 def test_what_was_asked_differently_is_not_continued(
@@ -205,34 +168,6 @@ def score_rows(output: Path) -> list[dict[str, Any]]:
     with pytest.raises(SystemExit):
         main(["score", str(output), "-o", str(scored), "--workers", "0", "--overwrite", "-q"])
     return read(scored)
-
-
-MAZES = [
-    {
-        "instance_id": f"{n}_rkc0_n0.0",
-        "context": "Bob is in room A1. Alice is in room A1.",
-        "question": f"Bob is in room A1. Alice is in room A1. Maze {n}: how does Bob reach Alice?",
-        "completion": "['start: A1', 'rescue: Alice']",
-    }
-    for n in range(3)
-]
-
-
-def test_a_server_that_is_not_there_is_no_wrong_answer(tmp_path: Path) -> None:
-    """What has no score is what is asked for again, no more and no less."""
-    records, output = write(tmp_path / "in.jsonl", MAZES), tmp_path / "out.jsonl"
-    with running(Server(solve=lambda prompt: "['start: A1', 'rescue: Alice']", broken="Maze 1")) as server:
-        arguments = [records, *options(server, output), "--attempts", 1]
-        assert run(*arguments) == 0
-        rows = score_rows(output)
-        assert [row["correct"] for row in rows] == [True, None, True]
-        assert (rows[1]["status"], rows[1]["reward"]) == ("invalid_record", None)
-        assert rows[1]["error"] == read(output)[1]["error"]
-        server.broken = None
-        server.asked.clear()
-        assert run(*arguments, "--resume") == 0
-        assert [prompt for prompt in server.asked if "Maze 1" in prompt] == list(server.asked)
-    assert [row["correct"] for row in score_rows(output)] == [True, True, True]
 
 
 def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 import random
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from rel_c_texts import POLICIES, RECORDS, as_models_write, build_units, molecules, tags_with_pieces
-from seeds import SEED, fresh, rounds
+from rel_c_texts import POLICIES, RECORDS, build_units, molecules, tags_with_pieces
+from seeds import SEED, rounds
 
 import relfast
 from relfast.chem import common_substructure
@@ -84,15 +83,6 @@ def test_any_text_gives_the_same_scores(task: str, policy: str) -> None:
             asked += [(task, record["answer"], text) for text in texts_of(rng, some, 60)]
         rng.shuffle(asked)
         same(asked, policy=policy)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("policy", POLICIES)
-def test_responses_as_models_write_them(policy: str) -> None:
-    same(
-        [(record["task"], record["answer"], text) for record, text in as_models_write(fresh(78))],
-        policy=policy,
-    )
 
 
 WRONG_GOLDS: list[Any] = [
@@ -265,21 +255,3 @@ def test_plain_tags_need_nothing_else(policy: str, monkeypatch: pytest.MonkeyPat
     assert scorer.stats()["scored_before"] == 2 * len(asked) + len(asked) - len(
         {(task, str(answer), text[2:]) for task, answer, text in asked}
     )
-
-
-def test_many_threads_at_once() -> None:
-    asked = plain(20)
-    expected = relfast.Scorer(policy="strict", workers=0).score_batch(*columns(asked)).reward.tolist()
-    scorer = relfast.Scorer(policy="strict", workers=0)
-    found: list[float | None] = [None] * len(asked)
-
-    def call(first: int) -> None:
-        for at in range(first, len(asked), 16):
-            found[at] = scorer.reward(*asked[at])
-
-    threads = [threading.Thread(target=call, args=(first,)) for first in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == expected

@@ -17,11 +17,8 @@ from relfast.engine.online import counts
 from relfast.engine.online.incoming import plain
 from relfast.engine.online.pending import Keys
 from relfast.records import Extracted, Record, Score
-from relfast.rewards import openrlhf
-from relfast.rewards.queries import response_in, sample_of, score_queries
+from relfast.rewards.queries import response_in, sample_of
 from relfast.tasks import TASKS
-from relfast.tasks.base import resolve
-from relfast.tasks.options import AllOptions
 
 FASTA: Final = ">taxon_1\nACDEFGHIKL\n>taxon_2\nACDEFGHIKL\n>taxon_10\nMCDEFGHIKV\n"
 
@@ -153,39 +150,6 @@ def test_64_threads_get_their_own_rows(scorer: relfast.Scorer) -> None:
     assert sum(after[name] - before[name] for name in names) == 64 * 80
 
 
-def test_a_gold_key_decides_the_row() -> None:
-    """Rows of one key and one answer that is a number or a word differ in nothing, whatever else gold says."""
-    options = AllOptions(policy="strict")
-    for task in (TASKS["REL-A1"], TASKS["REL-B1"], TASKS["REL-C1"]):
-        kernel = task.text_kernel
-        assert kernel is not None
-        assert kernel.gold_key is not None
-        gold_key = resolve(kernel.gold_key)
-        said: dict[Any, str] = {}
-        for _, answer, response, question in _rows(task.name):
-            if type(response) is not str or type(answer) is str:
-                continue
-            record = Record(0, None, task.name, answer, response, question)
-            extracted = task.scorer.extract(record, options)
-            key = gold_key(answer)
-            if key is None or (task.name == "REL-B1" and extracted.value.taxa):
-                continue
-            (outcome,) = task.scorer.score([(record, extracted)], options)
-            row = repr(
-                (
-                    outcome.correct,
-                    outcome.metrics,
-                    outcome.found,
-                    outcome.vote,
-                    task.say(outcome),
-                    outcome.error,
-                )
-            )
-            key = key, repr(extracted)
-            assert outcome.error is not None or said.setdefault(key, row) == row
-        assert len(said) > 5
-
-
 def test_gold_that_is_changed_in_place_is_read_anew(scorer: relfast.Scorer) -> None:
     gold: dict[str, Any] = {"label": "yes", "taxa": [1, 2]}
     right = "Yes: taxon_1, taxon_2"
@@ -262,32 +226,6 @@ def test_keys_of_equal_gold_only() -> None:
     copied = json.loads(json.dumps(golds))
     for (task, _, extracted, question), gold in zip(every[:: len(said) * 3], copied * 2, strict=True):
         assert key(task, gold, extracted, question) in {key(*one) for one in every}
-
-
-def test_one_query_and_many_are_read_alike() -> None:
-    reward = openrlhf.make_reward(on_error=0.0)
-    label = json.dumps({"task": "REL-A1", "answer": {"target": 3}})
-    for query, prompt in (
-        ("q: Answer: 4", "q: "), (" q: Answer: 4", "q:"), ("Answer: 4", ""), ("Answer: 4", None), (7, "q"),
-        ("<|im_start|>user\nq<|im_end|>\n<|im_start|>assistant\nAnswer: 4<|im_end|>", "q"), ("   x Answer: 4", "   "),
-        ("  Answer: 4", " "),
-    ):  # fmt: skip
-        asked = {"task": "REL-A1", "answer": {"target": 3}, "question": "q"}
-        for given in (label, json.loads(label), json.dumps(asked), asked):
-            try:
-                both = score_queries(reward.score_golds, [query] * 2, [prompt] * 2, [given] * 2)
-            except relfast.UsageError:
-                with pytest.raises(relfast.UsageError):
-                    reward([query], [prompt], [given])
-                continue
-            except UserWarning:
-                with pytest.warns(UserWarning, match="such queries are not scored"):
-                    single = reward([query], [prompt], [given])
-                assert list(single["rewards"]) == [0.0]
-                continue
-            single = reward([query], [prompt], [given])
-            assert list(single["rewards"]) == [both[0].reward]
-            assert both[0].reward == both[1].reward
 
 
 @pytest.mark.parametrize("wide", ["", "é", "ß…", "≤", "𝔸"])
