@@ -78,12 +78,5 @@ class Wheel(BuildHookInterface):  # type: ignore[type-arg]
             if not made.functions:
                 self.app.display_info(f"  {made.unit} compiled; {made.share:.0%} of all kernels")
 
-        path = os.pathsep.join(filter(None, (str(source), os.environ.get("PYTHONPATH"))))
-        making.make(
-            list(native.UNITS),
-            len(os.sched_getaffinity(0)),
-            processors=processors,
-            environment={**os.environ, "PYTHONPATH": path},
-            tell=tell,
-        )
+        native.make(list(native.UNITS), processors=processors, tell=tell)
         return [native.shared_library(unit, one) for unit in native.UNITS for one in processors]

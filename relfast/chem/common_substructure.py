@@ -9,10 +9,9 @@ says what is searched and how.
 from __future__ import annotations
 
 import ctypes
-import os
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
@@ -30,6 +29,7 @@ from relfast_kernels.mcs.layouts import (
 )
 from relfast_kernels.smiles.layouts import INVALID, MAX_SMILES
 
+from relfast import deadlines
 from relfast.chem.clean_text import is_clean_text
 from relfast.chem.smiles_table import MAX_CANONICAL, lazy_memory
 
@@ -49,9 +49,6 @@ LEAST_TEXTS: Final = 64
 
 MOLECULES: Final = 2_048
 """Molecules of `Golds`, 26 kB each, in memory that is taken as it is filled."""
-
-_RETRY_SECONDS: Final = 2.0
-"""How often a process without the kernel looks whether it has been compiled meanwhile."""
 
 
 class LargestCommon(NamedTuple):
@@ -96,10 +93,6 @@ Compared = Pair | Literal["invalid", "unfinished"] | None
 
 Kernel = Callable[..., int]
 
-_functions: Mapping[str, Kernel] | None = None
-_looked = -_RETRY_SECONDS
-_opening = threading.Lock()
-
 _Prepared = ctypes.c_int64 * PREPARED_SIZE
 
 
@@ -143,26 +136,6 @@ def _space(n: int = 1) -> _Space:
     return space if n <= space.n else _Space(n)
 
 
-def _start_anew() -> None:
-    """In a forked child: a thread that is not here may have held the lock."""
-    global _opening
-    _opening = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_start_anew)
-
-
-def _loaded() -> Mapping[str, Kernel] | None:
-    """The kernel's functions; None as long as the machine code is missing."""
-    global _functions, _looked
-    if _functions is None and time.monotonic() - _looked >= _RETRY_SECONDS:
-        with _opening:
-            if _functions is None:
-                _functions = native.load(UNIT)
-                _looked = time.monotonic()
-    return _functions
-
-
 class Prepared:
     """A molecule that the kernel has read.
 
@@ -196,10 +169,7 @@ def prepared_in(
     """`prepared` in memory of `PREPARED_SIZE` numbers that the caller keeps as it is from now on."""
     if not 0 < len(text) <= (MAX_CANONICAL if by_rdkit else MAX_SMILES) or not text.isascii():
         return None
-    functions = _loaded()
-    if functions is None:
-        return None
-    n = functions["prepare"](text.encode(), len(text), by_rdkit, memory)
+    n = native.functions(UNIT)["prepare"](text.encode(), len(text), by_rdkit, memory)
     return Prepared(memory, text) if n > 0 else "invalid" if n == INVALID else None
 
 
@@ -210,11 +180,11 @@ def _prepared(text: str, by_rdkit: bool) -> Prepared | Literal["invalid"] | None
 
 def prepared(text: str, *, by_rdkit: bool = False) -> Prepared | Literal["invalid"] | None:
     """A molecule made ready for comparisons, ``invalid`` where it certainly is none, None where only RDKit
-    can say or the kernel has not been compiled.
+    can say.
 
     ``by_rdkit``: RDKit wrote the text, without stereo; charges and all elements are read then.
     """
-    if not 0 < len(text) <= (MAX_CANONICAL if by_rdkit else MAX_SMILES) or _loaded() is None:
+    if not 0 < len(text) <= (MAX_CANONICAL if by_rdkit else MAX_SMILES):
         return None
     return _prepared(text, by_rdkit)
 
@@ -227,8 +197,8 @@ def largest_common(
     ``whole_rings``: atoms match by element, charge and whether they are in a ring, bonds by exact order and
     whether they are in a ring, and every ring bond that is matched lies on a ring that is matched.
     ``by_rdkit``: both texts are RDKit's, without stereo; charges and all elements are read then.
-    None where one is no molecule or only RDKit can read it, where ``max_steps`` do not suffice, or where the
-    kernel has not been compiled. What it finds depends on the texts only. Safe to use from several threads.
+    None where one is no molecule or only RDKit can read it, or where ``max_steps`` do not suffice. What it
+    finds depends on the texts only. Safe to use from several threads.
     """
     ours, theirs = prepared(first, by_rdkit=by_rdkit), prepared(second, by_rdkit=by_rdkit)
     if isinstance(ours, Prepared) and isinstance(theirs, Prepared):
@@ -240,11 +210,12 @@ def largest_common_of(
     first: Prepared, second: Prepared, *, whole_rings: bool = False, max_steps: int = MAX_STEPS
 ) -> LargestCommon | None:
     """`largest_common` of molecules that have been read."""
-    functions = _loaded()
-    assert functions is not None
     space = _space()
     result = space.results
-    status = functions["common"](first.address, second.address, whole_rings, max_steps, space.search, result)
+    with _untimed_unless_compiled():
+        status = native.functions(UNIT)["common"](
+            first.address, second.address, whole_rings, max_steps, space.search, result
+        )
     found = LargestCommon(result[COMMON_BONDS], result[COMMON_ATOMS]) if status == 0 else None
     _spaces.append(space)
     return found
@@ -256,11 +227,18 @@ def judge(first: Prepared, text: str, *, whole_rings: bool = False, steps: int =
     ``invalid`` where it certainly is no molecule; ``unfinished`` where ``steps`` do not suffice; None where
     only RDKit can say.
     """
-    functions = _loaded()
-    if functions is None or not 0 < len(text) <= MAX_SMILES or not text.isascii():
+    if not 0 < len(text) <= MAX_SMILES or not text.isascii():
         return None
-    (found,) = _judge(functions, first.memory, 1, [(0, 0, len(text))], text.encode(), whole_rings, steps)
+    with _untimed_unless_compiled():
+        (found,) = _judge(
+            native.functions(UNIT), first.memory, 1, [(0, 0, len(text))], text.encode(), whole_rings, steps
+        )
     return found
+
+
+def _untimed_unless_compiled() -> AbstractContextManager[None]:
+    """As plain Python `MAX_STEPS` take some seconds: so that no row depends on that, none is charged."""
+    return nullcontext() if native.find(UNIT) is not None else deadlines.untimed()
 
 
 def _judge(
@@ -319,7 +297,7 @@ class Golds:
     @classmethod
     def open(cls, *, whole_rings: bool) -> Golds | None:
         """None where the machine code is missing."""
-        functions = _loaded()
+        functions = native.find(UNIT)
         return None if functions is None else cls(functions, whole_rings=whole_rings)
 
     def forget(self) -> None:
@@ -385,9 +363,7 @@ class Parts:
     def first_in(self, whole: Prepared) -> int | None:
         """The place of the first that lies in a molecule, their number if none does; None where only RDKit
         can say."""
-        functions = _loaded()
-        assert functions is not None
         space = _space()
-        found = functions["part"](whole.address, self._memory, self._n, space.search)
+        found = native.functions(UNIT)["part"](whole.address, self._memory, self._n, space.search)
         _spaces.append(space)
         return found if found >= 0 else None

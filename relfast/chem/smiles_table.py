@@ -16,7 +16,6 @@ import mmap
 import os
 import sys
 import threading
-import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -341,18 +340,14 @@ class SmilesTable:
 _HAS_GIL: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()
 """The lock `SmilesTable` relies on; an interpreter without it does everything by RDKit."""
 
-_RETRY_SECONDS: Final = 2.0
-"""How often a process without the kernel looks whether it has been compiled meanwhile."""
-
 _table: SmilesTable | None = None
-_looked = -_RETRY_SECONDS
 _opening = threading.Lock()
 
 
 def _start_anew() -> None:
     """In a forked child: a thread that is not here may have been at work on the table."""
-    global _table, _looked, _opening
-    _table, _looked, _opening = None, -_RETRY_SECONDS, threading.Lock()
+    global _table, _opening
+    _table, _opening = None, threading.Lock()
 
 
 os.register_at_fork(after_in_child=_start_anew)
@@ -360,13 +355,10 @@ os.register_at_fork(after_in_child=_start_anew)
 
 def simple_table() -> SmilesTable | None:
     """The process's table; None as long as the kernel's machine code is missing."""
-    global _table, _looked
-    if _HAS_GIL and _table is None and time.monotonic() - _looked >= _RETRY_SECONDS:
+    global _table
+    if _HAS_GIL and _table is None and (functions := native.find(UNIT)) is not None:
         with _opening:
-            if _table is None:
-                functions = native.load(UNIT)
-                _looked = time.monotonic()
-                _table = None if functions is None else SmilesTable(functions)
+            _table = _table or SmilesTable(functions)
     return _table
 
 

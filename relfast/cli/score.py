@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,6 @@ from relfast.cli.examples import HelpedCommand
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
 from relfast.cli.parameters import check_statuses, check_timeout, options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
-from relfast.engine.text_setting import compile_in_background, when_to_compile
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
 from relfast.json_text import encode_indented
@@ -100,10 +100,8 @@ def score(
     job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
     _check_summary_path(summary_path, output)
     _check_engine(engine, ray_address, part_bytes, shard, lengths)
-    if when_to_compile() == "wait":
-        from relfast.cli.warmup import compile_kernels
-
-        compile_kernels()
+    if quiet:
+        warnings.filterwarnings("ignore", "relfast: kernels")
     latest: Progress | None = None
     rows_before = 0
 
@@ -131,10 +129,12 @@ def score(
             if engine == "ray":
                 summary = _on_ray(inputs, output, job, ray_address, part_bytes, limit=limit, **how)
             else:
-                how |= {"shard": _shard(shard), "lengths": lengths, "outlives": True}
+                how |= {"shard": _shard(shard), "lengths": lengths}
                 summary = score_files(inputs, output, job, limit=limit, **how)
                 if summary.rows > 1:  # of one row it is not worth asking
-                    compile_in_background(outlives=True, tell=None if quiet else say)
+                    from relfast_kernels.compiled import native
+
+                    native.see_to_missing()
     except signals.Interrupted as signal:
         goes_on = resume and _has_rows(inputs, output, engine)
         say(f"relfast: {signal} {_how_far(latest, goes_on=goes_on)}")

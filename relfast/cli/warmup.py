@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 
 import click
 from relfast_kernels.compiled.making import Progress
 
 from relfast import __version__
 from relfast.cores import usable_cores
-from relfast.engine.pool.launch import environment
 from relfast.engine.signature import version
 from relfast.errors import OutputError, install_command
 
@@ -54,17 +54,18 @@ def compile_kernels() -> int:
         What is compiled cannot be kept.
     """
     from relfast_kernels.compiled import native
-    from relfast_kernels.compiled.making import make
 
     try:
-        native.cache().check(make=True)
-        missing = [unit for unit in native.UNITS if native.load(unit) is None]
+        with warnings.catch_warnings(
+            action="ignore"
+        ):  # a cache that is not used is an error below, if needed
+            missing = [unit for unit in native.UNITS if native.load(unit) is None]
         if missing:
             native.check_room()
             for unit in missing:
                 native.remove(unit)  # what cannot be loaded is damaged
             with _Shown() as shown:
-                make(missing, usable_cores(), environment=environment(), tell=shown)
+                native.make(missing, usable_cores(), tell=shown)
     except OSError as error:
         raise OutputError(native.cache().path, error.strerror or str(error)) from None
     native.clean_up()

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol
 
+from relfast_kernels.compiled import native
+
 from relfast import __version__
 from relfast.distributed.part_scoring import Done, score_part
 from relfast.distributed.parts import Chunk, Part, measure
@@ -19,7 +21,6 @@ from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
 from relfast.engine.file_run.run import in_process, on_pool
 from relfast.engine.job import Job
 from relfast.engine.signature import packages_of, version
-from relfast.engine.text_setting import compile_in_background, serves
 from relfast.errors import RelfastError
 from relfast.tasks import TASKS
 
@@ -55,8 +56,7 @@ class PartWorker:
         self._open = contextlib.ExitStack()
         # workers tell each other how many lines a block has, by its number
         self._numbers = itertools.count()
-        if told.large and told.workers and serves(told.job):
-            compile_in_background()
+        native.see_to_missing()
         self._score = self._open.enter_context(
             on_pool(told.job, told.workers, large=told.large) if told.workers else in_process(told.job)
         )

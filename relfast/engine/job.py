@@ -113,6 +113,7 @@ def make_job(**options: Unpack[JobKeywords]) -> Job:
     UsageError, UnknownTaskError
         A name or a value that cannot be used.
     """
+    settings.check_compiling()
     given: dict[str, Any] = dict(options)
     for alias, name in _ALIASES.items():
         if alias in given:

@@ -4,9 +4,12 @@ the server all say the same line, before anything starts."""
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Mapping
 from typing import Final
+
+from relfast_kernels.compiled.cache import COMPILE_VARIABLE, HOW
 
 from relfast.cores import default_workers
 from relfast.errors import UsageError
@@ -42,6 +45,13 @@ def timeout_of(value: object) -> float:
         limits = f"from 0 (no limit) to {MAX_TIMEOUT:,.0f}"
         raise UsageError(f"timeout must be seconds {limits}, not {value!r:.60}")
     return seconds
+
+
+def check_compiling() -> None:
+    """Raise `UsageError` if ``RELFAST_COMPILE`` is nothing that it may be."""
+    chosen = os.environ.get(COMPILE_VARIABLE)
+    if chosen and chosen not in HOW:
+        raise UsageError(f"{COMPILE_VARIABLE} is {', '.join(HOW[:-1])} or {HOW[-1]}, not {chosen!r}")
 
 
 def count_of(name: str, value: object, least: int = 0, most: int | None = None) -> int:

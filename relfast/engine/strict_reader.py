@@ -111,7 +111,7 @@ class StrictReader:
 
     def __init__(self, options: Options, functions: Functions | None = None) -> None:
         if functions is None:
-            functions = native.load("text")
+            functions = native.find("text")
         self._reasoning = options.reasoning
         self._is_cut = READ_CUT if options.reasoning else 0
         self._kernels: dict[str, Kernel] = {}

@@ -207,16 +207,6 @@ SCRATCH_BYTES: Final = 1 << 24
 """Room for a block's responses, and for its texts, at first; the system gives memory as it is touched."""
 
 
-_at_hand: list[Mapping[str, Callable[..., int]]] = []
-
-
-def make_ready() -> None:
-    """Load what the first block will need."""
-    functions = native.load(UNIT)
-    if functions is not None:
-        _at_hand[:] = [functions]
-
-
 class TextFastPath:
     """Scans blocks and writes rows; keeps its templates and work space between blocks."""
 
@@ -268,7 +258,7 @@ class TextFastPath:
         """The fast path, or None where the job or the missing machine code does not allow it."""
         if not serves(scoring.job):
             return None
-        functions = _at_hand.pop() if _at_hand else native.load(UNIT)
+        functions = native.find(UNIT)
         return None if functions is None else cls(scoring, functions)
 
     def scan(

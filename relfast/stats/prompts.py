@@ -98,19 +98,11 @@ def _power_above(number: int) -> int:
     return 1 << number.bit_length()
 
 
-_loaded: list[Mapping[str, Callable[..., int]]] = []
-
-
 def _functions() -> Mapping[str, Callable[..., int]] | None:
-    """The machine code, looked for until it is there."""
-    if not _loaded:
-        from relfast_kernels.compiled import native  # most processes that count rows never come here
+    """The machine code, if it is there."""
+    from relfast_kernels.compiled import native  # most processes that count rows never come here
 
-        functions = native.load(UNIT)
-        if functions is None:
-            return None
-        _loaded.append(functions)
-    return _loaded[0]
+    return native.find(UNIT)
 
 
 class KindCounter:

@@ -7,7 +7,6 @@ this is the same for ``str``.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
@@ -33,12 +32,6 @@ def _names(more: tuple[tuple[str, str], ...]) -> Names:
     return names_of([*MARKS, *((lower(opens), lower(closes)) for opens, closes in more)])
 
 
-@lru_cache(maxsize=1)
-def _built() -> Callable[..., int] | None:
-    functions = native.load("text")
-    return None if functions is None else functions["cut"]
-
-
 def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
     """The text outside of reasoning, without the marks at the end of a turn; see
     `relfast_kernels.text.reasoning.cut_reasoning`.
@@ -52,14 +45,14 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
         return text  # most texts, in a tenth of the time
     data = text.encode("utf-8", "surrogatepass")
     n, out, names = len(data), bytearray(len(data) + 1), _names(more)
-    cut = _built()
-    if cut is None:
+    built = native.find("text")
+    if built is None:
         from relfast_kernels.text import reasoning as kernel  # needs numpy
 
         start, end, copied = kernel.cut_among(data, 0, n, out, 0, *names, not more)
     else:
         span, (pool, places, beginnings) = (ctypes.c_int64 * 2)(), names
-        copied = cut(
+        copied = built["cut"](
             data, n, (ctypes.c_char * len(out)).from_buffer(out), pool, len(pool), places.buffer_info()[0],
             len(places), beginnings, not more, ctypes.byref(span),
         )  # fmt: skip

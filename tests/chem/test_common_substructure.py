@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from missing_kernels import without
 from molecule_pairs import odd_pair, pair
 from rdkit import Chem
 from rdkit.Chem import rdFMCS
@@ -25,7 +26,7 @@ from relfast_kernels.smiles import layouts
 from seeds import fresh, rounds, share
 
 import relfast
-from relfast.chem import common_substructure, smiles_table
+from relfast.chem import common_substructure, matching
 from relfast.chem.common_motifs import COMMON_MOTIFS, constant_in
 from relfast.chem.common_substructure import (
     MAX_STEPS,
@@ -64,7 +65,6 @@ ORDERS = {
 def compiled() -> None:
     if native.load(common_substructure.UNIT) is None:
         native.build(common_substructure.UNIT)
-    common_substructure._looked = -10.0
     assert largest_common("CC", "CC") == (1, 2)
 
 
@@ -236,10 +236,10 @@ def test_charges_radicals_isotopes_and_fragments(monkeypatch: pytest.MonkeyPatch
             "reference": by_kernel(one, other, reference),
             "strict": by_kernel(one, other, strict),
         }
-        with monkeypatch.context() as without:
-            for module, name in ((common_substructure, "_functions"), (smiles_table, "_table")):
-                without.setattr(module, name, None)
-                without.setattr(module, "_looked", float("inf"))
+        with monkeypatch.context() as patch:
+            without(patch, "smiles")
+            patch.setattr(motif, "prepared", lambda text: None)
+            patch.setattr(matching, "largest_common", lambda *texts, **how: None)
             slow = {
                 "reference": motif._judge_as_published(one, extracted, reference),
                 "strict": motif.judge_strictly(one, extracted, strict),
@@ -328,8 +328,22 @@ def test_no_worker_for_what_the_kernel_decides(policy: Policy) -> None:
     assert found == expected
 
 
-def test_without_machine_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(common_substructure, "_functions", None)
-    monkeypatch.setattr(common_substructure, "_looked", -10.0)
-    monkeypatch.setattr(native, "load", lambda unit: None)
-    assert largest_common("CC", "CC") is None
+@pytest.mark.parametrize("whole_rings", [True, False])
+def test_plain_python_says_the_same(whole_rings: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    some = pairs()[::200]
+
+    def said() -> list[Any]:
+        common_substructure._prepared.cache_clear()
+        found = [prepared(row["a"]) for row in some]
+        return [
+            (
+                largest_common(row["a"], row["b"], whole_rings=whole_rings),
+                judge(one, row["b"], whole_rings=whole_rings) if isinstance(one, Prepared) else one,
+            )
+            for row, one in zip(some, found, strict=True)
+        ]
+
+    compiled = said()
+    without(monkeypatch, "mcs")
+    assert said() == compiled
+    assert any(isinstance(found, Pair) for _, found in compiled)

@@ -16,6 +16,7 @@ from corpora import rel_records
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_reading import PIECES, check, mutations
+from missing_kernels import without
 from rdkit import Chem
 from relfast_kernels.compiled import native
 from seeds import fresh, rounds, share
@@ -286,8 +287,8 @@ def test_scores_are_the_same_without_the_kernel(
     results = []
     for known in (table, None):
         with pytest.MonkeyPatch.context() as patch:
+            without(patch, *(["smiles"] if known is None else []))
             patch.setattr(smiles_table, "_table", known)
-            patch.setattr(smiles_table, "_looked", float("inf"))
             patch.setattr("relfast.memo._memo", None)
             scoring = Scoring(Job(options=AllOptions(policy=policy)))
             entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
@@ -327,8 +328,8 @@ def test_strict_lists_with_and_without_the_kernel(table: SmilesTable) -> None:
     results: list[list[tuple[Any, Any]]] = []
     for known in (table, None):
         with pytest.MonkeyPatch.context() as patch:
+            without(patch, *(["smiles"] if known is None else []))
             patch.setattr(smiles_table, "_table", known)
-            patch.setattr(smiles_table, "_looked", float("inf"))
             scoring = Scoring(Job(options=AllOptions(policy="strict")))
             entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
             results.append([(score.to_row(), score.vote) for score in scoring.entries(entries)])
@@ -349,12 +350,12 @@ def test_nearly_everything_is_decided_without_rdkit(table: SmilesTable) -> None:
 
 def test_a_kernel_compiled_meanwhile_is_taken(monkeypatch: pytest.MonkeyPatch, table: SmilesTable) -> None:
     monkeypatch.setattr(smiles_table, "_table", None)
-    monkeypatch.setattr(smiles_table, "_looked", -smiles_table._RETRY_SECONDS)
-    monkeypatch.setattr(native, "load", lambda unit: None)
-    assert simple_table() is None
-    monkeypatch.undo()
-    monkeypatch.setattr(smiles_table, "_table", None)
-    monkeypatch.setattr(smiles_table, "_looked", -smiles_table._RETRY_SECONDS)
+    monkeypatch.setattr(native, "_built", {})
+    monkeypatch.setattr(native, "_looked", {})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(native, "load", lambda unit: None)
+        assert simple_table() is None
+    native._looked.clear()
     assert simple_table() is not None
 
 

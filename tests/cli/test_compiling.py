@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from patience import until
 from relfast_kernels.compiled import native
-from relfast_kernels.compiled.making import make
 
 ROW = '{"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "<answer>3</answer>"}\n'
 
@@ -46,7 +48,7 @@ def test_compiling_is_said_once_and_changes_no_row(empty: Path, how: str | None,
     with native.alone("all"):
         done = score(empty, how)
         assert done.returncode == 0, done.stderr
-        assert done.stderr.count("kernels that were missing") == said
+        assert done.stderr.count("kernels that are missing") == said
     assert not list((empty / "cache" / "native").glob("*.so"))
     rows = (empty / "out.jsonl").read_bytes()
     assert rows.count(b'"status":"ok"') == 2
@@ -55,14 +57,17 @@ def test_compiling_is_said_once_and_changes_no_row(empty: Path, how: str | None,
 def test_another_value_is_refused(empty: Path) -> None:
     done = score(empty, "later")
     assert done.returncode == 2
-    assert "RELFAST_COMPILE is off, wait or background, not 'later'" in done.stderr
+    assert "RELFAST_COMPILE is background, wait or off, not 'later'" in done.stderr
 
 
-def test_a_unit_that_cannot_be_built_is_told_once_and_not_tried_again(empty: Path) -> None:
+def test_a_unit_that_cannot_be_built_is_told_once_and_not_tried_again(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (empty / "numba.py").write_text("raise ImportError('no such compiler')")
-    path = os.pathsep.join([str(empty), *filter(None, sys.path)])
-    with pytest.raises(OSError, match="isomers cannot be built: ImportError: no such compiler"):
-        make(["isomers"], 1, environment={**os.environ, "PYTHONPATH": path})
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(empty)
+        with pytest.raises(OSError, match="isomers cannot be built: ImportError: no such compiler"):
+            native.make(["isomers"])
     assert native.failure("isomers") == "ImportError: no such compiler"
     for unit in native.UNITS.keys() - {"isomers"}:
         native.note_failure(unit, "")
@@ -77,6 +82,41 @@ def test_a_unit_that_cannot_be_built_is_told_once_and_not_tried_again(empty: Pat
     with native.alone("all"):
         (empty / "out.jsonl").unlink()
         assert "compiled in the background" in score(empty, None).stderr
+
+
+def test_a_unit_whose_building_crashes_is_not_tried_again(
+    empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (empty / "numba.py").write_text("import ctypes; ctypes.string_at(0)")
+    monkeypatch.syspath_prepend(empty)
+    with pytest.raises(OSError, match="isomers cannot be built: killed by SIGSEGV"):
+        native.make(["isomers"])
+    assert native.failure("isomers") == "killed by SIGSEGV"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_unit_whose_building_somebody_stops_is_tried_again(
+    number: signal.Signals, empty: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (empty / "numba.py").write_text(f"""
+import os, time
+with open({str(empty)!r} + "/part", "w") as file:
+    file.write(str(os.getpid()))
+os.rename({str(empty)!r} + "/part", {str(empty)!r} + "/pid")
+time.sleep(1000)
+""")
+    monkeypatch.syspath_prepend(empty)
+
+    def kill() -> None:
+        until((empty / "pid").exists)
+        os.kill(int((empty / "pid").read_text()), number)
+
+    killing = threading.Thread(target=kill)
+    killing.start()
+    with pytest.raises(OSError, match=f"isomers cannot be built: killed by {number.name}"):
+        native.make(["isomers"])
+    killing.join()
+    assert native.failure("isomers") is None
 
 
 def test_where_nothing_can_be_kept_nothing_is_compiled(empty: Path) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 from corpora import ROOT, naughty_strings, solutions
+from empty_cache import check_library
 from engine_runs import HANG, OUT_OF_MEMORY, honest, write_dump
 from mutations import mutated_line, real_lines
 from patience import until
@@ -354,3 +355,21 @@ def test_ray_scorer_in_ray_data(nodes: Nodes) -> None:
     expected = relfast.score(records, policy="strict")
     assert [rows[score.id]["status"] for score in expected] == [score.status for score in expected]
     assert [rows[score.id]["reward"] for score in expected] == [score.reward for score in expected]
+
+
+def test_kernels_that_are_missing_change_no_row_and_leave_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_library(
+        """
+import ray, shutil
+from relfast.distributed import score_on_ray
+from relfast.engine.job import make_job
+ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+shutil.rmtree("out", ignore_errors=True)
+score_on_ray(["in.jsonl"], "out", make_job(policy="strict"))
+rows += map(json.loads, open("out/part-00000.jsonl"))
+""",
+        tmp_path,
+        monkeypatch,
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from relfast_kernels.compiled import native
+from missing_kernels import without
 
 from relfast.tasks.rel_c.extract import read_molecules
 
@@ -51,6 +51,5 @@ def test_a_set_of_molecules(reads: list[str], text: str) -> None:
 def test_the_kernel_says_what_plain_code_says(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [text for _, text in (*ONE, *SET)] + [f"{a}\n\n{b}" for a in HOSTILE for b in (*FINAL, *LISTS)]
     compiled = [read_molecules(text, one=one) for text in texts for one in (True, False)]
-    monkeypatch.setattr(native, "load", lambda unit: None)
-    monkeypatch.setattr(native, "_built", {})
+    without(monkeypatch, "tags")
     assert [read_molecules(text, one=one) for text in texts for one in (True, False)] == compiled

@@ -53,12 +53,10 @@ def _build(unit: str, processors: list[str], own_way: bool) -> None:
 
 
 def _build_all() -> None:
-    from relfast_kernels.compiled.making import make
-
+    os.nice(19)
     with native.alone("all", wait=False):
-        native.check_room()
         wanted = [unit for unit in native.UNITS if not native.is_built(unit) and native.failure(unit) is None]
-        make(wanted, len(os.sched_getaffinity(0)))
+        native.make(wanted)
         native.clean_up()
 
 

@@ -20,7 +20,22 @@ from relfast_kernels.compiled.trust import UntrustedError, check_below, judge_fi
 CACHE_VARIABLE: Final = "RELFAST_CACHE_DIR"
 
 QUIET_VARIABLE: Final = "RELFAST_CACHE_QUIET"
-"""Set for the workers of a process that says itself which caches it does not use."""
+"""Set for the workers of a process that says itself which caches it does not use, and compiles for them."""
+
+is_command: bool = False
+"""Whether this process is a command: what it begins to compile may go on without it."""
+
+COMPILE_VARIABLE: Final = "RELFAST_COMPILE"
+
+HOW: Final = ("background", "wait", "off")
+"""What that may say of kernels that are missing, the default first."""
+
+
+def how_to_compile() -> str:
+    """One of `HOW`; what is none is the default, and refused where options are read."""
+    chosen = os.environ.get(COMPILE_VARIABLE, "")
+    return chosen if chosen in HOW else HOW[0]
+
 
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a FIFO must not hold us up
 

@@ -1,21 +1,25 @@
-"""Building units in processes of their own, side by side: whoever wants them made calls `make`."""
+"""Building units in processes of their own, side by side."""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from pathlib import Path
 from typing import Final, NamedTuple
 
 _LOWERING: Final = 0.8
 """The share of a unit's time that numba takes; the rest is LLVM's."""
 
 _SECONDS: Final = {"text": 75.0, "maze": 20.0, "smiles": 15.0, "mcs": 15.0}
-"""What units take on one core, about."""
+
+_ITS_OWN: Final = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT)
+"""Signals that end a process for what it does itself."""
 
 
 class Progress(NamedTuple):
@@ -31,39 +35,41 @@ class Progress(NamedTuple):
 
 def make(
     units: Sequence[str],
-    processes: int,
+    processes: int | None = None,
     *,
     processors: Sequence[str] = ("",),
-    environment: Mapping[str, str] | None = None,
+    crashed: Callable[[str, str], None],
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> None:
-    """Build units, each in a process that ends with this one.
+    """Build units, each in a process that ends with this one, ``processes`` at a time (None: cores).
 
-    ``processors`` are those that `builder.emitted` is told, ``environment`` is the processes'. Raises
-    `OSError` where one cannot be built or kept, with the reason.
+    ``processors`` are those that `builder.emitted` is told. ``crashed`` is told of a unit whose process ended
+    itself by a signal, and by which; not so where somebody else has ended it.
+
+    Raises
+    ------
+    OSError
+        One cannot be built or kept; the others are all the same.
     """
     done = dict.fromkeys(units, 0.0)
-    whole = sum(map(_weight, units))
-    started, telling = time.monotonic(), Lock()
-
-    command = [sys.executable, "-P", "-m", "relfast_kernels.compiled", str(os.getpid())]
+    whole = sum(map(seconds_of, units))
+    started, telling = time.monotonic(), threading.Lock()
 
     def note(unit: str, n: int, functions: int) -> None:
         with telling:
             done[unit] = _LOWERING * n / functions if functions else 1.0
-            share = sum(part * _weight(one) for one, part in done.items()) / whole
+            share = sum(part * seconds_of(one) for one, part in done.items()) / whole
             passed = time.monotonic() - started
             left = passed * (1 - share) / share if share > 0.02 else -1.0
             tell(Progress(unit, n, functions, share, left))
 
     def one(unit: str) -> None:
         process = subprocess.Popen(
-            [*command, unit, ",".join(processors)],
+            _command(os.getpid(), unit, ",".join(processors)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            # who runs kernels as plain Python may want them built all the same
-            env={**(os.environ if environment is None else environment), "NUMBA_DISABLE_JIT": "0"},
+            env=_environment(),
             text=True,
         )
         assert process.stdout is not None
@@ -72,15 +78,41 @@ def make(
             for line in process.stdout:
                 n, _, functions = line.partition(" ")
                 note(unit, int(n), int(functions))
-            said = process.stderr.read().strip()
+            reason = process.stderr.read().strip().rpartition("\n")[2]
+        if process.returncode < 0:
+            reason = f"killed by {signal.Signals(-process.returncode).name}"
+            if -process.returncode in _ITS_OWN and "" in processors:
+                crashed(unit, reason)
         if process.returncode:
-            raise OSError(f"kernels {unit} cannot be built: {said.splitlines()[-1] if said else 'killed'}")
+            raise OSError(f"kernels {unit} cannot be built: {reason}")
         note(unit, 0, 0)
 
-    with ThreadPoolExecutor(max(1, min(processes, len(units)))) as threads:
-        for made in [threads.submit(one, unit) for unit in sorted(units, key=_weight, reverse=True)]:
+    with ThreadPoolExecutor(processes or len(os.sched_getaffinity(0))) as threads:
+        for made in [threads.submit(one, unit) for unit in sorted(units, key=seconds_of, reverse=True)]:
             made.result()
 
 
-def _weight(unit: str) -> float:
+def start_all(parent: int) -> subprocess.Popen[bytes]:
+    """A process that builds all units that are missing, and ends with ``parent``; 0: with nobody."""
+    nowhere, command = subprocess.DEVNULL, _command(parent, "all")
+    return subprocess.Popen(
+        command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True, env=_environment()
+    )
+
+
+def _command(parent: int, *arguments: str) -> list[str]:
+    return [sys.executable, "-P", "-m", "relfast_kernels.compiled", str(parent), *arguments]
+
+
+def _environment() -> dict[str, str]:
+    """This process's, with every package findable where it is found here."""
+    path, here = [entry for entry in sys.path if entry], str(Path(__file__).parents[2])
+    if here not in path:
+        path.insert(0, here)
+    # who runs kernels as plain Python may want them built all the same
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path), "NUMBA_DISABLE_JIT": "0"}
+
+
+def seconds_of(unit: str) -> float:
+    """What a unit takes on one core, about."""
     return _SECONDS.get(unit, 8.0)

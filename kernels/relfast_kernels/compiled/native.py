@@ -20,13 +20,15 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from relfast_kernels.compiled.cache import Cache, user_cache
+from relfast_kernels.compiled import cache as policy
+from relfast_kernels.compiled.cache import COMPILE_VARIABLE, QUIET_VARIABLE, Cache, how_to_compile, user_cache
 from relfast_kernels.compiled.trust import UntrustedError
 
 try:
@@ -34,6 +36,9 @@ try:
     from _blake2 import blake2b
 except ImportError:
     from hashlib import blake2b
+
+Functions = Mapping[str, Callable[..., int]]
+"""A unit's functions by name."""
 
 _ROOT: Final = Path(__file__).parent.parent
 
@@ -237,7 +242,7 @@ def check_room() -> None:
         os.posix_fallocate(file.fileno(), 0, _ROOM)
 
 
-def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
+def load(unit: str) -> Functions | None:
     """A unit's functions by name, or None.
 
     Each takes the integers and pointers its entry declares (``int`` and ``ctypes.c_void_p``) and returns
@@ -269,8 +274,6 @@ def load(unit: str) -> Mapping[str, Callable[..., int]] | None:
 
 def _say_used(file: BinaryIO) -> None:
     """Have `clean_up` know that a file is used."""
-    import time
-
     if os.fstat(file.fileno()).st_mtime < time.time() - _DAY:
         with suppress(OSError):  # another user's, or nothing can be written there
             os.utime(file.fileno())
@@ -354,53 +357,115 @@ def _open_object(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str], 
     return address_of
 
 
-_built: dict[str, Mapping[str, Callable[..., int]]] = {}
-_plain: dict[str, Mapping[str, Callable[..., int]]] = {}
+_built: dict[str, Functions] = {}
+_plain: dict[str, Functions] = {}
+_looked: dict[str, float] = {}
 
+_RETRY_SECONDS: Final = 2.0
+"""How often a process without a kernel looks whether it has been compiled meanwhile."""
 
 _SEARCHES: Final = frozenset({"isomers", "motif"})
 """Units that records are generated with: searches that would take hours as plain Python."""
 
 
-def functions(unit: str) -> Mapping[str, Callable[..., int]]:
-    """`load`, once a process, or the same functions as plain Python, some hundred times slower, where nothing
-    is built yet. Those of `_SEARCHES` are built first, and that is said."""
-    built = _built.get(unit) or load(unit)
-    wanted = unit in _SEARCHES and os.environ.get("RELFAST_COMPILE") != "off"
-    if built is None and wanted and failure(unit) is None:
-        built = _waited_for(unit)
-    if built is not None:
-        _built[unit] = built
-    elif unit not in _plain:
+def find(unit: str) -> Functions | None:
+    """`load`, once a process; None as long as nothing is built. `see_to_missing` is done about that."""
+    if unit not in _built and time.monotonic() - _looked.get(unit, -_RETRY_SECONDS) >= _RETRY_SECONDS:
+        with _finding:
+            if unit not in _built:
+                functions = load(unit)
+                if functions is None:
+                    see_to_missing(unit)
+                    functions = load(unit)
+                if functions is not None:
+                    _built[unit] = functions
+                _looked[unit] = time.monotonic()
+    return _built.get(unit)
+
+
+_seen_to: set[str] = set()
+
+
+def see_to_missing(unit: str = "") -> None:
+    """Do what ``RELFAST_COMPILE`` says about kernels that are missing, once a process: ``wait`` compiles all
+    of them first, ``background`` beside what is done without. ``unit`` is the one that somebody needs; those
+    of `_SEARCHES` are waited for in both cases. Workers leave it to who has started them."""
+    how, needed = how_to_compile(), unit if unit in _SEARCHES else ""
+    if how == "off" or needed in _seen_to or os.environ.get(QUIET_VARIABLE):
+        return
+    _seen_to.add(needed)
+    missing = [one for one in ([needed] if needed else UNITS) if not is_built(one)]
+    if missing and cache().usable(make=True):
+        _make_missing(missing, now=bool(needed) or how == "wait")
+
+
+_MEANWHILE: Final = "rows are the same, but take longer; `relfast warmup` tries again"
+
+
+def _make_missing(units: Sequence[str], *, now: bool) -> None:
+    """Build units that somebody misses, ``now`` or in the background, and say so; or why that cannot be.
+
+    The background is a process of low priority, at most one a machine and user. A command may leave it
+    behind; else it ends with this process.
+    """
+    from relfast_kernels.compiled import making  # loads some twenty modules
+
+    wanted = [unit for unit in units if failure(unit) is None]
+    try:
+        if wanted:
+            check_room()
+    except OSError as error:
+        _say(f"kernels are not compiled, {cache().path}: {error.strerror or error}; {_MEANWHILE}")
+        return
+    if wanted and now:
+        seconds = sum(map(making.seconds_of, wanted)) / min(len(wanted), len(os.sched_getaffinity(0)))
+        _say(
+            f"kernels that are missing ({', '.join(wanted)}) are compiled first, about {seconds:.0f} s, once"
+            f" a machine; `relfast warmup` does it ahead, {COMPILE_VARIABLE}=off goes on without"
+        )
+        with suppress(OSError):  # which `failure` knows, or somebody has killed it
+            make(wanted)
+    elif wanted:
+        _say(
+            "kernels that are missing are compiled in the background: until then rows are the same, but take"
+            f" longer (`relfast warmup` waits for them; {COMPILE_VARIABLE}=wait or off)"
+        )
+        if policy.is_command:
+            making.start_all(0).returncode = 0  # not ours to wait for
+        else:
+            # the system ends what a thread has started when that thread ends
+            threading.Thread(target=lambda: making.start_all(os.getpid()).wait(), daemon=True).start()
+    for unit in units:
+        if reason := failure(unit):
+            _say(f"kernels {unit} cannot be compiled here ({reason}): {_MEANWHILE}")
+            note_failure(unit, "")
+
+
+def _say(line: str) -> None:
+    import warnings
+
+    warnings.warn(f"relfast: {line}", RuntimeWarning, stacklevel=3)
+
+
+def functions(unit: str) -> Functions:
+    """`find`, or the same functions as plain Python, some hundred times slower, until something is built."""
+    found = find(unit) or _plain.get(unit)
+    if found is None:
         import importlib
 
         declared = importlib.import_module(entries_of(unit)).ENTRIES
-        _plain[unit] = {name: _as_plain(function) for name, (function, _) in declared.items()}
-    return built or _plain[unit]
-
-
-def _waited_for(unit: str) -> Mapping[str, Callable[..., int]] | None:
-    """A unit, built now; None where it cannot be."""
-    import warnings
-
-    warnings.warn(
-        f"relfast: the kernels of {unit} are compiled first, about 10 s, once a machine;"
-        " `relfast warmup` does it ahead",
-        RuntimeWarning,
-        stacklevel=4,
-    )
-    with suppress(OSError):
-        build(unit)
-    return load(unit)
+        found = _plain[unit] = {name: _as_plain(function) for name, (function, _) in declared.items()}
+    return found
 
 
 _calling = threading.RLock()
+_finding = threading.RLock()
 
 
 def _start_anew() -> None:
-    """In a forked child: a thread that is not here may have held the lock."""
-    global _calling
-    _calling = threading.RLock()
+    """In a forked child: a thread that is not here may have held a lock."""
+    global _calling, _finding
+    _calling, _finding = threading.RLock(), threading.RLock()
 
 
 os.register_at_fork(after_in_child=_start_anew)
@@ -414,14 +479,19 @@ def _as_plain(function: Callable[..., int]) -> Callable[..., int]:
         with _calling, np.errstate(all="ignore"):
             return int(function(*map(_address, values)))
 
+    def call_raw(result: Any, _: Any, *values: Any) -> int:
+        result._obj.value = call(*values)
+        return 0
+
+    call.__wrapped__ = call_raw  # type: ignore[attr-defined]
     return call
 
 
 def _address(value: Any) -> int:
     """What stands in a register for an argument, as ctypes passes it."""
-    if isinstance(value, int):
-        return int(value)
-    return ctypes.cast(value, ctypes.c_void_p).value or 0
+    if isinstance(value, ctypes.c_int64 | ctypes.c_void_p):
+        value = value.value or 0
+    return int(value) if isinstance(value, int) else ctypes.cast(value, ctypes.c_void_p).value or 0
 
 
 def is_short(unit: str, name: str) -> bool:
@@ -485,11 +555,11 @@ def clean_up() -> None:
     """Remove what other versions have left: libraries, and numba's files of old, that nobody has used for a
     week. A library that is loaded says so by its time (`load`), once a day."""
     import shutil
-    import time
 
-    for folder in (cache().path, user_cache("numba").path):
+    for folder in (cache(), user_cache("numba")):
         with suppress(OSError):
-            for path in folder.iterdir():
+            folder.check()
+            for path in folder.path.iterdir():
                 if path.lstat().st_mtime > time.time() - 7 * _DAY:
                     continue
                 if path.is_dir() and not path.is_symlink():
@@ -523,12 +593,17 @@ def keep(
 
 def build(unit: str) -> Path:
     """Build a unit in a process of its own; where its file is. Raises as `keep`."""
-    from relfast_kernels.compiled.making import make
-
     cache().check(make=True)
-    make([unit], 1)
+    make([unit])
     path = shared_library(unit)
     return path if path.exists() else object_file(unit)
+
+
+def make(units: Sequence[str], processes: int | None = None, **how: Any) -> None:
+    """`relfast_kernels.compiled.making.make`, with what crashes noted."""
+    from relfast_kernels.compiled.making import make
+
+    make(units, processes, crashed=note_failure, **how)
 
 
 def _link(code: bytes) -> bytes | None:

@@ -60,9 +60,8 @@ def score_files(
     lengths: bool = False,
     progress: Callable[[Progress], None] | None = None,
     tell: Tell = tell_nobody,
-    outlives: bool = False,
 ) -> Summary:
-    """See `relfast.score_file`; ``tell`` is told what is done. ``outlives``: compiling may do so."""
+    """See `relfast.score_file`; ``tell`` is told what is done."""
     if resume and overwrite:
         raise UsageError("--resume and --overwrite exclude each other")
     workers, shard = workers_of(workers), shard_of(shard)
@@ -101,7 +100,9 @@ def score_files(
         wait = COMPILE_LATER if ways.asked else COMPILE_AFTER
         if may_compile and time.monotonic() - state.started > wait:
             may_compile = False
-            _compile_for(job, outlives)
+            from relfast_kernels.compiled import native
+
+            native.see_to_missing()
         if progress is not None and (n_slow or state.slow):
             state.slow = n_slow
             progress(state)
@@ -137,14 +138,6 @@ def score_files(
         tell(line)
     tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary
-
-
-def _compile_for(job: Job, outlives: bool) -> None:
-    """Have the kernels compiled that are not, where the job's lines can take the fast path."""
-    from relfast.engine.text_setting import compile_in_background, serves
-
-    if serves(job):
-        compile_in_background(outlives=outlives)
 
 
 def _open_scoring(

@@ -169,10 +169,12 @@ def _make_ready(arguments: Sequence[str]) -> None:
     if not any(_is_large(argument) for argument in arguments):
         return
     with contextlib.suppress(Exception):  # whatever it is, the one who needs it will say it
-        from relfast.engine.text_fast_path import make_ready
+        from relfast_kernels.compiled import native
+
+        from relfast.engine.text_fast_path import UNIT
 
         # what ``strict`` extractors load is not: most files need none of it
-        make_ready()
+        native.find(UNIT)
 
 
 def _is_large(argument: str) -> bool:

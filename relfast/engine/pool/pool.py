@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast_kernels.compiled.cache import report
+from relfast_kernels.compiled.cache import how_to_compile, report
 
 from relfast.cores import usable_cores
 from relfast.embed import vectors_cache
@@ -116,6 +116,10 @@ class Pool:
     ) -> None:
         self._tell = tell
         report(*filter(None, [vectors_cache()]))
+        if how_to_compile() == "wait":
+            from relfast_kernels.compiled import native  # a short run does without
+
+            native.see_to_missing()
         # workers that are started later should find the files, wherever the caller has gone by then
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
         self.workers = workers

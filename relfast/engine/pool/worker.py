@@ -14,10 +14,11 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
-from relfast import interrupts
+from relfast import deadlines, interrupts
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.file_run.block_scoring import SEGMENT_LINES, BlockScoring
 from relfast.engine.gold_records import GoldRecords
@@ -73,6 +74,16 @@ class KernelGuard:
         self._in_flight.nothing()
         if not self._limited:
             self._limit_memory(True)
+
+    @contextmanager
+    def untimed(self) -> Iterator[None]:
+        """Let a record's time stand still."""
+        place, (left, _) = self._in_flight.read(), signal.setitimer(signal.ITIMER_REAL, 0)
+        self._in_flight.nothing()
+        try:
+            yield
+        finally:
+            self.enter(place, left, limited=self._limited)
 
     def _limit_memory(self, limited: bool) -> None:
         """From what is held now: what was loaded is no record's."""
@@ -184,6 +195,7 @@ def main(parent: int, page: int, meanwhile: Callable[[], None] = lambda: None) -
         if gold is None:
             gold = read_gold(paths)
         guard = KernelGuard(InFlight(page), setup.growth)
+        deadlines.untimed = guard.untimed
         scoring = Scoring(setup.job, gold, guard, clock=RunningClock())
     except Exception as error:
         send(answers, Failure.of(error))

@@ -144,7 +144,7 @@ def can_read(options: RelCOptions) -> bool:
     """Whether kernels read tags and molecules as the options ask for, and have been compiled. What a tag
     holds has still to be looked at, and how it was read, before it is read as a molecule."""
     apart = not options.strict or options.tautomers == "apart"
-    return apart and not options.reasoning and native.load(UNIT) is not None
+    return apart and not options.reasoning and native.find(UNIT) is not None
 
 
 class TagReader:

@@ -283,12 +283,15 @@ def _by_text(gold: str, response: str, options: RelCOptions) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _compare(gold: object, response: object, steps: int) -> Compared:
-    """What the kernel says of two texts."""
+def _compare(gold: object, response: object, *, whole_rings: bool = False) -> Compared:
+    """What the kernel says of two texts, compiled or not: RDKit's search can be cut short, and with whole
+    rings can miss an atom or two."""
     if not (isinstance(gold, str) and isinstance(response, str)):
         return None
     theirs = prepared(gold)
-    return judge_pair(theirs, response, steps=steps) if isinstance(theirs, Prepared) else theirs
+    if not isinstance(theirs, Prepared):
+        return theirs
+    return judge_pair(theirs, response, whole_rings=whole_rings, steps=MAX_STEPS)
 
 
 def _judge_as_published(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
@@ -296,7 +299,7 @@ def _judge_as_published(gold: object, extracted: Extracted[str | None], options:
     from relfast.chem.molecule import parse
 
     response = extracted.value
-    found = _compare(gold, response, MAX_STEPS)
+    found = _compare(gold, response)
     outcome = _decide(found, str(response))
     if outcome is not None:
         return outcome
@@ -340,15 +343,16 @@ def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOpt
         ours, flaw = clean.parse_clean(extracted.value)
     if ours is None:
         return nothing(extracted.value, extracted.reason or flaw)
+    found = _compare(gold, extracted.value, whole_rings=True)
     if clean.same_clean_molecule(ours, theirs, options.tautomers):
         outcome = _right(extracted.reason)
-        outcome.metrics.update(metrics_of(*_containment(gold, extracted.value, ours, theirs), 1.0))
+        outcome.metrics.update(metrics_of(*_containment(found, ours, theirs), 1.0))
         return outcome
     if ours.heavy_atoms > MAX_SEARCHED and ours.heavy_atoms > theirs.heavy_atoms:
         metrics = {**metrics_of(False, False, 0.0), "overlap_skill": 0.0, "reason": "too_large"}
         return Outcome(False, metrics, vote=_vote(ours))
-    overlap, canceled = _overlap(ours, theirs, options)
-    metrics = metrics_of(*_containment(gold, extracted.value, ours, theirs), overlap)
+    overlap, canceled = _overlap(found, ours, theirs, options)
+    metrics = metrics_of(*_containment(found, ours, theirs), overlap)
     metrics |= {"overlap_skill": overlap_skill(ours, theirs), "reason": extracted.reason}
     if canceled:
         metrics["mcs_canceled"] = True
@@ -369,11 +373,10 @@ def _vote(molecule: Molecule) -> int:
     return max(RIGHT + 1, vote_of(molecule))
 
 
-def _containment(gold: str, response: str | None, ours: Molecule, theirs: Molecule) -> tuple[bool, bool]:
-    """Whether the response lies in gold, and gold in the response."""
+def _containment(found: Compared, ours: Molecule, theirs: Molecule) -> tuple[bool, bool]:
+    """Whether the response lies in gold, and gold in the response; ``found`` is what the kernel says."""
     from relfast.chem.matching import contains
 
-    found = _compare(gold, response, SHORT_STEPS)
     if isinstance(found, Pair):
         return found.in_first == 1, found.in_second == 1
     # a molecule contains itself; a tautomer need not contain the other
@@ -381,11 +384,15 @@ def _containment(gold: str, response: str | None, ours: Molecule, theirs: Molecu
     return equal or contains(theirs, ours), equal or contains(ours, theirs)
 
 
-def _overlap(ours: Molecule, theirs: Molecule, options: RelCOptions) -> tuple[float, bool]:
+def _overlap(found: Compared, ours: Molecule, theirs: Molecule, options: RelCOptions) -> tuple[float, bool]:
     """The share of atoms in common, and whether the search for them was cut short, which makes it 0."""
     from relfast.chem.matching import exact_common_substructure, strict_common_substructure
 
-    common, canceled = exact_common_substructure(ours, theirs, whole_rings=True), False
+    common, canceled = None, False
+    if isinstance(found, Pair) and not (found.in_first and found.in_second):
+        common = found.atoms
+    else:
+        common = exact_common_substructure(ours, theirs, whole_rings=True)
     if common is None:
         seconds = min(options.mcs_timeout or MAX_SEARCH_SECONDS, MAX_SEARCH_SECONDS)
         common, canceled = strict_common_substructure(ours, theirs, seconds)

@@ -10,7 +10,7 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from relfast_kernels.compiled import native
+from missing_kernels import without
 
 from relfast.records import Outcome, Record
 from relfast.seqbench import generate
@@ -115,8 +115,7 @@ def test_scoring_loads_no_numba() -> None:
 def test_plain_python_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no machine code is there, nothing waits for it."""
     before = score(RESPONSES)
-    monkeypatch.setattr(native, "load", lambda unit: None)
-    monkeypatch.setattr(native, "_built", {})
+    without(monkeypatch, "maze")
     monkeypatch.setattr(house._THREADS, "machine", None)
     PROBLEMS._entries.clear()
     assert score(RESPONSES) == before

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from relfast_kernels.compiled import native
+from missing_kernels import without
 
 import relfast
 from relfast.tasks.seqbench import machine
@@ -104,7 +104,6 @@ def test_the_kernel_says_what_plain_code_says(monkeypatch: pytest.MonkeyPatch) -
         return [scorer.reward("SeqBench", {"actions": list(PLAN)}, text, FACTS) for text in texts]
 
     compiled = said()
-    monkeypatch.setattr(native, "load", lambda unit: None)
-    monkeypatch.setattr(native, "_built", {})
+    without(monkeypatch, "maze")
     monkeypatch.setattr(machine._THREADS, "machine", None)
     assert said() == compiled

@@ -1,0 +1,68 @@
+"""Scoring where no kernel is compiled yet: records, and processes of their own that score them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import psutil
+import pytest
+from patience import PATIENCE, until
+
+HARD: Final = (
+    "CC1(C)OC2CC3C4CC(F)C5=CC(=O)C=CC5(C)C4C(O)CC3(C)C2(C(=O)CO)O1",
+    "CC1(C)OC2CC3C4CCC5=CC(=O)CCC5(C)C4(F)C(O)CC3(C)C2(C(=O)CCl)O1",
+)
+"""Steroids of which RDKit does not find in many seconds what they have in common."""
+
+CAGES: Final = ("C1C2CC3CC1CC(C2)C3", "C1CC2CCC1CC2C1CC1")
+
+RECORDS: Final[list[dict[str, Any]]] = [
+    {"task": "REL-A1", "answer": {"target": 3}, "response": "<answer>3</answer>"},
+    *(
+        {"task": "REL-C2", "answer": {"smiles": gold}, "response": f"<smiles>{said}</smiles>"}
+        for gold, said in (HARD, CAGES)
+    ),
+]
+
+
+def ours(cache: str) -> list[psutil.Process]:
+    """The processes that use a cache."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get("RELFAST_CACHE_DIR") == cache:
+                found.append(process)
+    return found
+
+
+def prepare(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Have the records in a folder, and missing kernels compiled."""
+    lines = [json.dumps({"id": at, **record}) + "\n" for at, record in enumerate(RECORDS)]
+    (folder / "in.jsonl").write_text("".join(lines))
+    patch.delenv("RELFAST_COMPILE")
+    patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+
+
+def check_library(code: str, folder: Path, patch: pytest.MonkeyPatch) -> str:
+    """Hold that code makes the same ``rows`` of ``records`` with an empty cache, in a process of its own that
+    leaves none behind; what it says."""
+    prepare(folder, patch)
+    code = f"import json, relfast\nrecords, rows = [*map(json.loads, open('in.jsonl'))], []\n{code}"
+    script = [sys.executable, "-c", f"{code}\nprint(json.dumps(rows))"]
+    cold, rows, said = str(folder / "cache"), [], ""
+    for cache in (os.environ.get("RELFAST_CACHE_DIR", ""), cold):
+        patch.setenv("RELFAST_CACHE_DIR", cache)
+        assert "kernels" not in said
+        done = subprocess.run(script, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+        assert done.returncode == 0, done.stderr
+        rows.append(done.stdout.splitlines()[-1])
+        said = done.stderr
+    assert rows[0] == rows[1]
+    until(lambda: not ours(cold), "the end of all processes")
+    return said
