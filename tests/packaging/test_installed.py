@@ -116,6 +116,7 @@ def test_nothing_compiles_where_a_wheel_is_installed(installed: Path, tmp_path: 
     warm = python(installed, "-m", "relfast", "warmup")
     assert "9 units ready" in warm.stdout
     assert not list((installed / "cache").glob("native/*.so"))
+    (installed / "cache").mkdir(exist_ok=True)
     (installed / "cache").chmod(0o777)  # which nobody needs
     again = python(installed, "-m", "relfast", "warmup")
     assert ("9 units ready" in again.stdout, again.stderr) == (True, "")
