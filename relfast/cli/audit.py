@@ -67,7 +67,7 @@ def command(files: tuple[str, ...], limit: int, as_json: bool) -> int:
         return code
     from rich.console import Console
 
-    from relfast.cli.layout import show_table
+    from relfast.cli.table import show_table
 
     rows_shown = [
         [

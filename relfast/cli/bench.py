@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relfast.cli.asking import Asking, asking_options, settings_of, tell_failures
 from relfast.cli.examples import HelpedCommand
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, say
 from relfast.cli.parameters import options_of
+from relfast.cli.run import Asking, asking_options, settings_of, tell_failures
 from relfast.errors import UsageError
 from relfast.tasks.options import AllOptions
 
@@ -224,8 +224,7 @@ def _print(results: Sequence[Result]) -> None:
     """The table on stderr: a line for each model and task."""
     from rich.console import Console
 
-    from relfast.cli.layout import show_table
-    from relfast.cli.table import COLUMNS, UNSCORED, cells
+    from relfast.cli.table import COLUMNS, UNSCORED, cells, show_table
 
     if sys.stderr is None:
         return

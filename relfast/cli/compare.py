@@ -137,7 +137,7 @@ def _print(comparison: Comparison) -> None:
 
 def _show(comparison: Comparison, console: Any) -> None:
     """The table, 80 columns wide; what needs more room stands below it."""
-    from relfast.cli.layout import show_table
+    from relfast.cli.table import show_table
     from relfast.comparison.tables import header_of, methods, names_in_columns, pair_of, rows_of, text_columns
 
     called = names_in_columns(comparison)

@@ -2,14 +2,136 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from relfast.cli.asking import Asking, asking_options, settings_of, tell_result
 from relfast.cli.examples import HelpedCommand
-from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED
+from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, say
+from relfast.cli.progress import ProgressReporter, Status
+from relfast.errors import UsageError
+
+if TYPE_CHECKING:
+    from relfast.inference.request_log import RequestCounts
+    from relfast.inference.settings import Settings
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_OPTIONS = (
+    click.option("--prompt", metavar="NAME|FILE", help="Prompt: a name of the task's, question (as it stands), boxed (asks for a form that strict reads), or a text file with {question} in it.  [default: the task's own]"),
+    click.option("--samples", type=click.IntRange(1), default=1, show_default=True, metavar="K", help="Responses to each record; several make a list."),
+    click.option("--system", metavar="TEXT", help="System message."),
+    click.option("--temperature", type=click.FloatRange(0), default=0.0, show_default=True, metavar="T", help="0 = the most likely token each time."),
+    click.option("--max-tokens", type=click.IntRange(1), default=2048, show_default=True, metavar="N", help="Longest response, reasoning included."),
+    click.option("--seed", type=int, metavar="S", help="Seed of each record's first sample, for servers that take one; the next samples have S + 1, S + 2, …"),
+    click.option("--stop", multiple=True, metavar="TEXT", help="A text that ends a response; repeatable."),
+    click.option("--extra-body", metavar="JSON", help="Further fields of each request, such as a budget of thinking; null takes one of ours away."),
+    click.option("--truncated", type=click.Choice(["keep", "fail"]), default="keep", show_default=True, help="Responses cut off at --max-tokens: score them as they are, or leave them without a score."),
+    click.option("--concurrency", type=click.IntRange(1), default=16, show_default=True, metavar="N", help="Requests in flight."),
+    click.option("--requests-per-minute", type=click.FloatRange(0, min_open=True), metavar="N", help="Most requests begun in a minute.  [default: unlimited]"),
+    click.option("--timeout", type=click.FloatRange(0, min_open=True), default=300.0, show_default=True, metavar="SECONDS", help="Longest time of one attempt."),
+    click.option("--attempts", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Attempts of one request."),
+    click.option("--backoff", type=click.FloatRange(0), default=0.5, show_default=True, metavar="SECONDS", help="Mean pause before the second attempt; it doubles."),
+    click.option("--key-env", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Environment variable with the server's key."),
+)  # fmt: skip
+
+
+def asking_options(function: F) -> F:
+    """Give a command the options that say how a server is asked; `settings_of` takes them."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def settings_of(model: str, given: Mapping[str, Any]) -> Settings:
+    """The settings that the options come to.
+
+    Raises
+    ------
+    UsageError
+        The extra body is no JSON object.
+    """
+    from relfast.inference.settings import Settings
+
+    return Settings(
+        model=model,
+        temperature=given["temperature"],
+        max_tokens=given["max_tokens"],
+        concurrency=given["concurrency"],
+        timeout=given["timeout"],
+        attempts=given["attempts"],
+        backoff=given["backoff"],
+        system=given["system"],
+        seed=given["seed"],
+        stop=given["stop"],
+        extra_body=_extra_body(given["extra_body"]),
+        requests_per_minute=given["requests_per_minute"],
+        key_variable=given["key_env"],
+    )
+
+
+def _extra_body(text: str | None) -> dict[str, Any]:
+    import orjson
+
+    if text is None:
+        return {}
+    try:
+        body = orjson.loads(text)
+    except ValueError as error:
+        raise UsageError(f"--extra-body is no JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise UsageError(f'--extra-body must be a JSON object such as {{"top_p": 0.9}}, not {text!r:.60}')
+    return body
+
+
+class Asking:
+    """How far a run is: records, failures, tokens a second and tokens spent."""
+
+    def __init__(self, reporter: ProgressReporter, total: int, name: str = "") -> None:
+        self._reporter, self._total, self._name = reporter, total, name
+        self._started = time.monotonic()
+
+    def update(self, counts: RequestCounts) -> None:
+        self._reporter.update(lambda: self.status(counts, time.monotonic() - self._started))
+
+    def status(self, counts: RequestCounts, seconds: float) -> Status:
+        """What is shown after so many seconds."""
+        done = counts.before + counts.done
+        facts = [f"{self._name}{done:,} of {self._total:,} records", f"{counts.failed:,} failed"]
+        if counts.completion_tokens:
+            facts += [
+                f"{counts.completion_tokens / max(seconds, 1e-9):,.0f} tokens/s",
+                f"{counts.prompt_tokens:,} + {counts.completion_tokens:,} tokens",
+            ]
+        facts += [f"{counts.retries:,} retries"]
+        left = None if not counts.done else seconds / counts.done * (self._total - done)
+        return Status(facts, done / max(1, self._total), left)
+
+
+def tell_result(counts: RequestCounts, output: str | Path, quiet: bool) -> None:
+    """What came of a run, in a line or a few on stderr."""
+    if not quiet:
+        parts = [f"{counts.total:,} records in {output}"]
+        if counts.prompt_tokens or counts.completion_tokens:
+            parts.append(f"{counts.prompt_tokens:,} + {counts.completion_tokens:,} tokens")
+        if counts.retries:
+            parts.append(f"{counts.retries:,} retries")
+        if counts.cut_off:
+            parts.append(f"{counts.cut_off:,} responses ran into --max-tokens")
+        click.echo(", ".join(parts), err=True)
+    tell_failures(counts)
+
+
+def tell_failures(counts: RequestCounts, of: str = "") -> None:
+    """How many records have no response, and why, on stderr; ``of``: of what run."""
+    if counts.failed:
+        say(f"relfast: {of}{counts.failed:,} records have no response; --resume asks for them again")
+        for cause in counts.causes_shown():
+            say(f"  {cause}")
 
 
 @click.command(name="run", cls=HelpedCommand)

@@ -74,22 +74,6 @@ class Differences:
         bounded = bool(len(a)) and min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) <= 1
         return cls(cells[:, 0].astype(np.int64), cells[:, 1], counts.astype(np.int64), bool(bounded))
 
-    def merge(self, other: Differences) -> Differences:
-        """Those of both, which share no prompt."""
-        cells: dict[tuple[int, float], int] = {}
-        for part in (self, other):
-            for size, total, count in zip(
-                part.sizes.tolist(), part.sums.tolist(), part.counts.tolist(), strict=True
-            ):
-                cells[size, total] = cells.get((size, total), 0) + count
-        keys = sorted(cells)
-        return Differences(
-            np.array([size for size, _ in keys], np.int64),
-            np.array([total for _, total in keys], np.float64),
-            np.array([cells[key] for key in keys], np.int64),
-            self.bounded and other.bounded,
-        )
-
     @property
     def prompts(self) -> int:
         return int(self.counts.sum())

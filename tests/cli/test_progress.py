@@ -15,8 +15,8 @@ import pytest
 from corpora import ROOT
 
 from relfast.cli import progress
-from relfast.cli.asking import Asking
 from relfast.cli.progress import Counting, ProgressReporter, Scoring, Status, scoring_status
+from relfast.cli.run import Asking
 from relfast.engine.file_run.run import Progress
 from relfast.inference.request_log import RequestCounts
 

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 import relfast
 from relfast.cli.main import main
 from relfast.comparison import comparing
-from relfast.comparison.columns import columns_of
-from relfast.comparison.runs import RunLike
+from relfast.comparison.runs import RunLike, columns_of
 from relfast.errors import InputError, UsageError
 from relfast.records import Score, unscored
 

@@ -167,27 +167,6 @@ def test_bootstrap_against_scipy() -> None:
     assert many.bootstrap(2_000, 3) == pytest.approx(alone, abs=0.004)
 
 
-@given(parts=st.lists(samples(SHARES, 4, 8), min_size=2, max_size=4))
-@settings(max_examples=25, deadline=None)
-def test_merge_is_the_whole(parts: list[Samples]) -> None:
-    """Exactly: all that is estimated comes from cells, and cells are counted."""
-    merged = of(parts[0])
-    for part in parts[1:]:
-        merged = merged.merge(of(part))
-    whole = of([group for part in parts for group in part])
-    assert merged.bounded == whole.bounded
-    for ours, theirs in zip(
-        (merged.sizes, merged.sums, merged.counts), (whole.sizes, whole.sums, whole.counts), strict=True
-    ):
-        assert ours.tolist() == theirs.tolist()
-    assert (merged.mean, merged.error, merged.interval(), merged.test()) == (
-        whole.mean,
-        whole.error,
-        whole.interval(),
-        whole.test(),
-    )
-
-
 # few: statsmodels collects garbage in each call
 @given(p=st.lists(st.floats(0, 1) | st.just(0.01), min_size=1, max_size=40))
 @settings(max_examples=6, deadline=None)
