@@ -1,4 +1,4 @@
-"""``relfast run``."""
+"""``relfast run``, and what the commands that ask a server have in common: options, settings, progress."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from relfast.report.canvas import (
     INK,
     PAPER,
-    SERIES,
     SOFT,
     Canvas,
     colour_of,
@@ -152,17 +151,6 @@ def _legend_below(axes: Any, n: int) -> None:
     axes.figure.legend(loc="outside lower center", ncols=min(n, 4), frameon=False)
 
 
-def bars(
-    path: Path,
-    title: str,
-    points: Mapping[str, Point],
-    *,
-    label: str = "correct",
-) -> None:
-    """Horizontal bars of shares from 0 to 1, each with its per cent and its count."""
-    dots(path, title, list(points), {"": points}, label)
-
-
 def histograms(
     path: Path, title: str, groups: Mapping[str, Mapping[str, NDArray[np.float64]]], label: str
 ) -> None:
@@ -203,41 +191,6 @@ def histograms(
             ncols=4,
             frameon=False,
         )
-    canvas.save(path)
-
-
-def stacked(path: Path, title: str, counts: Mapping[str, Mapping[str, int]], order: Sequence[str]) -> None:
-    """Horizontal bars of shares that add up to one: a bar a group, a colour a label."""
-    names = [name for name in counts if sum(counts[name].values())]
-    canvas = Canvas(width=9.2, height=max(2.4, 1.5 + 0.36 * len(names)))
-    axes = canvas.axes
-    canvas.title(title)
-    if not names:
-        say(axes, "no row")
-        canvas.save(path)
-        return
-    left = np.zeros(len(names))
-    for at, label in enumerate(order):
-        shares = np.array([counts[name].get(label, 0) / sum(counts[name].values()) for name in names])
-        if shares.any():
-            axes.barh(
-                range(len(names)),
-                shares,
-                left=left,
-                color=SERIES[at % len(SERIES)],
-                hatch="" if at < len(SERIES) else "//",
-                edgecolor=PAPER,
-                linewidth=0.8,
-                height=0.66,
-                label=short(label),
-            )
-        left += shares
-    axes.set_yticks(range(len(names)), [short(name) for name in names])
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1)
-    percent_axis(axes.xaxis)
-    axes.grid(axis="y", visible=False)
-    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     canvas.save(path)
 
 

@@ -16,7 +16,7 @@ from relfast.report.page import Cell, Link, Picture, Section, Share, Table
 from relfast.report.record_blocks import Examples, place
 from relfast.report.scored_rows import Scored
 from relfast.stats.estimates import clustered_mean
-from relfast.stats.summary import LABELS, TaskSummary
+from relfast.stats.summary import TaskSummary
 from relfast.tasks import TASKS
 
 MOST_SHOWN: Final = 12
@@ -185,8 +185,8 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
     return Section("Reward and metrics", [], tables, draw.pictures)
 
 
-def mistakes(runs: Sequence[Scored], report: Report, examples: Examples) -> Section | None:
-    """What is wrong most often, with examples; and the labels that rows have."""
+def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
+    """What is wrong most often, with examples."""
     rows: list[list[str | list[Link]]] = []
     for name in tasks_of(runs):
         for run in runs:
@@ -213,43 +213,12 @@ def mistakes(runs: Sequence[Scored], report: Report, examples: Examples) -> Sect
         "share of wrong",
         "records",
     ]
-    draw = Drawer(report)
-    for label in sorted(LABELS):
-        groups = {
-            name if len(runs) == 1 else f"{name}  {run.name}": run.summary.tasks[name].labels[label]
-            for name in tasks_of(runs)
-            for run in runs
-            if name in run.summary.tasks and run.summary.tasks[name].labels.get(label)
-        }
-        groups = {
-            name: {str(word): n for word, n in counts.items() if word is not None}
-            for name, counts in groups.items()
-        }
-        if any(len(counts) > 1 for counts in groups.values()):
-            draw(
-                f"{label}_by_task.png",
-                label.capitalize(),
-                f"Share of each {label} among the rows that have one.",
-                lambda path, label=label, groups=groups: figures.stacked(  # type: ignore[misc]
-                    path, f"{label.capitalize()} by task", groups, _order(label, groups)
-                ),
-            )
     return Section(
         "What goes wrong",
         ["Kinds of mistakes, most frequent first; under policy strict why a response was turned down."],
         [Table("", header, rows, text_columns=len(header) - 3)],
-        draw.pictures,
         view="Failures",
     )
-
-
-def _order(label: str, groups: dict[str, dict[str, int]]) -> list[str]:
-    totals: dict[str, int] = {}
-    for counts in groups.values():
-        for word, count in counts.items():
-            totals[word] = totals.get(word, 0) + count
-    given = [word for word in LABELS[label].labels if word in totals]
-    return given or sorted(totals, key=lambda word: (-totals[word], word))
 
 
 def samples(runs: Sequence[Scored], report: Report) -> Section | None:

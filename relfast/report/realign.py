@@ -314,7 +314,9 @@ def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
         "accuracy_by_category.png",
         "Accuracy",
         "Share of correct answers by subset.",
-        lambda path: figures.bars(path, "Accuracy by category", by_subset, label="correct answers"),
+        lambda path: figures.dots(
+            path, "Accuracy by category", [*by_subset], {"": by_subset}, "correct answers"
+        ),
     )
     _draw_alignment(draw, solved.scores, solved.correct, [place for place in solved.divergence if place])
     return draw.pictures

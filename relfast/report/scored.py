@@ -173,7 +173,7 @@ def generate_report(
         *_own(runs, report, drawn),
         overview.samples(runs, report),
         side_by_side.section(runs),
-        overview.mistakes(runs, report, shown),
+        overview.mistakes(runs, shown),
         overview.statuses(runs, shown),
     ]
     page.sections = [section for section in sections if section is not None]

@@ -55,8 +55,7 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
     )
     _heatmap(drawer, cells)
     _breaks(drawer, runs, task)
-    tables = [_l0_table(cells, fits), *_violations(runs, task)]
-    return Section(f"{task}: complexity", [], tables, drawer.pictures, pictures_first=True)
+    return Section(f"{task}: complexity", [], [_l0_table(cells, fits)], drawer.pictures, pictures_first=True)
 
 
 def _cells(cells: dict[str, list[float]]) -> Cells:
@@ -181,23 +180,3 @@ def _of_fit(fit: L0Fit) -> list[str]:
         shown(fit.l0), f"{shown(fit.low)}–{shown(fit.high)}", shown(fit.least_squares),
         percent(fit.n_correct / fit.n), f"{fit.n:,}",
     ]  # fmt: skip
-
-
-def _violations(runs: Sequence[Scored], task: str) -> list[Table]:
-    rows = []
-    for run in runs:
-        labels = run.summary.tasks[task].labels.get("violation", {}) if task in run.summary.tasks else {}
-        total = sum(labels.values())
-        for label, count in sorted(labels.items(), key=lambda item: -item[1]):
-            rows.append([run.name, str(label).replace("_", " "), f"{count:,}", percent(count / total)])
-    if not rows:
-        return []
-    return [
-        Table(
-            "First rule broken",
-            ["model", "violation", "rows", "share of broken plans"],
-            rows,
-            text_columns=2,
-            folded=True,
-        )
-    ]

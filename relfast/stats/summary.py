@@ -21,17 +21,9 @@ if TYPE_CHECKING:
     from relfast.comparison.model import Comparison
     from relfast.stats.samples import SampleStore
 
-__all__ = ["LABELS", "Summary", "Tally", "TaskSummary", "add_majorities", "summarize"]
+__all__ = ["Summary", "Tally", "TaskSummary", "add_majorities", "summarize"]
 
 _ORDER: Final = {name: place for place, name in enumerate(TASKS)}
-
-LABELS: Final = {
-    metric.name: metric
-    for task in TASKS.values()
-    for metric in task.metric_by_name.values()
-    if metric.kind == "label"
-}
-"""Metrics that are words, by name; their values are counted, not averaged."""
 
 
 @dataclass(slots=True, repr=False, eq=False)
