@@ -38,6 +38,9 @@ class Point(NamedTuple):
 Series = Mapping[str, Mapping[float, Point]]
 """Run → place → estimate."""
 
+Curves = Mapping[str, Mapping[int, float]]
+"""Kind → k → share."""
+
 
 def dots(
     path: Path, title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Point]], label: str
@@ -155,12 +158,7 @@ def histograms(
     path: Path, title: str, groups: Mapping[str, Mapping[str, NDArray[np.float64]]], label: str
 ) -> None:
     """One small histogram a group, with a line a run; shares of the run's rows."""
-    columns = min(3, max(1, len(groups)))
-    rows = -(-max(1, len(groups)) // columns)
-    canvas = Canvas(
-        width=3.6 * columns + 0.6, height=2.4 * rows + 1.0, panels=max(1, len(groups)), columns=columns
-    )
-    canvas.figure.suptitle(title, fontweight="bold", color=INK)
+    canvas = _small(title, len(groups))
     if not groups:
         say(canvas.axes, "no scored row")
     named: dict[str, Any] = {}
@@ -183,41 +181,59 @@ def histograms(
                 axes.axvline(float(values.mean()), color=colour_of(at), linestyle="--", linewidth=1.2)
         axes.set_xlabel(label)
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
+    _legend_of(canvas, named)
+    canvas.save(path)
+
+
+def curves(path: Path, title: str, groups: Mapping[str, Mapping[str, Curves]], label: str) -> None:
+    """A small picture a group with the curves of each run in its colour: the first solid, others dotted."""
+    canvas = _small(title, len(groups))
+    order = list(dict.fromkeys(run for runs in groups.values() for run in runs))
+    named: dict[str, Any] = {}
+    for axes, (name, runs) in zip(canvas.panels, groups.items(), strict=True):
+        axes.set_title(short(name), fontsize=10, color=INK)
+        for run, kinds in runs.items():
+            at = order.index(run)
+            for style, (kind, points) in zip("-:", kinds.items(), strict=False):
+                (named[f"{kind}  {run}"],) = axes.plot(
+                    list(points),
+                    list(points.values()),
+                    linestyle=style,
+                    marker=marker_of(at),
+                    color=colour_of(at),
+                    markersize=4,
+                )
+        ticks = sorted({k for kinds in runs.values() for points in kinds.values() for k in points})
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(ticks, [str(k) if k.bit_count() == 1 else "" for k in ticks])
+        axes.minorticks_off()
+        axes.set_ylim(0, 1.02)
+        percent_axis(axes.yaxis)
+        axes.set_xlabel("k")
+    canvas.panels[0].set_ylabel(label)
+    _legend_of(canvas, named)
+    canvas.save(path)
+
+
+def _small(title: str, n: int) -> Canvas:
+    """Paper for some small pictures."""
+    columns = min(3, max(1, n))
+    rows = -(-max(1, n) // columns)
+    canvas = Canvas(width=3.6 * columns + 0.6, height=2.4 * rows + 1.0, panels=max(1, n), columns=columns)
+    canvas.figure.suptitle(title, fontweight="bold", color=INK)
+    return canvas
+
+
+def _legend_of(canvas: Canvas, named: Mapping[str, Any]) -> None:
+    """One legend below all pictures, where there are several lines."""
     if len(named) > 1:
         canvas.figure.legend(
             list(named.values()),
-            [short(run) for run in named],
+            [short(name) for name in named],
             loc="outside lower center",
             ncols=4,
             frameon=False,
         )
-    canvas.save(path)
-
-
-def curves(path: Path, title: str, series: Mapping[str, Mapping[int, float]], label: str) -> None:
-    """A line a group over k."""
-    canvas = Canvas()
-    axes = canvas.axes
-    canvas.title(title)
-    for at, (name, points) in enumerate(series.items()):
-        axes.plot(
-            list(points),
-            list(points.values()),
-            marker=marker_of(at),
-            color=colour_of(at),
-            markersize=4,
-            label=plain(name),
-        )
-    ticks = sorted({k for points in series.values() for k in points})
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(ticks, [str(k) for k in ticks])
-    axes.minorticks_off()
-    axes.set_ylim(0, 1.02)
-    percent_axis(axes.yaxis)
-    axes.set_xlabel("k")
-    axes.set_ylabel(label)
-    axes.legend(frameon=False)
-    canvas.save(path)
 
 
 def grid(

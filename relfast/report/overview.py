@@ -224,7 +224,7 @@ def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
 def samples(runs: Sequence[Scored], report: Report) -> Section | None:
     """pass@k and maj@k, where prompts have several samples."""
     rows: list[list[str]] = []
-    lines: dict[str, dict[int, float]] = {}
+    curves: dict[str, dict[str, dict[str, dict[int, float]]]] = {}
     for name in tasks_of(runs):
         for run in runs:
             task = run.summary.tasks.get(name)
@@ -242,26 +242,27 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
                     ]
                     for k, point in points.items()
                 ]
-                if len(points) > 1:
-                    key = f"{name} {kind}" if len(runs) == 1 else f"{name} {kind}  {run.name}"
-                    lines[key] = {k: point.value for k, point in points.items()}
+                if kind != "avg@k" and points:
+                    values = {k: point.value for k, point in points.items()}
+                    curves.setdefault(name, {}).setdefault(run.name, {})[kind] = values
     if not rows:
         return None
     header, rows = labelled(runs, ["task", "model", "measure", "k", "value", "prompts"], rows)
     note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
     draw = Drawer(report)
-    if lines:
+    if curves:
         draw(
             "samples.png",
             "Several samples",
             "Chance that one of k samples, or their majority, is right.",
-            lambda path: figures.curves(path, "pass@k and maj@k", lines, "share of prompts"),
+            lambda path: figures.curves(path, "pass@k and maj@k", curves, "share of prompts"),
         )
     return Section(
         "Several samples",
         [],
-        [Table("", header, rows, note, text_columns=2 + (len(runs) > 1))],
+        [Table("By k", header, rows, note, text_columns=2 + (len(runs) > 1), folded=True)],
         draw.pictures,
+        pictures_first=True,
     )
 
 

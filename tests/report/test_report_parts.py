@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from relfast.records import Score
-from relfast.report import by_size, seqbench_section
+from relfast.report import by_size, figures, seqbench_section
 from relfast.report.base import Report
 from relfast.report.page import Section, Table
 from relfast.report.scored_rows import Asked, Sample, Scored, prompt_hash, read_scored
@@ -230,3 +230,11 @@ def test_seqbench_shows_the_decay_that_l0_fits(tmp_path: Path) -> None:
     assert whole == ["model", "all", "all", f"{fit.l0:.4g}", f"{fit.low:.4g}–{fit.high:.4g}", f"{fit.least_squares:.4g}",
                      f"{100 * fit.n_correct / 300:.1f} %", "300"]  # fmt: skip
     assert [row[1] for row in by_doors] == ["0", "1", "2"]
+
+
+def test_curves_of_many_tasks_have_room(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    kinds = {"pass@k": {1: 0.4, 2: 0.6, 4: 0.8}, "maj@k": {4: 0.5}}
+    groups = {f"task {n}": {f"model {m}": kinds for m in range(3)} for n in range(13)}
+    figures.curves(tmp_path / "samples.png", "pass@k and maj@k", groups, "share of prompts")
+    assert [str(warning.message) for warning in recwarn] == []
+    assert (tmp_path / "samples.svg").read_text("utf-8").count(">task 12<") == 1
