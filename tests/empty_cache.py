@@ -49,20 +49,23 @@ def prepare(folder: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
 
 
+def run(code: str, folder: Path) -> tuple[list[Any], str]:
+    """The ``rows`` that code makes of ``records`` in a process of its own, and what is said."""
+    before = "import json, relfast\nrecords, rows = [*map(json.loads, open('in.jsonl'))], []"
+    script = [sys.executable, "-c", f"{before}\n{code}\nprint(json.dumps(rows))"]
+    done = subprocess.run(script, cwd=folder, capture_output=True, text=True, timeout=5 * PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), done.stderr
+
+
 def check_library(code: str, folder: Path, patch: pytest.MonkeyPatch) -> str:
-    """Hold that code makes the same ``rows`` of ``records`` with an empty cache, in a process of its own that
-    leaves none behind; what it says."""
+    """Hold that code makes the same rows with an empty cache, and leaves no process behind; what it says."""
     prepare(folder, patch)
-    code = f"import json, relfast\nrecords, rows = [*map(json.loads, open('in.jsonl'))], []\n{code}"
-    script = [sys.executable, "-c", f"{code}\nprint(json.dumps(rows))"]
-    cold, rows, said = str(folder / "cache"), [], ""
-    for cache in (os.environ.get("RELFAST_CACHE_DIR", ""), cold):
-        patch.setenv("RELFAST_CACHE_DIR", cache)
-        assert "kernels" not in said
-        done = subprocess.run(script, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
-        assert done.returncode == 0, done.stderr
-        rows.append(done.stdout.splitlines()[-1])
-        said = done.stderr
-    assert rows[0] == rows[1]
+    expected, said = run(code, folder)
+    assert "kernels" not in said
+    cold = str(folder / "cache")
+    patch.setenv("RELFAST_CACHE_DIR", cold)
+    rows, said = run(code, folder)
+    assert rows == expected
     until(lambda: not ours(cold), "the end of all processes")
     return said

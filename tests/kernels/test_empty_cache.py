@@ -4,6 +4,7 @@ is left behind but by a command."""
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from empty_cache import HARD, RECORDS, check_library, ours, prepare
+from empty_cache import HARD, RECORDS, check_library, ours, prepare, run
 from live_server import live_server
 from patience import PATIENCE
+from relfast_kernels.compiled import native
 
 from relfast.chem.matching import strict_common_substructure
 from relfast.chem.molecule import parse
@@ -55,7 +57,7 @@ def test_a_library_gives_the_same_rows_and_leaves_no_process(
 
 def by_score(folder: Path) -> tuple[list[Any], str]:
     command = [sys.executable, "-m", "relfast", "score", "in.jsonl", "-o", "-", "--policy", "strict"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=5 * PATIENCE)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
@@ -88,3 +90,24 @@ def test_a_command_gives_the_same_rows_and_leaves_what_compiles(
     assert said.count("relfast: kernels that are missing") == 1
     assert sum("relfast_kernels.compiled 0 all" in command for command in commands) == 1, commands
     assert all("relfast_kernels.compiled" in command for command in commands), commands
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("door", ["evaluate_response", "score"])
+def test_whoever_wants_to_wait_has_the_kernels(
+    door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here of one unit that is missing."""
+    prepare(tmp_path, monkeypatch)
+    kept = tmp_path / "cache" / "native"
+    kept.mkdir(parents=True, mode=0o700)
+    kept.parent.chmod(0o700)
+    for unit in native.UNITS.keys() - {"tags"}:
+        assert native.is_built(unit) or native.build(unit)
+        path = native.shared_library(unit)
+        shutil.copy(path if path.exists() else native.object_file(unit), kept)
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(kept.parent))
+    monkeypatch.setenv("RELFAST_COMPILE", "wait")
+    _, said = by_score(tmp_path) if door == "score" else run(_LIBRARY[door], tmp_path)
+    assert said.count("relfast: kernels that are missing (tags) are compiled first, about ") == 1
+    assert native.is_built("tags")
