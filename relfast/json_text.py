@@ -10,7 +10,7 @@ import functools
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import orjson
@@ -135,3 +135,34 @@ def shallow(value: Any, depth: int = MAX_SHOWN_DEPTH) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None  # as orjson has it
     return value
+
+
+_PLAIN: Final = (
+    orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
+
+
+def plain(value: object) -> tuple[Any, bytes]:
+    """Gold as JSON values only, itself if it is that, else the nearest; and as text, where NaN may be null.
+
+    Raises
+    ------
+    TypeError, ValueError
+        It holds something that has no form in JSON.
+    """
+    try:
+        text = orjson.dumps(value, option=_PLAIN)
+    except TypeError:
+        # a mapping of another kind, numbers of any size, lone surrogates, keys that are numbers
+        written = json.dumps(dict(value) if isinstance(value, Mapping) else value)
+        return json.loads(written), written.encode()
+    return value, text
+
+
+def is_plain(answer: object) -> bool:
+    """Whether gold can be had as JSON values."""
+    try:
+        plain(answer)
+    except Exception:
+        return False
+    return True

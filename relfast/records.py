@@ -142,10 +142,6 @@ class Outcome(Plain):
     vote: str | int | None = None
 
 
-Judged = tuple[bool, dict[str, Any], str | int, str]
-"""What a row says of an answer that was found: whether it is correct, metrics, vote and answer as text."""
-
-
 @dataclass(slots=True, repr=False, eq=False)
 class Score(Plain):
     """One row of the output. ``correct`` and ``reward`` are None unless ``status`` is ok or no_answer.

@@ -47,19 +47,17 @@ GOLD_UNKNOWN: Final = -1
     RECORD_TEXT,
     RECORD_TEXT_END,
     RECORD_TEXT_PLACE,
-    RECORD_BEFORE,
-) = range(16)
-RECORD_COLUMNS: Final = 16
+) = range(15)
+RECORD_COLUMNS: Final = 15
 """Columns of a record: its line and sample, where the JSON of its id is, its key, its id's hash, its vote,
 where in the scratch space the JSON of predicted and gold taxa is, for details, and where its response is, as
-UTF-8. One that is left to Python (its key has `LEFT`) has the number of the one left before it."""
+UTF-8."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
 """Where an id or a response is: in the line, in the scratch space, or there is none."""
 
-STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS, STATE_LEFT = range(5)
-STATE_SIZE: Final = 8
-"""What a scan has read and written so far: lines, records, scratch space; why it stopped; and the last
-record that is left to Python. Records that are left count from 1; 0: there is none."""
+STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS = range(4)
+STATE_SIZE: Final = 4
+"""What a scan has read and written so far: lines, records, scratch space; and why it stopped."""
 WANTS_NOTHING, WANTS_RECORDS, WANTS_SCRATCH = 0, 1, 2
 """Why a scan stopped: all is read, or there is no room for a line's records or texts."""
 SCRATCH_PER_BYTE: Final = 16
@@ -76,9 +74,11 @@ SCRATCH_PER_LINE: Final = 1 << 14
     SET_SEED,
 ) = range(7)
 SET_SIZE: Final = 7
-"""What a scan is told: whether reasoning is cut, whether details are wanted, whether gold is joined, whether
-a filter of lm-evaluation-harness is chosen, whether the policy is ``strict``, as the bits of a float, the
-smallest F1 of a right REL-B1 yes, and a number that nobody can guess, for digests."""
+"""What a scan is told: what is done about reasoning, whether details are wanted, whether gold is joined,
+whether a filter of lm-evaluation-harness is chosen, whether the policy is ``strict``, as the bits of a float
+the smallest F1 of a right REL-B1 yes, and a number that nobody can guess, for digests."""
+KEEPS, CUTS, IS_CUT = range(3)
+"""Reasoning: it is kept, it is cut (as ``strict`` does with `KEEPS` too), or that is done already."""
 
 GOLD_MEMBERS: Final = (
     "task",
@@ -150,10 +150,6 @@ KEY_VALUE: Final = 15
 """With details, where a key has what was predicted and what is gold: panels; or 0 none, 1 no, 2 yes."""
 NO_PANEL: Final = 15
 """Instead of a panel under ``strict``: none was chosen."""
-NOT_FOUND: Final = -1
-"""And that less the place of the reason: what one response comes to that is read by itself."""
-LEFT: Final = 1 << 62
-"""A response that Python has to read: the key has its task and gold, whether details are wanted or not."""
 TP_SHIFT, PRED_SHIFT, GOLD_SHIFT = 20, 34, 48
 """Where a key of REL-B1 has its counts of taxa: true positives, predicted, gold."""
 KEY_COUNT: Final = (1 << 14) - 1
@@ -181,18 +177,13 @@ many votes are the most frequent, how many of those are right (0 for one sample)
 VOTE_COLUMNS: Final = 3
 """Columns of the work space of an election: vote, number, whether it is right."""
 
-# Text: single responses (`relfast_kernels.text.responses`)
+# Text: responses at hand (`relfast_kernels.text.lines.judge_texts`)
 
-TAXA_SHIFT: Final = 8
-"""Where in what is read of a single response the number of taxa begins; below it the panel or label."""
-UNREAD: Final = -100
-"""Instead, of many: there is no room for its taxa, it has to be read alone."""
-READ_CUT: Final = 1 << 7
-READ_SHIFT: Final = 8
-"""A response to read as a number: its task, whether its reasoning is cut, and from there on its bytes."""
-READ_WORK, READ_SIZE, READ_PATTERNS = range(3)
-READ_COLUMNS: Final = 3
-"""Addresses of what single responses are read with: work space and its bytes, and numbers of it."""
+JUDGE_RECORDS, JUDGE_SETTINGS, JUDGE_GOLDS, JUDGE_WORK, JUDGE_SCRATCH, JUDGE_SIZE = range(6)
+JUDGE_PARTS: Final = 6
+"""What responses are judged with: addresses of records, settings, golds, work space and scratch space, and
+the bytes of that. A record's key is the number of its gold before, and `UNKNOWN` after where only Python can
+say."""
 
 PATTERN_WORK: Final = 1 << 13
 """Numbers of work space: places of fences, taxa of a claim and of gold (`relfast_kernels.text.answers`)."""

@@ -37,7 +37,7 @@ from relfast_kernels.layouts import (
 
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import LOAD_SECONDS, Scoring
-from relfast.engine.segments import PIECE, Segment, rows_of
+from relfast.engine.segments import PIECE, Segment, pieces, rows_of
 from relfast.engine.text_work import kinds_of
 from relfast.json_text import encode_row
 from relfast.records import Place, Record, Score
@@ -50,7 +50,7 @@ from relfast.tasks.block_rows import MAX_AT_ONCE, Block, OutcomeJudge, Outcomes,
 
 if TYPE_CHECKING:
     from relfast.engine.text_fast_path import ScannedBlock
-    from relfast.engine.text_gold import CountingReader, KnownGold
+    from relfast.engine.text_gold import KnownGold
 
 JUDGED: Final = 4
 """A line's kind once its responses are judged, beside those that the kernel knows."""
@@ -231,8 +231,8 @@ class SlowLines(NamedTuple):
 class LineJudge:
     """The judges of tasks that have one, and the golds that they know; keeps both between blocks."""
 
-    def __init__(self, scoring: Scoring, gold: KnownGold, reader: CountingReader) -> None:
-        self._scoring, self._gold, self._reader = scoring, gold, reader
+    def __init__(self, scoring: Scoring, gold: KnownGold) -> None:
+        self._scoring, self._gold = scoring, gold
         self._judges: dict[str, OutcomeJudge | None] = {}
         self._known: dict[int, tuple[str, int]] = {}
 
@@ -311,8 +311,10 @@ class LineJudge:
         `judge`."""
         numbers = lines.numbers
         taken = self._gold.take(block, records, scratch, numbers, first_index, chosen)
-        left = self._reader.n_left
-        scores: Iterable[Score] = self._scoring.read_by(self._reader, taken.entries, verdicts)
+        left = self._scoring.n_left
+        scores: Iterable[Score] = (
+            score for piece in pieces(taken.entries) for score in self._scoring.entries(piece, verdicts)
+        )
         if lines.judged is not None:
             judged = lines.judged.scores(lines.start, lines.stop)
             scores = sorted([*judged, *scores], key=attrgetter("index"))
@@ -322,7 +324,7 @@ class LineJudge:
         segment = Segment(lines.stop, rows, tally.rows, tally)
         segment.n_exact = taken.n_exact
         segment.n_fast = lines.stop - lines.start - taken.n_exact
-        segment.n_left = min(taken.n_text, self._reader.n_left - left) + taken.n_judged
+        segment.n_left = min(taken.n_text, self._scoring.n_left - left) + taken.n_judged
         return segment
 
     def _make_room(self, n: int) -> None:

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
 from relfast.engine.job import Job
+from relfast.engine.judged_texts import Judges
 from relfast.engine.pool.failures import Verdict, timed_out_verdict
 from relfast.engine.rows import Gold, records_of, records_of_entry
 from relfast.engine.segments import Detours, pieces
 from relfast.errors import RelfastError
 from relfast.formats import Entry
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import Extracted, Outcome, Place, Record, Score, unscored
+from relfast.records import Outcome, Place, Record, Score, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import Task
 
@@ -48,16 +49,6 @@ class Guard(Protocol):
         loads or runs a model is not ``limited`` in memory."""
 
     def leave(self) -> None: ...
-
-
-class Reader(Protocol):
-    """Reads responses as their tasks' extractors do, only faster."""
-
-    def read(self, task: Task, response: object) -> Extracted[Any] | None:
-        """What the extractor would say; None: it has to be asked."""
-
-    def read_all(self, task: Task, responses: Sequence[object]) -> list[Extracted[Any] | None]:
-        """The same of many responses, in their order."""
 
 
 class NoGuard:
@@ -87,8 +78,10 @@ class Scoring:
         self.guard: Guard = guard or NoGuard()
         self.options = job.options.within(job.timeout)
         self._ready: set[str] = set()
-        self.reader: Reader | None = None
-        """Asked before a task's extractor."""
+        self.judges: Judges | None = None
+        """Asked before the scorers of tasks that cannot hang, where somebody has opened them."""
+        self.n_left = 0
+        """Responses that a judge has left to its task's scorer."""
         self.detours = Detours()
         self._reward_metric = {
             name: job.rewards.get(name) or task.default_reward(self.options.policy)
@@ -169,21 +162,6 @@ class Scoring:
                 results[at] = score
         return (score for score in results if score is not None)
 
-    def read_by(
-        self,
-        reader: Reader,
-        entries: Sequence[Record | Score],
-        verdicts: Mapping[Place, Verdict] | None = None,
-    ) -> Iterator[Score]:
-        """`entries`, a piece at a time, with a reader that is asked before extractors."""
-        for piece in pieces(entries):
-            before, self.reader = self.reader, reader
-            try:
-                scores = list(self.entries(piece, verdicts))
-            finally:
-                self.reader = before
-            yield from scores
-
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
         self._make_ready(task)
         try:
@@ -253,6 +231,14 @@ class Scoring:
         """Those that the task's fast path can judge at once, the others one by one or, where none can hang,
         together."""
         slow = self._singly if task.can_hang else self._together
+        judge = None if self.judges is None or task.can_hang else self.judges.of(task.name)
+        if judge is not None:
+            with self._guarding(None):
+                scores = judge.rows(records)
+            left = [record for record, score in zip(records, scores, strict=True) if score is None]
+            self.n_left += len(left)
+            others = iter(slow(task, left) if left else ())
+            return [next(others) if score is None else score for score in scores]
         if task.fast_path is None:
             return slow(task, records)
         self._load(task, lambda: task.score_fast, part=" fast")
@@ -309,15 +295,9 @@ class Scoring:
             self.guard.leave()
         self._ready.add(task.name + part)
 
-    def extract(self, task: Task, response: str) -> Extracted[Any]:
-        """What a text task's extractor says of a response; raises what it raises."""
-        self._make_ready(task)
-        with self._guarding(None):
-            return task.scorer.extract(Record(0, None, task.name, None, response), self.options)
-
     def outcomes(self, task: Task, records: Sequence[Record]) -> list[Outcome]:
         """What the scorer says; raises what it raises."""
-        batch = self._extract_all(task, records)
+        batch = [(record, task.scorer.extract(record, self.options)) for record in records]
         outcomes = task.scorer.score(batch, self.options)
         if len(outcomes) != len(records):
             raise RuntimeError(f"{task.name} gave {len(outcomes)} scores for {len(records)} records")
@@ -325,28 +305,15 @@ class Scoring:
 
     def score_one(self, task: Task, record: Record) -> Score:
         """The score of one record, at once and unguarded; raises what scoring it raises."""
-        reader = self.reader
-        return self.score_read(task, record, None if reader is None else reader.read(task, record.response))
-
-    def score_read(self, task: Task, record: Record, said: Extracted[Any] | None) -> Score:
-        """`score_one` of a response that a reader has read; None: it does not know what that says."""
-        if said is None:
-            said = task.scorer.extract(record, self.options)
-        (outcome,) = task.scorer.score([(record, said)], self.options)
-        return self.score_of(task, record, outcome)
-
-    def _extract_all(self, task: Task, records: Sequence[Record]) -> list[tuple[Record, Extracted[Any]]]:
-        if self.reader is None:
-            return [(record, task.scorer.extract(record, self.options)) for record in records]
-        known = self.reader.read_all(task, [record.response for record in records])
-        return [
-            (record, task.scorer.extract(record, self.options) if said is None else said)
-            for record, said in zip(records, known, strict=True)
-        ]
+        return self.score_of(task, record, self.outcomes(task, [record])[0])
 
     def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
         """The row of a record from its outcome."""
         return self.score_at(task, record.index, record.id, record.sample, outcome)
+
+    def row_of(self, task: Task, outcome: Outcome) -> Score:
+        """The row of an outcome, without a place."""
+        return self.score_at(task, 0, None, 0, outcome)
 
     def score_at(self, task: Task, index: int, id: Any, sample: int, outcome: Outcome) -> Score:
         """The row of a response from its place and its outcome."""

@@ -4,9 +4,8 @@ lines.
 `relfast_kernels.text` finds ids and responses in lines of all dialects, by their table (`text_table`), and a
 digest of all else. The first line with a digest is decoded the ordinary way, and its gold prepared
 (`text_gold`); the responses of the others are scored where they stand, and their rows written by template; a
-template is made here, by the ordinary way from outcome to row, so both ways write the same bytes. Under
-``strict`` a response that the kernel cannot read exactly is left to the task's own extractor, its line with
-it only where that fails. All other lines take the ordinary way and are put in their places. The fast path is
+template is made here, by the ordinary way from outcome to row, so both ways write the same bytes. All other
+lines take the ordinary way and are put in their places. The fast path is
 taken only where its machine code has been compiled."""
 
 from __future__ import annotations
@@ -19,16 +18,9 @@ from typing import Final
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
     BLANK,
-    CORRECT,
     FAST,
     FIELDS,
-    FOUND,
     GOLD_UNKNOWN,
-    GOLD_VALUE_SHIFT,
-    IN_DATA,
-    KEY_TASK,
-    KEY_VALUE,
-    LEFT,
     LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
@@ -38,49 +30,31 @@ from relfast_kernels.layouts import (
     LINE_RECORD,
     LINE_REST,
     LINE_START,
-    MAX_TAXA,
-    MAX_TOKENS,
-    PATTERN_WORK,
-    PRED_VALUE_SHIFT,
-    REASON_SHIFT,
-    REASONS,
-    RECORD_BEFORE,
     RECORD_COLUMNS,
-    RECORD_KEY,
-    RECORD_LINE,
-    RECORD_TEXT,
-    RECORD_TEXT_END,
-    RECORD_TEXT_PLACE,
-    RECORD_VOTE,
     SET_FILTER,
     SET_SIZE,
     SLOW,
-    STATE_LEFT,
     STATE_RECORDS,
     STATE_SIZE,
     STATE_USED,
     STATE_WANTS,
-    TAXA_SLOTS,
-    TOKEN_COLUMNS,
     WANTS_NOTHING,
     WANTS_RECORDS,
-    WORK_PARTS,
 )
-from relfast_kernels.text.columns import MOST_MEMBERS
 
 from relfast.engine.block_rows import JUDGED, Between, JudgedBlock, LineJudge, SlowLines
+from relfast.engine.judged_texts import Judges
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment
-from relfast.engine.strict_reader import StrictReader
-from relfast.engine.text_gold import CountingReader, Golds, KnownGold, least_measure
+from relfast.engine.text_gold import Golds, KnownGold
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_setting import serves
 from relfast.engine.text_table import TextTable
-from relfast.engine.text_work import TASK_BY_NUMBER, kinds_of, lazy_buffer, numbers, start_of
+from relfast.engine.text_work import TASK_BY_NUMBER, kinds_of, start_of
 from relfast.records import Place
 from relfast.stats.summary import Tally
-from relfast.tasks.base import resolve
+from relfast.tasks.text_judge import WorkSpace, lazy_buffer, least_measure, numbers
 
 _SLOW: Final = (SLOW, FIELDS)
 _FAST: Final = bytes(kind == FAST for kind in range(256))
@@ -102,8 +76,6 @@ class ScannedBlock:
         self._fast_path = fast_path
         self.data, self.address, self.lines, self.n_lines = data, address, lines, n_lines
         self._judged: JudgedBlock | None = None
-        self.left: set[int] = set()
-        """Lines with a response that the task's extractor has read, until they are counted."""
 
     def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
         """Lines ``start`` to ``stop`` as runs (first, end, whether some of them are slow: not scored by a
@@ -111,7 +83,6 @@ class ScannedBlock:
 
         Where lines were judged all are one run, for slow ones among them to be scored together.
         """
-        self._fast_path.read_left(self, start, stop)
         kinds = kinds_of(self.lines, start, stop)
         # a block has a thousand lines, most often all alike: found as bytes are, without a look at each
         others = kinds.translate(_OTHERS)
@@ -153,15 +124,7 @@ class ScannedBlock:
             return self._fast_path.score(self, lines, first_index, chosen, verdicts)
         between = self._between(lines.start, lines.stop, first_index)
         lines = lines._replace(judged=self._judged, between=between)
-        segment = self._fast_path.score(self, lines, first_index, chosen, verdicts)
-        segment.n_left += self.take_left()
-        return segment
-
-    def take_left(self) -> int:
-        """Count the lines of which an extractor has read a response, each once."""
-        n = len(self.left)
-        self.left.clear()
-        return n
+        return self._fast_path.score(self, lines, first_index, chosen, verdicts)
 
     def line(self, number: int) -> bytes:
         """The bytes of a line, its end excluded."""
@@ -198,8 +161,6 @@ MOST_LINES: Final = 8_192
 """Lines of a block at first, where nobody has counted them."""
 
 MOST_REFUSED: Final = 1 << 16
-GOLD_NUMBERS: Final = 4
-"""Numbers that a kernel keeps of the gold it works with."""
 _LEARNT: Final = (LINE_KIND, LINE_GOLD, LINE_DIGEST, LINE_ANSWER, LINE_REST)
 
 RECORDS: Final = 4_096
@@ -225,29 +186,15 @@ class TextFastPath:
             bool(job.data),
             False,
             job.options.strict,
-            least_measure(job),
+            least_measure(job.options, [kernel for _, kernel in TASK_BY_NUMBER.values()]),
             int.from_bytes(os.urandom(8), "little") >> 1,
         )
         self._known = KnownGold(scoring)
-        self._work = [
-            lazy_buffer(8 * size)
-            for size in (
-                TOKEN_COLUMNS * MAX_TOKENS,
-                2 * MAX_TOKENS,
-                2 * MAX_TOKENS,
-                MOST_MEMBERS,
-                GOLD_NUMBERS,
-                4 * MAX_TAXA,
-                2 * (TAXA_SLOTS + 1),
-                PATTERN_WORK,
-            )
-        ]
-        self._places = (ctypes.c_int64 * WORK_PARTS)(*map(ctypes.addressof, self._work))
+        self._work = WorkSpace()
         self._state = numbers(STATE_SIZE)
-        self._reader = StrictReader(job.options, functions)
-        self.one_by_one = CountingReader(self._reader)
-        """Reads responses of lines whose fields were found, as rewards have theirs read."""
-        self._judge = LineJudge(scoring, self._known, self.one_by_one)
+        if not job.details:  # a judge's rows have no texts
+            scoring.judges = Judges(scoring.options, scoring.row_of)
+        self._judge = LineJudge(scoring, self._known)
         self._lines = numbers(0)
         self._records = numbers(RECORDS * RECORD_COLUMNS)
         self._scratch = lazy_buffer(SCRATCH_BYTES)
@@ -318,7 +265,7 @@ class TextFastPath:
                 len(name),
                 self._table.about,
                 self._golds.about,
-                self._places,
+                self._work.places,
                 self._records,
                 len(self._records) // RECORD_COLUMNS,
                 self._scratch,
@@ -371,7 +318,7 @@ class TextFastPath:
                 at,
                 self._settings,
                 self._golds.about,
-                self._places,
+                self._work.places,
                 self._records,
                 len(self._records) // RECORD_COLUMNS,
                 self._scratch,
@@ -380,44 +327,6 @@ class TextFastPath:
             )
             if at < numbers.stop:
                 self._grow_scratch()
-
-    def read_left(self, block: ScannedBlock, start: int, stop: int) -> None:
-        """Have the task's extractor read the responses of some lines that the kernel has left. A line for
-        which it fails becomes slow: the ordinary way says what is wrong with it."""
-        records = self._records
-        number = self._state[STATE_LEFT]
-        while number:
-            at = (number - 1) * RECORD_COLUMNS
-            number, line = records[at + RECORD_BEFORE], records[at + RECORD_LINE]
-            key = records[at + RECORD_KEY]
-            if not (key & LEFT and start <= line < stop):
-                continue
-            source = block.data if records[at + RECORD_TEXT_PLACE] == IN_DATA else self._scratch
-            text = bytes(memoryview(source)[records[at + RECORD_TEXT] : records[at + RECORD_TEXT_END]])
-            try:
-                key, vote = self._read(key, text.decode(), line, block)
-            except Exception as error:
-                self._scoring.detours.add("a response for the extractor", error)
-                block.lines[line * LINE_COLUMNS + LINE_KIND] = SLOW
-                continue
-            records[at + RECORD_KEY], records[at + RECORD_VOTE] = key, vote
-
-    def _read(self, key: int, response: str, line: int, block: ScannedBlock) -> tuple[int, int]:
-        """Key and vote of a response that was left."""
-        task, kernel = TASK_BY_NUMBER[key & KEY_TASK]
-        assert kernel.number_of is not None
-        # it may have been left before its lines were known
-        extracted = self._reader.read(task, response)
-        if extracted is None:
-            extracted = self._scoring.extract(task, response)
-            block.left.add(line)
-        number, vote = resolve(kernel.number_of)(extracted.value)
-        gold = key >> GOLD_VALUE_SHIFT & KEY_VALUE
-        key = kernel.number | REASONS.index(extracted.reason) << REASON_SHIFT
-        key |= extracted.found * FOUND | (number == gold) * CORRECT
-        if self._scoring.job.details:
-            key |= number << PRED_VALUE_SHIFT | gold << GOLD_VALUE_SHIFT
-        return key, vote
 
     def judge(
         self, block: ScannedBlock, numbers: range, first_index: int, chosen: str | None

@@ -4,27 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from relfast_kernels.layouts import (
-    CORRECT,
-    FOUND,
-    GOLD_SHIFT,
-    GOLD_VALUE_SHIFT,
-    GOLD_YES,
-    KEY_COUNT,
-    KEY_REASON,
     KEY_TASK,
-    KEY_VALUE,
-    PRED_SHIFT,
-    PRED_VALUE_SHIFT,
-    REASON_SHIFT,
-    REASONS,
     RECORD_COLUMNS,
     RECORD_KEY,
     TEMPLATE_PARTS,
     TEMPLATE_SLOTS,
-    TP_SHIFT,
     WANTS_NOTHING,
     WANTS_TEMPLATE,
     WRITTEN_ROWS,
@@ -33,14 +20,12 @@ from relfast_kernels.layouts import (
 )
 
 from relfast.engine.scoring import Scoring
-from relfast.engine.text_work import TASK_BY_NUMBER, buffer, numbers
+from relfast.engine.text_work import TASK_BY_NUMBER, buffer
 from relfast.json_text import encode_row
-from relfast.records import Outcome, Record, Score
+from relfast.records import Record, Score
 from relfast.stats.samples import SAMPLE
 from relfast.stats.summary import Tally
-from relfast.tasks.base import resolve
-
-_COUNT_SHIFTS: Final = (TP_SHIFT, PRED_SHIFT, GOLD_SHIFT)
+from relfast.tasks.text_judge import numbers, outcome_of
 
 ROW_BYTES: Final = 256
 """Room for a row at first: the longest template without details has 190."""
@@ -158,15 +143,6 @@ class RowWriter:
     def _score_of(self, key: int) -> Score:
         """A row with a key's outcome, for record 0 without an id."""
         task, kernel = TASK_BY_NUMBER[key & KEY_TASK]
-        metrics: dict[str, Any] = {}
-        details: dict[str, Any] = {}
-        if kernel.metrics is not None:
-            counts = (key >> shift & KEY_COUNT for shift in _COUNT_SHIFTS)
-            metrics = resolve(kernel.metrics)(bool(key & GOLD_YES), *counts)
-        if self._scoring.options.strict:
-            metrics["reason"] = REASONS[key >> REASON_SHIFT & KEY_REASON]
-        if self._scoring.job.details:
-            values = (key >> shift & KEY_VALUE for shift in (PRED_VALUE_SHIFT, GOLD_VALUE_SHIFT))
-            details = resolve(kernel.details)(*values)
-        outcome = Outcome(bool(key & CORRECT), metrics, details, found=bool(key & FOUND))
+        strict, details = self._scoring.options.strict, self._scoring.job.details
+        outcome = outcome_of(kernel, key, strict=strict, details=details)
         return self._scoring.score_of(task, Record(0, None, task.name, None, None), outcome)

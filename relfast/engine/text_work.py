@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import mmap
 from typing import Final
 
 from relfast_kernels.layouts import LINE_COLUMNS, LINE_KIND
@@ -22,17 +21,6 @@ NUMBERS: Final = {task.name: number for number, (task, _) in TASK_BY_NUMBER.item
 
 def buffer(size: int) -> ctypes.Array[ctypes.c_char]:
     return (ctypes.c_char * size)()
-
-
-def lazy_buffer(size: int) -> ctypes.Array[ctypes.c_char]:
-    """Zeros that take memory only where they are touched, and of which a forked child has its own: pages that
-    could be shared also take the system twice as long to find."""
-    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return (ctypes.c_char * size).from_buffer(memory)
-
-
-def numbers(n: int) -> ctypes.Array[ctypes.c_int64]:
-    return (ctypes.c_int64 * n)()
 
 
 _Start = ctypes.c_char * 0

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from relfast.errors import UsageError
-from relfast.records import Options, Outcome, Policy
+from relfast.records import Options, Outcome, Policy, Score
 from relfast.tasks.facts import REASON, Breakdown, Gold, Metric, Problem, TextKernel
 from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 
@@ -85,7 +85,8 @@ class Task:
         `relfast.tasks.block_rows`.
     of_texts
         The function ("module:function") that opens its `TextJudge`:
-        ``(options, threads) -> TextJudge | None``; as many threads may work for a call.
+        ``(task, options, row_of, known) -> TextJudge | None``, None where options or missing machine code
+        do not allow it.
     modules
         Modules that scoring imports at some record, by dotted name.
     loads
@@ -189,11 +190,13 @@ class Task:
     def _said(self) -> Callable[[Mapping[str, Any]], str | None] | None:
         return None if self.said is None else resolve(self.said)
 
-    def text_judge(self, options: Options, threads: int = 1) -> TextJudge | None:
+    def text_judge(
+        self, options: Options, row_of: Callable[[Outcome], Score], known: Callable[[], object]
+    ) -> TextJudge | None:
         """Who judges texts where they are asked for, or None."""
         if self.of_texts is None:
             return None
-        return cast("TextJudge | None", resolve(self.of_texts)(options, threads))
+        return cast("TextJudge | None", resolve(self.of_texts)(self, options, row_of, known))
 
     def say(self, outcome: Outcome) -> str | None:
         """The answer that was read, as text of at most `MAX_SAID` characters; None where there is none."""

@@ -78,7 +78,7 @@ class Gold(NamedTuple):
 
 
 class TextKernel(NamedTuple):
-    """A task whose lines `relfast_kernels.text` reads by itself.
+    """A task whose responses `relfast_kernels.text` scores by itself.
 
     Attributes
     ----------
@@ -90,27 +90,9 @@ class TextKernel(NamedTuple):
     details
         The same for the texts of ``--details``: ``(predicted, gold) -> dict`` of the numbers that the kernel
         gives them. The lists in it are empty: the kernel fills them in.
-    number_of
-        The function that numbers what the task's extractor says as details do, and gives its vote:
-        ``(value) -> (predicted, vote)``. The kernel leaves responses to the extractors of tasks that have it.
     strict_gold
         The function that writes gold of a joined record as ``strict`` compares it: ``(answer, question) ->
         answer``, the same object where it is compared as it is written.
-    value_of
-        The function that says what the task's ``strict`` extractor would of a single response that the kernel
-        has read: ``(number, taxa) -> value``, numbered as in details, or None where nothing was found.
-        Rewards of tasks that have it ask the kernel first.
-    gold_key
-        The function that names what of gold decides a row under ``strict``, beside an answer that is a number
-        or a word: ``(answer) -> hashable | None``, equal for gold against which equal answers have equal
-        rows, and None for gold that is not as it should be. Rewards of tasks that have it are scored once for
-        each such answer and each of what it names.
-    gold_with_taxa
-        The function that names what of gold decides a row of an answer with taxa: ``(answer, question) ->
-        hashable | None``, None for gold that is not as it should be.
-    judged
-        The function that holds answers with taxa, as ``value_of`` gets them, against what that names, under
-        ``strict``: ``(gold, number, taxa, options) -> Judged``.
     least
         The option that is the smallest measure of a right answer under ``strict``.
     """
@@ -118,12 +100,7 @@ class TextKernel(NamedTuple):
     number: int
     details: str
     metrics: str | None = None
-    number_of: str | None = None
     strict_gold: str | None = None
-    value_of: str | None = None
-    gold_key: str | None = None
-    gold_with_taxa: str | None = None
-    judged: str | None = None
     least: str | None = None
 
 

@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from relfast.deadlines import Deadlines
-from relfast.records import Batch, Extracted, Options, Outcome, Record
+from relfast.records import Batch, Extracted, Options, Outcome, Record, Score
 
 
 class TaskScorer(Protocol):
@@ -54,39 +54,32 @@ class EmbeddingTaskScorer(TaskScorer, Protocol):
 FastPath = Callable[[Batch, Options], list[Outcome | None]]
 
 
-JudgedText = tuple[Any, ...]
-"""What a text is worth: whether anything was found in it, whether that is right, its vote, the answer as
-`relfast.tasks.base.Task.say` has it, and the values of the judge's ``metrics``."""
-
-
-def judged_text(outcome: Outcome, said: str | None) -> JudgedText:
-    """An outcome as `TextJudge` gives it."""
-    return outcome.found, outcome.correct, outcome.vote, said, *outcome.metrics.values()
-
-
 class TextJudge(Protocol):
-    """Scores texts of one task where they are asked for. Safe to use from several threads."""
+    """Scores texts of one task where they are asked for. It neither hangs nor crashes, and is safe to use
+    from several threads. Rows that it gives may be those of many texts, and have no place.
 
-    metrics: tuple[str, ...]
-    """Those that all of its rows have, in order."""
+    `Task.text_judge` opens one, with a function that makes the row of an outcome, and one that is called for
+    each text whose answer was judged before."""
 
     @property
     def is_full(self) -> bool:
         """Whether there may be no room for the golds of `MAX_TEXTS` texts more; it is time for a new one."""
 
-    def gold(self, answer: object) -> int:
-        """The number of a gold; -1 where only the scorer can judge."""
+    def gold(self, answer: object, question: object) -> int:
+        """The number of a gold, asked with a question; -1 where only the scorer can judge."""
 
-    def judge(self, golds: Sequence[int], texts: Sequence[str]) -> tuple[list[JudgedText | None], int]:
-        """What each of some texts, at most `MAX_TEXTS`, is worth against its gold, None where that is left to
-        the scorer; and how many had answers that were judged before. It neither hangs nor crashes; of one
-        text it keeps the interpreter's lock.
+    def one(self, gold: int, text: str) -> Score | None:
+        """The row of a text against a gold, None where that is left to the scorer. The interpreter's lock is
+        kept.
 
         Raises
         ------
         UnicodeEncodeError
-            A text has a lone surrogate.
+            The text has a lone surrogate.
         """
+
+    def many(self, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
+        """The same of texts, at most `MAX_TEXTS`; raises what `one` raises."""
 
 
 MAX_TEXTS = 64

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import relfast
 from relfast.engine.job import Job
-from relfast.engine.online.routes import HOST_CHARS
+from relfast.engine.judged_texts import MAX_CHARS
 from relfast.engine.scoring import LOAD_SECONDS, NoGuard, Place, Scoring
 
 
@@ -31,7 +31,7 @@ def test_the_guard_of_texts() -> None:
 
 
 def test_a_response_of_megabytes_is_scored_by_a_worker() -> None:
-    long = "Answer 2. " + "so " * (HOST_CHARS // 3)
+    long = "Answer 2. " + "so " * (MAX_CHARS // 3)
     maze = {"actions": "[('start', 'A1'), ('move_to', 'A2')]"}
     rows = [
         {"id": 1, "task": "REL-A1", "answer": {"target": 1}, "response": long},

@@ -14,7 +14,7 @@ from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from relfast_kernels.text import characters
 
-from relfast.engine import text_setting, text_work
+from relfast.engine import text_setting
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.file_run.files import score_files
 from relfast.engine.io.blocks import Block
@@ -23,7 +23,7 @@ from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_fast_path import TextFastPath
 from relfast.stats.samples import SAMPLE
-from relfast.tasks import TASKS
+from relfast.tasks import TASKS, text_judge
 from relfast.tasks.options import AllOptions
 
 PIECES = [
@@ -184,7 +184,7 @@ def test_rows_beyond_all_room(fast_path: TextFastPath) -> None:
     data = b"\n".join(json.dumps(row).encode() for row in rows)
     opened = TextFastPath.open(Scoring(Job(details=True)))
     assert opened is not None
-    opened._scratch = text_work.lazy_buffer(1 << 12)
+    opened._scratch = text_judge.lazy_buffer(1 << 12)
     scoring = Scoring(Job(details=True))
     assert rows_of(opened, data, len(rows), scoring=scoring) == rows_of(
         None, data, len(rows), scoring=scoring

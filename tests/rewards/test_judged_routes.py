@@ -14,7 +14,7 @@ from seeds import SEED, rounds
 
 import relfast
 from relfast.chem import common_substructure
-from relfast.engine.online import judged_route
+from relfast.engine import judged_texts
 from relfast.engine.online.routes import Routes
 from relfast.records import Score
 from relfast.tasks.rel_c import judges
@@ -33,7 +33,7 @@ def score(
     """Scores of a batch and of some of it one by one, and what is counted."""
     with pytest.MonkeyPatch.context() as patch:
         if not short:
-            patch.setattr(Routes, "_judged_route", lambda self, name: None)
+            patch.setattr(judged_texts.Judges, "of", lambda self, name: None)
         with relfast.Scorer(workers=workers, **options) as scorer:
             batch = scorer.score_batch(*columns(asked))
             single = [scorer.score_one(*one) for one in asked[::3]]
@@ -227,7 +227,7 @@ def plain(n: int) -> list[Asked]:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_little_room(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Golds are forgotten in the middle of a batch."""
-    monkeypatch.setattr(judged_route, "MAX_TEXTS", 5)
+    monkeypatch.setattr(judged_texts, "MAX_TEXTS", 5)
     monkeypatch.setattr(judges, "MAX_TEXTS", 5)
     monkeypatch.setattr(judges, "GOLDS", 6)
     monkeypatch.setattr(common_substructure, "MOLECULES", 7)

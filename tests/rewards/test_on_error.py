@@ -13,8 +13,8 @@ from live_server import live_server
 from reward_cases import HANG
 
 import relfast
+from relfast.engine.judged_texts import JudgedTexts
 from relfast.engine.online.isolated_scoring import IsolatedScoring
-from relfast.engine.online.judged_route import JudgedRoute
 from relfast.engine.pool.failures import fault_of, timed_out_verdict
 from relfast.errors import UnscoredError, UsageError
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
@@ -55,8 +55,10 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setattr(IsolatedScoring, "submit", submit)
         monkeypatch.setattr(IsolatedScoring, "_judged", lambda self, task, asked: [None] * len(asked))
         # scorers that adapters share keep the short way that they have found
-        monkeypatch.setattr(JudgedRoute, "score", lambda self, answer, response: None)
-        monkeypatch.setattr(JudgedRoute, "judge", lambda self, answers, responses: [None] * len(responses))
+        monkeypatch.setattr(JudgedTexts, "kept", lambda self, answer, response, question: None)
+        monkeypatch.setattr(
+            JudgedTexts, "kept_all", lambda self, answers, responses, questions: [None] * len(responses)
+        )
 
     return judge
 

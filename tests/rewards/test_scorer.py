@@ -14,9 +14,9 @@ from patience import PATIENCE, until
 from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, wait_for_no_workers, workers_of
 
 import relfast
-from relfast.engine.online.incoming import plain
 from relfast.errors import UnscoredError, UsageError
 from relfast.formats.reading import prompt_id
+from relfast.json_text import plain
 from relfast.records import STATUSES, Record
 from relfast.tasks import TASKS
 

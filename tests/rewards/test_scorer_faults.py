@@ -14,9 +14,8 @@ from patience import PATIENCE, until
 from reward_cases import HANG, distinct_c2, forget, wait_for_no_workers, workers_of
 
 import relfast
-from relfast.engine.online import counts
+from relfast.engine import judged_texts
 from relfast.engine.online.isolated_scoring import IsolatedScoring
-from relfast.engine.online.routes import Routes
 from relfast.engine.pool import pool
 from relfast.errors import UnscoredError
 from relfast.tasks import TASKS
@@ -162,9 +161,9 @@ def test_a_kernel_that_fails_leaves_answers_to_workers(
         raise ValueError("no room")
 
     with relfast.Scorer(workers=1) as scorer:
-        monkeypatch.setattr(counts, "_told_of", set())
+        monkeypatch.setattr(judged_texts, "_told_of", set())
         monkeypatch.setitem(vars(TASKS["REL-C2"]), "score_fast", fails)
-        monkeypatch.setattr(Routes, "_judged_route", lambda self, name: None)
+        monkeypatch.setattr(judged_texts.Judges, "of", lambda self, name: None)
         forget(scorer)
         batch = scorer.score_batch("REL-C2", *_answers(rows))
         assert batch.to_dicts() == expected.to_dicts()

@@ -13,12 +13,12 @@ import pytest
 from relfast_kernels.compiled import native
 
 import relfast
-from relfast.engine.online import counts
-from relfast.engine.online.incoming import plain
+from relfast.engine import judged_texts
 from relfast.engine.online.pending import Keys
+from relfast.engine.scoring import Scoring
+from relfast.json_text import plain
 from relfast.records import Extracted, Record, Score
 from relfast.rewards.queries import response_in, sample_of
-from relfast.tasks import TASKS
 
 FASTA: Final = ">taxon_1\nACDEFGHIKL\n>taxon_2\nACDEFGHIKL\n>taxon_10\nMCDEFGHIKV\n"
 
@@ -69,11 +69,8 @@ def _alone(scorer: relfast.Scorer, at: int, task: str, answer: Any, response: An
     """What the task itself says of a record: its extractor, its scorer, and a row of that."""
     record = scorer._routes.record(at, task, answer, response, question)
     assert isinstance(record, Record)
-    before, scorer._scoring.reader = scorer._scoring.reader, None
-    try:
-        return scorer._routes._in_process(TASKS[task], record)
-    finally:
-        scorer._scoring.reader = before
+    (score,) = Scoring(scorer.job).entries([record])
+    return score
 
 
 def _rows(task: str) -> list[tuple[str, Any, Any, Any]]:
@@ -98,8 +95,9 @@ def test_rows_are_those_of_the_task(task: str, details: bool) -> None:
             assert found == expected
             # JSON tells 1, 1.0 and true apart
             assert list(map(repr, found)) == list(map(repr, expected))
-        # there the short way is, and its rows are kept
-        assert bool(scorer._routes._texts[task]._rows) is not details
+        judges = scorer._routes._judges
+        assert (judges is None) is details
+        assert judges is None or task in judges.found
         assert len({score.status for score in expected}) == 3
         assert {score.correct for score in expected} == {True, False, None}
 
@@ -184,14 +182,15 @@ def test_the_same_question_in_another_object() -> None:
 def test_a_kernel_that_fails_is_told_of_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(counts, "_told_of", set())
+    monkeypatch.setattr(judged_texts, "_told_of", set())
     gold = {"label": "yes", "taxa": ["1", "2"]}
     responses = [response for response in RESPONSES if type(response) is str] * 2
     with relfast.Scorer(policy="strict", workers=0) as scorer:
         scorer.score_one("REL-B1", gold, "No")
-        reader = scorer._scoring.reader
-        for name in ("_read", "_read_many", "_read_much"):
-            monkeypatch.setattr(reader, name, lambda *given: 1)
+        judges = scorer._routes._judges
+        assert judges is not None
+        for name in ("_judge", "_judge_long"):
+            monkeypatch.setattr(judges.found["REL-B1"]._judge, name, lambda *given: 1)
         rows = scorer.scores("REL-B1", [gold] * len(responses), responses)
         assert rows == [_alone(scorer, at, "REL-B1", gold, text, None) for at, text in enumerate(responses)]
         assert [scorer.reward("REL-B1", gold, text) for text in responses] == [row.reward for row in rows]

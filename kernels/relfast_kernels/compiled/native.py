@@ -58,9 +58,7 @@ UNITS: Final = {
 _FORM: Final = "1"
 """To be raised when files are written in another way."""
 
-SHORT: Final = frozenset(
-    {"smiles", "tags", "maze", "mcs.prepare", "mcs.judge_one", "mcs.part", "text.read", "text.read_many"}
-)
+SHORT: Final = frozenset({"smiles", "tags", "maze", "mcs.prepare", "mcs.judge_one", "mcs.part", "text.judge"})
 """Units, and entries of units, that take microseconds."""
 
 _LINKERS: Final = (

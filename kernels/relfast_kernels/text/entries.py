@@ -10,25 +10,25 @@ from relfast_kernels.compiled.jit import carray, kernel, pointer
 from relfast_kernels.layouts import (
     GOLD_COLUMNS,
     GOLD_PARTS,
+    JUDGE_GOLDS,
+    JUDGE_PARTS,
+    JUDGE_RECORDS,
+    JUDGE_SCRATCH,
+    JUDGE_SETTINGS,
+    JUDGE_SIZE,
+    JUDGE_WORK,
     LINE_COLUMNS,
     MAX_TAXA,
     MAX_TOKENS,
     PATTERN_WORK,
-    READ_COLUMNS,
-    READ_CUT,
-    READ_PATTERNS,
-    READ_SHIFT,
-    READ_SIZE,
-    READ_WORK,
     RECORD_COLUMNS,
+    RECORD_TEXT_END,
     SET_SIZE,
     STATE_SIZE,
-    TAXA_SHIFT,
     TAXA_SLOTS,
     TEMPLATE_PARTS,
     TEMPLATE_SLOTS,
     TOKEN_COLUMNS,
-    UNREAD,
     WORK_PARTS,
 )
 from relfast_kernels.text.columns import (
@@ -43,52 +43,11 @@ from relfast_kernels.text.columns import (
 )
 from relfast_kernels.text.find import find_lines
 from relfast_kernels.text.gold import GOLD_SIZE
-from relfast_kernels.text.lines import Golds, Work, scan_lines, score_lines
+from relfast_kernels.text.lines import Golds, Work, judge_texts, scan_lines, score_lines
 from relfast_kernels.text.marks import LOOKED_AT
 from relfast_kernels.text.projection import Table
 from relfast_kernels.text.reasoning import cut_among
-from relfast_kernels.text.responses import read_one
 from relfast_kernels.text.rows import add_template, write_rows
-
-
-@kernel
-def _read_with(text: Any, packed: int, about: Any) -> int:
-    n = packed >> READ_SHIFT
-    return read_one(
-        carray(text, n, np.uint8),
-        n,
-        packed & (READ_CUT - 1),
-        packed & READ_CUT != 0,
-        carray(pointer(about[READ_WORK]), about[READ_SIZE], np.uint8),
-        carray(pointer(about[READ_PATTERNS]), PATTERN_WORK, np.int64),
-    )
-
-
-def _read(text: Any, packed: int, context: Any) -> int:
-    # ctypes passes a plain integer in 32 bits
-    return _read_with(text, packed & 0x7FFF_FFFF, carray(context, READ_COLUMNS, np.int64))
-
-
-def _read_many(texts: Any, packed: Any, n: int, results: Any, taxa: Any, room: int, context: Any) -> int:
-    """Read several responses; how many taxa they name. They stand in ``taxa`` one after the other; a response
-    whose taxa do not fit has to be read alone (`UNREAD`)."""
-    places, sizes = carray(texts, n, np.int64), carray(packed, n, np.int64)
-    found, named = carray(results, n, np.int64), carray(taxa, room, np.int64)
-    about = carray(context, READ_COLUMNS, np.int64)
-    patterns = carray(pointer(about[READ_PATTERNS]), PATTERN_WORK, np.int64)
-    n_named = 0
-    for k in range(n):
-        result = _read_with(pointer(places[k]), sizes[k], about)
-        if result > 0:
-            n_taxa = result >> TAXA_SHIFT
-            if n_named + n_taxa > room:
-                result = UNREAD
-            else:
-                for other in range(n_taxa):
-                    named[n_named + other] = patterns[other]
-                n_named += n_taxa
-        found[k] = result
-    return n_named
 
 
 def _cut(
@@ -214,6 +173,21 @@ def _score(
     )
 
 
+def _judge(data: Any, n: int, context: Any) -> int:
+    # ctypes passes a plain integer in 32 bits
+    n &= 0x7FFF_FFFF
+    about = carray(context, JUDGE_PARTS, np.int64)
+    records = carray(pointer(about[JUDGE_RECORDS]), (n, RECORD_COLUMNS), np.int64)
+    return judge_texts(
+        carray(data, records[n - 1, RECORD_TEXT_END], np.uint8),
+        carray(pointer(about[JUDGE_SETTINGS]), SET_SIZE, np.int64),
+        _golds_of(carray(pointer(about[JUDGE_GOLDS]), 2 * GOLD_PARTS, np.int64)),
+        _work_of(carray(pointer(about[JUDGE_WORK]), WORK_PARTS, np.int64)),
+        records,
+        carray(pointer(about[JUDGE_SCRATCH]), about[JUDGE_SIZE], np.uint8),
+    )
+
+
 def _add(key: int, number: int, keys: Any, max_templates: int, slots: Any) -> int:
     return add_template(
         key, number, carray(keys, max_templates, np.int64), carray(slots, TEMPLATE_SLOTS, np.int64)
@@ -265,9 +239,8 @@ ENTRIES = {
     "scan": (_scan, "pipippippppipip"),
     "score": (_score, "pipiippppipip"),
     "cut": (_cut, "pippipipip"),
-    "read": (_read, "pip"),
-    "read_many": (_read_many, "ppippip"),
-    "read_much": (_read_many, "ppippip"),
+    "judge": (_judge, "pip"),
+    "judge_long": (_judge, "pip"),
     "add": (_add, "iipip"),
     "write": (_write, "pipipiiipipppipipipp"),
 }

@@ -27,13 +27,11 @@ from relfast_kernels.layouts import (
     GOLD_TEXT_AT,
     GOLD_TEXT_STOP,
     GOLD_UNKNOWN,
-    GOLD_VALUE_SHIFT,
     HAS_ID_ONLY,
     ID_OF_GOLD,
     IN_DATA,
     IN_SCRATCH,
     INTEGER,
-    LEFT,
     LINE_ANSWER,
     LINE_DIGEST,
     LINE_END,
@@ -44,7 +42,6 @@ from relfast_kernels.layouts import (
     LINE_START,
     MAX_ID_DIGITS,
     NOWHERE,
-    RECORD_BEFORE,
     RECORD_HASH,
     RECORD_ID,
     RECORD_ID_END,
@@ -62,11 +59,9 @@ from relfast_kernels.layouts import (
     SET_DETAILS,
     SET_FILTER,
     SET_JOIN,
-    SET_LEAST,
     SET_SEED,
     SET_STRICT,
     SLOW,
-    STATE_LEFT,
     STATE_LINES,
     STATE_RECORDS,
     STATE_USED,
@@ -75,6 +70,7 @@ from relfast_kernels.layouts import (
     TOKEN_END,
     TOKEN_KIND,
     TOKEN_START,
+    UNKNOWN,
     WANTS_NOTHING,
     WANTS_RECORDS,
     WANTS_SCRATCH,
@@ -95,13 +91,7 @@ from relfast_kernels.text.gold import read_gold
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
 from relfast_kernels.text.json_strings import put_text
 from relfast_kernels.text.projection import LEFT_OUT, OF_GOLD, UNSURE, find_members, read_row, walk
-from relfast_kernels.text.responses import (
-    LEAVES_IT,
-    NOT_DONE,
-    score_as_published,
-    score_strictly,
-    shown_gold,
-)
+from relfast_kernels.text.responses import score_as_published, score_strictly
 
 _NO_ROOM = -1
 """Instead of a line's kind: there is no room for its responses."""
@@ -266,6 +256,36 @@ def _project_line(
 
 
 @kernel
+def _take_gold(golds: Any, gold: int, settings: Any, work: Any, scratch: Any, used: int) -> int:
+    """Read a gold into ``work.gold``; from where on scratch space is free then, or -1: only Python can."""
+    row = golds.rows[gold]
+    task = row[GOLD_TASK]
+    if task < 0 or tokenise(golds.text, row[GOLD_TEXT_AT], row[GOLD_TEXT_STOP], work.tape, 0) < 0:
+        return -1
+    details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
+    return int(read_gold(golds.text, work.tape, 0, task, details, strict, work, scratch, used))
+
+
+@kernel
+def _score_record(
+    data: Any, record: Any, task: int, settings: Any, golds: Any, work: Any, scratch: Any, used: int
+) -> Any:  # fmt: skip
+    """Hold a record's text against the gold in ``work.gold``: whether it has its key then, and from where on
+    scratch space is free."""
+    begin, last = record[RECORD_TEXT], record[RECORD_TEXT_END]
+    said = data if record[RECORD_TEXT_PLACE] == IN_DATA else scratch
+    strict = settings[SET_STRICT] != 0
+    beyond = used + 2 * (last - begin) + 8 if settings[SET_DETAILS] != 0 or strict else used
+    if strict:
+        return score_strictly(
+            said, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
+        )
+    return score_as_published(
+        said, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
+    )
+
+
+@kernel
 def _score_line(
     data: Any, first: int, stop: int, settings: Any, golds: Any, gold: int, work: Any, records: Any,
     scratch: Any, state: Any,
@@ -283,40 +303,52 @@ def _score_line(
             record[RECORD_ID], record[RECORD_ID_END], record[RECORD_ID_PLACE] = id_start, id_end, IN_SCRATCH
             record[RECORD_HASH] = value
         state[STATE_USED] = used
-    task = row[GOLD_TASK]
-    if task < 0:
-        return FIELDS
-    text, end = row[GOLD_TEXT_AT], row[GOLD_TEXT_STOP]
-    details, strict = settings[SET_DETAILS] != 0, settings[SET_STRICT] != 0
-    if tokenise(golds.text, text, end, work.tape, 0) < 0:
-        return FIELDS
-    used = read_gold(golds.text, work.tape, 0, task, details, strict, work, scratch, used)
+    used = _take_gold(golds, gold, settings, work, scratch, used)
     if used < 0:
         return FIELDS
-    least = settings.view(np.float64)[SET_LEAST]
-    left: Any = state[STATE_LEFT]
     for number in range(first, stop):
-        record = records[number]
-        begin, last = record[RECORD_TEXT], record[RECORD_TEXT_END]
-        said = data if record[RECORD_TEXT_PLACE] == IN_DATA else scratch
-        beyond = used + 2 * (last - begin) + 8 if details or strict else used
-        if strict:
-            done, used = score_strictly(
-                said, begin, last, task, details, least, golds.text, work, scratch, used, beyond, record
-            )
-        else:
-            done, used = score_as_published(
-                said, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
-            )
-        if done == NOT_DONE:
+        done, used = _score_record(
+            data, records[number], row[GOLD_TASK], settings, golds, work, scratch, used
+        )
+        if not done:
             return FIELDS
-        if done == LEAVES_IT:
-            record[RECORD_KEY] = LEFT | task | shown_gold(task, work.gold) << GOLD_VALUE_SHIFT
-            record[RECORD_BEFORE] = left
-            left = number + 1
-    state[STATE_LEFT] = left
     state[STATE_USED] = used
     return FAST
+
+
+@kernel
+def judge_texts(data: Any, settings: Any, golds: Any, work: Any, records: Any, scratch: Any) -> int:
+    """Score texts against golds that are known by their numbers; how many got their key.
+
+    Parameters
+    ----------
+    data : uint8
+        All texts, UTF-8.
+    records : int64, shape (n, RECORD_COLUMNS)
+        Where each text is in ``data``, and its gold's number as its key; keys, votes and, with details, where
+        taxa are in ``scratch`` are filled in. The key of a text that only Python can score is `UNKNOWN`.
+    """
+    n_done = 0
+    known: Any = UNKNOWN
+    used: Any = 0
+    for number in range(records.shape[0]):
+        record = records[number]
+        gold = record[RECORD_KEY]
+        record[RECORD_KEY] = UNKNOWN
+        row = golds.rows[gold]
+        size = record[RECORD_TEXT_END] - record[RECORD_TEXT] + row[GOLD_TEXT_STOP] - row[GOLD_TEXT_AT]
+        if max(used, 0) + SCRATCH_PER_BYTE * size + SCRATCH_PER_LINE > len(scratch):
+            continue
+        if gold != known:
+            known, used = gold, _take_gold(golds, gold, settings, work, scratch, max(used, 0))
+        if used < 0:
+            continue
+        done, used = _score_record(data, record, row[GOLD_TASK], settings, golds, work, scratch, used)
+        if done:
+            n_done += 1
+        else:
+            record[RECORD_KEY] = UNKNOWN
+    return n_done
 
 
 @kernel

@@ -11,10 +11,11 @@ from relfast_kernels.layouts import (
     B1,
     C1,
     CORRECT,
+    CUTS,
     FOUND,
     GOLD_VALUE_SHIFT,
+    IS_CUT,
     NO_PANEL,
-    NOT_FOUND,
     PRED_VALUE_SHIFT,
     REASON_SHIFT,
     REASONS,
@@ -23,10 +24,10 @@ from relfast_kernels.layouts import (
     RECORD_KEY,
     RECORD_VOTE,
     SET_DETAILS,
+    SET_LEAST,
     SET_STRIP,
-    TAXA_SHIFT,
 )
-from relfast_kernels.text.answers import SEVERAL, TAXA, read_choice, read_claim, read_label
+from relfast_kernels.text.answers import SEVERAL, read_choice, read_label
 from relfast_kernels.text.characters import CHUNK, is_ascii, is_tame
 from relfast_kernels.text.find import ONE, TWO
 from relfast_kernels.text.gold import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE, score_tag
@@ -116,9 +117,6 @@ def score_choice(data: Any, start: int, end: int, task: int, target: int, detail
     return True
 
 
-NOT_DONE, DONE, LEAVES_IT = 0, 1, 2
-"""What became of a response: the exact way must score the line, the row has its key, Python must read it."""
-
 MAX_STRICT: Final = 1_000_000
 """Bytes of a response that is read under ``strict``: that policy's limit in characters."""
 
@@ -143,11 +141,11 @@ def score_as_published(
     Returns
     -------
     (done, used)
-        `DONE` or `NOT_DONE`.
+        Whether the row has its key; else only Python can say.
     """
     if not is_ascii(text, first, last) and not is_tame(text, first, last):
-        return NOT_DONE, used
-    if settings[SET_STRIP] != 0:
+        return False, used
+    if settings[SET_STRIP] == CUTS:
         first, last, copied = cut_reasoning(text, first, last, scratch, beyond)
         if copied:
             text = scratch
@@ -165,7 +163,7 @@ def score_as_published(
         if details:
             used = to
             row[RECORD_GOLD], row[RECORD_GOLD_END] = gold[GOLD_TEXT], gold[GOLD_TEXT_END]
-    return DONE if done else NOT_DONE, used
+    return done, used
 
 
 @kernel
@@ -203,77 +201,30 @@ def _read_value(text: Any, first: int, last: int, task: int, scratch: Any, free:
 
 @kernel
 def score_strictly(
-    text: Any, first: int, last: int, task: int, details: bool, least: float, gold_data: Any, work: Any,
-    scratch: Any, used: int, beyond: int, row: Any,
+    text: Any, first: int, last: int, task: int, settings: Any, gold_data: Any, work: Any, scratch: Any,
+    used: int, beyond: int, row: Any,
 ) -> Any:  # fmt: skip
-    """Score text[first:last] as ``strict`` does; see `score_as_published`. ``done`` can be `LEAVES_IT` too.
-
-    Not so for REL-B1, whose gold Python would have to read with it.
-    """
-    left = NOT_DONE if task == B1 else LEAVES_IT
+    """Score text[first:last] as ``strict`` does; see `score_as_published`."""
     if last - first > MAX_STRICT:
-        return left, used
+        return False, used
+    details = settings[SET_DETAILS] != 0
     blank = skip_white(text, first, last) == last
-    first, last, copied = cut_reasoning(text, first, last, scratch, beyond)
-    if copied:
-        text, beyond = scratch, last
+    if settings[SET_STRIP] != IS_CUT:
+        first, last, copied = cut_reasoning(text, first, last, scratch, beyond)
+        if copied:
+            text, beyond = scratch, last
     reason = 0
     if blank:
         reason = _EMPTY
     elif skip_white(text, first, last) == last:
         reason = _ONLY_REASONING
     if task == B1:
-        done, used = score_claim(
+        least = settings.view(np.float64)[SET_LEAST]
+        return score_claim(
             text, first, last, reason, gold_data, work, details, least, scratch, used, beyond, row
         )
-        return DONE if done else NOT_DONE, used
     number: Any = NO_PANEL if task < B1 else 0
     if reason == 0:
         number, reason = _read_value(text, first, last, task, scratch, beyond, work.patterns)
     _put(row, task, number, shown_gold(task, work.gold), reason, details)
-    return DONE, used
-
-
-@kernel
-def read_one(text: Any, n: int, task: int, is_cut: bool, scratch: Any, numbers: Any) -> int:
-    """What the ``strict`` extractor of a task says of a response (UTF-8).
-
-    Parameters
-    ----------
-    is_cut
-        Whether it is without reasoning, and not all white space; else it is cut here.
-    scratch : uint8
-        Work space: three times the bytes of the text, and 64.
-    numbers : int64
-        `PATTERN_WORK` more. The taxa of REL-B1 stand at its beginning afterwards.
-
-    Returns
-    -------
-    int
-        The panel or label as details number it, and from bit `TAXA_SHIFT` on how many taxa; or `NOT_FOUND`
-        less the place in `REASONS` of why there is none.
-    """
-    first: Any = 0
-    last: Any = n
-    free: Any = 0
-    if not is_cut:
-        if skip_white(text, 0, n) == n:
-            return int(NOT_FOUND - _EMPTY)
-        first, last, copied = cut_reasoning(text, 0, n, scratch, 0)
-        if copied:
-            text, free = scratch, last
-        if skip_white(text, first, last) == last:
-            return int(NOT_FOUND - _ONLY_REASONING)
-    number: Any = 0
-    reason: Any = 0
-    n_taxa: Any = 0
-    if task == B1:
-        value, n_taxa = read_claim(text, first, last, scratch, free, numbers)
-        if value < 1:
-            reason = _SEVERAL if value == SEVERAL else _NO_ANSWER
-        number = value
-        for k in range(n_taxa):
-            numbers[k] = numbers[TAXA + k]
-    else:
-        number, reason = _read_value(text, first, last, task, scratch, free, numbers)
-    return int(number | n_taxa << TAXA_SHIFT) if reason == 0 else int(NOT_FOUND - reason)
+    return True, used

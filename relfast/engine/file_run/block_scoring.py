@@ -259,7 +259,6 @@ class BlockScoring:
                 parts.n_rows += tally.rows
                 parts.stop = end
                 parts.n_fast += end - first
-                parts.n_left += scanned.take_left()
                 continue
             at = first
             while at < end:

@@ -1,34 +1,12 @@
-"""What a scorer counts, in many threads without any of them waiting, and failures that it tells of once."""
+"""What a scorer counts, in many threads without any of them waiting."""
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Final
-
-_log: Final = logging.getLogger("relfast")
-_told_of: Final[set[str]] = set()
-
-
-def tell(what: str, error: Exception) -> None:
-    """Log that ``what`` (one of a few texts) failed and the ordinary way was taken; once a process.
-
-    No warning, which may be turned into an error: what is scored does not suffer.
-    """
-    if what in _told_of:
-        return
-    _told_of.add(what)
-    _log.warning(
-        "relfast: %s failed (%s: %.200s); such responses are scored the ordinary way, to the same scores but"
-        " slower. Please report it. (Said once.)",
-        what,
-        type(error).__name__,
-        error,
-    )
-
 
 FOLD_AT: Final = 4096
 """Batches that are kept one by one before they are added up."""

@@ -2,37 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, Final
 
-import orjson
-
 from relfast.errors import UsageError
 from relfast.formats.entry import text_of
+from relfast.json_text import plain
 from relfast.records import Record, Score, unscored
-
-_PLAIN: Final = (
-    orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
-)
-
-
-def plain(value: object) -> tuple[Any, bytes]:
-    """Gold as JSON values only, itself if it is that, else the nearest; and as text, where NaN may be null.
-
-    Raises
-    ------
-    TypeError, ValueError
-        It holds something that has no form in JSON.
-    """
-    try:
-        text = orjson.dumps(value, option=_PLAIN)
-    except TypeError:
-        # a mapping of another kind, numbers of any size, lone surrogates, keys that are numbers
-        written = json.dumps(dict(value) if isinstance(value, Mapping) else value)
-        return json.loads(written), written.encode()
-    return value, text
 
 
 def flaw_of(record: Record) -> Score | None:
@@ -42,15 +19,6 @@ def flaw_of(record: Record) -> Score | None:
     except Exception as error:
         return not_plain(record, error)
     return None
-
-
-def is_plain(answer: object) -> bool:
-    """Whether gold can be had as JSON values."""
-    try:
-        plain(answer)
-    except Exception:
-        return False
-    return True
 
 
 def not_plain(record: Record, error: Exception) -> Score:

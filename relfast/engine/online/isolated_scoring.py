@@ -7,23 +7,20 @@ import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any
 
 from relfast.cores import usable_cores
-from relfast.engine.online.counts import Counts, tell
+from relfast.engine.judged_texts import MAX_MOLECULES, tell
+from relfast.engine.online.counts import Counts
 from relfast.engine.online.entry_work import EntryQueue
-from relfast.engine.online.incoming import not_plain, plain
+from relfast.engine.online.incoming import not_plain
 from relfast.engine.online.pending import Key, Keys, PendingScore, ScoreCache, for_record
 from relfast.engine.online.shared_pool import SharedPool
 from relfast.engine.pool.pool import Pool
 from relfast.engine.scoring import Scoring, failed
+from relfast.json_text import plain
 from relfast.records import Extracted, Record, Score
 from relfast.tasks.base import Task
-
-HERE_CHARS: Final = 20_000
-"""Longest response (or several together) that a kernel judges in the host: 1,000 molecules, some 5 ms in
-which no other thread of the host runs. Longer ones go to a worker."""
-
 
 _Asked = tuple[Record, Extracted[Any], Key]
 """A record as it is judged, plain text and JSON values; its answer; and its key among scores."""
@@ -212,10 +209,10 @@ class IsolatedScoring:
         n_chars = 0
         for at, each in enumerate(asked):
             response = each[0].response
-            if response is None or len(response) > HERE_CHARS:
+            if response is None or len(response) > MAX_MOLECULES:
                 continue
             chars = len(response)
-            if n_chars + chars > HERE_CHARS:
+            if n_chars + chars > MAX_MOLECULES:
                 self._judge_together(task, asked, together, scores)
                 together, n_chars = [], 0
             together.append(at)

@@ -18,13 +18,13 @@ from concurrent.futures import Future
 from typing import Any, Final, Unpack
 
 from relfast.engine.job import Job, make_job
+from relfast.engine.judged_texts import own
 from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import check_records, columns_of
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.needs import level_of_caller
 from relfast.engine.online.pending import Begun, PendingScore, delivered
 from relfast.engine.online.routes import Routes
-from relfast.engine.online.text_route import own
 from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
@@ -174,7 +174,7 @@ class Scorer:
         question
             The question's text; tasks whose `Task.strict_needs` name it look at it, and SeqBench does.
         """
-        return self._routes.score(task, answer, response, question)
+        return own(self._routes.kept(task, answer, response, question))
 
     def score_at_once(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -232,6 +232,8 @@ class Scorer:
             deliver(begun)
         return future
 
+    # many
+
     def kept_scores(
         self,
         tasks: str | Sequence[str | None] | None,
@@ -241,9 +243,7 @@ class Scorer:
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
         """`scores` for who only reads them, as `kept_score`; their ``index`` says nothing."""
-        return _rows_of(self._routes.kept_batch(columns_of(tasks, answers, responses, questions)))
-
-    # many
+        return self._routes.kept_batch(columns_of(tasks, answers, responses, questions))
 
     def score(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
         """One `Score` per sample of each record (a dict in any input dialect), in order.
@@ -300,8 +300,7 @@ class Scorer:
         UsageError
             The sequences differ in length, or one of them is a single text or answer.
         """
-        scores = self._routes.score_batch(columns_of(tasks, answers, responses, questions))
-        return scores if isinstance(scores, ScoreBatch) else ScoreBatch.of(scores)
+        return ScoreBatch.of(self.scores(tasks, answers, responses, questions=questions))
 
     def scores(
         self,
@@ -312,7 +311,8 @@ class Scorer:
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
         """The rows of `score_batch` alone; it raises what that raises."""
-        return _rows_of(self._routes.score_batch(columns_of(tasks, answers, responses, questions)))
+        kept = self.kept_scores(tasks, answers, responses, questions=questions)
+        return [own(row, at) for at, row in enumerate(kept)]
 
     def rewards(
         self,
@@ -331,10 +331,7 @@ class Scorer:
         UsageError
             The sequences differ in length.
         """
-        scores = self._routes.kept_batch(columns_of(tasks, answers, responses, questions))
-        if isinstance(scores, ScoreBatch):
-            rewards: list[float | None] = scores.reward.tolist()  # each has one
-            return rewards
+        scores = self.kept_scores(tasks, answers, responses, questions=questions)
         return [self.value_of(score) if score.reward is None else score.reward for score in scores]
 
     def value_of(self, score: Score) -> float | None:
@@ -354,10 +351,6 @@ class Scorer:
         """In a forked child, which has none of the parent's threads and workers."""
         self._isolated.abandon()
         self._start_anew()
-
-
-def _rows_of(scores: list[Score] | ScoreBatch) -> list[Score]:
-    return [*scores.rows] if isinstance(scores, ScoreBatch) else scores
 
 
 _embedding_turn = threading.Lock()

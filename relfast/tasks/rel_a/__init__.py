@@ -55,10 +55,8 @@ TASKS: Final = tuple(
         text_kernel=TextKernel(
             number,
             "relfast.tasks.rel_a.score:details",
-            number_of="relfast.tasks.rel_a.score:number_of",
-            value_of="relfast.tasks.rel_a.score:value_of",
-            gold_key="relfast.tasks.rel_a.score:gold_key",
         ),
+        of_texts="relfast.tasks.text_judge:open_texts",
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
         generated_with="relfast.tasks.rel_a.generate:MatrixParameters" if name <= "REL-A4" else None,
         shown="relfast.tasks.rel_a.display:DISPLAY",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
 from typing import Final, NamedTuple
 
 from relfast.records import Extracted, Options
@@ -31,12 +30,7 @@ def vote(claim: Homoplasy) -> int:
     The sum over distinct taxa of their scattered FNV-1a hashes, which `relfast_kernels.text.rel_b` computes
     too.
     """
-    return vote_of(claim.label, set(claim.taxa))
-
-
-def vote_of(label: str | None, taxa: Set[str]) -> int:
-    """`vote` of a label and a set of taxa."""
-    return sum(map(_share, taxa), 3 if label == "yes" else 2) & 0xFFFF_FFFF
+    return sum(map(_share, set(claim.taxa)), 3 if claim.label == "yes" else 2) & 0xFFFF_FFFF
 
 
 def _share(taxon: str) -> int:
@@ -81,9 +75,4 @@ def _extract_strict(response: object, reasoning: tuple[tuple[str, str], ...] = (
     label, taxa, reason = read_claim(response, reasoning)
     if label is None:
         return Extracted(NOTHING, found=False, reason=reason)
-    return Extracted(value_of(label, taxa))
-
-
-def value_of(label: int | None, taxa: Sequence[int]) -> Homoplasy:
-    """The claim of a label and taxa that the kernel has numbered."""
-    return Homoplasy(LABELS[label or 0], [*map(str, taxa)])
+    return Extracted(Homoplasy(LABELS[label], [*map(str, taxa)]))

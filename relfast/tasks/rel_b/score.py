@@ -1,23 +1,20 @@
 """Scoring REL-B1: the right label and, for a yes, the right taxa.
 
-Beside `score` stand the form of gold, what the text kernel's numbers mean in rows, and `judged`: claims that
-the kernel has read, held against gold for rewards. Gold comes with many rollouts: what its taxa are called is
-remembered.
+Beside `score` stand the form of gold and what the text kernel's numbers mean in rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
-from relfast.records import Batch, Extracted, Judged, Outcome, Record
-from relfast.tasks.base import MAX_SAID
+from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.checks import check_label, is_int, kind_of, shown
 from relfast.tasks.facts import Problem
 from relfast.tasks.rel_b import UNDEFINED, RelBOptions
 from relfast.tasks.rel_b import extract as reading
-from relfast.tasks.rel_b.extract import LABELS, Homoplasy, vote, vote_of
-from relfast.tasks.rel_b.names import NAMES, gold_names, plain_name
+from relfast.tasks.rel_b.extract import LABELS, Homoplasy, vote
+from relfast.tasks.rel_b.names import gold_names, plain_name
 
 NO_SCORE: Final = {"precision": UNDEFINED, "recall": UNDEFINED, "f1": UNDEFINED}
 
@@ -154,12 +151,7 @@ def said(details: Mapping[str, Any]) -> str | None:
     label, taxa = details["pred_label"], details["pred_taxa"]
     if label is None:
         return None
-    return as_text(label, set(taxa))
-
-
-def as_text(label: str, taxa: Set[str]) -> str:
-    """`said` of a label and a set of taxa."""
-    return f"{label}: {', '.join(sorted(taxa))}" if taxa else str(label)
+    return f"{label}: {', '.join(sorted(set(taxa)))}" if taxa else str(label)
 
 
 def details(pred: int, gold: int) -> dict[str, Any]:
@@ -174,88 +166,6 @@ def strict_gold(answer: Mapping[str, Any], question: object) -> Mapping[str, Any
         return answer
     names = gold_names(taxa, question, answer.get("taxa_as"))
     return answer if names == frozenset(map(plain_name, taxa)) else {**answer, "taxa": sorted(names)}
-
-
-def gold_key(answer: object) -> str | None:
-    """The label: whichever taxa are gold's, a claim without taxa has none of them."""
-    if type(answer) is not dict:
-        return None
-    label, taxa = answer.get("label"), answer.get("taxa")
-    if type(label) is not str or type(taxa) is not list or not NAMES.issuperset(map(type, taxa)):
-        return None
-    label = label.lower()
-    return label if label == "no" or (label == "yes" and taxa) else None
-
-
-def judged(gold: frozenset[str], number: int, taxa: tuple[int, ...], options: RelBOptions) -> Judged:
-    """What `score` says under ``strict`` of a claim with taxa, against gold as `names_of` has it."""
-    label = LABELS[number]
-    assert label is not None
-    pred = frozenset(map(str, taxa))
-    if not gold:
-        metrics, correct, reason = dict(NO_SCORE), False, None
-    else:
-        counts = len(pred & gold), len(pred), len(gold)
-        metrics, correct, guessed = against(label, *counts, options.b1_min_f1)
-        reason = "guessed_taxa" if guessed else None
-    return correct, {**metrics, "reason": reason}, vote_of(label, pred), as_text(label, pred)[:MAX_SAID]
-
-
-def names_of(answer: object, question: object) -> frozenset[str] | None:
-    """The names of gold's taxa, none where its label is no; None: gold is not as it should be."""
-    if type(answer) is not dict:
-        return None
-    read = answer.get
-    written = read("taxa")
-    if type(written) is not list:
-        return None
-    # what comes with rollout after rollout is the same objects; those remembered live, and keep their ids
-    known = _known.get(id(answer))
-    if known is not None:
-        gold, its_label, its_taxa_as, asked, taxa, names = known
-        if (
-            gold is answer
-            and (asked is question or (type(question) is str and asked == question))
-            and its_label is read("label")
-            and its_taxa_as is read("taxa_as")
-            and taxa == written
-            and NAMES.issuperset(map(type, written))  # 1 is no True, which equals it
-        ):
-            return names
-    label, taxa_as = read("label"), read("taxa_as")
-    if type(label) is not str or (type(question) is not str and question is not None):
-        return None
-    found = _read(label, written, taxa_as, question)
-    if found is not None and (question is None or len(question) <= _LONGEST):
-        if len(_known) >= _MOST_GOLDS:
-            _known.clear()
-        _known[id(answer)] = _Gold(answer, label, taxa_as, question, [*written], found)
-    return found
-
-
-def _read(label: str, written: list[Any], taxa_as: object, question: str | None) -> frozenset[str] | None:
-    if not NAMES.issuperset(map(type, written)):
-        return None
-    if label.lower() == "no":
-        return frozenset()
-    return gold_names(written, question, taxa_as) if label.lower() == "yes" and written else None
-
-
-class _Gold(NamedTuple):
-    answer: dict[Any, Any]
-    label: str
-    taxa_as: object
-    question: str | None
-    """Itself: to compare a text that comes anew takes a tenth of what its hash takes."""
-    taxa: list[Any]
-    names: frozenset[str]
-
-
-_known: Final[dict[int, _Gold]] = {}
-_MOST_GOLDS: Final = 1 << 9
-_LONGEST: Final = 1 << 15
-"""Golds that are remembered, and the longest questions (in characters) that are: those of a step, 16 MB at
-most in questions of ASCII that are held nowhere else."""
 
 
 def check(answer: Mapping[str, Any]) -> Iterator[Problem]:

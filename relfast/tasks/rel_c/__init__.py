@@ -44,10 +44,8 @@ C1: Final = Task(
     text_kernel=TextKernel(
         8,
         "relfast.tasks.rel_c.isomer_set:details",
-        number_of="relfast.tasks.rel_c.isomer_set:number_of",
-        value_of="relfast.tasks.rel_c.isomer_set:value_of",
-        gold_key="relfast.tasks.rel_c.isomer_set:gold_key",
     ),
+    of_texts="relfast.tasks.text_judge:open_texts",
     generator="relfast.tasks.rel_c.generate",
     generated_with="relfast.tasks.rel_c.parameters:IsomerSetParameters",
     shown="relfast.tasks.rel_c.display:C1",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from relfast_kernels.smiles.layouts import (
@@ -38,10 +38,10 @@ from relfast.chem.clean_text import flaw_of_text
 from relfast.chem.common_substructure import MAX_STEPS, MOLECULES, SHORT_STEPS
 from relfast.chem.common_substructure import Golds as Motifs
 from relfast.chem.smiles_table import FLAWS, KEPT_NUMBERS, SmilesTable, joined, lazy_memory, simple_table
-from relfast.records import Outcome, Record
-from relfast.tasks.base import MAX_SAID
+from relfast.records import Outcome, Record, Score
+from relfast.tasks.base import Task
 from relfast.tasks.block_rows import Block, OutcomeJudge, Outcomes, Setting
-from relfast.tasks.modules import MAX_TEXTS, JudgedText, judged_text
+from relfast.tasks.modules import MAX_TEXTS
 from relfast.tasks.rel_c import missing_isomers, motif
 from relfast.tasks.rel_c.extract import Golds, TagReader, can_read, reason_of
 from relfast.tasks.rel_c.options import RelCOptions
@@ -321,38 +321,43 @@ class TagTexts:
     judged once. Thread-safe: of what is known each step is one of a dictionary, and who comes between two of
     them at most has an answer judged again."""
 
-    def __init__(self, judge: TagJudge, metrics: tuple[str, ...]) -> None:
-        self._judge, self.metrics = judge, metrics
-        self._known: dict[Answer, JudgedText] = {}
+    def __init__(
+        self, judge: TagJudge, row_of: Callable[[Outcome], Score], known: Callable[[], object]
+    ) -> None:
+        self._judge, self._row_of, self._tell_known = judge, row_of, known
+        self._known: dict[Answer, Score] = {}
 
     @property
     def is_full(self) -> bool:
         """Whether there may be no room for more."""
         return not self._judge.has_room(MAX_TEXTS)
 
-    def gold(self, answer: object) -> int:
+    def gold(self, answer: object, question: object) -> int:
         """The number of a gold; -1 for one that kernels cannot read."""
         return self._judge.number(answer) if type(answer) is dict else -1
 
-    def judge(self, golds: Sequence[int], texts: Sequence[str]) -> tuple[list[JudgedText | None], int]:
-        """What each of some texts is worth against its gold, and how many of their answers were known."""
+    def one(self, gold: int, text: str) -> Score | None:
+        """The row of a text."""
+        return self.many((gold,), (text,))[0]
+
+    def many(self, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
+        """The rows of some texts."""
         judge, known = self._judge, self._known
         read = judge.reader()
         read.read_texts(texts, golds)
-        judged: list[JudgedText | None] = []
+        rows: list[Score | None] = []
         new: dict[Answer, int] = {}
         again: list[tuple[int, int]] = []
         for at, (gold, (n, start, end, how)) in enumerate(zip(golds, read.rows, strict=True)):
             answer = gold, how, read.said[start : end - 1] if n > 0 else ""
-            one = None
+            row = None
             if n != LEFT_TO_PYTHON:
-                one = known.get(answer)
-                if one is None:
-                    first = new.setdefault(answer, at)
-                    if first != at:
-                        again.append((at, first))
-            judged.append(one)
-        n_known = len(judged) - judged.count(None) + len(again)
+                row = known.get(answer)
+                if row is not None:
+                    self._tell_known()
+                elif (first := new.setdefault(answer, at)) != at:
+                    again.append((at, first))
+            rows.append(row)
         if new:
             if len(known) >= KNOWN:
                 known.clear()
@@ -361,15 +366,17 @@ class TagTexts:
                 outcome, said = outcomes[at], answer[2]
                 if outcome is None:
                     continue
-                one = judged_text(outcome, ", ".join(sorted(said.split("\n")))[:MAX_SAID] if said else None)
-                judged[at] = one
+                if said:
+                    outcome.details = {"pred": judge.shown(said, 1)}
+                rows[at] = row = self._row_of(outcome)
                 if len(said) <= MAX_KNOWN_CHARS:
-                    known[answer] = one
+                    known[answer] = row
             for at, first in again:
-                judged[at] = judged[first]
-                n_known -= judged[at] is None
+                rows[at] = rows[first]
+                if rows[at] is not None:
+                    self._tell_known()
         judge.readers.append(read)
-        return judged, n_known
+        return rows
 
 
 # What `relfast.tasks.rel_c` names; each gives None where the options or missing machine code do not allow it
@@ -385,19 +392,21 @@ def open_isomers(setting: Setting) -> IsomersJudge | None:
     return _isomers_judge(setting.options, setting.details)
 
 
-def open_motif_texts(options: RelCOptions, threads: int) -> TagTexts | None:
-    """The judge of texts for REL-C2; ``threads`` are not used."""
+def open_motif_texts(
+    task: Task, options: RelCOptions, row_of: Callable[[Outcome], Score], known: Callable[[], object]
+) -> TagTexts | None:
+    """The judge of texts for REL-C2."""
     # no search takes longer than 10 ms, and to stop it and begin it anew would take longer still
     judge = _motif_judge(options, False, MAX_STEPS)
-    metrics = (*motif.metrics_of(False, False, 0.0), *(("overlap_skill", "reason") if options.strict else ()))
-    return None if judge is None else TagTexts(judge, metrics)
+    return None if judge is None else TagTexts(judge, row_of, known)
 
 
-def open_isomer_texts(options: RelCOptions, threads: int) -> TagTexts | None:
-    """The judge of texts for REL-C3; ``threads`` are not used."""
+def open_isomer_texts(
+    task: Task, options: RelCOptions, row_of: Callable[[Outcome], Score], known: Callable[[], object]
+) -> TagTexts | None:
+    """The judge of texts for REL-C3."""
     judge = _isomers_judge(options, False)
-    metrics = (*missing_isomers.measures(0, 0, 0), *(("reason",) if options.strict else ()))
-    return None if judge is None else TagTexts(judge, metrics)
+    return None if judge is None else TagTexts(judge, row_of, known)
 
 
 def _motif_judge(options: RelCOptions, details: bool, steps: int) -> MotifJudge | None:

@@ -1,0 +1,223 @@
+"""Texts that kernels judge where they are asked for, a task at a time.
+
+No record is made, and no outcome where the same answer has been held against the same gold before: its row is
+kept, and who only reads gets that. What a `relfast.tasks.modules.TextJudge` cannot read takes the ordinary
+way (`relfast.engine.scoring`).
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+from relfast.json_text import is_plain, once_decoded
+from relfast.records import Outcome, Record, Score
+from relfast.tasks import TASKS
+from relfast.tasks.base import Task
+from relfast.tasks.modules import MAX_TEXTS, TextJudge
+from relfast.tasks.options import AllOptions
+
+_log: Final = logging.getLogger("relfast")
+
+MAX_MOLECULES: Final = 20_000
+"""Longest response about molecules that is judged in the host, in characters: 1,000 of them, some 5 ms."""
+
+MAX_CHARS: Final = 1_000_000
+"""Longest response of any other kind."""
+
+_RETRY_SECONDS: Final = 2.0
+"""How often it is looked whether kernels have been compiled meanwhile."""
+
+
+def own(row: Score, index: int = 0, id: Any = None, sample: int = 0) -> Score:
+    """A copy of a row that may be somebody else's too, for its caller to keep."""
+    return Score(
+        index,
+        id,
+        row.task,
+        sample,
+        row.status,
+        row.correct,
+        row.reward,
+        row.metrics.copy(),
+        row.error,
+        row.vote,
+        row.pred,
+    )
+
+
+class JudgedTexts:
+    """Texts of one task. Thread-safe.
+
+    Parameters
+    ----------
+    open_judge
+        Gives an empty judge. The first one is ``judge``.
+    """
+
+    def __init__(self, task: Task, judge: TextJudge, open_judge: Callable[[], TextJudge | None]) -> None:
+        self._name, self._can_hang = task.name, task.can_hang
+        self._judge, self._open = judge, open_judge
+        self._most = MAX_MOLECULES if task.can_hang else MAX_CHARS
+
+    def kept(self, answer: object, response: str, question: object) -> Score | None:
+        """The row of one response, which may be that of others too: nothing in it may be changed. None where
+        it takes the ordinary way.
+
+        Parameters
+        ----------
+        answer
+            Gold, or the text that holds it.
+        """
+        if type(answer) is str:
+            answer = once_decoded(answer)
+        judge = self._judge
+        gold = judge.gold(answer, question)
+        if gold < 0 and judge.is_full:
+            judge = self._renew()
+            gold = judge.gold(answer, question)
+        if gold < 0 or len(response) > self._most or (self._can_hang and not is_plain(answer)):
+            return None
+        try:
+            return judge.one(gold, response)
+        except UnicodeEncodeError:
+            return None
+        except Exception as error:
+            tell(f"the kernel that reads {self._name}", error)
+            return None
+
+    def rows(self, records: Sequence[Record]) -> list[Score | None]:
+        """The rows of records of the task, in order; None for those that take the ordinary way."""
+        kept = self.kept_all(
+            [record.answer for record in records],
+            [record.response for record in records],
+            [record.question for record in records],
+        )
+        return [
+            None if row is None else own(row, record.index, record.id, record.sample)
+            for row, record in zip(kept, records, strict=True)
+        ]
+
+    def kept_all(
+        self, answers: Sequence[object], responses: Sequence[object], questions: Sequence[object] | None
+    ) -> list[Score | None]:
+        """`kept` of many responses, in order; what is no text takes the ordinary way."""
+        rows: list[Score | None] = []
+        for first in range(0, len(responses), MAX_TEXTS):
+            some = slice(first, first + MAX_TEXTS)
+            rows += self._kept_some(
+                answers[some], responses[some], None if questions is None else questions[some]
+            )
+        return rows
+
+    def _kept_some(
+        self, answers: Sequence[object], responses: Sequence[object], questions: Sequence[object] | None
+    ) -> list[Score | None]:
+        judge = self._renew() if self._judge.is_full else self._judge
+        golds: list[int] = []
+        texts: list[str] = []
+        places: list[int] = []
+        known: object = None
+        about: object = None
+        gold = -1
+        for at, (answer, response) in enumerate(zip(answers, responses, strict=True)):
+            question = None if questions is None else questions[at]
+            if at == 0 or answer is not known or question is not about:
+                known, about = answer, question  # most often those of the rollout before it
+                given = once_decoded(answer) if type(answer) is str else answer
+                gold = judge.gold(given, question)
+                if gold >= 0 and self._can_hang and not is_plain(given):
+                    gold = -1
+            if gold >= 0 and type(response) is str and len(response) <= self._most:
+                golds.append(gold)
+                texts.append(response)
+                places.append(at)
+        found = self._kept_texts(judge, golds, texts) if texts else []
+        if len(found) == len(responses):
+            return found
+        rows: list[Score | None] = [None] * len(responses)
+        for at, row in zip(places, found, strict=True):
+            rows[at] = row
+        return rows
+
+    def _kept_texts(self, judge: TextJudge, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
+        try:
+            return judge.many(golds, texts)
+        except UnicodeEncodeError:
+            if len(texts) == 1:
+                return [None]
+            return [self._kept_texts(judge, [g], [t])[0] for g, t in zip(golds, texts, strict=True)]
+        except Exception as error:
+            tell(f"the kernel that reads {self._name}", error)
+            return [None] * len(texts)
+
+    def _renew(self) -> TextJudge:
+        """Begin with an empty judge; who is at work with the old one goes on with it."""
+        new = self._open()
+        assert new is not None, "there was one before"
+        self._judge = new
+        return new
+
+
+class Judges:
+    """The judges of a job, opened at first use where their kernels are there, or some seconds after they have
+    come. Thread-safe.
+
+    Parameters
+    ----------
+    row_of
+        Makes the row of a task's outcome, without a place.
+    known
+        Called for each text whose answer was judged before.
+    """
+
+    def __init__(
+        self,
+        options: AllOptions,
+        row_of: Callable[[Task, Outcome], Score],
+        *,
+        known: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._options, self._row_of, self._known = options, row_of, known
+        self.found: dict[str, JudgedTexts] = {}
+        self._looked: dict[str, float] = {}
+
+    def of(self, name: str) -> JudgedTexts | None:
+        """That of a task; None where its texts take the ordinary way."""
+        found = self.found.get(name)
+        if found is not None or name not in TASKS:
+            return found
+        now = time.monotonic()
+        if now - self._looked.get(name, -_RETRY_SECONDS) < _RETRY_SECONDS:
+            return None
+        self._looked[name] = now
+        task = TASKS[name]
+        open_judge = partial(task.text_judge, self._options, partial(self._row_of, task), self._known)
+        judge = open_judge()
+        if judge is None:
+            return None
+        # of several threads that come here at once the first one's counts
+        return self.found.setdefault(name, JudgedTexts(task, judge, open_judge))
+
+
+_told_of: Final[set[str]] = set()
+
+
+def tell(what: str, error: Exception) -> None:
+    """Log that ``what`` (one of a few texts) failed and the ordinary way was taken; once a process.
+
+    No warning, which may be turned into an error: what is scored does not suffer.
+    """
+    if what in _told_of:
+        return
+    _told_of.add(what)
+    _log.warning(
+        "relfast: %s failed (%s: %.200s); such responses are scored the ordinary way, to the same scores but"
+        " slower. Please report it. (Said once.)",
+        what,
+        type(error).__name__,
+        error,
+    )

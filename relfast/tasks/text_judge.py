@@ -1,0 +1,428 @@
+"""REL-A, REL-B1 and REL-C1 where kernels read: golds as `relfast_kernels.text` takes them, what its keys say,
+and `KernelTexts`, which scores texts at hand.
+
+What a kernel cannot say (gold of another form, a lone surrogate, a response of megabytes) the task's scorer
+does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import struct
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import orjson
+from relfast_kernels.compiled import native
+from relfast_kernels.layouts import (
+    CORRECT,
+    CUTS,
+    FOUND,
+    GOLD_COLUMNS,
+    GOLD_FIELDS,
+    GOLD_PARTS,
+    GOLD_SHIFT,
+    GOLD_VALUE_SHIFT,
+    GOLD_YES,
+    IS_CUT,
+    JUDGE_GOLDS,
+    JUDGE_PARTS,
+    JUDGE_RECORDS,
+    JUDGE_SCRATCH,
+    JUDGE_SETTINGS,
+    JUDGE_SIZE,
+    JUDGE_WORK,
+    KEEPS,
+    KEY_COUNT,
+    KEY_REASON,
+    KEY_VALUE,
+    MAX_TAXA,
+    MAX_TOKENS,
+    PATTERN_WORK,
+    PRED_SHIFT,
+    PRED_VALUE_SHIFT,
+    REASON_SHIFT,
+    REASONS,
+    RECORD_COLUMNS,
+    RECORD_KEY,
+    RECORD_PRED,
+    RECORD_PRED_END,
+    RECORD_TEXT,
+    RECORD_TEXT_END,
+    RECORD_VOTE,
+    SET_DETAILS,
+    SET_LEAST,
+    SET_SIZE,
+    SET_STRICT,
+    SET_STRIP,
+    TAXA_SLOTS,
+    TOKEN_COLUMNS,
+    TP_SHIFT,
+    WORK_PARTS,
+)
+from relfast_kernels.text.columns import MOST_MEMBERS
+
+from relfast.records import Options, Outcome, Score
+from relfast.tasks.base import Task, resolve
+from relfast.tasks.facts import TextKernel
+from relfast.tasks.modules import MAX_TEXTS
+from relfast.tasks.reasoning import read_strictly, strip_reasoning
+
+
+def lazy_buffer(size: int) -> ctypes.Array[ctypes.c_char]:
+    """Zeros that take memory only where they are touched, and of which a forked child has its own: pages that
+    could be shared also take the system twice as long to find."""
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return (ctypes.c_char * size).from_buffer(memory)
+
+
+def numbers(n: int) -> ctypes.Array[ctypes.c_int64]:
+    return (ctypes.c_int64 * n)()
+
+
+_GOLD_NUMBERS: Final = 4
+"""Numbers that a kernel keeps of the gold it works with."""
+
+
+class WorkSpace:
+    """What a kernel works with beside what it is given; ``places`` says where."""
+
+    def __init__(self) -> None:
+        self._parts = [
+            lazy_buffer(8 * size)
+            for size in (
+                TOKEN_COLUMNS * MAX_TOKENS,
+                2 * MAX_TOKENS,
+                2 * MAX_TOKENS,
+                MOST_MEMBERS,
+                _GOLD_NUMBERS,
+                4 * MAX_TAXA,
+                2 * (TAXA_SLOTS + 1),
+                PATTERN_WORK,
+            )
+        ]
+        self.places = (ctypes.c_int64 * WORK_PARTS)(*map(ctypes.addressof, self._parts))
+
+
+# golds
+
+
+def compared_gold(kernel: TextKernel, strict: bool, answer: Any, question: object) -> Any:
+    """Gold as the policy compares it: itself, or another of its form."""
+    if not strict or kernel.strict_gold is None:
+        return answer
+    return resolve(kernel.strict_gold)(answer, question)
+
+
+def gold_text(answer: object) -> bytes:
+    """The JSON of what the kernel reads of gold; of gold that is none, JSON that it does not take."""
+    if not isinstance(answer, Mapping):
+        return b"0"
+    try:
+        return orjson.dumps({name: answer[name] for name in GOLD_FIELDS if name in answer})
+    except (TypeError, ValueError, RecursionError):
+        return b"0"
+
+
+def least_measure(options: Options, kernels: Sequence[TextKernel]) -> int:
+    """The smallest measure of a right answer, as the bits of a float; 0 where no kernel has one."""
+    for kernel in kernels:
+        if kernel.least is not None:
+            return int.from_bytes(struct.pack("<d", getattr(options, kernel.least)), "little")
+    return 0
+
+
+_ROW: Final = struct.Struct(f"{GOLD_COLUMNS}q")
+
+
+class PreparedGolds:
+    """Golds by number, as the kernel takes them; ``about`` says where they are.
+
+    Parameters
+    ----------
+    most, most_bytes
+        So many golds, and bytes of their JSON, have room.
+    slots
+        Places to find golds by digest, a power of two; which golds are there is the caller's.
+    """
+
+    def __init__(self, most: int, most_bytes: int, slots: int = 1) -> None:
+        sizes = most_bytes, most, slots, slots
+        columns = 1, _ROW.size, 8, 8
+        self._memory = [lazy_buffer(n * size) for n, size in zip(sizes, columns, strict=True)]
+        self._text, self._rows, *others = (memoryview(part).cast("B") for part in self._memory)
+        self.digests, self.numbers = (part.cast("q") for part in others)
+        self.n = self.used = 0
+        self._most, self._most_bytes = most, most_bytes
+        places = [ctypes.addressof(part) for part in self._memory]
+        self.about = (ctypes.c_int64 * (2 * GOLD_PARTS))(
+            *(number for pair in zip(places, sizes, strict=True) for number in pair)
+        )
+
+    def has_room(self, n: int) -> bool:
+        """Whether there is room for ``n`` more, as golds are."""
+        return self.n + n <= self._most and self.used <= self._most_bytes // 2
+
+    def add(self, task: int, text: bytes, id: bytes = b"") -> int:
+        """The number of a gold from now on: that of its task, its JSON and that of its rows' id; -1 without
+        room."""
+        begin = self.used
+        middle, end = begin + len(text), begin + len(text) + len(id)
+        if end > self._most_bytes or self.n == self._most:
+            return -1
+        self._text[begin:end] = text + id
+        _ROW.pack_into(self._rows, _ROW.size * self.n, task, begin, middle, middle, end)
+        self.n, self.used = self.n + 1, end
+        return self.n - 1
+
+
+# keys
+
+_COUNT_SHIFTS: Final = (TP_SHIFT, PRED_SHIFT, GOLD_SHIFT)
+
+
+def outcome_of(kernel: TextKernel, key: int, *, strict: bool, details: bool) -> Outcome:
+    """The outcome that a key stands for, without a vote; lists in its details are empty."""
+    metrics: dict[str, Any] = {}
+    shown: dict[str, Any] = {}
+    if kernel.metrics is not None:
+        counts = (key >> shift & KEY_COUNT for shift in _COUNT_SHIFTS)
+        metrics = resolve(kernel.metrics)(bool(key & GOLD_YES), *counts)
+    if strict:
+        metrics["reason"] = REASONS[key >> REASON_SHIFT & KEY_REASON]
+    if details:
+        values = (key >> shift & KEY_VALUE for shift in (PRED_VALUE_SHIFT, GOLD_VALUE_SHIFT))
+        shown = resolve(kernel.details)(*values)
+    return Outcome(bool(key & CORRECT), metrics, shown, found=bool(key & FOUND))
+
+
+# texts at hand
+
+MOST_GOLDS: Final = 1 << 14
+MOST_BYTES: Final = 1 << 23
+MOST_KNOWN: Final = 1 << 12
+"""Golds, bytes of their JSON, and outcomes that are kept: gold may hold any number."""
+
+MOST_ASKED: Final = 1 << 9
+SAME_GOLD: Final = 8
+"""Questions that are kept, and how many of them of one gold: those of a step."""
+
+SCRATCH: Final = 1 << 24
+"""Bytes of work space, of which a text takes up to sixteen times its size."""
+
+LONG: Final = 1_000_000
+"""From so many bytes on, a kernel lets go of the interpreter's lock: in 2 ms, and other threads are not kept
+waiting for longer than they wait for each other (5 ms, `sys.getswitchinterval`)."""
+
+
+class _Place:
+    """What a kernel works with, for one thread at a time; and references to what it is called with."""
+
+    __slots__ = ("_alive", "context", "failure", "result", "rows", "said")
+
+    def __init__(self, settings: ctypes.Array[ctypes.c_int64], golds: PreparedGolds) -> None:
+        work, scratch = WorkSpace(), lazy_buffer(SCRATCH)
+        records, context = numbers(MAX_TEXTS * RECORD_COLUMNS), numbers(JUDGE_PARTS)
+        for part, memory in (
+            (JUDGE_RECORDS, records),
+            (JUDGE_SETTINGS, settings),
+            (JUDGE_GOLDS, golds.about),
+            (JUDGE_WORK, work.places),
+            (JUDGE_SCRATCH, scratch),
+        ):
+            context[part] = ctypes.addressof(memory)
+        context[JUDGE_SIZE] = SCRATCH
+        self.rows, self.said = memoryview(records).cast("B").cast("q"), memoryview(scratch).cast("B")
+        self.result, self.failure = ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_void_p())
+        self.context = ctypes.byref(context)
+        self._alive = work, scratch, golds, settings
+
+
+class KernelTexts:
+    """A `relfast.tasks.modules.TextJudge` of a task that has a `TextKernel`. Thread-safe.
+
+    Parameters
+    ----------
+    functions
+        Those of the native unit ``text``.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        options: Options,
+        row_of: Callable[[Outcome], Score],
+        functions: Mapping[str, Callable[..., int]],
+    ) -> None:
+        kernel = task.text_kernel
+        assert kernel is not None
+        self._kernel, self._options, self._row_of = kernel, options, row_of
+        self._judge, self._judge_long = (
+            functions[name].__wrapped__  # type: ignore[attr-defined]
+            for name in ("judge", "judge_long")
+        )
+        cuts = options.strict or options.strip_reasoning
+        self._cuts_here = cuts and bool(options.reasoning)
+        """Whether there are marks of reasoning that no kernel knows."""
+        self._settings = settings = numbers(SET_SIZE)
+        settings[SET_STRIP] = IS_CUT if self._cuts_here else CUTS if cuts else KEEPS
+        settings[SET_DETAILS], settings[SET_STRICT] = True, options.strict
+        settings[SET_LEAST] = least_measure(options, [kernel])
+        self._asks = options.strict and kernel.strict_gold is not None
+        self._lists = [name for name, value in resolve(kernel.details)(0, 0).items() if value == []]
+        """Of a row's texts those that a kernel lists."""
+        self._golds = PreparedGolds(MOST_GOLDS, MOST_BYTES)
+        self._adding = threading.Lock()
+        read = [name for name in GOLD_FIELDS if name in task.gold.keys[0]]
+        self._field = read[0] if len(read) == 1 else None
+        """The one member of gold that is read, if there are not several."""
+        self._by_value: dict[str | int, int] = {}
+        self._numbers: dict[bytes, int] = {}
+        self._asked: dict[bytes, list[tuple[object, int]]] = {}
+        self._known: dict[Any, Score] = {}
+        self._places: list[_Place] = []
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be no room for more."""
+        return not self._golds.has_room(MAX_TEXTS)
+
+    def gold(self, answer: object, question: object = None) -> int:
+        """The number of a gold; -1 for one that is no JSON, and without room."""
+        if type(answer) is not dict:
+            return -1
+        value = answer.get(self._field)
+        known = self._by_value.get(value) if type(value) is str or type(value) is int else None
+        if known is not None:
+            return known
+        try:
+            if self._asks:
+                return self._asked_gold(answer, question)
+            number = self._add(orjson.dumps({name: answer[name] for name in GOLD_FIELDS if name in answer}))
+        except (TypeError, ValueError, RecursionError):
+            return -1
+        if self._field and number >= 0 and (type(value) is str or type(value) is int):
+            self._by_value[value] = number
+        return number
+
+    def _asked_gold(self, answer: dict[Any, Any], question: object) -> int:
+        """The same where ``strict`` reads gold with its question. Questions are compared, not hashed: that
+        takes a tenth of the time."""
+        text = orjson.dumps(answer)
+        asked = self._asked.get(text)
+        for other, number in asked or ():
+            if other is question or (type(question) is str and other == question):
+                return number
+        found = self._add(gold_text(compared_gold(self._kernel, True, answer, question)))
+        if asked is None or len(asked) >= SAME_GOLD:
+            if len(self._asked) >= MOST_ASKED:
+                self._asked = {}
+            asked = self._asked[text] = []
+        asked.append((question, found))
+        return found
+
+    def _add(self, text: bytes) -> int:
+        """The number of the gold that a text says; -1 without room."""
+        number = self._numbers.get(text)
+        if number is None:
+            with self._adding:
+                number = self._numbers.get(text, -1)
+                if number < 0:
+                    number = self._golds.add(self._kernel.number, text)
+                    if number >= 0:
+                        self._numbers[text] = number
+        return number
+
+    def one(self, gold: int, text: str) -> Score | None:
+        """The row of a text."""
+        if self._cuts_here:
+            return self.many((gold,), (text,))[0]
+        data = text.encode()
+        place = self._place()
+        rows, size = place.rows, len(data)
+        rows[RECORD_KEY], rows[RECORD_TEXT_END] = gold, size
+        if (self._judge if size <= LONG else self._judge_long)(
+            place.result, place.failure, data, 1, place.context
+        ):
+            raise RuntimeError("the kernel that scores responses failed")
+        found = rows[RECORD_KEY]
+        row = self._known.get(found)
+        if row is None and found >= 0:
+            row = self._row(place, 0)
+        self._places.append(place)
+        return row
+
+    def many(self, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
+        """The rows of some texts."""
+        if self._cuts_here:
+            texts, reasons = self._cut(texts)
+            found = self._rows(golds, [*map(str.encode, texts)])
+            return [row if why is None else None for row, why in zip(found, reasons, strict=True)]
+        return self._rows(golds, [*map(str.encode, texts)])
+
+    def _cut(self, texts: Sequence[str]) -> tuple[list[str], list[str | None]]:
+        """Texts without reasoning, and why some of them are no answer."""
+        marks = self._options.reasoning
+        if not self._options.strict:
+            return [strip_reasoning(text, marks) for text in texts], [None] * len(texts)
+        cut = [read_strictly(text, marks) for text in texts]
+        return [text for text, _ in cut], [reason for _, reason in cut]
+
+    def _rows(self, golds: Sequence[int], texts: Sequence[bytes]) -> list[Score | None]:
+        place = self._place()
+        rows, n, end = place.rows, len(texts), 0
+        for k in range(n):
+            at = k * RECORD_COLUMNS
+            rows[at + RECORD_KEY], rows[at + RECORD_TEXT] = golds[k], end
+            end += len(texts[k])
+            rows[at + RECORD_TEXT_END] = end
+        if (self._judge if end <= LONG else self._judge_long)(
+            place.result, place.failure, b"".join(texts), n, place.context
+        ):
+            raise RuntimeError("the kernel that scores responses failed")
+        known = self._known
+        keys = rows[RECORD_KEY : n * RECORD_COLUMNS : RECORD_COLUMNS].tolist()
+        found = [
+            None if key < 0 else known.get(key) or self._row(place, k * RECORD_COLUMNS)
+            for k, key in enumerate(keys)
+        ]
+        self._places.append(place)
+        return found
+
+    def _place(self) -> _Place:
+        try:
+            return self._places.pop()
+        except IndexError:  # as many as threads are in here
+            return _Place(self._settings, self._golds)
+
+    def _row(self, place: _Place, at: int) -> Score:
+        """The row of a record that has its key; it is kept."""
+        rows = place.rows
+        key = rows[at + RECORD_KEY]
+        known_as: Any = key
+        said = b""
+        if self._lists:
+            said = bytes(place.said[rows[at + RECORD_PRED] : rows[at + RECORD_PRED_END]])
+            known_as = key, said
+            row = self._known.get(known_as)
+            if row is not None:
+                return row
+        outcome = outcome_of(self._kernel, key, strict=self._options.strict, details=True)
+        outcome.vote = rows[at + RECORD_VOTE] if outcome.found else None
+        for name in self._lists:
+            outcome.details[name] = orjson.loads(said)
+        row = self._row_of(outcome)
+        if len(self._known) >= MOST_KNOWN:
+            self._known = {}
+        self._known[known_as] = row
+        return row
+
+
+def open_texts(
+    task: Task, options: Options, row_of: Callable[[Outcome], Score], known: Callable[[], object]
+) -> KernelTexts | None:
+    """A judge of texts, which does not tell what was ``known``; None without machine code."""
+    functions = native.load("text")
+    return None if functions is None else KernelTexts(task, options, row_of, functions)
