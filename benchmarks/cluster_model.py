@@ -25,7 +25,7 @@ def constants(text: Path, chemistry: Callable[[int], Json]) -> Json:
     from relfast.distributed.parts import chunks_of, find_inputs, measure
     from relfast.engine.job import make_job
     from relfast.records import Score
-    from relfast.stats.samples import SAMPLE
+    from relfast.stats.prompts import SAMPLE
     from relfast.stats.summary import summarize
     from relfast.stats.tally import Tally
 

@@ -85,7 +85,7 @@ def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytes
     """Compile time, on its own: an empty cache, numba and LLVM to the object file. As a smoke test, this
     process compiles, which has numba loaded, and a small unit."""
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
-    unit = "prompts" if benchmark.disabled else "text"
+    unit = "align" if benchmark.disabled else "text"
     command = [sys.executable, "-c", f"from relfast_kernels.compiled import native; native.build({unit!r})"]
 
     def compile_text() -> None:

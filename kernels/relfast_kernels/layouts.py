@@ -164,18 +164,9 @@ TEMPLATE_SLOTS: Final = 1 << 14
 """Places of the set of templates, by key."""
 
 SAMPLE_BYTES: Final = 14
-"""A sample: task (1 byte), prompt hash (8), vote (4), correct (1); `relfast.stats.samples.SAMPLE`."""
+"""A sample: task (1 byte), prompt hash (8), vote (4), correct (1); `relfast.stats.prompts.SAMPLE`."""
 SAMPLE_FURTHER: Final = 128
 """Added to the task of samples that are not the first of their line."""
-
-# Prompts: samples counted by prompt (`relfast_kernels.prompts`)
-
-KIND_TASK, KIND_SAMPLES, KIND_RIGHT, KIND_WINNERS, KIND_WINNERS_RIGHT, KIND_COUNT = range(6)
-KIND_COLUMNS: Final = 6
-"""Columns of a kind of prompts: their task, how many samples they have and how many of them are right, how
-many votes are the most frequent, how many of those are right (0 for one sample), and how many there are."""
-VOTE_COLUMNS: Final = 3
-"""Columns of the work space of an election: vote, number, whether it is right."""
 
 # Text: responses at hand (`relfast_kernels.text.lines.judge_texts`)
 
@@ -242,12 +233,6 @@ VIOLATIONS: Final = (
 ) = range(len(VIOLATIONS))
 LEGAL: Final = -1
 """In place of a violation."""
-
-JUDGED: Final = ("violation", "violation_index", "n_actions", "exact_match", "optimal", "n_unknown")
-"""Columns of what is judged of a plan, in whole numbers. A row of zeros is that of no plan. ``n_unknown``:
-items that are no action, or act on what the maze does not have."""
-RATIOS: Final = ("progress_ratio", "precision", "recall", "f1", "legal_ratio", "walk_score")
-"""Columns of what is judged of it in fractions."""
 
 REACHED_SHARE: Final = 0.5
 """What a plan that rescues nobody can be worth at most, where the shortest one is worth 1."""

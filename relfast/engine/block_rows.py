@@ -41,7 +41,8 @@ from relfast.engine.segments import PIECE, Segment, pieces, rows_of
 from relfast.engine.text_work import kinds_of
 from relfast.json_text import encode_row
 from relfast.records import Place, Record, Score
-from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, group_of, hash_id, hash_vote
+from relfast.stats.prompts import FURTHER, SAMPLE
+from relfast.stats.samples import TASK_NUMBERS, group_of, hash_id, hash_vote
 from relfast.stats.tally import Tally, sample_of
 from relfast.stats.task_tally import TaskTally
 from relfast.tasks import TASKS

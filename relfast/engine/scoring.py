@@ -303,10 +303,6 @@ class Scoring:
             raise RuntimeError(f"{task.name} gave {len(outcomes)} scores for {len(records)} records")
         return outcomes
 
-    def score_one(self, task: Task, record: Record) -> Score:
-        """The score of one record, at once and unguarded; raises what scoring it raises."""
-        return self.score_of(task, record, self.outcomes(task, [record])[0])
-
     def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
         """The row of a record from its outcome."""
         return self.score_at(task, record.index, record.id, record.sample, outcome)

@@ -1,29 +1,25 @@
-"""Prompts from samples by machine code: no import of numpy, no sorting, and little memory."""
+"""Scored samples, 14 bytes each, counted by prompt: (samples, right samples), which is all that clustered
+errors and pass@k need, and majority votes."""
 
 from __future__ import annotations
 
-import ctypes
-import mmap
-from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping
+from struct import Struct
 from typing import Final, NamedTuple
 
-from relfast_kernels.layouts import (
-    KIND_COLUMNS,
-    KIND_COUNT,
-    SAMPLE_BYTES,
-    SAMPLE_FURTHER,
-    VOTE_COLUMNS,
-)
+from relfast_kernels.layouts import SAMPLE_FURTHER
 
+from relfast.stats.estimates import winners
 from relfast.stats.sums import ExactSum, units_of
 
-UNIT: Final = "prompts"
+SAMPLE: Final = Struct("<BQIB")
+"""One scored sample: number of its task (plus `FURTHER` unless it is the first of its line), hash of its
+prompt's id, vote (0 = none), 0 or 1 for wrong or right."""
 
-_MOST: Final = 2**31 - 2
-"""Samples that are counted: they are numbered in 32 bits."""
+FURTHER: Final = SAMPLE_FURTHER
 
-_KINDS: Final = 1 << 11
+FIELDS: Final = [("task", "u1"), ("prompt", "<u8"), ("vote", "<u4"), ("correct", "u1")]
 
 
 class Prompts(NamedTuple):
@@ -67,135 +63,75 @@ def prompts_of(kinds: Mapping[Kind, int]) -> Prompts:
     return Prompts(histogram, {n: [count, ExactSum.of(units)] for n, (count, units) in majority.items()})
 
 
-def _zeros(size: int) -> ctypes.Array[ctypes.c_char]:
-    """Memory that is taken only where it is touched, and given back with the last reference."""
-    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return (ctypes.c_char * size).from_buffer(memory)
+Counts = dict[int, Counter[Kind]]
+"""Prompts by kind, by the number of their task."""
 
 
-class WorkSpace:
-    """Memory for one count after another: most of a count's time would be the system's, which has to find it
-    and clear it, a page at a time."""
-
-    def __init__(self) -> None:
-        self._memory: dict[str, ctypes.Array[ctypes.c_char]] = {}
-
-    def room(self, name: str, size: int, *, zeros: bool = False) -> ctypes.Array[ctypes.c_char]:
-        """At least so many bytes, with anything in them unless they have to be ``zeros``."""
-        memory = self._memory.get(name)
-        if memory is None or len(memory) < size:
-            memory = self._memory[name] = _zeros(max(1, size))
-        elif zeros:
-            ctypes.memset(memory, 0, size)
-        return memory
-
-    def view(self, name: str, size: int) -> memoryview:
-        """Just as many bytes of `room`."""
-        return memoryview(self.room(name, size)).cast("B")[:size]
+def count_few(samples: bytes | bytearray) -> tuple[Counts, Counter[int]]:
+    """Prompts by kind, and how many stand on several lines, by task number: without numpy, whose import takes
+    as long as this does with some 20,000 samples."""
+    groups: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    for task, prompt, vote, correct in SAMPLE.iter_unpack(samples):
+        key = task & (FURTHER - 1), prompt
+        groups.setdefault(key, []).append((task, vote, correct))
+    counts: Counts = {}
+    several: Counter[int] = Counter()
+    for (task, _), group in groups.items():
+        n, right = len(group), sum(correct for _, _, correct in group)
+        elected = (0, 0)
+        if n > 1:
+            elected = winners([vote for _, vote, _ in group], [correct for _, _, correct in group])
+            several[task] += sum(number < FURTHER for number, _, _ in group) > 1
+        counts.setdefault(task, Counter())[Kind(n, right, *elected)] += 1
+    return counts, +several
 
 
-def _power_above(number: int) -> int:
-    return 1 << number.bit_length()
+def count_many(samples: bytes | bytearray | memoryview) -> tuple[Counts, Counter[int]]:
+    """The same by sorting."""
+    import numpy as np
+
+    table = np.frombuffer(samples, np.dtype(FIELDS))
+    tasks, prompts = table["task"] & (FURTHER - 1), table["prompt"]
+    order = np.lexsort((prompts, tasks))  # samples of a prompt stay in their order
+    tasks, prompts = tasks[order], prompts[order]
+    starts = np.flatnonzero(np.r_[True, (prompts[1:] != prompts[:-1]) | (tasks[1:] != tasks[:-1])])
+    sizes = np.diff(np.r_[starts, len(table)])
+    correct = table["correct"][order].astype(np.int64)
+    right = np.add.reduceat(correct, starts)
+    tasks = tasks[starts].astype(np.int64)
+    counts: Counts = {}
+    for kind, n in enumerate(np.bincount((2 * tasks + right)[sizes == 1]).tolist()):
+        if n:
+            counts.setdefault(kind >> 1, Counter())[Kind(1, kind & 1)] = n
+    many = sizes > 1
+    if not many.any():
+        return counts, Counter()
+    of = np.repeat(np.arange(len(starts)), sizes)
+    votes = table["vote"][order]
+    voting = np.flatnonzero(many[of] & (votes != 0))
+    voting = voting[np.lexsort((votes[voting], of[voting]))]
+    votes, of, correct = votes[voting], of[voting], correct[voting]
+    ends = np.flatnonzero(np.r_[(votes[1:] != votes[:-1]) | (of[1:] != of[:-1]), True][: len(votes)])
+    times, of = np.diff(np.r_[-1, ends]), of[ends]
+    most = np.zeros(len(starts), np.int64)
+    np.maximum.at(most, of, times)
+    best = times == most[of]
+    chosen = np.bincount(of[best], minlength=len(starts))
+    # an answer is as right as its last sample
+    chosen_right = np.bincount(of[best], correct[ends][best], len(starts)).astype(np.int64)
+    columns = (column[many].tolist() for column in (tasks, sizes, right, chosen, chosen_right))
+    for (task, *numbers), n in Counter(zip(*columns, strict=True)).items():
+        counts.setdefault(task, Counter())[Kind(*numbers)] = n
+    lines = np.add.reduceat((table["task"][order] < FURTHER).astype(np.int64), starts)
+    return counts, Counter(tasks[many & (lines > 1)].tolist())
 
 
-def _functions() -> Mapping[str, Callable[..., int]] | None:
-    """The machine code, if it is there."""
-    from relfast_kernels.compiled import native  # most processes that count rows never come here
+def divided(samples: bytes | bytearray, shares: int) -> tuple[bytes, list[int]]:
+    """Samples in so many shares (at most 256), all of a prompt in one, in their order; and where each share
+    begins and the last one ends."""
+    import numpy as np
 
-    return native.find(UNIT)
-
-
-class KindCounter:
-    """Counts prompts by kind, the samples of some prompts after those of others. All samples of a prompt have
-    to come at once."""
-
-    def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
-        self._functions = functions
-        self._space = WorkSpace()
-        self._kinds: dict[int, dict[Kind, int]] = {}
-        self._repeated = (ctypes.c_int64 * SAMPLE_FURTHER)()
-        self._start(_KINDS)
-
-    def _start(self, n_kinds: int) -> None:
-        self._n_kinds = n_kinds
-        self._table = _zeros(8 * KIND_COLUMNS * n_kinds)
-
-    def room(self, size: int) -> memoryview:
-        """Memory for so many bytes of samples, which the next one that is asked for has too."""
-        return self._space.view("samples", size)
-
-    def add(self, samples: bytes | bytearray | memoryview) -> None:
-        """Count the prompts of some samples; at most 2³¹ - 2 of them."""
-        n, data = len(samples) // SAMPLE_BYTES, _address(samples)
-        n_heads = _power_above(n + n // 2)
-        heads, before = self._space.room("heads", 4 * n_heads, zeros=True), self._space.room("before", 4 * n)
-        n_votes = _power_above(2 * self._functions["chain"](data, n, heads, n_heads, before) + 4)
-        votes = self._space.room("votes", 8 * VOTE_COLUMNS * n_votes)
-        chained = data, n, heads, n_heads, before, votes, n_votes
-        table, repeated = bytes(self._table), bytes(self._repeated)
-        while self._functions["count"](*chained, self._table, self._n_kinds, self._repeated) < 0:
-            self._take(table)
-            self._start(16 * self._n_kinds)
-            table = bytes(self._table)
-            ctypes.memmove(self._repeated, repeated, len(repeated))
-
-    def result(self) -> tuple[dict[int, dict[Kind, int]], dict[int, int]]:
-        """Prompts by kind, and those that stand on several lines, by task number. Ends the count."""
-        self._take(bytes(self._table))
-        return self._kinds, {task: k for task, k in enumerate(self._repeated) if k}
-
-    def _take(self, table: bytes) -> None:
-        numbers = array("q")
-        numbers.frombytes(table)
-        for row, count in enumerate(numbers[KIND_COUNT::KIND_COLUMNS]):
-            if count:
-                at = row * KIND_COLUMNS
-                task, *kind, _ = numbers[at : at + KIND_COLUMNS]
-                mine = self._kinds.setdefault(task, {})
-                known = Kind(*kind)
-                mine[known] = mine.get(known, 0) + count
-
-
-def kind_counter() -> KindCounter | None:
-    """A counter, or None where the machine code is missing (`relfast_kernels.compiled.native`)."""
-    functions = _functions()
-    return None if functions is None else KindCounter(functions)
-
-
-def count_kinds(samples: bytes | bytearray) -> tuple[dict[int, dict[Kind, int]], dict[int, int]] | None:
-    """Prompts by kind, and those that stand on several lines, by task number; None where the machine code is
-    missing."""
-    counter = kind_counter() if 0 < len(samples) // SAMPLE_BYTES <= _MOST else None
-    if counter is None:
-        return None
-    counter.add(samples)
-    return counter.result()
-
-
-Divide = Callable[[bytes | bytearray], tuple[memoryview, Sequence[int]]]
-"""Puts samples into shares: all of them, and where each share begins and the last one ends. They are where
-those of the call before were."""
-
-
-def divider(shares: int) -> Divide | None:
-    """Divides samples into shares (a power of two) so that those of a prompt are in one, in their order.
-
-    None where the machine code is missing.
-    """
-    functions = _functions()
-    if functions is None:
-        return None
-
-    space = WorkSpace()
-
-    def divide(samples: bytes | bytearray) -> tuple[memoryview, Sequence[int]]:
-        divided, ends = space.view("divided", len(samples)), (ctypes.c_int64 * (shares + 1))()
-        n = len(samples) // SAMPLE_BYTES
-        functions["divide"](_address(samples), n, _address(divided), ends, shares + 1)
-        return divided, list(ends)
-
-    return divide
-
-
-def _address(samples: bytes | bytearray | memoryview) -> bytes | ctypes.Array[ctypes.c_char]:
-    return samples if isinstance(samples, bytes) else (ctypes.c_char * len(samples)).from_buffer(samples)
+    table = np.frombuffer(samples, np.dtype(FIELDS))
+    share = (table["prompt"] % shares).astype(np.uint8)
+    ends = np.cumsum(np.bincount(share, minlength=shares)) * SAMPLE.size
+    return table[np.argsort(share, kind="stable")].tobytes(), [0, *ends.tolist()]

@@ -2,8 +2,7 @@
 prompt.
 
 Workers collect samples without numpy, and the kernel that reads lines writes them itself. At the end they
-collapse into a histogram of (samples, right samples) per prompt, which is all that clustered errors and
-pass@k need, and majority votes.
+collapse into what `relfast.stats.prompts` counts.
 """
 
 from __future__ import annotations
@@ -13,26 +12,22 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from struct import Struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zlib import crc32
 
 import orjson
-from relfast_kernels.layouts import SAMPLE_FURTHER
 
-from relfast.stats.estimates import winners
-from relfast.stats.prompts import Divide, Kind, Prompts, count_kinds, divider, kind_counter, prompts_of
+from relfast.stats.prompts import (
+    FURTHER,
+    SAMPLE,
+    Counts,
+    Prompts,
+    count_few,
+    count_many,
+    divided,
+    prompts_of,
+)
 from relfast.tasks import TASKS
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-
-SAMPLE: Final = Struct("<BQIB")
-"""One scored sample: number of its task (plus `FURTHER` unless it is the first of its line), hash of its
-prompt's id, vote (0 = none), 0 or 1 for wrong or right."""
-
-FURTHER: Final = SAMPLE_FURTHER
 
 UNKNOWN_TASK: Final = "(unknown)"
 """The group of rows whose task is unknown."""
@@ -42,9 +37,6 @@ def group_of(task: object) -> str:
     """The task a row counts under. Names that no task has are one group: hostile rows could have a new one
     each."""
     return task if isinstance(task, str) and task in TASKS else UNKNOWN_TASK
-
-
-_FIELDS: Final = [("task", "u1"), ("prompt", "<u8"), ("vote", "<u4"), ("correct", "u1")]
 
 
 def _task_numbers() -> dict[str, int]:
@@ -89,115 +81,22 @@ def hash_vote(vote: str | int | None) -> int:
     return crc32(vote.encode("utf-8", "surrogatepass")) or 1
 
 
+FEW: Final = 20_000
+"""Samples that are counted without numpy."""
+
+
 def collapse(samples: bytes | bytearray, tasks: Iterable[str]) -> tuple[dict[str, Prompts], int]:
-    """Samples in the order of their rows → prompts of some tasks, and how many ids stand on several lines.
-
-    By machine code where it is there. Few samples of one prompt each are counted without it, as loading it
-    takes 5 ms, and more of them without numpy, whose import takes longer still.
-    """
-    tasks = list(tasks)
-    numbers = _numbers_of(tasks)
-    histograms = _one_each(samples, _VERY_FEW)
-    counted = count_kinds(samples) if histograms is None else None
-    if counted is not None:
-        return of_kinds(*counted, tasks)
-    if histograms is None:
-        histograms = _one_each(samples, _FEW)
-    if histograms is not None:
-        return {name: Prompts(histograms.get(number, {}), {}) for name, number in numbers.items()}, 0
-    import numpy as np
-
-    table = np.frombuffer(samples, np.dtype(_FIELDS))
-    result: dict[str, Prompts] = {}
-    repeated = 0
-    for name, number in numbers.items():
-        chosen = table["task"] & (FURTHER - 1) == number
-        result[name] = _prompts(table, chosen)
-        if any(n > 1 for n, _ in result[name].histogram):
-            repeated += _on_several_lines(table, chosen)
-    return result, repeated
+    """Samples in the order of their rows → prompts of some tasks, and how many ids stand on several lines."""
+    few = len(samples) <= FEW * SAMPLE.size
+    return _prompts_of_tasks(*(count_few if few else count_many)(samples), tasks)
 
 
-def of_kinds(
-    kinds: Mapping[int, Mapping[Kind, int]], several: Mapping[int, int], tasks: Iterable[str]
+def _prompts_of_tasks(
+    counts: Counts, several: Mapping[int, int], tasks: Iterable[str]
 ) -> tuple[dict[str, Prompts], int]:
-    """What `collapse` says, of prompts that are counted by kind already (`relfast.stats.prompts`)."""
-    numbers = _numbers_of(tasks)
-    found = {name: prompts_of(kinds.get(number, {})) for name, number in numbers.items()}
+    numbers = {name: TASK_NUMBERS.get(name, FURTHER) for name in tasks}
+    found = {name: prompts_of(counts.get(number, {})) for name, number in numbers.items()}
     return found, sum(several.get(number, 0) for number in numbers.values())
-
-
-def _numbers_of(tasks: Iterable[str]) -> dict[str, int]:
-    return {name: TASK_NUMBERS.get(name, FURTHER) for name in tasks}
-
-
-_VERY_FEW: Final = 5_000
-_FEW: Final = 250_000
-_PROMPT: Final = range(1, 9)
-_CORRECT: Final = 13
-_CORRECT_BIT: Final = 6
-"""A bit that no task's number has."""
-
-
-def _one_each(samples: bytes | bytearray, most: int) -> dict[int, dict[tuple[int, int], int]] | None:
-    """Histograms by task number of samples all of different prompts; None for others, and for more than
-    ``most``."""
-    n = len(samples) // SAMPLE.size
-    if n > most:
-        return None
-    prompts = bytearray(8 * n)
-    for place, at in enumerate(_PROMPT):
-        prompts[place::8] = samples[at :: SAMPLE.size]
-    if len(set(memoryview(prompts).cast("Q"))) < n:
-        return None
-    # task and outcome of each sample in one byte, and the bytes counted: 20 times quicker than a loop
-    tasks, correct = samples[:: SAMPLE.size], samples[_CORRECT :: SAMPLE.size]
-    kinds = int.from_bytes(tasks, "little") | int.from_bytes(correct, "little") << _CORRECT_BIT
-    counted = kinds.to_bytes(n, "little")
-    histograms: dict[int, dict[tuple[int, int], int]] = {}
-    for kind in sorted(set(counted)):
-        number, right = kind & (FURTHER - 1) & ~(1 << _CORRECT_BIT), kind >> _CORRECT_BIT & 1
-        histogram = histograms.setdefault(number, {})
-        histogram[1, right] = histogram.get((1, right), 0) + counted.count(kind)
-    return histograms
-
-
-def _prompts(samples: npt.NDArray[Any], chosen: npt.NDArray[Any]) -> Prompts:
-    import numpy as np
-
-    # one field at a time: a run has millions of samples, and this is where memory peaks
-    prompts = samples["prompt"][chosen]
-    if not len(prompts):
-        return Prompts({}, {})
-    prompts.sort()
-    if (prompts[1:] != prompts[:-1]).all():
-        # one sample a prompt, the usual case: nothing to group, and sorting keys alone is 20 times quicker
-        n_right = int(samples["correct"][chosen].sum())
-        wrong = len(prompts) - n_right
-        return Prompts({(1, c): n for c, n in ((0, wrong), (1, n_right)) if n}, {})
-    samples = samples[chosen]
-    samples = samples[np.argsort(samples["prompt"], kind="stable")]
-    starts = np.flatnonzero(np.r_[True, samples["prompt"][1:] != samples["prompt"][:-1]])
-    sizes = np.diff(np.r_[starts, len(samples)])
-    right = np.add.reduceat(samples["correct"].astype(np.int64), starts)
-    kinds: Counter[Kind] = Counter()
-    for start, size, n_right in zip(starts.tolist(), sizes.tolist(), right.tolist(), strict=True):
-        if size == 1:
-            kinds[Kind(1, n_right)] += 1
-            continue
-        group = samples[start : start + size]
-        kinds[Kind(size, n_right, *winners(group["vote"].tolist(), group["correct"].tolist()))] += 1
-    return prompts_of(kinds)
-
-
-def _on_several_lines(samples: npt.NDArray[Any], chosen: npt.NDArray[Any]) -> int:
-    """How many ids stand on more than one line."""
-    import numpy as np
-
-    lines = np.sort(samples["prompt"][chosen & (samples["task"] < FURTHER)])
-    again = lines[1:] == lines[:-1]
-    # of an id that stands there three times, the first pair counts
-    return int(np.count_nonzero(again[:1]) + np.count_nonzero(again[1:] & ~again[:-1]))
 
 
 def votes_of(samples: bytes | bytearray) -> bytes:
@@ -233,7 +132,7 @@ _FOLDERS: Final = ("/tmp", "/var/tmp", "/usr/tmp")
 class SampleStore:
     """Samples in the order of their rows, added to by ``+=``.
 
-    Where the machine code that divides them is missing, or no file is to be had, all of them are held.
+    Where no file is to be had, all of them are held.
     """
 
     def __init__(self) -> None:
@@ -241,7 +140,6 @@ class SampleStore:
         self._file: int | None = None
         self._size = 0
         self._ends: list[Sequence[int]] = []
-        self._divide: Divide | None = None
         self._hold = False
 
     def __del__(self) -> None:
@@ -258,32 +156,27 @@ class SampleStore:
     def collapse(self, tasks: Sequence[str]) -> tuple[dict[str, Prompts], int]:
         """As `relfast.stats.samples.collapse` does with all samples at once. Raises `OSError` where those
         that were put down cannot be read again."""
-        counter = None if self._divide is None or self._file is None else kind_counter()
-        if counter is None or self._divide is None:
+        if self._file is None:
             return collapse(self._near, tasks)
-        near, ends = self._divide(self._near)
+        near, ends = divided(self._near, SHARES)
         step = max(1, SHARES * CHUNK_BYTES // (self._size + len(near)))
+        counts: Counts = {}
+        several: Counter[int] = Counter()
         for first in range(0, SHARES, step):
             last = min(first + step, SHARES)
-            rest = near[ends[first] : ends[last]]
-            samples = counter.room(sum(each[last] - each[first] for each in self._ends) + len(rest))
-            at = 0
-            for each in self._ends:
-                to = at + each[last] - each[first]
-                self._read(each[first], samples[at:to])
-                at = to
-            samples[at:] = rest
-            if samples:
-                counter.add(samples)
-        return of_kinds(*counter.result(), tasks)
+            parts = [self._read(each[first], each[last]) for each in self._ends]
+            some = b"".join([*parts, near[ends[first] : ends[last]]])
+            if some:
+                found, on_several = count_many(some)
+                for task, kinds in found.items():
+                    counts.setdefault(task, Counter()).update(kinds)
+                several.update(on_several)
+        return _prompts_of_tasks(counts, several, tasks)
 
     def _put_down(self) -> None:
         # where it does not work once it is not tried again
         self._hold = True
-        self._divide = self._divide or divider(SHARES)
-        if self._divide is None:
-            return
-        samples, ends = self._divide(self._near)
+        samples, ends = divided(self._near, SHARES)
         try:
             if self._file is None:
                 self._file = _file_without_name()
@@ -297,10 +190,12 @@ class SampleStore:
         self._near.clear()
         self._hold = False
 
-    def _read(self, start: int, into: memoryview) -> None:
+    def _read(self, start: int, end: int) -> bytes:
         assert self._file is not None
-        if os.preadv(self._file, [into], start) != len(into):
+        samples = os.pread(self._file, end - start, start)
+        if len(samples) != end - start:
             raise OSError("a temporary file has changed")
+        return samples
 
 
 def _file_without_name() -> int:

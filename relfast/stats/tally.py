@@ -13,7 +13,8 @@ import orjson
 
 from relfast.plain import Plain
 from relfast.records import SCORED, Score
-from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, group_of, hash_id, hash_vote, id_text
+from relfast.stats.prompts import FURTHER, SAMPLE
+from relfast.stats.samples import TASK_NUMBERS, group_of, hash_id, hash_vote, id_text
 from relfast.stats.task_tally import TaskTally
 
 

@@ -22,7 +22,7 @@ from relfast.engine.job import Job
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_fast_path import TextFastPath
-from relfast.stats.samples import SAMPLE
+from relfast.stats.prompts import SAMPLE
 from relfast.tasks import TASKS, text_judge
 from relfast.tasks.options import AllOptions
 
@@ -324,9 +324,9 @@ def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytes
     if not linker:
         monkeypatch.setenv("PATH", "")
     linked = linker and (shutil.which("ld") or shutil.which("cc"))
-    path = native.build("prompts")
-    assert path == (native.shared_library if linked else native.object_file)("prompts")
-    assert native.is_built("prompts")
+    path = native.build("align")
+    assert path == (native.shared_library if linked else native.object_file)("align")
+    assert native.is_built("align")
     whole = path.read_bytes()
     for content in (
         whole[:-1],
@@ -337,11 +337,11 @@ def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytes
     ):
         path.unlink()  # a loaded library's file must not change under it
         path.write_bytes(content)
-        assert native.load("prompts") is None
+        assert native.load("align") is None
     path.unlink()
     path.write_bytes(whole)
     assert [child.name for child in path.parent.iterdir() if child.suffix != ".lock"] == [path.name]
-    assert native.load("prompts") is not None
+    assert native.load("align") is not None
 
 
 def test_a_library_that_cannot_be_loaded_is_no_library(
@@ -353,8 +353,8 @@ def test_a_library_that_cannot_be_loaded_is_no_library(
     for name, script in ("ld", "exit 1"), ("cc", 'for out; do :; done; echo no library > "$out"'):
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
-    assert native.build("prompts") == native.object_file("prompts")
-    assert native.load("prompts") is not None
+    assert native.build("align") == native.object_file("align")
+    assert native.load("align") is not None
 
 
 ESCAPES = [

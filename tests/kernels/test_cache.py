@@ -414,7 +414,7 @@ def test_two_libraries_are_not_taken_for_each_other(base: Path) -> None:
 
 
 def test_what_nobody_has_used_for_a_week_is_removed(base: Path) -> None:
-    path = built("prompts")
+    path = built("align")
     used, forgotten, recent = (base / "native" / name for name in (path.name, "text-0.so", "text-1.so"))
     used.write_bytes(path.read_bytes())
     forgotten.touch(mode=0o600)
@@ -424,6 +424,6 @@ def test_what_nobody_has_used_for_a_week_is_removed(base: Path) -> None:
     (of_numba / "kernel.nbi").touch()
     for old in (used, forgotten, of_numba):
         os.utime(old, (1.0, 1.0))
-    assert native.load("prompts") is not None
+    assert native.load("align") is not None
     native.clean_up()
     assert sorted(base.glob("*/*")) == sorted([used, recent])

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relfast import score_file
-from relfast.stats import prompts as by_prompt
 from relfast.stats import samples as kept
+from relfast.stats.prompts import FURTHER, SAMPLE
 from relfast.stats.samples import SampleStore
 
 NAMES = [*kept.TASK_NUMBERS, "(unknown)"]
@@ -26,13 +26,13 @@ SAMPLES = st.lists(
 
 def packed(rows: list[tuple[int, bool, int, int, bool]]) -> list[bytes]:
     return [
-        kept.SAMPLE.pack(task + further * kept.FURTHER, prompt * 0x9E37_79B9_7F4A_7C15 % 2**64, vote, correct)
+        SAMPLE.pack(task + further * FURTHER, prompt * 0x9E37_79B9_7F4A_7C15 % 2**64, vote, correct)
         for task, further, prompt, vote, correct in rows
     ]
 
 
 def stored(samples: list[bytes], chunk: int, patch: pytest.MonkeyPatch) -> SampleStore:
-    patch.setattr(kept, "CHUNK_BYTES", chunk * kept.SAMPLE.size)
+    patch.setattr(kept, "CHUNK_BYTES", chunk * SAMPLE.size)
     store = SampleStore()
     for each in samples:
         store += each
@@ -45,7 +45,7 @@ def test_put_down_or_held(rows: list[tuple[int, bool, int, int, bool]], chunk: i
     samples = packed(rows)
     with pytest.MonkeyPatch.context() as patch:
         store = stored(samples, chunk, patch)
-        assert len(store._near) < chunk * kept.SAMPLE.size
+        assert len(store._near) < chunk * SAMPLE.size
         # to the last bit, and in the same order: JSON shows it
         assert repr(store.collapse(NAMES)) == repr(kept.collapse(b"".join(samples), NAMES))
 
@@ -61,18 +61,10 @@ def test_what_cannot_be_put_down_is_held(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(kept.os, "pwrite", full)
     for each in samples[200:]:
         half += each
-    assert len(half._near) == (400 - 180) * kept.SAMPLE.size
+    assert len(half._near) == (400 - 180) * SAMPLE.size
     assert half.collapse(NAMES) == expected
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     assert stored(samples, 60, monkeypatch).collapse(NAMES) == expected
-
-
-def test_without_machine_code_all_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_prompt, "_functions", lambda: None)
-    samples = packed([(0, False, number % 7, 1, True) for number in range(100)])
-    store = stored(samples, 10, monkeypatch)
-    assert len(store._near) == 100 * kept.SAMPLE.size
-    assert store.collapse(NAMES) == kept.collapse(b"".join(samples), NAMES)
 
 
 def test_a_run_and_its_continuation_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,6 +80,6 @@ def test_a_run_and_its_continuation_say_the_same(tmp_path: Path, monkeypatch: py
     dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
     dump.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     held = score_file(dump, out, workers=0).to_dict()["tasks"]
-    monkeypatch.setattr(kept, "CHUNK_BYTES", 100 * kept.SAMPLE.size)
+    monkeypatch.setattr(kept, "CHUNK_BYTES", 100 * SAMPLE.size)
     assert score_file(dump, out, workers=0, overwrite=True).to_dict()["tasks"] == held
     assert score_file(dump, out, workers=0, resume=True).to_dict()["tasks"] == held

@@ -18,7 +18,8 @@ from relfast.engine.job import Job
 from relfast.engine.scoring import Scoring
 from relfast.json_text import decode_object
 from relfast.records import Batch, Options, Outcome, Record
-from relfast.stats.samples import FURTHER, TASK_NUMBERS
+from relfast.stats.prompts import FURTHER
+from relfast.stats.samples import TASK_NUMBERS
 from relfast.stats.summary import Tally, summarize
 from relfast.tasks import EXACT_FIELDS, TASKS, infer_task
 from relfast.tasks.base import resolve

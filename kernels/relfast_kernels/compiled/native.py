@@ -49,7 +49,6 @@ UNITS: Final = {
     "mcs": "mcs/entries.py",
     "motif": "motif/entries.py",
     "tags": "tags/entries.py",
-    "prompts": "prompts/entries.py",
     "align": "align.py",
     "isomers": "isomers.py",
 }

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from relfast_kernels.layouts import JUDGED
-
 # A problem: a maze, the names of its things and its gold, as one array of int32
 
 (
@@ -52,15 +50,28 @@ def header_of(
 
 # What is found in a text
 
-GIVEN_UP: Final = len(JUDGED)
-N_JUDGED: Final = len(JUDGED) + 1
-"""Behind JUDGED: whether the search for the way on from where a plan breaks off was given up, so that its
-``walk_score`` is 0."""
+(
+    VIOLATION,
+    VIOLATION_INDEX,
+    N_ACTIONS,
+    EXACT,
+    OPTIMAL,
+    GIVEN_UP,
+    FOUND_BEGIN,
+    FOUND_END,
+    FOUND_VOTE,
+    FOUND_CERTAIN,
+) = range(10)
+FOUND_COLUMNS: Final = 10
+"""Columns of what is found, int64: what is wrong with the plan and at which action, how many it has, whether
+it is gold's, whether it is a shortest one, whether the search for the way on from where it breaks off was
+given up, so that its ``walk_score`` is 0; where it begins and ends in the text, its vote, and whether that is
+all: 0 where Python has to cut the reasoning. A row of zeros is that of no plan."""
 
-FOUND_BEGIN, FOUND_END, FOUND_VOTE, FOUND_CERTAIN = range(N_JUDGED, N_JUDGED + 4)
-FOUND_COLUMNS: Final = N_JUDGED + 4
-"""Columns of what is found, int64: those that are judged, where the plan begins and ends in the text, its
-vote, and whether that is all: 0 where Python has to cut the reasoning."""
+PROGRESS, PRECISION, RECALL, F1, LEGAL_RATIO, WALK_SCORE = range(6)
+N_RATIOS: Final = 6
+"""And what is judged in fractions, float64: ``progress_ratio``, ``precision``, ``recall``, ``f1``,
+``legal_ratio`` and ``walk_score`` of a row."""
 
 CUTS_REASONING, IS_STRICT = 1, 2
 """How a text is read: without its reasoning, as ``strict`` does."""
@@ -74,11 +85,10 @@ CUTS_REASONING, IS_STRICT = 1, 2
     DESK_NUMBERS_SIZE,
     DESK_PAIRS,
     DESK_SPAN,
-    DESK_JUDGED,
-) = range(9)
-DESK_COLUMNS: Final = 9
+) = range(8)
+DESK_COLUMNS: Final = 8
 """Addresses and sizes of work space: bytes, items of plans (int32, rows of ITEM_COLUMNS), numbers of a search
-(int32) and its pairs (int64, MAX_PAIRS × 2), a plan's span (3 int64) and what is judged of it (int32)."""
+(int32) and its pairs (int64, MAX_PAIRS × 2), and a plan's span (3 int64)."""
 
 NO_ROOM: Final = -2
 """Instead of a plan's length: the search wants more work space."""

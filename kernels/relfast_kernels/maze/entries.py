@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import carray, kernel, pointer
-from relfast_kernels.layouts import ITEM_COLUMNS, RATIOS
+from relfast_kernels.layouts import ITEM_COLUMNS
 from relfast_kernels.maze.columns import (
     DESK_COLUMNS,
     DESK_ITEMS,
     DESK_ITEMS_SIZE,
-    DESK_JUDGED,
     DESK_NUMBERS,
     DESK_NUMBERS_SIZE,
     DESK_PAIRS,
@@ -22,7 +21,7 @@ from relfast_kernels.maze.columns import (
     FOUND_COLUMNS,
     HEADER,
     MAX_PAIRS,
-    N_JUDGED,
+    N_RATIOS,
     SIZE,
 )
 from relfast_kernels.maze.growth import PLACING, join, place
@@ -71,16 +70,13 @@ def _judge(
         carray(sizes, n, np.int64),
         carray(problems, n, np.int64),
     )
-    said, shares = carray(found, (n, FOUND_COLUMNS), np.int64), carray(ratios, (n, len(RATIOS)), np.float64)
+    said, shares = carray(found, (n, FOUND_COLUMNS), np.int64), carray(ratios, (n, N_RATIOS), np.float64)
     span = carray(pointer(about[DESK_SPAN]), (1, 3), np.int64)
-    judged = carray(pointer(about[DESK_JUDGED]), N_JUDGED, np.int32)
     for row in range(start, n):
         header = carray(pointer(of_mazes[row]), HEADER, np.int32)
         problem = carray(pointer(of_mazes[row]), int(header[SIZE]), np.int32)
         text = carray(pointer(at[row]), lengths[row], np.uint8)
-        if not read_response(
-            text, problem, how, spare, items, numbers, pairs, span, judged, said[row], shares[row]
-        ):
+        if not read_response(text, problem, how, spare, items, numbers, pairs, span, said[row], shares[row]):
             return row
     return n
 

@@ -39,7 +39,21 @@ from relfast_kernels.layouts import (
     WRONG_RESCUE,
     WRONG_START,
 )
-from relfast_kernels.maze.columns import GIVEN_UP, NO_ROOM
+from relfast_kernels.maze.columns import (
+    EXACT,
+    F1,
+    GIVEN_UP,
+    LEGAL_RATIO,
+    N_ACTIONS,
+    NO_ROOM,
+    OPTIMAL,
+    PRECISION,
+    PROGRESS,
+    RECALL,
+    VIOLATION,
+    VIOLATION_INDEX,
+    WALK_SCORE,
+)
 from relfast_kernels.maze.search import remaining
 from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables
 
@@ -211,7 +225,7 @@ def judge_plan(
     items: NDArray[np.int32],
     numbers: NDArray[np.int32],
     pairs: NDArray[np.int64],
-    judged: NDArray[np.int32],
+    found: NDArray[np.int64],
     ratios: NDArray[np.float64],
 ) -> bool:
     """Hold a plan against its maze and its gold; False where there is no room for that.
@@ -228,9 +242,9 @@ def judge_plan(
         What `relfast_kernels.text.plans.scan` took, and the items of the plan that it found.
     numbers, pairs
         Work space of `relfast_kernels.maze.search.shortest`.
-    judged, ratios
-        Receive the columns JUDGED and GIVEN_UP, and RATIOS. They come in as zeros, which is what a text
-        without a plan keeps.
+    found, ratios
+        Rows of `relfast_kernels.maze.columns`, filled in. They come in as zeros, which is what a
+        text without a plan keeps.
     """
     n_actions = len(items)
     if n_actions == 0:
@@ -252,7 +266,6 @@ def judge_plan(
     kinds, arguments = numbers[at : at + n_actions], numbers[at + n_actions : used_up]
     prefix = 0
     overlap = 0
-    n_unknown = 0
     for index in range(n_actions):
         item = items[index]
         kind = item[ITEM_KIND]
@@ -271,7 +284,6 @@ def judge_plan(
         arguments[index] = argument
         code = step_code(kind, argument)
         if code < 0:
-            n_unknown += 1
             continue
         if prefix == index and index < n_gold and gold.codes[index] == code:
             prefix += 1
@@ -282,22 +294,21 @@ def judge_plan(
             left[place] -= 1
             overlap += 1
     violation, index, room, used = first_violation(maze, kinds, arguments, opened, held, 1)
-    judged[0] = violation
-    judged[1] = index
-    judged[2] = n_actions
-    judged[3] = prefix == n_actions and n_actions == n_gold
-    judged[4] = violation == LEGAL and n_actions <= best
-    judged[5] = n_unknown
-    judged[GIVEN_UP] = 0
+    found[VIOLATION] = violation
+    found[VIOLATION_INDEX] = index
+    found[N_ACTIONS] = n_actions
+    found[EXACT] = prefix == n_actions and n_actions == n_gold
+    found[OPTIMAL] = violation == LEGAL and n_actions <= best
+    found[GIVEN_UP] = 0
     precision = overlap / n_actions
     recall = overlap / n_gold
-    ratios[0] = prefix / n_gold
-    ratios[1] = precision
-    ratios[2] = recall
-    ratios[3] = 2 * precision * recall / (precision + recall) if overlap > 0 else 0.0
-    ratios[4] = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
+    ratios[PROGRESS] = prefix / n_gold
+    ratios[PRECISION] = precision
+    ratios[RECALL] = recall
+    ratios[F1] = 2 * precision * recall / (precision + recall) if overlap > 0 else 0.0
+    ratios[LEGAL_RATIO] = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
     if violation == LEGAL or violation == AFTER_RESCUE:
-        ratios[5] = min(best / n_actions, 1.0)
+        ratios[WALK_SCORE] = min(best / n_actions, 1.0)
     elif follow and index > 1:
         # an optimal gold's states have no need of a search
         rest = best - index
@@ -305,6 +316,6 @@ def judge_plan(
             rest = remaining(maze, room, used, opened, held, 1, numbers[used_up:], pairs)
             if rest == NO_ROOM:
                 return False
-            judged[GIVEN_UP] = rest == TOO_LARGE
-        ratios[5] = progress_score(best, n_actions, index, rest)
+            found[GIVEN_UP] = rest == TOO_LARGE
+        ratios[WALK_SCORE] = progress_score(best, n_actions, index, rest)
     return True

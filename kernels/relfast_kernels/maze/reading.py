@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import RATIOS
 from relfast_kernels.maze.columns import (
     BEST,
     CUTS_REASONING,
@@ -15,7 +14,6 @@ from relfast_kernels.maze.columns import (
     FOUND_VOTE,
     GOLD_IS_BEST,
     IS_STRICT,
-    N_JUDGED,
     SHORTEST,
 )
 from relfast_kernels.maze.fold import fold
@@ -28,8 +26,6 @@ from relfast_kernels.text.plans import scan
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.words import skip_white
 
-N_RATIOS = len(RATIOS)
-
 MAX_STRICT = 1_000_000
 """Bytes of a response that is read under ``strict``, which reads as many characters."""
 
@@ -37,7 +33,7 @@ MAX_STRICT = 1_000_000
 @kernel
 def read_response(
     text: Any, problem: Any, how: int, spare: Any, items: Any, numbers: Any, pairs: Any, span: Any,
-    judged: Any, found: Any, ratios: Any,
+    found: Any, ratios: Any,
 ) -> bool:  # fmt: skip
     """Find the plan of a response (UTF-8) and judge it; False where the work space does not suffice.
 
@@ -53,10 +49,10 @@ def read_response(
         Work space, for an item in three bytes and two more.
     numbers, pairs
         Work space of `relfast_kernels.maze.search.shortest`.
-    span : int64, shape (1, 3); judged : int32, shape (N_JUDGED,)
+    span : int64, shape (1, 3)
         Work space.
     found : int64, shape (FOUND_COLUMNS,)
-    ratios : float64, shape (len(RATIOS),)
+    ratios : float64, shape (N_RATIOS,)
         Filled; zeros where Python has to cut the reasoning, or a ``strict`` response is too long.
     """
     found[:] = 0
@@ -80,15 +76,12 @@ def read_response(
     n_items, _ = scan(spare[: 2 * size], 0, size, items[0], items[1], span, strict)
     if strict:
         n_items = last_plan(spare, size, n_items, names, items, span)
-    judged[:] = 0
     follow = strict and problem[SHORTEST] > 0
     if not judge_plan(
         maze, names, gold, int(problem[BEST]), problem[GOLD_IS_BEST] != 0, follow, spare, items[1][:n_items],
-        numbers, pairs, judged, ratios,
+        numbers, pairs, found, ratios,
     ):  # fmt: skip
         return False
-    for column in range(N_JUDGED):
-        found[column] = judged[column]
     begin = end = first
     if n_items:
         begin, end = first + span[0, 0], first + span[0, 1]

@@ -191,10 +191,8 @@ def _labels(text: Any, at: int, end: int) -> bool:
 NOTHING, SEVERAL = 0, -1
 """Instead of a value: there is no answer, or more than one."""
 
-FENCES: Final = 0
-"""Where in the numbers of work space the places of fences begin; behind them come those of taxa."""
 TAXA: Final = 2 * MAX_FENCES
-"""Where taxa are written to."""
+"""Where in the numbers of work space taxa are written to: behind the places of fences."""
 
 
 @kernel

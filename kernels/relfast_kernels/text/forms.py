@@ -38,7 +38,7 @@ from relfast_kernels.text.vocabulary import (
     flags_of,
 )
 
-NO_FORM, IS_BOX, IS_TAG, IS_LABEL, IS_OWN, IS_HASHED, IS_LINE, IS_SENTENCE = range(8)
+NO_FORM, IS_BOX, IS_TAG, IS_LABEL, IS_OWN, IS_HASHED, IS_SENTENCE = range(7)
 """Forms that a value can be in."""
 CROSSED, NOUNED, CONCLUDED, OPEN, AT_LINE, QUOTED = (1 << bit for bit in range(6))
 """What `look_left` met: the beginning of the value's line, a noun, a word that concludes, the beginning of

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import ITEM_COLUMNS, RATIOS
+from relfast_kernels.layouts import ITEM_COLUMNS
 from relfast_kernels.maze.columns import (
     DESK_COLUMNS,
     DESK_ITEMS,
     DESK_ITEMS_SIZE,
-    DESK_JUDGED,
     DESK_NUMBERS,
     DESK_NUMBERS_SIZE,
     DESK_PAIRS,
@@ -27,7 +26,7 @@ from relfast_kernels.maze.columns import (
     DESK_TEXT_SIZE,
     FOUND_COLUMNS,
     MAX_PAIRS,
-    N_JUDGED,
+    N_RATIOS,
     SHORTEST_ITEM,
 )
 
@@ -43,12 +42,9 @@ _NUMBERS: Final = 1 << 17
 _TEXTS_A_CALL: Final = 32
 """Responses that are judged before the interpreter's lock may change hands: 1 ms."""
 
-N_RATIOS: Final = len(RATIOS)
-
 
 class Found(NamedTuple):
-    """What the kernel found in responses: FOUND_COLUMNS numbers and as many ratios as RATIOS has, for
-    each."""
+    """What the kernel found in responses: FOUND_COLUMNS numbers and N_RATIOS ratios for each."""
 
     found: array[int]
     ratios: array[float]
@@ -73,7 +69,6 @@ class Machine:
         self._desk = self.desk.buffer_info()[0]
         self._put(DESK_PAIRS, 16 * MAX_PAIRS)
         self._put(DESK_SPAN, 24)
-        self._put(DESK_JUDGED, 4 * N_JUDGED)
         self._make_room(_TEXT_BYTES)
         self._grow(_NUMBERS)
 

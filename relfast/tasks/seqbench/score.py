@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
-from relfast_kernels.layouts import RATIOS, TOO_LARGE, UNSOLVABLE, VIOLATIONS
+from relfast_kernels.layouts import TOO_LARGE, UNSOLVABLE, VIOLATIONS
 from relfast_kernels.maze.columns import (
     CUTS_REASONING,
+    EXACT,
     FOUND_BEGIN,
     FOUND_CERTAIN,
     FOUND_END,
@@ -24,8 +25,13 @@ from relfast_kernels.maze.columns import (
     GIVEN_UP,
     HEADER,
     IS_STRICT,
+    N_ACTIONS,
     N_GOLD,
+    N_RATIOS,
+    OPTIMAL,
     SHORTEST,
+    VIOLATION,
+    VIOLATION_INDEX,
     header_of,
 )
 
@@ -273,8 +279,10 @@ class Asked(NamedTuple):
 
 def _outcomes(asked: Sequence[Asked], texts: Sequence[bytes], found: Found, options: Options) -> Outcomes:
     """What the kernel found in texts (UTF-8), as outcomes."""
-    violations, indices, n_actions, exact, optimal = (found.column(at) for at in range(5))
-    progress, precision, recall, f1, legal, walk = (found.ratio(at) for at in range(len(RATIOS)))
+    violations, indices, n_actions, exact, optimal = (
+        found.column(at) for at in (VIOLATION, VIOLATION_INDEX, N_ACTIONS, EXACT, OPTIMAL)
+    )
+    progress, precision, recall, f1, legal, walk = (found.ratio(at) for at in range(N_RATIOS))
     is_found = [n > 0 for n in n_actions]
     metrics: dict[str, list[Any]] = {
         "exact_match": [flag == 1 for flag in exact],

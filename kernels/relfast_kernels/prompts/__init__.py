@@ -1,1 +1,0 @@
-"""Samples by prompt: how many each has, how many are right, and what most of them say."""
