@@ -9,9 +9,6 @@ from typing import Any
 
 from corpora import b1_names
 
-from relfast.tasks import TASKS
-from relfast.tasks.base import resolve
-
 HERE = Path(__file__).resolve().parent
 
 
@@ -67,9 +64,6 @@ def gold(task: str) -> list[tuple[dict[str, Any], str]]:
         return [(SEQBENCH, json.dumps(SEQBENCH["answer"]["actions"]))]
     if task == "ReAlign":
         return [(REALIGN, REALIGN["answer"]["benchmark_solution"])]
-    example = TASKS[task].example
-    if example is not None:
-        return [resolve(example)()]
     return [(record, _plain(record["answer"])) for record in published()[task]]
 
 

@@ -22,7 +22,7 @@ from relfast.records import Score
 from relfast.rewards.problems import Problem
 from relfast.rewards.shared import Adapter
 from relfast.tasks import get_task
-from relfast.tasks.stepping import Walk
+from relfast.tasks.modules import Walk
 
 __all__ = ["Environment", "Walking"]
 

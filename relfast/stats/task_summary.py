@@ -17,7 +17,7 @@ from relfast.tasks.base import resolve
 
 if TYPE_CHECKING:
     from relfast.stats.lengths import Lengths
-    from relfast.tasks.breakdown import ShownTable
+    from relfast.tasks.facts import ShownTable
 
 
 @dataclass(slots=True, repr=False, eq=False)

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         Generator,
         TaskScorer,
         TextJudge,
+        Walk,
     )
-    from relfast.tasks.stepping import Walk
 
 
 def resolve(name: str) -> Callable[..., Any]:
@@ -107,10 +107,6 @@ class Task:
         chance. It sees gold.
     shown
         The `Display` ("module:NAME") of what a report shows of its rows beside what all tasks have.
-    example
-        The function ("module:function") that gives a record and the plain right response to it:
-        ``() -> tuple[dict, str]``. What every task owes is tested on it where the tests have no published
-        records.
     row_fields
         Members of the input row that scoring looks at (`relfast.records.Record.row`).
     said
@@ -147,7 +143,6 @@ class Task:
     prompts: tuple[Prompt, ...] = (AS_IT_STANDS,)
     mock: str | None = None
     shown: str | None = None
-    example: str | None = None
     lowest_reward: float = 0.0
     strict_needs: tuple[str, ...] = ()
     row_fields: tuple[str, ...] = ()

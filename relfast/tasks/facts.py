@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 
@@ -121,7 +122,7 @@ class Breakdown(NamedTuple):
         The function ("module:function") that makes JSON-able aggregates of the cells, which it gets as
         name → [rows, *sums].
     tables
-        The function ("module:function") that makes `relfast.tasks.breakdown.ShownTable` of them.
+        The function ("module:function") that makes `ShownTable` of them.
     """
 
     name: str
@@ -129,3 +130,11 @@ class Breakdown(NamedTuple):
     sums: tuple[str, ...]
     aggregate: str
     tables: str | None = None
+
+
+class ShownTable(NamedTuple):
+    """A table of texts; the first column is left-aligned, the others are numbers."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]

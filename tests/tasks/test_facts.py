@@ -119,7 +119,6 @@ def test_what_a_task_points_to_is_there() -> None:
                 if task.display
                 else []
             ),
-            task.example,
             task.loads,
             task.in_blocks,
         ]

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from relfast.tasks.breakdown import ShownTable
+from relfast.tasks.facts import ShownTable
 
 CHI2_95: Final = 3.841458820694124
 """The 95 % quantile of chi-squared with one degree of freedom."""
