@@ -38,7 +38,7 @@ from relfast_kernels.layouts import (
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import LOAD_SECONDS, Scoring
 from relfast.engine.segments import PIECE, Segment, pieces, rows_of
-from relfast.engine.text_work import kinds_of
+from relfast.engine.text_gold import kinds_of
 from relfast.json_text import encode_row
 from relfast.records import Place, Record, Score
 from relfast.stats.prompts import FURTHER, SAMPLE

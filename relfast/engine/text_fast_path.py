@@ -47,11 +47,10 @@ from relfast.engine.judged_texts import Judges
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment
-from relfast.engine.text_gold import Golds, KnownGold
+from relfast.engine.text_gold import TASK_BY_NUMBER, Golds, KnownGold, kinds_of, start_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_setting import serves
 from relfast.engine.text_table import TextTable
-from relfast.engine.text_work import TASK_BY_NUMBER, kinds_of, start_of
 from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.text_judge import WorkSpace, lazy_buffer, least_measure, numbers

@@ -20,7 +20,7 @@ from relfast_kernels.layouts import (
 )
 
 from relfast.engine.scoring import Scoring
-from relfast.engine.text_work import TASK_BY_NUMBER, buffer
+from relfast.engine.text_gold import TASK_BY_NUMBER, buffer
 from relfast.json_text import encode_row
 from relfast.records import Record, Score
 from relfast.stats.prompts import SAMPLE
