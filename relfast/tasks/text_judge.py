@@ -424,5 +424,5 @@ def open_texts(
     task: Task, options: Options, row_of: Callable[[Outcome], Score], known: Callable[[], object]
 ) -> KernelTexts | None:
     """A judge of texts, which does not tell what was ``known``; None without machine code."""
-    functions = native.load("text")
+    functions = native.find("text")
     return None if functions is None else KernelTexts(task, options, row_of, functions)
