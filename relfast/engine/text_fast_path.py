@@ -49,8 +49,7 @@ from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment
 from relfast.engine.text_gold import TASK_BY_NUMBER, Golds, KnownGold, kinds_of, start_of
 from relfast.engine.text_rows import RowWriter
-from relfast.engine.text_setting import serves
-from relfast.engine.text_table import TextTable
+from relfast.engine.text_table import TextTable, can_hold
 from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.text_judge import WorkSpace, lazy_buffer, least_measure, numbers
@@ -202,7 +201,7 @@ class TextFastPath:
     @classmethod
     def open(cls, scoring: Scoring) -> TextFastPath | None:
         """The fast path, or None where the job or the missing machine code does not allow it."""
-        if not serves(scoring.job):
+        if not can_hold(scoring.job.field_map):
             return None
         functions = native.find(UNIT)
         return None if functions is None else cls(scoring, functions)

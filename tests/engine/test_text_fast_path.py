@@ -14,7 +14,6 @@ from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from relfast_kernels.text import characters
 
-from relfast.engine import text_setting
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.file_run.files import score_files
 from relfast.engine.io.blocks import Block
@@ -22,6 +21,7 @@ from relfast.engine.job import Job
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_fast_path import TextFastPath
+from relfast.engine.text_table import can_hold
 from relfast.stats.prompts import SAMPLE
 from relfast.tasks import TASKS, text_judge
 from relfast.tasks.options import AllOptions
@@ -315,7 +315,7 @@ def test_keys_and_samples_number_tasks_alike() -> None:
     ],
 )
 def test_other_settings_take_the_ordinary_way(job: Job) -> None:
-    assert not text_setting.serves(job)
+    assert not can_hold(job.field_map)
 
 
 @pytest.mark.parametrize("linker", [True, False], ids=["library", "object"])
