@@ -97,15 +97,11 @@ class IsolatedScoring:
                 each.set_score(each.unscored("crashed", "Interrupted", "its caller was interrupted"))
             raise
 
-    def begin(self, task: Task, record: Record, new: list[PendingScore]) -> Score | PendingScore:
-        """The score of an equal answer, its pending score, or a new one (also added to ``new``)."""
-        (begun,) = self.begin_all(task, [record], new)
-        return begun
-
     def begin_all(
         self, task: Task, records: Sequence[Record], new: list[PendingScore]
     ) -> list[Score | PendingScore]:
-        """`begin` of records of one task, in their order; a kernel gets those that it may know together."""
+        """Of each record of one task, in order, the score of an equal answer, its pending score, or a new
+        one (also added to ``new``); a kernel gets those that it may know together."""
         begun: list[Score | PendingScore | None] = [None] * len(records)
         asked: dict[Key, tuple[int, _Asked]] = {}
         again: list[tuple[int, _Asked]] = []

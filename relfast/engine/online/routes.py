@@ -159,14 +159,9 @@ class Routes:
 
     def begin(self, record: Record) -> Score | PendingScore:
         """A record's score, or the place where it will be."""
-        if self._goes_to_workers(record):
-            with self._isolated.pending_batch() as new:
-                return self._begin_on_workers(record, new)
-        task = TASKS[record.task]
-        flaw = flaw_of(record) if task.can_hang else None
-        if flaw is not None:
-            return flaw  # as where there are workers
-        return self._embedding(record) if task.embeds else self._here([record])[0]
+        if TASKS[record.task].embeds and not self._goes_to_workers(record):
+            return self._embedding(record)
+        return self._begun([record])[0]
 
     # many
 
@@ -274,11 +269,6 @@ class Routes:
 
     def _goes_to_workers(self, record: Record) -> bool:
         return self._workers != 0 and (TASKS[record.task].can_hang or _is_long(record))
-
-    def _begin_on_workers(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
-        if _is_long(record):
-            return self._isolated.begin_alone(record, new)
-        return self._isolated.begin(TASKS[record.task], record, new)
 
 
 def _is_long(record: Record) -> bool:
