@@ -1,9 +1,9 @@
-"""What a cluster costs beside one machine, and the constants of the model of many nodes.
+"""What a cluster costs beside one machine.
 
 ``PYTHONPATH=tests python -m benchmarks.clusters`` (extra ``ray``; Linux) starts two Ray nodes of one CPU each here,
 the first on one core, the second on another, and scores the same dumps by the local engine, on the cores of
 the nodes and with as many workers, and on the cluster, in turn. Seconds are of CPU, of all processes of a run,
-and of the clock, which mean something only where nothing else uses the cores. Prints tables, and JSON.
+and of the clock, which mean something only where nothing else uses the cores. Prints a table.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import psutil
-
-from benchmarks.cluster_model import constants, table
 
 DATA: Final = Path(__file__).resolve().parents[1] / "relfast" / "data"
 STORE: Final = 300 << 20
@@ -284,22 +282,6 @@ def ratios(runs: dict[str, list[Json]]) -> list[str]:
     return lines
 
 
-def growth(runs: dict[str, list[Json]], paths: dict[str, Path]) -> Json:
-    """Bytes and responses a second of a core, from what a larger input costs more than a smaller one."""
-    n_rows = {name: path.read_bytes().count(b"\n") for name, path in paths.items()}
-    found: Json = {}
-    for name in ("text", "chemistry"):
-        small = f"small {name}"
-        rows, size = n_rows[name] - n_rows[small], paths[name].stat().st_size - paths[small].stat().st_size
-        for kind, key in (("local", "cpu"), ("1", "cpu"), ("1", "actors"), ("1", "workers"), ("1", "driver")):
-            spent = median(runs[f"{name} {kind}"], key) - median(runs[f"{small} {kind}"], key)
-            found[f"{name}_bytes_s {kind} {key}"] = size / spent
-            found[f"{name}_rows_s {kind} {key}"] = rows / spent
-        found[f"{name}_bytes_row"] = size / rows
-        found[f"{name}_rows_s_core"] = found[f"{name}_rows_s 1 cpu"]
-    return found
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bytes", type=float, default=4.8e9, help="of text; the small one has an eighth")
@@ -328,8 +310,6 @@ def main() -> None:
                 if n_nodes == 1:
                     for _ in range(2):
                         note("an empty actor", nothing(nodes))
-                    text = paths["small text"]
-                    found = constants(text, lambda n: on_ray(paths["small chemistry"], folder, nodes, n))
                     nodes.add()
         finally:
             nodes.cluster.shutdown()
@@ -338,10 +318,6 @@ def main() -> None:
         print(
             f"Ray with an empty actor: {median(empty, 'cpu'):.2f} s of CPU, {median(empty, 'first'):.2f} s by the clock"
         )
-        if set(PART_BYTES) - {"embeddings"} <= set(chosen.only):
-            found.update(growth(runs, paths))
-            print("\n".join(table(found, 64 << 20)))
-        print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

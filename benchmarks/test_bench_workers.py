@@ -1,21 +1,16 @@
-"""What a second worker brings, and what a longer file takes of memory: whole commands on text dumps."""
+"""What a second worker brings: whole commands on text dumps."""
 
 from __future__ import annotations
 
 import itertools
 import os
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
-from .conftest import environment
 from .measure import QUICK, against, size
 from .workloads_dumps import DUMPS
 
@@ -80,60 +75,3 @@ def test_two_workers_against_one(
     once.unlink()
     task = f"2 workers against 1, native, {n * times:,} responses"
     _against_one_worker(path, n * times, task, benchmark, relfast_command)
-
-
-def test_memory_of_a_longer_file(tmp_path: Path, benchmark: Any) -> None:
-    """Peak memory of all processes, what they share counted once: 4 GB of input against 200 MB."""
-    n = size(benchmark, smoke=80, quick=80_000, full=80_000)  # 210 MB
-    times = 2 if benchmark.disabled or QUICK else 20
-    once, path, out = tmp_path / "once.jsonl", tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
-    DUMPS["native"].write(once, n)
-    n_bytes = _repeat(once, times, path)
-    peaks: dict[Path, list[float]] = {once: [], path: []}
-
-    def measure() -> float:
-        for _ in range(3):
-            for dump, seen in peaks.items():
-                seen.append(_peak("score", dump, "-o", out, "--overwrite", "-q", "--workers", 2))
-        return min(peaks[path]) / min(peaks[once])
-
-    growth = benchmark.pedantic(measure, rounds=1, iterations=1)
-    assert benchmark.disabled or growth <= 1.1
-    benchmark.extra_info |= {
-        "task": f"memory of {n_bytes / 1e9:.1f} GB against {once.stat().st_size / 1e6:.0f} MB, 2 workers",
-        "items": n * times,
-        "correct": out.read_bytes().count(b"\n") == n * times,
-        "vs": round(growth, 3),
-        "spread": [min(peaks[path]), max(peaks[path])],
-        "limit": 1.1,
-        "limit_is": "at most",
-    }
-
-
-def _peak(*arguments: object) -> float:
-    """Most megabytes (PSS) that the processes of a command held together, looked at every 10 ms."""
-    command = [sys.executable, "-m", "relfast", *map(str, arguments)]
-    most = 0
-    with subprocess.Popen(command, env=environment()) as process:
-        root = psutil.Process(process.pid)
-        while process.poll() is None:
-            most = max(most, sum(map(_pss, _processes(root))))
-            time.sleep(0.01)
-    assert process.returncode == 0
-    return most / 1024
-
-
-def _processes(root: psutil.Process) -> list[int]:
-    try:
-        return [root.pid, *(child.pid for child in root.children())]
-    except psutil.NoSuchProcess:
-        return []
-
-
-def _pss(pid: int) -> int:
-    """Kilobytes of a process, of shared pages its part; 0 where it has gone."""
-    try:
-        with open(f"/proc/{pid}/smaps_rollup") as lines:
-            return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)
-    except OSError:
-        return 0

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -179,7 +179,3 @@ def wait_for_blocks(path: Path, n_blocks: int) -> None:
 
 def statuses(path: Path) -> list[str]:
     return [row["status"] for row in rows_of(path)]
-
-
-def without(rows: Sequence[dict[str, Any]], *fields: str) -> list[dict[str, Any]]:
-    return [{name: value for name, value in row.items() if name not in fields} for row in rows]

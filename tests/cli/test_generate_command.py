@@ -106,14 +106,6 @@ def test_stdout_holds_records_only(capfdbinary: pytest.CaptureFixture[bytes]) ->
     assert b"3 REL-A4 records in stdout" in said.err
 
 
-def test_an_existing_output_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    output = tmp_path / "records.jsonl"
-    output.write_text("mine\n")
-    assert _run(["generate", "rel-a1", "-n", "1", "-o", str(output)]) == 2
-    assert "--overwrite replaces it" in capsys.readouterr().err
-    assert output.read_text() == "mine\n"
-
-
 def test_a_failed_run_leaves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "records.jsonl"
     # fails at its first yes record, when the output is open already

@@ -84,65 +84,6 @@ def test_gzip_from_stdin_and_to_a_file(dump: Path, tmp_path: Path) -> None:
     assert len(gzip.decompress(out.read_bytes()).splitlines()) == 2
 
 
-def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
-    dump = tmp_path / "dump.jsonl"
-    write(dump, *[GOOD] * 20_000)
-    command = f"{sys.executable} -m relfast score {dump} -o - -q | head -n 1"
-    done = subprocess.run(
-        ["bash", "-c", command], capture_output=True, env=ENVIRONMENT, timeout=PATIENCE, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert json.loads(done.stdout)["index"] == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["score"], 2, "Missing argument 'INPUT...'"),
-        (["score", "{dump}", "--bogus"], 2, "No such option"),
-        (["score", "{dump}", "--workers", "-1"], 2, "Invalid value for '--workers'"),
-        (["score", "{dump}", "--workers", "two"], 2, "Invalid value for '--workers'"),
-        (["score", "{dump}", "--policy", "lenient"], 2, "Invalid value for '--policy'"),
-        (["score", "{dump}", "--timeout", "-3"], 2, "Invalid value for '--timeout'"),
-        (["score", "{dump}", "--input-format", "csv"], 2, "Invalid value for '--input-format'"),
-        (["score", "nowhere.jsonl"], 2, "relfast: nowhere.jsonl: no such file"),
-        (["score", "no*where"], 2, "relfast: no*where: nothing matches this pattern"),
-        (["score", "{empty}"], 2, "no input in this folder"),
-        (["score", "{dump}", "--task", "REL-Z1"], 2, "relfast: unknown task 'REL-Z1'; known tasks: REL-A1, "),
-        (["score", "{dump}", "--reward", "REL-C3"], 2, "relfast: --reward 'REL-C3' is not of the form NAME=VALUE"),
-        (["score", "{dump}", "--reward", "REL-Z3=f1"], 2, "relfast: unknown task 'REL-Z3'"),
-        (["score", "{dump}", "--reward", "REL-C3=beauty"], 2, "relfast: REL-C3 has no numeric metric 'beauty'; it has correct, tp"),
-        (["score", "{dump}", "--map", "response"], 2, "relfast: --map 'response' is not of the form NAME=VALUE"),
-        (["score", "{dump}", "--shard", "0"], 2, "relfast: --shard '0' is not of the form I/N, such as 0/4"),
-        (["score", "{dump}", "--shard", "4/4"], 2, "relfast: shard 4/4 does not exist: I counts from 0 to N-1"),
-        (["score", "{dump}", "--resume", "--overwrite"], 2, "relfast: --resume and --overwrite exclude each other"),
-        (["score", "{dump}", "{dump}"], 2, "relfast: several inputs: say where the rows go with -o"),
-        (["score", "{dump}", "-o", "{dump}"], 2, "is an input; rows would overwrite it"),
-        (["score", "{dump}", "--data", "nowhere.jsonl"], 2, "relfast: nowhere.jsonl: no such file"),
-        (["score", "{dump}", "--data", "{broken}", "--workers", "0"], 2, "broken.jsonl:1: not JSON"),
-        (["score", "{dump}", "-o", "/nowhere/rows.jsonl"], 1, "No such file or directory; make the folder first: mkdir -p /nowhere"),
-        (["score", "{dump}", "--data", "{blank}", "--workers", "0"], 2, "blank.jsonl: no gold record in it"),
-        (["score", "{dump}", "--data", "{blank}", "--workers", "1"], 2, "blank.jsonl: no gold record in it"),
-        (["bogus"], 2, "No such command 'bogus'"),
-    ],
-)  # fmt: skip
-def test_one_line_says_what_is_wrong(
-    arguments: list[str], code: int, message: str, dump: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "empty").mkdir()
-    broken = tmp_path / "broken.jsonl"
-    write(broken, BROKEN)
-    blank = tmp_path / "blank.jsonl"
-    blank.write_bytes(b"\n")
-    places = {"dump": dump, "empty": tmp_path / "empty", "broken": broken, "blank": blank}
-    result = run_in_process([argument.format(**places) for argument in arguments])
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr
-    errors = [line for line in result.stderr.splitlines() if line.startswith(("relfast:", "Error:"))]
-    assert len(errors) == 1
-
-
 def run_in_process(arguments: list[str]) -> Result:
     """The command in this process, with its exit code."""
     runner = CliRunner()
@@ -153,19 +94,6 @@ def run_in_process(arguments: list[str]) -> Result:
         sys.stderr.flush()
         out, err = streams[0].getvalue(), streams[1].getvalue()
     return Result(runner, out, err, out + err, None, leaving.value.code, None)
-
-
-def test_an_existing_output_is_not_touched(dump: Path, tmp_path: Path) -> None:
-    out = tmp_path / "rows.jsonl"
-    assert relfast("score", dump, "-o", out, "-q").returncode == 0
-    before = out.read_bytes()
-    write(dump, WRONG)
-    again = relfast("score", dump, "-o", out)
-    assert again.returncode in (1, 2)
-    assert b"--overwrite" in again.stderr
-    assert out.read_bytes() == before
-    assert relfast("score", dump, "-o", out, "-q", "--overwrite").returncode == 0
-    assert len(rows(out)) == 1
 
 
 def test_resume_of_a_finished_run_changes_nothing(tmp_path: Path) -> None:
@@ -280,26 +208,6 @@ def test_shards_concatenate(count: int, tmp_path: Path) -> None:
     assert parts == whole.read_bytes()
 
 
-def test_help_and_version() -> None:
-    done = relfast("--version")
-    assert (done.returncode, done.stdout) == (0, f"relfast, version {__version__}\n".encode())
-    done = relfast("--help")
-    assert done.returncode == 0
-    for command in COMMANDS.keys() - {"realign"}:  # an old name
-        assert command.encode() in done.stdout
-    done = relfast("score", "--help")
-    for option in (
-        "--policy",
-        "--data",
-        "--reward",
-        "--resume",
-        "--shard",
-        "--fail-on-error",
-        "--strip-reasoning",
-    ):
-        assert option.encode() in done.stdout
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(name: str) -> None:
     result = CliRunner().invoke(cli, [name, "--help"])
@@ -371,21 +279,6 @@ def test_verbose_says_what_is_done(dump: Path, tmp_path: Path) -> None:
     assert f"relfast: output {out}: continued after 1 blocks" in again
     assert "relfast: workers: none, scored in this process without deadlines" in again
     assert "REL-A1" in again
-
-
-@pytest.mark.parametrize(
-    ("lines", "code"),
-    [([BROKEN], 2), (['{"response": "x"}', BROKEN], 2), ([BROKEN, GOOD], 0), ([""], 0), ([], 0)],
-)
-def test_a_run_without_one_record_that_could_be_used(lines: list[Any], code: int, tmp_path: Path) -> None:
-    dump = tmp_path / "dump.jsonl"
-    write(dump, *lines)
-    done = relfast("score", dump, "-q")
-    assert done.returncode == code
-    n_rows = sum(line != "" for line in lines)
-    assert len(rows(tmp_path / "dump.jsonl.scored.jsonl")) == n_rows
-    said = f"relfast: {n_rows} of {n_rows} records unusable:".encode()
-    assert done.stderr.startswith(said) if code else done.stderr == b""
 
 
 @pytest.mark.parametrize(

@@ -204,13 +204,6 @@ def test_verifiers_gave_the_same_rewards(tmp_path: Path) -> None:
     assert rows[-1]["error"] == {"type": "ProviderError", "message": "the server is overloaded"}
 
 
-def test_a_trace_by_itself_is_a_row_too() -> None:
-    episode = rows_of(DUMPS / "traces.jsonl")[4]
-    (whole,), (alone,) = (relfast.score([row], workers=0) for row in (episode, episode["traces"][0]))
-    assert whole == alone
-    assert whole.correct is True
-
-
 def test_opencompass_has_its_key_for_an_id(tmp_path: Path) -> None:
     figures, rows = scored("opencompass.json", tmp_path)
     expected = own(tmp_path, responses=1)

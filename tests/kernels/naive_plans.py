@@ -12,7 +12,6 @@ Item = tuple[int, str]
 """Action code and parameter; for BAD the item's text."""
 
 STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"", re.DOTALL)
-NUMBER = re.compile(r"-?[0-9]*")
 SPACE = " \t\r\n"
 ESCAPE = re.compile(
     r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from typing import Any
 
 import pytest
 from openai_server import Server, running
-from patience import PATIENCE, until
+from patience import PATIENCE
 
 import relfast
 from relfast.cli.main import main
@@ -186,42 +185,6 @@ def test_against_a_server_with_failures(tiny_auto: str, tmp_path: Path) -> None:
         # problem 7 alone: its solution and its judge's verdict
         assert server.asked.total() == asked + 2
     assert [row["error"] for row in entries(tmp_path)] == [None] * 24
-
-
-@pytest.mark.slow
-def test_killed_and_resumed_is_as_if_never_killed(tiny_auto: str, tmp_path: Path) -> None:
-    data = problems(tmp_path / "problems.jsonl", 120)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        "RELFAST_CACHE_DIR": tiny_auto,
-    }
-    command = [sys.executable, "-m", "relfast.cli.main", "realign"]
-    with running(Server(solve=solve, delay=0.02)) as server:
-        arguments = [*map(str, server_options(server, tmp_path / "killed", data)), "--concurrency", "4"]
-        results = tmp_path / "killed" / RESULTS
-        for number, sent in enumerate((signal.SIGKILL, signal.SIGTERM)):
-            child = subprocess.Popen(
-                [*command, *arguments, *(["--resume"] if number else [])],
-                env=environment,
-                stderr=subprocess.DEVNULL,
-            )
-            logged = len(results.read_bytes().splitlines()) if results.exists() else 0
-
-            def more(logged: int = logged) -> bool:
-                return results.exists() and len(results.read_bytes().splitlines()) > logged
-
-            until(more)
-            child.send_signal(sent)
-            assert child.wait(timeout=PATIENCE) in (-signal.SIGKILL, 143)
-            assert not (tmp_path / "killed" / REPORT).exists()
-        with results.open("ab") as torn:
-            torn.write(b'{"subset": "sums", "id": 1')
-        server.delay = 0
-        assert realign(*arguments, "--resume", "--no-report") == 0
-        assert realign(*server_options(server, tmp_path / "whole", data), "--no-report") == 0
-    assert results.read_bytes() == (tmp_path / "whole" / RESULTS).read_bytes()
-    assert len(entries(tmp_path / "whole")) == 120
 
 
 def test_a_resumed_run_is_the_same_run(

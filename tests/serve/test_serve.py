@@ -76,15 +76,6 @@ def test_openrlhf_asks_with_lists(live: Live) -> None:
     assert 0 < answer["extra_logs"]["unscored"] < 1
 
 
-def test_slime_asks_with_one_sample_and_gets_a_number(live: Live) -> None:
-    for task, gold, response, expected in MIXED:
-        status, answer = live.ask(
-            "/get_reward", {"prompt": "q", "response": response, "label": {"task": task, "answer": gold}}
-        )
-        assert status == 200
-        assert answer == (None if expected is None else pytest.approx(expected))
-
-
 @pytest.mark.parametrize(
     ("body", "status"),
     [

@@ -17,7 +17,8 @@ from spellings import spell
 
 import relfast
 from relfast.tasks import get_task
-from relfast.tasks.rel_b.score import proven
+from relfast.tasks.rel_b.names import plain_name
+from relfast.tasks.rel_b.score import gold_key, measures, proven
 
 HERE = Path(__file__).parent
 RECORDS = [json.loads(line) for line in (HERE / "rel_records.jsonl").read_text("utf-8").splitlines()]
@@ -315,3 +316,34 @@ def test_b1_guard_is_the_same_with_and_without_the_question() -> None:
 def test_b1_names_of_taxa(gold: list[Any]) -> None:
     for response in ("Yes: 3, 15", "Yes: taxon_3, taxon_15", "Yes: Taxon 03, Taxon 15"):
         assert strict("REL-B1", {"label": "yes", "taxa": gold}, response)["f1"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "plain"),
+    [("taxon_007", "7"), ("Taxon 10", "10"), ("000", "0"), ("0a", "0a"), ("A0", "a0"), ("\u0660\u0663", "\u0660\u0663"), (7, "7")],
+)  # fmt: skip
+def test_zeros_before_a_number_are_no_part_of_a_name(name: Any, plain: str) -> None:
+    assert plain_name(name) == plain
+
+
+@pytest.mark.parametrize(
+    ("common", "n_pred", "n_gold", "expected"),
+    [(0, 0, 2, (0, 0, 0)), (0, 3, 2, (0, 0, 0)), (1, 2, 4, (1 / 2, 1 / 4, 1 / 3)), (1, 4, 1, (1 / 4, 1, 2 / 5)), (2, 2, 2, (1, 1, 1))],
+)  # fmt: skip
+def test_b1_measures(common: int, n_pred: int, n_gold: int, expected: tuple[float, ...]) -> None:
+    assert tuple(measures(common, n_pred, n_gold).values()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("answer", "key"),
+    [
+        ({"label": "No", "taxa": []}, "no"),
+        ({"label": "Yes", "taxa": [1, "a"]}, "yes"),
+        *((answer, None) for answer in (
+            {"label": "yes", "taxa": []}, {"label": "maybe", "taxa": [1]}, {"label": None, "taxa": [1]}, {"label": "yes", "taxa": "ab"},
+            {"label": "yes", "taxa": [1.5]}, {"label": "no"}, [], None,
+        )),
+    ],
+)  # fmt: skip
+def test_golds_that_differ_in_nothing_have_one_key(answer: Any, key: str | None) -> None:
+    assert gold_key(answer) == key

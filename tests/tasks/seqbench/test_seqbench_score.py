@@ -79,7 +79,7 @@ def test_worked_examples(example: dict[str, Any], options: AllOptions) -> None:
     assert outcome.metrics["logical_depth"] == len(example["completion"])
 
 
-# the start of a real row (sample_row_partial.txt, CC BY 4.0); the file breaks off within a fact
+# the start of a real row (emnlp-submission/seqBench, CC BY 4.0), broken off within a fact
 REAL_FACTS = (
     "Room D5 and D4 are connected by a closed and locked door. The locked door between D5 and D4 requires"
     " key 69. Key 69 is in room D5. Room D4 and D3 are connected by an open door. Room D3 and E3 are"
