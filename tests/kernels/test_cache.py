@@ -275,7 +275,7 @@ def test_a_file_that_is_not_ours_alone_is_not_opened(spoil: Callable[[Path], Non
 
 
 def test_files_below_are_judged_by_who_gets_at_them(base: Path) -> None:
-    """numba's files have the umask's mode: no matter in a directory that lets nobody in."""
+    """The umask's mode is no matter in a directory that lets nobody in."""
     folder = user_cache("native")
     inner = base / "native" / "inner"
     inner.mkdir(0o775)
@@ -419,10 +419,9 @@ def test_what_nobody_has_used_for_a_week_is_removed(base: Path) -> None:
     used.write_bytes(path.read_bytes())
     forgotten.touch(mode=0o600)
     recent.touch(mode=0o600)
-    of_numba = base / "numba" / "0123"
-    of_numba.mkdir(parents=True)
-    (of_numba / "kernel.nbi").touch()
-    for old in (used, forgotten, of_numba):
+    torn = base / "native" / ".linking-0"
+    torn.mkdir()
+    for old in (used, forgotten, torn):
         os.utime(old, (1.0, 1.0))
     assert native.load("align") is not None
     native.clean_up()

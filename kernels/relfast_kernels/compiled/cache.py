@@ -1,6 +1,6 @@
 """Caches on disk: where they are, and whether what lies there may be used.
 
-Compiled code is run, numba's files are pickles, a model decides scores: whoever can write them acts as their
+Compiled code is run, a model decides scores: whoever can write them acts as their
 user. So a cache is used only if nobody but its user and root can have put anything there (`trust` has the
 rules); what is missing is made with mode 0700. A cache that fails is said once a process, and not used.
 Imports the standard library only, so that asking costs nothing.
@@ -90,14 +90,11 @@ class Cache:
     def check_all(self) -> None:
         """`check`, and the same of all that lies below, for those who open files there by name.
 
-        A mode that lets others write (numba's files have the umask's) is no matter in a directory that does
+        A mode that lets others write (the umask's) is no matter in a directory that does
         not let others in. Raises as `check`.
         """
-        directory = self._enter(False)
-        try:
-            check_below(directory, str(self.path))
-        finally:
-            os.close(directory)
+        self.check()
+        check_below(str(self.path))
 
     def usable(self, *, make: bool = False) -> bool:
         """Whether `check` is content. If it is because of others that it is not, that is said."""
@@ -200,7 +197,7 @@ class Cache:
 
 
 def user_cache(kind: str) -> Cache:
-    """The user's cache of a kind: native, numba, embedders, vectors, isomers or banks."""
+    """The user's cache of a kind: native, embedders, vectors, isomers or banks."""
     base = base_directory()
     return Cache(base / kind, base)
 

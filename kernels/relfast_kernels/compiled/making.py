@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -92,16 +93,30 @@ def make(
             made.result()
 
 
-def start_all(parent: int) -> subprocess.Popen[bytes]:
-    """A process that builds all units that are missing, and ends with ``parent``; 0: with nobody."""
-    nowhere, command = subprocess.DEVNULL, _command(parent, "all")
-    return subprocess.Popen(
-        command, stdin=nowhere, stdout=nowhere, stderr=nowhere, start_new_session=True, env=_environment()
-    )
+def start_all(*, outlives: bool) -> None:
+    """Begin to build all units that are missing, in a process that ends with this one or ``outlives`` it."""
+
+    def run() -> None:
+        nowhere, command = subprocess.DEVNULL, _command(0 if outlives else os.getpid(), "all")
+        with suppress(OSError):  # no room for a process: the next run tries again
+            process = subprocess.Popen(
+                command,
+                stdin=nowhere,
+                stdout=nowhere,
+                stderr=nowhere,
+                start_new_session=True,
+                env=_environment(),
+            )
+            process.returncode = 0 if outlives else process.wait()
+
+    if outlives:
+        run()
+    else:  # the system ends what a thread has started when that thread ends
+        threading.Thread(target=run, daemon=True).start()
 
 
 def _command(parent: int, *arguments: str) -> list[str]:
-    return [sys.executable, "-P", "-m", "relfast_kernels.compiled", str(parent), *arguments]
+    return [sys.executable or "", "-P", "-m", "relfast_kernels.compiled", str(parent), *arguments]
 
 
 def _environment() -> dict[str, str]:

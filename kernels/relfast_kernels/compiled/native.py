@@ -87,9 +87,9 @@ def shared_library(unit: str, processor: str = "") -> Path:
     return cache().path / f"{unit}-{_digest(unit, processor)}.so"
 
 
-def object_file(unit: str) -> Path:
-    """Where a unit's object file is, or would be."""
-    return shared_library(unit).with_suffix(".o")
+def object_file(unit: str, processor: str = "") -> Path:
+    """The same of its object file."""
+    return shared_library(unit, processor).with_suffix(".o")
 
 
 def sources(unit: str) -> dict[str, bytes]:
@@ -108,8 +108,6 @@ def sources(unit: str) -> dict[str, bytes]:
 
 
 _IMPORT: Final = b"\nfrom relfast_kernels."
-
-
 _STRING: Final = b'"""'
 _COMMENT: Final = re.compile(rb"\n *#.*")
 
@@ -145,8 +143,7 @@ def _this_processor() -> str:
     """What code for this very processor comes from: kind, instruction sets, and versions of the compiler."""
     import llvmlite  # without its binding, which takes 40 ms
 
-    found = _told_of_processor() or {"name": os.uname().machine}
-    return f"{llvmlite.__version__} {sys.implementation.cache_tag} {json.dumps(found)}"
+    return f"{llvmlite.__version__} {sys.implementation.cache_tag} {json.dumps(_told_of_processor())}"
 
 
 def _told_of_processor() -> dict[str, str]:
@@ -177,30 +174,34 @@ def _files(unit: str) -> Iterator[tuple[Path, Callable[[], int]]]:
     for processor in _shipped_for():
         path = SHIPPED / shared_library(unit, processor).name
         yield path, partial(os.open, path, os.O_RDONLY | os.O_CLOEXEC)
-    for path in (shared_library(unit), object_file(unit)):
+    yield from _kept_files(unit)
+
+
+def _kept_files(unit: str, processor: str = "") -> Iterator[tuple[Path, Callable[[], int]]]:
+    for path in (shared_library(unit, processor), object_file(unit, processor)):
         yield path, partial(cache().open, path.name)
 
 
 def is_built(unit: str) -> bool:
     """Whether a unit's code is there (it may still turn out torn)."""
-    return any(_is_there(open_file) for _, open_file in _files(unit))
+    return any(map(_is_there, _files(unit)))
 
 
 def is_kept(unit: str, processor: str) -> bool:
     """Whether the cache has a unit's code for a processor."""
-    path = shared_library(unit, processor)
-    return any(_is_there(partial(cache().open, name)) for name in (path.name, path.with_suffix(".o").name))
+    return any(map(_is_there, _kept_files(unit, processor)))
 
 
-def _is_there(open_file: Callable[[], int]) -> bool:
+def _is_there(file: tuple[Path, Callable[[], int]]) -> bool:
     try:
-        os.close(open_file())
+        os.close(file[1]())
     except UntrustedError as error:
         cache().say(error)
-        return False
     except OSError:
-        return False
-    return True
+        pass
+    else:
+        return True
+    return False
 
 
 def remove(unit: str) -> None:
@@ -254,12 +255,12 @@ def load(unit: str) -> Functions | None:
             with open(open_file(), "rb") as file:
                 code, checksum, entries = _read(file)
                 address_of = open_code(file, code, checksum)
-                if path.parent != SHIPPED:
-                    _say_used(file)
+                if path.parent != SHIPPED and os.fstat(file.fileno()).st_mtime < time.time() - _DAY:
+                    with suppress(OSError):  # another user's, or nothing can be written there
+                        os.utime(file.fileno())  # `clean_up` looks at it
+            short = {name for name in entries if not SHORT.isdisjoint((unit, f"{unit}.{name}"))}
             return {
-                name: callable_at(
-                    address_of(entry["symbol"]), entry["arguments"], holds_gil=is_short(unit, name)
-                )
+                name: callable_at(address_of(entry["symbol"]), entry["arguments"], holds_gil=name in short)
                 for name, entry in entries.items()
             }
         except UntrustedError as error:
@@ -267,13 +268,6 @@ def load(unit: str) -> Functions | None:
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, ImportError):
             continue
     return None
-
-
-def _say_used(file: BinaryIO) -> None:
-    """Have `clean_up` know that a file is used."""
-    if os.fstat(file.fileno()).st_mtime < time.time() - _DAY:
-        with suppress(OSError):  # another user's, or nothing can be written there
-            os.utime(file.fileno())
 
 
 _DIGITS: Final = 8
@@ -427,11 +421,7 @@ def _make_missing(units: Sequence[str], *, now: bool) -> None:
             "kernels that are missing are compiled in the background: until then rows are the same, but take"
             f" longer (`relfast warmup` waits for them; {COMPILE_VARIABLE}=wait or off)"
         )
-        if policy.is_command:
-            making.start_all(0).returncode = 0  # not ours to wait for
-        else:
-            # the system ends what a thread has started when that thread ends
-            threading.Thread(target=lambda: making.start_all(os.getpid()).wait(), daemon=True).start()
+        making.start_all(outlives=policy.is_command)
     for unit in units:
         if reason := failure(unit):
             _say(f"kernels {unit} cannot be compiled here ({reason}): {_MEANWHILE}")
@@ -491,11 +481,6 @@ def _address(value: Any) -> int:
     return int(value) if isinstance(value, int) else ctypes.cast(value, ctypes.c_void_p).value or 0
 
 
-def is_short(unit: str, name: str) -> bool:
-    """Whether a function of a unit is called with the interpreter's lock held."""
-    return not SHORT.isdisjoint((unit, f"{unit}.{name}"))
-
-
 def entries_of(unit: str) -> str:
     """The module that declares a unit's entries."""
     return "relfast_kernels." + UNITS[unit].removesuffix(".py").replace("/", ".")
@@ -549,20 +534,19 @@ _DAY: Final = 86_400.0
 
 
 def clean_up() -> None:
-    """Remove what other versions have left: libraries, and numba's files of old, that nobody has used for a
-    week. A library that is loaded says so by its time (`load`), once a day."""
+    """Remove what other versions have left, and nobody has used for a week. A library that is loaded says so
+    by its time (`load`), once a day."""
     import shutil
 
-    for folder in (cache(), user_cache("numba")):
-        with suppress(OSError):
-            folder.check()
-            for path in folder.path.iterdir():
-                if path.lstat().st_mtime > time.time() - 7 * _DAY:
-                    continue
-                if path.is_dir() and not path.is_symlink():
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    path.unlink()
+    with suppress(OSError):
+        cache().check()
+        for path in cache().path.iterdir():
+            if path.lstat().st_mtime > time.time() - 7 * _DAY:
+                continue
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink()
 
 
 def keep(

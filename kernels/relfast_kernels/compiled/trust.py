@@ -135,34 +135,23 @@ def judge_file(place: str, found: os.stat_result, writing: int = OTHERS_WRITE) -
     _judge(place, found, writing)
 
 
-def check_below(directory: int, place: str, reachable: int = OTHERS_WRITE) -> None:
-    """Judge all below a directory, given by a descriptor of any kind and its name. Raises `UntrustedError`.
+def check_below(place: str, reachable: int = OTHERS_WRITE) -> None:
+    """Judge all below a directory that `open_directory` has found ours alone, so that names will do. Raises
+    `UntrustedError`.
 
     A mode that lets others write is no matter where they do not get as far: ``reachable`` are the write bits
     of those who get to the directory.
     """
     # the execute bit of a directory, which lets in, is next to the one that lets write
-    reachable &= os.fstat(directory).st_mode << 1
-    listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=directory)
-    try:
-        names = os.listdir(listed)
-        for name in names:
-            at = os.path.join(place, name)
-            try:
-                descriptor = os.open(name, _STEP, dir_fd=listed)
-            except FileNotFoundError:
-                continue  # another process' file, on its way to its name
-            try:
-                found = os.fstat(descriptor)
-                if stat.S_ISDIR(found.st_mode):
-                    _judge(at, found, reachable)
-                    check_below(descriptor, at, reachable)
-                else:
-                    judge_file(at, found, reachable)
-            finally:
-                os.close(descriptor)
-    finally:
-        os.close(listed)
+    reachable &= os.stat(place).st_mode << 1
+    for entry in [*os.scandir(place)]:
+        with contextlib.suppress(FileNotFoundError):  # another process' file, on its way to its name
+            found = entry.stat(follow_symlinks=False)
+            if stat.S_ISDIR(found.st_mode):
+                _judge(entry.path, found, reachable)
+                check_below(entry.path, reachable)
+            else:
+                judge_file(entry.path, found, reachable)
 
 
 def _is_private(group: int, owner: int, place: str) -> bool:
