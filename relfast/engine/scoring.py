@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
 from relfast.engine.job import Job
-from relfast.engine.judged_texts import Judges
 from relfast.engine.pool.failures import Verdict, timed_out_verdict
 from relfast.engine.rows import Gold, records_of, records_of_entry
 from relfast.engine.segments import Detours, pieces
@@ -27,6 +26,7 @@ from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import Task
 
 if TYPE_CHECKING:
+    from relfast.engine.judged_texts import Judges
     from relfast.tasks.modules import EmbeddingTaskScorer
 
 EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.embeds)
