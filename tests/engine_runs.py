@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import psutil
+import pytest
 from corpora import ROOT
 from patience import PATIENCE, until
 
-from relfast.cli.main import cli
+from relfast.cli.main import cli, main
 
 MARK: Final = "RELFAST_TEST_RUN"
 """Environment variable by which all processes of a run are found, orphans too."""
@@ -161,6 +162,13 @@ def scored_here(dump: Path, out: Path, *more: object) -> bytes:
     arguments = ["score", dump, "-o", out, "-q", *workers, *more]
     assert cli.main(list(map(str, arguments)), standalone_mode=False) == 0
     return out.read_bytes()
+
+
+def exit_code(*arguments: object) -> int:
+    """Of a command in this process."""
+    with pytest.raises(SystemExit) as left:
+        main([*map(str, arguments)])
+    return int(left.value.code or 0)
 
 
 def wait_for(path: Path, size: int) -> None:

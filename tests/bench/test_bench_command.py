@@ -9,9 +9,9 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from engine_runs import rows_of
 from openai_server import Server, running
 from patience import until
 
@@ -28,10 +28,6 @@ def bench(*arguments: object) -> int:
     with pytest.raises(SystemExit) as left:
         main(["bench", *map(str, arguments), "-q"])
     return int(left.value.code or 0)
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
 def test_the_sets_are_what_they_were() -> None:
@@ -96,7 +92,7 @@ def test_two_models_killed_and_resumed(tmp_path: Path, capsys: pytest.CaptureFix
         assert server.keys == {"Bearer none", "Bearer sk-of-the-second-model"}
         assert {request["model"] for request in server.requests} == {"org/one", "two"}
     for name in ("org_one", "two"):
-        assert len(read(folder / name / "mazes.scored.jsonl")) == len(rows)
+        assert len(rows_of(folder / name / "mazes.scored.jsonl")) == len(rows)
         assert (folder / name / "report" / "index.html").is_file()
         assert name in done.stderr
     page = (folder / "report" / "index.html").read_text("utf-8")

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from corpora import ROOT
+from engine_runs import rows_of
 from patience import PATIENCE
 
 from relfast import __version__
@@ -48,10 +49,6 @@ def dump(tmp_path: Path) -> Path:
 def write(path: Path, *records: Any) -> None:
     lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
     path.write_text("".join(line + "\n" for line in lines), "utf-8")
-
-
-def rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_rows_and_nothing_else(dump: Path, tmp_path: Path) -> None:
@@ -164,7 +161,7 @@ def test_options(
     out = tmp_path / "rows.jsonl"
     result = run_in_process(["score", str(dump), "-o", str(out), "-q", "--workers", "0", *options])
     assert (result.exit_code, result.stderr) == (0, "")
-    (row,) = rows(out)
+    (row,) = rows_of(out)
     assert row[key] == value
 
 
@@ -175,7 +172,7 @@ def test_limit_counts_lines(dump: Path, tmp_path: Path) -> None:
         run_in_process(
             ["score", str(dump), "-o", str(out), "-q", "--overwrite", "--workers", "0", "--limit", str(limit)]
         )
-        assert [row["index"] for row in rows(out)] == expected
+        assert [row["index"] for row in rows_of(out)] == expected
 
 
 def test_several_inputs_run_on(dump: Path, tmp_path: Path) -> None:
@@ -189,7 +186,7 @@ def test_several_inputs_run_on(dump: Path, tmp_path: Path) -> None:
     for inputs in ([str(folder)], [str(folder / "a.jsonl"), str(folder / "*.gz")]):
         result = run_in_process(["score", *inputs, "-o", str(out), "-q", "--overwrite", "--workers", "0"])
         assert result.exit_code == 0
-        assert [row["index"] for row in rows(out)] == [0, 1, 2]
+        assert [row["index"] for row in rows_of(out)] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
@@ -250,7 +247,7 @@ def test_ids_that_an_api_has_made_text_of(tmp_path: Path) -> None:
     asked = ["7", 8, 9, "9", "1", 1, "-7", True]
     write(dump, *({"id": number, "response": "Answer 4"} for number in asked))
     assert relfast("score", dump, "-o", out, "--data", gold, "--workers", 0).returncode == 0
-    found = [(row["id"], row["correct"]) for row in rows(out)]
+    found = [(row["id"], row["correct"]) for row in rows_of(out)]
     assert found == list(zip(asked, [True, True, None, None, True, False, None, False], strict=True))
 
 

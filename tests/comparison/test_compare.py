@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_runs import exit_code
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relfast
-from relfast.cli.main import main
 from relfast.comparison import comparing
 from relfast.comparison.runs import RunLike, columns_of
 from relfast.errors import InputError, UsageError
@@ -299,12 +299,6 @@ def test_rows_of_strict_are_seen_without_a_summary(tmp_path: Path) -> None:
     assert relfast.compare(a, a[:])
 
 
-def run_main(*arguments: str) -> int:
-    with pytest.raises(SystemExit) as caught:
-        main(["compare", *arguments])
-    return int(caught.value.code or 0)
-
-
 @pytest.fixture
 def two(tmp_path: Path) -> list[str]:
     sides = runs("1101011101" * 8, "0101001001" * 8)
@@ -317,7 +311,7 @@ def test_command(
     two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    assert run_main(*two, "--flips", str(tmp_path / "flips.jsonl")) == 0
+    assert exit_code("compare", *two, "--flips", str(tmp_path / "flips.jsonl")) == 0
     said = capsys.readouterr()
     lines = said.out.splitlines()
     assert lines[0].split() == ["task", "a", "b", "difference", "95%", "interval", "p", "win/loss/tie"]
@@ -330,8 +324,8 @@ def test_command(
     }  # fmt: skip
     assert "24 flipped records in" in said.err
     # nothing is replaced unasked
-    assert run_main(*two, "--flips", str(tmp_path / "flips.jsonl")) == 2
-    assert run_main(*two, "--flips", str(tmp_path / "flips.csv")) == 0
+    assert exit_code("compare", *two, "--flips", str(tmp_path / "flips.jsonl")) == 2
+    assert exit_code("compare", *two, "--flips", str(tmp_path / "flips.csv")) == 0
     assert (tmp_path / "flips.csv").read_text().splitlines()[1] == "REL-A1,p0,0,a,b,a,0,0"
 
 
@@ -340,7 +334,10 @@ def test_long_names_and_many_runs_fit_80_columns(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     third = write(tmp_path / "c.scored.jsonl", runs("1111000011" * 8)[0])
-    assert run_main(f"qwen3-235b-a22b-thinking={two[0]}", f"deepseek-v3.2={two[1]}", f"c={third}") == 0
+    assert (
+        exit_code("compare", f"qwen3-235b-a22b-thinking={two[0]}", f"deepseek-v3.2={two[1]}", f"c={third}")
+        == 0
+    )
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["A = qwen3-235b-a22b-thinking", "B = deepseek-v3.2", "C = c"]
     assert lines[4].split()[:6] == ["REL-A1", "A", "−", "B", "0.700", "0.400"]
@@ -351,7 +348,7 @@ def test_long_names_and_many_runs_fit_80_columns(
 
 def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("out.json", "out.csv", "out.tex"):
-        assert run_main(*two, "-o", str(tmp_path / name)) == 0
+        assert exit_code("compare", *two, "-o", str(tmp_path / name)) == 0
     text = (tmp_path / "out.json").read_text()
     assert text.startswith('{\n  "metric"'), "for people too"
     data = json.loads(text)
@@ -364,7 +361,7 @@ def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert r"\textbf{70.0}" in tex
     assert r"$+30.0^{*}$" in tex
     capsys.readouterr()
-    assert run_main(f"x={two[0]}", f"y={two[1]}", "-f", "csv") == 0
+    assert exit_code("compare", f"x={two[0]}", f"y={two[1]}", "-f", "csv") == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("REL-A1,x,y,")
 
 
@@ -395,7 +392,7 @@ def test_one_clear_line(
     row = {**score("p", True).to_row(), "sample": "first"}
     (tmp_path / "broken.jsonl").write_text(json.dumps(row) + "\n")
     places = {"A": two[0], "B": two[1], "x=A": f"x={two[0]}", "x=B": f"x={two[1]}"}
-    assert run_main(*(places.get(item, item) for item in arguments)) == 2
+    assert exit_code("compare", *(places.get(item, item) for item in arguments)) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert words in line
 
@@ -406,7 +403,7 @@ def test_nothing_runs_in_a_terminal_or_a_spreadsheet(
     nasty = "@cmd|'c calc'!A1 \x1b[2J \u202e & 50% $x_1$ \\input{x} [red]"
     a, b = ([score("@SUM(1)", right)] for right in (True, False))
     paths = [str(write(tmp_path / name, rows)) for name, rows in (("a.jsonl", a), ("b.jsonl", b))]
-    assert run_main(f"{nasty}={paths[0]}", f"b={paths[1]}") == 0
+    assert exit_code("compare", f"{nasty}={paths[0]}", f"b={paths[1]}") == 0
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "\u202e" not in out
@@ -417,7 +414,7 @@ def test_nothing_runs_in_a_terminal_or_a_spreadsheet(
     assert r"\textbackslash{}input\{x\}" in tex
     assert "\u202e" not in tex
     assert "<script" not in comparison._repr_html_()
-    assert run_main(*paths, "--flips", str(tmp_path / "flips.csv")) == 0
+    assert exit_code("compare", *paths, "--flips", str(tmp_path / "flips.csv")) == 0
     (flip,) = csv.DictReader(io.StringIO((tmp_path / "flips.csv").read_text()))
     assert flip["id"] == "'@SUM(1)"
 

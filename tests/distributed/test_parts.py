@@ -363,37 +363,6 @@ def test_a_run_that_ends_while_it_scores_is_resumed(actors: int, tmp_path: Path)
     assert {name: (output / name).stat().st_mtime_ns for name in before} == before, "scored again"
 
 
-def test_what_is_counted_before_it_is_scored(tmp_path: Path) -> None:
-    dump = write_dump(tmp_path / "dump.jsonl", honest(100))
-    size = dump.stat().st_size
-    found = find_inputs([str(dump)])
-
-    def counted(actors: int | None) -> list[bool]:
-        return [chunk.count for chunk in chunks_of(found, -(-size // 20), actors)]
-
-    assert counted(None) == [True] * 20
-    assert counted(1) == [False] * 20
-    assert counted(2) == [True] * 11 + [False] * 9
-    assert counted(10) == [True] * 19 + [False]
-
-
-def test_lines_are_counted_ahead_where_parts_run_short(tmp_path: Path) -> None:
-    dump = write_dump(tmp_path / "dump.jsonl", honest(100))
-    chunks = chunks_of(find_inputs([str(dump)]), -(-dump.stat().st_size // 4), 1)
-    planning = Planning(chunks, None)
-    ready = [part for chunk in planning.more() for part in planning.take(chunk, measure(chunk, JOB))]
-    assert [part.number for part in ready] == [0], "only of the first it is known where its rows begin"
-    assert planning.finished
-    first, second = planning.ahead(2)
-    assert planning.ahead(1)[0].start > second.start > first.start == 0
-    assert planning.take(second, measure(second, JOB)) == [], "the one before it is not counted yet"
-    ready = planning.take(first, measure(first, JOB))
-    assert [part.number for part in ready] == [1, 2]
-    lines = [len(dump.read_bytes()[part.start : part.end].splitlines()) for part in planning.parts]
-    assert [part.first_index for part in ready] == [lines[0], lines[0] + lines[1]]
-    assert planning.counted(0, 7) == [], "scored after it was counted"
-
-
 def test_a_command_that_was_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", honest(3))
     (tmp_path / "there").mkdir()

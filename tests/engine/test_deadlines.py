@@ -28,7 +28,7 @@ from relfast.embed.session import Session
 from relfast.engine.job import Job
 from relfast.engine.online.scorer import WorkingClock
 from relfast.engine.pool.worker import RunningClock
-from relfast.engine.scoring import LOAD_SECONDS, STEP_SECONDS, NoGuard, Place, Scoring
+from relfast.engine.scoring import Scoring
 from relfast.records import Score
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign import verify
@@ -47,14 +47,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.seconds
-
-
-class Watch(NoGuard):
-    def __init__(self) -> None:
-        self.entered: list[tuple[Place | None, float]] = []
-
-    def enter(self, place: Place | None, seconds: float, *, limited: bool = True) -> None:
-        self.entered.append((place, seconds))
 
 
 @pytest.fixture(scope="module")
@@ -159,39 +151,6 @@ def test_loading_and_waiting_are_nobodys_time(
 
     monkeypatch.setattr("relfast.embed.get_embedder", slow, raising=False)
     assert [score.status for score in scored(tiny, ["2 + 2 = 4", "so it is 5"], clock)] == ["ok", "ok"]
-
-
-def test_runs_are_short_where_the_deadline_is(tiny: str, clock: Clock) -> None:
-    scored(tiny, [lines(200)], clock, timeout=0.4)
-    rate = 0.4 / 4 / SECONDS_PER_TOKEN
-    # at least one text a run; the first run of all is not known to be slow
-    assert all(rows == 1 or rows * length <= rate for rows, length in clock.runs[1:])
-    clock.runs = []
-    scored(tiny, [lines(200)], clock, timeout=0.0)
-    assert max(rows * length for rows, length in clock.runs) > 900
-
-
-def test_similarities_are_computed_in_parts(tiny: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    responses = [lines(9), "x = 1", lines(3), lines(30)]
-    expected = [score.to_row() for score in scored(tiny, responses, clock, timeout=0.0)]
-    for cells in (1, 2, 7, 20, 64):
-        monkeypatch.setattr("relfast.tasks.realign.alignment.CELLS_PER_STEP", cells)
-        assert [score.to_row() for score in scored(tiny, responses, clock, timeout=0.0)] == expected
-
-
-def test_the_guard_of_records_that_embed(tiny: str, clock: Clock) -> None:
-    guard = Watch()
-    scored(tiny, ["2 + 2 = 4", "so it is 5"], clock, guard=guard)
-    assert {place for place, _ in guard.entered} == {None}
-    assert {seconds for _, seconds in guard.entered} == {LOAD_SECONDS, 2.0 + STEP_SECONDS}
-    guard = Watch()
-    scored(tiny, [lines(60)], clock, guard=guard)
-    left = [seconds for place, seconds in guard.entered if place == (0, 0)]
-    assert left == sorted(left, reverse=True)
-    assert (left[0], left[-1]) == (2.0 + STEP_SECONDS, STEP_SECONDS)
-    guard = Watch()
-    scored(tiny, [lines(60)], clock, timeout=0.0, guard=guard)
-    assert {seconds for _, seconds in guard.entered} == {0.0}
 
 
 def test_many_threads_and_a_long_response(tiny: str, clock: Clock) -> None:

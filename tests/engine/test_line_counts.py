@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_runs import HANG
+from engine_runs import HANG, rows_of
 
 from relfast import score_file
 from relfast.engine.io import reader
@@ -54,10 +54,6 @@ def _second_file(path: Path, *, hangs: bool) -> Path:
     return path
 
 
-def _rows(out: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in out.read_bytes().splitlines()]
-
-
 def test_rows_are_numbered_as_if_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [_first_file(tmp_path / "a.jsonl"), _second_file(tmp_path / "b.jsonl", hangs=True)]
     many: dict[str, Any] = {"workers": 2, "timeout": 1, "max_line_bytes": MAX_LINE}
@@ -69,7 +65,7 @@ def test_rows_are_numbered_as_if_counted(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(reader, "LARGE_FILE_BYTES", 1 << 40)
     score_file(files, counted, **many)
     # whether a busy machine is blamed for a timeout is a matter of luck
-    rows, rows_counted = _rows(told), _rows(counted)
+    rows, rows_counted = rows_of(told), rows_of(counted)
     hung, hung_too = rows.pop(-100), rows_counted.pop(-100)
     assert rows == rows_counted
     assert (hung["id"], hung["status"], hung["index"]) == ("hang", "timeout", n_lines - 100)

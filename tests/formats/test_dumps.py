@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 import pytest
 from corpora import ROOT
+from engine_runs import rows_of
 
 import relfast
 from relfast.cli.main import main
@@ -27,10 +28,6 @@ from relfast.formats import detect
 DUMPS = ROOT / "tests" / "data" / "dumps"
 RECORDS = [json.loads(line) for line in (DUMPS / "records.jsonl").read_text("utf-8").splitlines()]
 GOLD = {"data": DUMPS / "records.jsonl"}
-
-
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def scored(name: str, tmp_path: Path, **options: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:

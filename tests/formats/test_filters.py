@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from engine_runs import rows_of
 
 import relfast
 from relfast.cli.main import main
@@ -65,14 +66,10 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cutting, "BLOCK_BYTES", 5_000)
 
 
-def rows_in(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
-
-
 def test_each_response_counts_once(dump: Path, tmp_path: Path) -> None:
     out = tmp_path / "rows.jsonl"
     summary = relfast.score_file(dump, out, workers=0)
-    assert [(row["index"], row["sample"]) for row in rows_in(out)] == [
+    assert [(row["index"], row["sample"]) for row in rows_of(out)] == [
         (n, k) for n in range(N_DOCS) for k in range(REPEATS)
     ]
     task = summary.tasks["REL-A1"].to_dict()
@@ -95,8 +92,8 @@ def test_another_filter(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert not left.value.code
     said = " ".join(capsys.readouterr().err.split())
     assert "note: lm-eval filter 'flexible-extract' was scored, no other" in said
-    assert [row["index"] for row in rows_in(second)] == [row["index"] + N_DOCS for row in rows_in(first)]
-    assert [row["correct"] for row in rows_in(second)] == [row["correct"] for row in rows_in(first)]
+    assert [row["index"] for row in rows_of(second)] == [row["index"] + N_DOCS for row in rows_of(first)]
+    assert [row["correct"] for row in rows_of(second)] == [row["correct"] for row in rows_of(first)]
 
 
 def test_a_filter_that_is_not_there(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,7 +109,7 @@ def test_workers_blocks_streams_and_shards_agree(
 ) -> None:
     whole = tmp_path / "whole.jsonl"
     relfast.score_file(dump, whole, workers=0)
-    assert len(rows_in(whole)) == N_RESPONSES
+    assert len(rows_of(whole)) == N_RESPONSES
     for name, options in {
         "workers": {"workers": 2},
         "large": {"workers": 0},
@@ -144,7 +141,7 @@ def test_a_resumed_run_keeps_its_filter(dump: Path, tmp_path: Path, small_blocks
 
     with pytest.raises(KeyboardInterrupt):
         relfast.score_file(dump, cut, workers=0, progress=stop)
-    assert 0 < len(rows_in(cut)) < N_RESPONSES
+    assert 0 < len(rows_of(cut)) < N_RESPONSES
     with pytest.raises(relfast.ResumeMismatchError, match="filter was not set and is flexible-extract"):
         relfast.score_file(dump, cut, workers=0, resume=True, filter="flexible-extract")
     resumed = relfast.score_file(dump, cut, workers=0, resume=True)
@@ -184,7 +181,7 @@ def test_a_head_that_names_no_filter(
     monkeypatch.setattr(filters, "HEAD_BYTES", len(json.dumps(record)) * 3 + 100)
     summary = relfast.score_file(mixed, tmp_path / "rows.jsonl", workers=0)
     assert (summary.count("ok"), summary.count("invalid_record")) == (3, 2 * N_DOCS)
-    assert "--filter NAME" in rows_in(tmp_path / "rows.jsonl")[-1]["error"]["message"]
+    assert "--filter NAME" in rows_of(tmp_path / "rows.jsonl")[-1]["error"]["message"]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(mixed.read_bytes())))
     relfast.score_file("-", tmp_path / "stdin.jsonl", workers=0)
     assert (tmp_path / "stdin.jsonl").read_bytes() == (tmp_path / "rows.jsonl").read_bytes()

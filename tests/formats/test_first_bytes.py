@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import zstandard
 from corpora import ROOT
+from engine_runs import rows_of
 
 import relfast
 
@@ -19,10 +20,6 @@ RECORDS = [
     json.loads(line)
     for line in (ROOT / "tests" / "data" / "dumps" / "records.jsonl").read_text("utf-8").splitlines()
 ]
-
-
-def written(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def packed(data: bytes, suffix: str) -> bytes:
@@ -60,7 +57,7 @@ def test_lines_that_are_lists_stay_lines(tmp_path: Path) -> None:
     path, output = tmp_path / "run.jsonl", tmp_path / "rows.jsonl"
     path.write_text('[{"id": "a"}]\n' + json.dumps(RECORDS[0]) + "\n", "utf-8")
     relfast.score_file(path, output, workers=0)
-    assert [row["status"] == "invalid_record" for row in written(output)][:2] == [True, False]
+    assert [row["status"] == "invalid_record" for row in rows_of(output)][:2] == [True, False]
 
 
 def test_a_gzipped_document_that_ends_early_is_refused(tmp_path: Path) -> None:

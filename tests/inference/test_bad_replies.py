@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_runs import exit_code, rows_of
 from patience import PATIENCE
-
-from relfast.cli.main import main
 
 HUGE = 2**64 + 1
 
@@ -159,12 +158,6 @@ def of_kind(text: str) -> bytes:
     return (GOOD | BAD)[found[1]]
 
 
-def relfast(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as left:
-        main([*map(str, arguments)])
-    return int(left.value.code or 0)
-
-
 def write(path: Path, kinds: dict[str, bytes]) -> Path:
     rows = [
         {"id": kind, "task": "REL-A1", "question": f"kind<{kind}>", "answer": {"target": 1}} for kind in kinds
@@ -176,17 +169,13 @@ def write(path: Path, kinds: dict[str, bytes]) -> Path:
 ASKED = ("--model", "m", "--attempts", 1, "--timeout", 20, "-q")
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
-
-
 def test_run_ends_whatever_a_server_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records, output = write(tmp_path / "in.jsonl", GOOD | BAD), tmp_path / "out.jsonl"
     with saying(of_kind) as url:
-        assert relfast("run", records, "--api", url, "-o", output, *ASKED) == 0
+        assert exit_code("run", records, "--api", url, "-o", output, *ASKED) == 0
         told = capsys.readouterr().err
-        assert relfast("run", records, "--api", url, "-o", output, *ASKED, "--resume") == 1
-    rows = read(output)
+        assert exit_code("run", records, "--api", url, "-o", output, *ASKED, "--resume") == 1
+    rows = rows_of(output)
     assert [row["id"] for row in rows] == [*GOOD, *BAD]
     assert {row["id"] for row in rows if row["error"] is None} == {*GOOD}
     assert {row["id"] for row in rows if row["response"] is None} == {*BAD}
@@ -208,8 +197,8 @@ def test_bench_scores_whatever_a_server_says(tmp_path: Path, capsys: pytest.Capt
     folder = tmp_path / "out"
     with saying(of_kind) as url:
         arguments = ["--records", records, "-o", folder, "--workers", 0]
-        assert relfast("bench", f"m@{url}", *arguments, *ASKED[2:]) == 0
-    rows = read(folder / "m" / "in.scored.jsonl")
+        assert exit_code("bench", f"m@{url}", *arguments, *ASKED[2:]) == 0
+    rows = rows_of(folder / "m" / "in.scored.jsonl")
     assert [row["status"] in ("ok", "no_answer") for row in rows] == [True] * len(GOOD) + [False] * len(BAD)
     assert (folder / "m" / "report" / "index.html").exists()
     assert f"m, in: {len(BAD)} records have no response" in capsys.readouterr().err
@@ -220,7 +209,9 @@ def test_run_says_why_nothing_came(tmp_path: Path, capsys: pytest.CaptureFixture
     records = write(tmp_path / "in.jsonl", {"one": b"", "two": b""})
 
     def told(url: str, *more: object) -> str:
-        assert relfast("run", records, "--api", url, "-o", tmp_path / "o", *ASKED, "--overwrite", *more) == 1
+        assert (
+            exit_code("run", records, "--api", url, "-o", tmp_path / "o", *ASKED, "--overwrite", *more) == 1
+        )
         return capsys.readouterr().err
 
     assert "  2 × Connection refused: 127.0.0.1:9 (APIConnectionError)\n" in told("http://127.0.0.1:9/v1")

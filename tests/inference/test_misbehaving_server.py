@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_runs import exit_code, rows_of
 from openai_server import FAILURES, Server, running
 from patience import comes_true
 from three_benchmarks import write_all
 
-from relfast.cli.main import main
 from relfast.inference.header import read_header
 from relfast.records import SCORED
 
@@ -39,16 +39,6 @@ def is_broken(prompt: str) -> bool:
     return zlib.crc32(prompt.encode()) % 10 == 7
 
 
-def relfast(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as left:
-        main([*map(str, arguments)])
-    return int(left.value.code or 0)
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
-
-
 def asking(server: Server, records: list[Path], output: Path) -> list[str]:
     options = ["--api", server.url, "--model", "m", "-o", output, "--attempts", 3, "--backoff", 0.01]
     return [*map(str, [*records, *options, "--timeout", 2, "-q"])]
@@ -57,8 +47,8 @@ def asking(server: Server, records: list[Path], output: Path) -> list[str]:
 def check_rows(output: Path, tmp_path: Path, n_records: int) -> None:
     """Every failure is a marked row, and no marked row has a score."""
     scored = tmp_path / "scored.jsonl"
-    assert relfast("score", output, "-o", scored, "--workers", 0, "--overwrite", "-q") == 0
-    asked, rows = read(output), read(scored)
+    assert exit_code("score", output, "-o", scored, "--workers", 0, "--overwrite", "-q") == 0
+    asked, rows = rows_of(output), rows_of(scored)
     assert len(asked) == len(rows) == n_records
     for row, score in zip(asked, rows, strict=True):
         failed = row["error"] is not None
@@ -75,13 +65,13 @@ def check_rows(output: Path, tmp_path: Path, n_records: int) -> None:
 def test_every_failure_is_a_marked_row(tmp_path: Path) -> None:
     records, output = write_all(tmp_path, 20), tmp_path / "out.jsonl"
     with running(Misbehaving(solve=lambda prompt: WRONG, failing=1)) as server:
-        assert relfast("run", *asking(server, records, output)) == 0
+        assert exit_code("run", *asking(server, records, output)) == 0
         assert len(server.met) > 6
     check_rows(output, tmp_path, 60)
     header = read_header(output)
     assert header is not None
     assert header["made"]["server_models"] == ["m-served"]
-    assert header["made"]["failed"] == sum(row["error"] is not None for row in read(output))
+    assert header["made"]["failed"] == sum(row["error"] is not None for row in rows_of(output))
     assert header["made"]["prompts"] == {
         "REL-A2": "question 1",
         "SeqBench": "seqbench-few-shot 1",
@@ -124,7 +114,7 @@ def test_killed_ten_times_it_asks_nothing_twice(tmp_path: Path) -> None:
             kept.append((len(server.requests), answered_in(output)))
         done_ = subprocess.run([*command, *asking(server, records, output), *more, "--resume"], env=environment, capture_output=True, check=True)  # fmt: skip
         # of what succeeded nothing is asked again, but for what was on its way at a kill
-        good = n * samples - sum(samples for row in read(output) if row["error"])
+        good = n * samples - sum(samples for row in rows_of(output) if row["error"])
         assert good <= server.answered.total() <= good + kills * concurrency
         for asked, done in kept:
             again = {(each["messages"][0]["content"], each["seed"]) for each in server.requests[asked:]}
@@ -135,7 +125,7 @@ def test_killed_ten_times_it_asks_nothing_twice(tmp_path: Path) -> None:
         quiet = tmp_path / "quiet.jsonl"
         server.asked.clear()
         server.failing = 0
-        assert relfast("run", *asking(server, records, quiet), *more) == 0
+        assert exit_code("run", *asking(server, records, quiet), *more) == 0
     assert output.read_bytes() == quiet.read_bytes()
     headers = (Path(f"{path}.run.json").read_bytes() for path in (output, quiet))
     assert len(set(headers)) == 1
@@ -154,7 +144,7 @@ def answered_in(output: Path) -> set[tuple[str, int]]:
     wordings = Wordings()
     records = {}
     for path in (output.parent / f"{name}.jsonl" for name in ("rel", "seqbench", "realign")):
-        for row in read(path):
+        for row in rows_of(path):
             records[len(records)] = wordings.request(len(records), row).prompt
     for line in output.read_bytes().split(b"\n")[:-1]:
         row = json.loads(line)
@@ -168,9 +158,9 @@ def answered_in(output: Path) -> set[tuple[str, int]]:
 
 def check_samples(output: Path, tmp_path: Path, samples: int) -> None:
     scored = tmp_path / "scored.jsonl"
-    assert relfast("score", output, "-o", scored, "--workers", 0, "--overwrite", "-q") == 0
-    rows = read(scored)
-    expected = [error is None for row in read(output) for error in (row["error"] or [None] * samples)]
+    assert exit_code("score", output, "-o", scored, "--workers", 0, "--overwrite", "-q") == 0
+    rows = rows_of(scored)
+    expected = [error is None for row in rows_of(output) for error in (row["error"] or [None] * samples)]
     assert [row["status"] in SCORED for row in rows] == expected
     assert not all(expected)
 
@@ -192,9 +182,9 @@ def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
     }
     with running(Server(solve=lambda prompt: "Answer 1", ends=ends)) as server:
         output = tmp_path / "out.jsonl"
-        assert relfast("run", *asking(server, [records], output)) == 0
+        assert exit_code("run", *asking(server, [records], output)) == 0
         assert len(server.requests) == len(texts), "nothing of this is mended by asking again"
-        found = {row["id"]: row for row in read(output)}
+        found = {row["id"]: row for row in rows_of(output)}
         assert {name: row["response"] for name, row in found.items()} == {
             "fine": "Answer 1", "cut": "Answer 1", "nothing": None, "thinks": "Answer 1", "empty": None,
         }  # fmt: skip
@@ -208,8 +198,8 @@ def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
         assert found["fine"]["generation"]["usage"] == {"prompt_tokens": 2, "completion_tokens": 2}
         assert found["fine"]["generation"]["server_model"] == "m-served"
         strict = tmp_path / "strict.jsonl"
-        assert relfast("run", *asking(server, [records], strict), "--truncated", "fail") == 0
-    assert [row["id"] for row in read(strict) if row["error"]] == ["cut", "nothing", "empty"]
+        assert exit_code("run", *asking(server, [records], strict), "--truncated", "fail") == 0
+    assert [row["id"] for row in rows_of(strict) if row["error"]] == ["cut", "nothing", "empty"]
 
 
 def test_an_error_that_repeats_the_key_does_not_bring_it_into_a_row(
@@ -220,9 +210,9 @@ def test_an_error_that_repeats_the_key_does_not_bring_it_into_a_row(
     records.write_text('{"id": 1, "question": "fine"}\n{"id": 2, "question": "broken"}\n')
     server = Server(solve=lambda prompt: f"You sent {KEY}, thanks", broken="broken", echoes_key=True)
     with running(server):
-        assert relfast("run", *asking(server, [records], output), "--key-env", "THEIR_KEY") == 0
+        assert exit_code("run", *asking(server, [records], output), "--key-env", "THEIR_KEY") == 0
     assert server.keys == {f"Bearer {KEY}"}
-    fine, broken = read(output)
+    fine, broken = rows_of(output)
     assert fine["response"] == "You sent [key], thanks"
     assert "Bearer [key]" in broken["error"]["message"]
     for path in tmp_path.iterdir():
@@ -234,6 +224,6 @@ def test_a_url_with_a_password_is_refused(tmp_path: Path, capsys: pytest.Capture
     records, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     records.write_text('{"id": 1, "question": "x"}\n')
     arguments = ["--model", "m", "-o", output, "--api", f"http://me:{KEY}@127.0.0.1:9/v1"]
-    assert relfast("run", records, *arguments) == 2
+    assert exit_code("run", records, *arguments) == 2
     assert KEY not in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [records]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+from engine_runs import exit_code, rows_of
 from tiny_server import ALIAS, tiny_server
-
-from relfast.cli.main import main
 
 pytestmark = pytest.mark.slow
 
@@ -21,16 +19,6 @@ MAX_TOKENS = 12
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with tiny_server(tmp_path_factory.mktemp("model")) as url:
         yield url
-
-
-def relfast(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as left:
-        main([*map(str, arguments)])
-    return int(left.value.code or 0)
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
 def test_from_a_models_name_to_a_report(api: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,12 +34,12 @@ def test_from_a_models_name_to_a_report(api: str, tmp_path: Path, capsys: pytest
         0,
         "-q",
     ]
-    assert relfast("bench", *arguments, "--concurrency", 2) == 0
+    assert exit_code("bench", *arguments, "--concurrency", 2) == 0
     table = capsys.readouterr().err
     folder = tmp_path / ALIAS
     for name in ("rel", "seqbench", "realign"):
         assert f"{name} " in table
-        rows, scored = read(folder / f"{name}.jsonl"), read(folder / f"{name}.scored.jsonl")
+        rows, scored = rows_of(folder / f"{name}.jsonl"), rows_of(folder / f"{name}.scored.jsonl")
         assert len(rows) == len(scored) == 3
         for row, score in zip(rows, scored, strict=True):
             about = row["generation"]
@@ -70,8 +58,8 @@ def test_from_a_models_name_to_a_report(api: str, tmp_path: Path, capsys: pytest
     assert [result["run"]["made"]["server_models"] for result in results] == [[ALIAS]] * 3
     before = answered(folder)
     assert len(before) > 5
-    assert relfast("bench", *arguments, "--concurrency", 2) == 2, "an existing run needs a word"
-    assert relfast("bench", *arguments, "--concurrency", 1, "--resume") in (0, 1)
+    assert exit_code("bench", *arguments, "--concurrency", 2) == 2, "an existing run needs a word"
+    assert exit_code("bench", *arguments, "--concurrency", 1, "--resume") in (0, 1)
     assert answered(folder) >= before
 
 
@@ -106,8 +94,8 @@ def test_fields_of_ones_own_reach_the_server(api: str, tmp_path: Path) -> None:
         "--seed",
         3,
     ]
-    assert relfast("run", records, *asked, "--stop", " and", "-q") == 0
-    assert [row["response"] for row in read(output)] == [["Answer 2", "Answer 2"]] * 3
-    assert relfast("score", output, "-o", tmp_path / "rows.jsonl", "--workers", 0, "-q") == 0
-    scored = read(tmp_path / "rows.jsonl")
+    assert exit_code("run", records, *asked, "--stop", " and", "-q") == 0
+    assert [row["response"] for row in rows_of(output)] == [["Answer 2", "Answer 2"]] * 3
+    assert exit_code("score", output, "-o", tmp_path / "rows.jsonl", "--workers", 0, "-q") == 0
+    scored = rows_of(tmp_path / "rows.jsonl")
     assert [row["correct"] for row in scored] == [False, False, True, True, False, False]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_runs import rows_of
 
 from relfast.errors import OutputError, ResumeMismatchError, UsageError
 from relfast.inference.request_log import RequestLog
@@ -77,10 +78,10 @@ def test_a_row_that_failed_in_part_stays_until_its_successor(tmp_path: Path) -> 
         log.append([ROWS[2], ROWS[1]])
         assert log.before(1) == []
     # stopped before the end: the row is there once
-    assert [row["text"] for row in read(path)] == [ROWS[0]["text"], ROWS[2]["text"], ROWS[1]["text"]]
+    assert [row["text"] for row in rows_of(path)] == [ROWS[0]["text"], ROWS[2]["text"], ROWS[1]["text"]]
     with open_log(path, resume=True, **partial) as log:
         log.finish(range(3))
-    assert read(path) == ROWS[:3]
+    assert rows_of(path) == ROWS[:3]
 
 
 def test_a_successor_counts_after_a_kill_too(tmp_path: Path) -> None:
@@ -91,11 +92,7 @@ def test_a_successor_counts_after_a_kill_too(tmp_path: Path) -> None:
         log.append([half, ROWS[1]])
     with open_log(path, resume=True, **partial) as log:
         assert (1 in log, log.before(1)) == (True, [])
-    assert read(path) == [ROWS[1]]
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
+    assert rows_of(path) == [ROWS[1]]
 
 
 def test_an_existing_file_needs_a_word(tmp_path: Path) -> None:
@@ -164,7 +161,7 @@ def test_pieces_are_kept_until_their_row_is_there(tmp_path: Path) -> None:
         assert (log.before(1), log.before(2)) == ([first, second], [failed, later])
         log.append([ROWS[1], ROWS[2]])
         log.finish(range(3), {"rows": 3})
-    assert read(path) == ROWS[:3]
+    assert rows_of(path) == ROWS[:3]
     assert json.loads((tmp_path / "out.jsonl.run.json").read_text()) == {"model": "m", "made": {"rows": 3}}
     with open_log(path, resume=True, **pieces) as log:  # what was made of them is no setting
         assert len(log) == 3

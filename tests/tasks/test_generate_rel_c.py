@@ -332,12 +332,6 @@ def test_many_c2_records(bank: Bank) -> None:
     check_largest(records[::20])
 
 
-@pytest.mark.slow
-def test_c2_groups_of_fifty(bank: Bank) -> None:
-    for record in check_run(generate("REL-C2", 3, 42, bank=bank, sizes=(30, 40, 50)), 3):
-        check_motif(record)
-
-
 def test_a_search_cut_short_is_never_gold(bank: Bank) -> None:
     molecules = [parse(s) for s in ("Cc1ccc2ncccc2c1", "Cc1ccc2ncccc2c1C", "OCc1ccc2ncccc2c1")]
     whole = [m for m in molecules if m is not None]
