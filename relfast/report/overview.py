@@ -12,7 +12,7 @@ from relfast.records import SCORED
 from relfast.report import figures
 from relfast.report.base import Report
 from relfast.report.figures import Point
-from relfast.report.page import Cell, Link, Picture, Section, Share, Table
+from relfast.report.page import Cell, Picture, Section, Share, Table
 from relfast.report.record_blocks import Examples, place
 from relfast.report.scored_rows import Scored
 from relfast.stats.estimates import clustered_mean
@@ -31,11 +31,11 @@ def tasks_of(runs: Sequence[Scored]) -> list[str]:
 
 
 def labelled(
-    runs: Sequence[Scored], header: Sequence[str], rows: list[list[str]]
-) -> tuple[list[str], list[list[str]]]:
-    """A table's header and rows without the model's column, where there is one model."""
+    runs: Sequence[Scored], header: Sequence[str], rows: Sequence[Sequence[Cell]]
+) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
+    """A table's header and rows without the model's column, the second, where there is one model."""
     if len(runs) > 1:
-        return list(header), rows
+        return header, rows
     return [header[0], *header[2:]], [[row[0], *row[2:]] for row in rows]
 
 
@@ -55,12 +55,11 @@ class Drawer:
 
 def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
     """What could not be scored, and why."""
-    many = len(runs) > 1
     lost = sum(run.summary.rows - run.summary.count(*SCORED) for run in runs)
-    rows: list[Sequence[Cell]] = [
+    rows: Sequence[Sequence[Cell]] = [
         [
-            *([run.name] if many else []),
             task,
+            run.name,
             status.replace("_", " "),
             kind or "not said",
             message or "not said",
@@ -73,8 +72,8 @@ def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
         )
     ]
     text = f"{lost:,} rows have no score; they count nowhere else." if lost else "Every row has a score."
-    names = ["task", "status", "error", "first message", "rows", "records"]
-    header = ["model", *names] if many else names
+    names = ["task", "model", "status", "error", "first message", "rows", "records"]
+    header, rows = labelled(runs, names, rows)
     tables = [Table("", header, rows, text_columns=len(header) - 2)] if rows else []
     return Section("Rows without a score", [text], tables, view="Failures")
 
@@ -122,8 +121,8 @@ def interval(point: Point | None) -> str:
 def scores(runs: Sequence[Scored], report: Report) -> Section:
     """Completion, reward and the metrics, models side by side."""
     tasks = tasks_of(runs)
-    rows: list[list[str]] = []
-    metrics: list[list[str]] = []
+    rows: list[list[Cell]] = []
+    metrics: list[list[Cell]] = []
     for name in tasks:
         for run in runs:
             task = run.summary.tasks.get(name)
@@ -145,11 +144,10 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
                 if n
             ]
     names = ["task", "model", "prompts", "responses", "task completion", "reward", "parsed"]
-    header, rows = labelled(runs, names, rows)
-    tables = [Table("", header, rows, text_columns=1 + (len(runs) > 1))]
+    tables = [Table("", *labelled(runs, names, rows), text_columns=1 + (len(runs) > 1))]
     if metrics:
-        header, metrics = labelled(runs, ["task", "model", "metric", "mean", "rows"], metrics)
-        tables.append(Table("Metrics", header, metrics, text_columns=2 + (len(runs) > 1), folded=True))
+        found = labelled(runs, ["task", "model", "metric", "mean", "rows"], metrics)
+        tables.append(Table("Metrics", *found, text_columns=2 + (len(runs) > 1), folded=True))
     draw = Drawer(report)
     points = {
         run.name: {
@@ -187,7 +185,7 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
 
 def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
     """What is wrong most often, with examples."""
-    rows: list[list[str | list[Link]]] = []
+    rows: list[list[Cell]] = []
     for name in tasks_of(runs):
         for run in runs:
             counts = run.counted.mistakes.get(name, {})
@@ -196,7 +194,7 @@ def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
                 rows.append(
                     [
                         name,
-                        *([run.name] if len(runs) > 1 else []),
+                        run.name,
                         kind.replace("_", " "),
                         f"{n:,}",
                         percent(n / wrong),
@@ -205,25 +203,19 @@ def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
                 )
     if not rows:
         return None
-    header = [
-        "task",
-        *(["model"] if len(runs) > 1 else []),
-        "what is wrong",
-        "rows",
-        "share of wrong",
-        "records",
-    ]
+    names = ["task", "model", "what is wrong", "rows", "share of wrong", "records"]
+    header, shown = labelled(runs, names, rows)
     return Section(
         "What goes wrong",
         ["Kinds of mistakes, most frequent first; under policy strict why a response was turned down."],
-        [Table("", header, rows, text_columns=len(header) - 3)],
+        [Table("", header, shown, text_columns=len(header) - 3)],
         view="Failures",
     )
 
 
 def samples(runs: Sequence[Scored], report: Report) -> Section | None:
     """pass@k and maj@k, where prompts have several samples."""
-    rows: list[list[str]] = []
+    rows: list[list[Cell]] = []
     curves: dict[str, dict[str, dict[str, dict[int, float]]]] = {}
     for name in tasks_of(runs):
         for run in runs:
@@ -247,7 +239,7 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
                     curves.setdefault(name, {}).setdefault(run.name, {})[kind] = values
     if not rows:
         return None
-    header, rows = labelled(runs, ["task", "model", "measure", "k", "value", "prompts"], rows)
+    found = labelled(runs, ["task", "model", "measure", "k", "value", "prompts"], rows)
     note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
     draw = Drawer(report)
     if curves:
@@ -260,7 +252,7 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
     return Section(
         "Several samples",
         [],
-        [Table("By k", header, rows, note, text_columns=2 + (len(runs) > 1), folded=True)],
+        [Table("By k", *found, note, text_columns=2 + (len(runs) > 1), folded=True)],
         draw.pictures,
         pictures_first=True,
     )
