@@ -7,11 +7,15 @@
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
+
+import orjson
 
 from relfast.bench.sets import Part
 from relfast.engine.file_run.files import score_files
@@ -24,10 +28,12 @@ from relfast.errors import (
     ResumeMismatchError,
     UsageError,
 )
+from relfast.inference.client import Prompt
 from relfast.inference.header import read_header
+from relfast.inference.replies import Completion
 from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
-from relfast.inference.run import Plan, complete_records
+from relfast.inference.run import Asker, Place, Plan, complete_records
 from relfast.json_text import encode_indented
 from relfast.realign.aligner import StepAligner
 from relfast.realign.benchmark import Judge, solve_and_judge
@@ -35,7 +41,8 @@ from relfast.report.base import check_packages
 from relfast.report.realign import FIGURES_DIR, generate_analysis_report
 from relfast.report.scored import generate_report
 from relfast.stats.summary import Summary
-from relfast.tasks import TASKS
+from relfast.tasks import TASKS, find_task
+from relfast.tasks.base import resolve
 
 REPORT_DIR: Final = "report"
 RESULTS_FILE: Final = "results.json"
@@ -274,3 +281,27 @@ def _write(path: Path, value: Any) -> None:
         path.write_bytes(encode_indented(value) + b"\n")
     except OSError as error:
         raise OutputError(path, error.strerror or str(error)) from error
+
+
+MOCK: Final = "mock"
+
+
+class MockAsker:
+    """Answers at once, the same to the same record and sample."""
+
+    async def completions(
+        self, prompts: Iterable[tuple[Place, Prompt]], seed_of: Callable[[Place], int | None]
+    ) -> AsyncIterator[tuple[Place, Completion]]:
+        for (request, sample), _ in prompts:
+            task = find_task(request.task)
+            text = "I do not know."
+            if task is not None and task.mock is not None:
+                seed = orjson.dumps([task.name, request.digest, sample, seed_of((request, sample))])
+                text = resolve(task.mock)(request.row, random.Random(seed))
+            yield (request, sample), Completion(text, finish_reason="stop", model=MOCK)
+
+
+@asynccontextmanager
+async def open_mock() -> AsyncIterator[Asker]:
+    """For `relfast.inference.run.Plan`."""
+    yield MockAsker()

@@ -172,8 +172,7 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
     UsageError
         None is, one has no server, or two have one name.
     """
-    from relfast.bench.mock import MODEL, open_mock
-    from relfast.bench.run import Model, Spec
+    from relfast.bench.run import MOCK, Model, Spec, open_mock
     from relfast.inference.run import Plan
     from relfast.inference.settings import Endpoint
 
@@ -182,7 +181,7 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
     if not (mock or specs):
         raise UsageError("name a model (MODEL@URL, or MODEL with --api URL), or try --mock")
     found: list[Model] = []
-    for spec in [Spec(MODEL, MODEL)] if mock else [Spec.parse(text) for text in specs]:
+    for spec in [Spec(MOCK, MOCK)] if mock else [Spec.parse(text) for text in specs]:
         where = spec.api or api
         if where is None:
             raise UsageError(f"where is {spec.model}? Say --api URL, or {spec.model}@URL")

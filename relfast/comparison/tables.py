@@ -21,7 +21,7 @@ from relfast.tables import (
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
-    from relfast.comparison.model import Comparison, LeftOut, Side, TaskComparison
+    from relfast.comparison.model import Comparison, Side, TaskComparison
 
 _TESTS: Final = {
     "mcnemar": "McNemar's exact test",
@@ -118,38 +118,18 @@ def _settled(value: object) -> object:
 
 
 def _csv_row(comparison: Comparison, item: TaskComparison) -> list[object]:
-    return [
-        item.task,
-        item.a,
-        item.b,
-        comparison.metric,
-        item.prompts,
-        item.pairs,
-        *_side(item.side_a),
-        *_side(item.side_b),
-        item.difference,
-        item.error,
-        *(item.interval or (None, None)),
-        comparison.level,
-        item.interval_method,
-        item.p,
-        item.p_method,
-        item.p_holm,
-        item.wins,
-        item.losses,
-        item.ties,
-        item.gained,
-        item.lost,
-        _left(item.left_out),
-    ]
-
-
-def _side(side: Side) -> list[float | None]:
-    return [side.mean, *(side.interval or (None, None))]
-
-
-def _left(left_out: LeftOut) -> int:
-    return left_out.total
+    low, high = item.interval or (None, None)
+    own: dict[str, object] = {
+        "metric": comparison.metric,
+        "level": comparison.level,
+        "low": low,
+        "high": high,
+    }
+    own["left_out"] = item.left_out.total
+    for name, side in (("mean_a", item.side_a), ("mean_b", item.side_b)):
+        low, high = side.interval or (None, None)
+        own |= {name: side.mean, f"{name}_low": low, f"{name}_high": high}
+    return [own[name] if name in own else getattr(item, name) for name in CSV_HEADER]
 
 
 def to_csv(comparison: Comparison) -> str:

@@ -16,8 +16,7 @@ from openai_server import Server, running
 from patience import until
 
 from benchmarks import make_built_in
-from relfast.bench.mock import MODEL
-from relfast.bench.run import Spec
+from relfast.bench.run import MODEL, Spec
 from relfast.bench.sets import SETS, built_in
 from relfast.cli.main import main
 from relfast.errors import UsageError
