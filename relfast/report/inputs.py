@@ -56,6 +56,7 @@ class Dump:
         self._index = -1
         self._records: dict[int, Record] = {}
         self._row: Mapping[str, Any] = {}
+        self._samples = 0
 
     @staticmethod
     def _numbered(sources: Sequence[Source]) -> Iterator[tuple[int, bytes]]:
@@ -84,7 +85,7 @@ class Dump:
 
     def tokens_of(self, record: Record) -> int | None:
         """The tokens of the response that was asked for last, where its row says them."""
-        return facts_of(self._row, record.response, record.sample, len(self._records)).tokens
+        return facts_of(self._row, record.response, record.sample, self._samples).tokens
 
     def _read(self, wanted: int) -> None:
         self._records = {}
@@ -105,8 +106,9 @@ class Dump:
             row = decode_object(line, EXACT_FIELDS)
         except Undecodable:
             return
-        self._row = row
-        for record in records_of(row, index, self._job, self._gold, self._job.filter):
+        entries = list(records_of(row, index, self._job, self._gold, self._job.filter))
+        self._row, self._samples = row, len(entries)
+        for record in entries:
             if isinstance(record, Record):
                 record.id = shallow(record.id)
                 yield record

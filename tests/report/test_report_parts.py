@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import relfast
 from relfast.records import Score
 from relfast.report import by_size, figures, seqbench_section
 from relfast.report.base import Report
@@ -238,3 +239,12 @@ def test_curves_of_many_tasks_have_room(tmp_path: Path, recwarn: pytest.Warnings
     figures.curves(tmp_path / "samples.png", "pass@k and maj@k", groups, "share of prompts")
     assert [str(warning.message) for warning in recwarn] == []
     assert (tmp_path / "samples.svg").read_text("utf-8").count(">task 12<") == 1
+
+
+def test_tokens_of_a_sample_beside_one_that_failed(tmp_path: Path) -> None:
+    usage = [{"completion_tokens": 5}, {}, {"completion_tokens": 7}]
+    dump = {"id": "a", "task": "REL-A1", "answer": {"target": 1}, "response": ["Answer 2", None, "Answer 3"]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(dump | {"generation": {"usage": usage}}) + "\n")
+    relfast.score_file(tmp_path / "a.jsonl", tmp_path / "a.scored.jsonl", workers=0)
+    run = read_scored([str(tmp_path / "a.scored.jsonl")], asked=Asked(records=9))
+    assert [(kept.score.sample, kept.tokens) for kept in run.sample] == [(0, 5), (1, None), (2, 7)]

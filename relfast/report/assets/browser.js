@@ -156,7 +156,7 @@ class Browser {
     const outcome = store.outcome(at);
     const cells = [
       make("span", { class: `outcome ${CLASSES[outcome]}`, title: OUTCOMES[outcome] }, SIGNS[outcome]),
-      make("a", { href: this.address(at), dir: "auto", title: String(store.id[at]).slice(0, 400) }, end_of(String(store.id[at])).replace(EACH_UNSEEN, "\ufffd") || "(empty)", store.severalOf(at) ? ` #${store.sample[at]}` : ""),
+      make("a", { href: this.address(at), dir: "auto", title: String(store.id[at]).slice(0, 400) }, store.severalOf(at) ? `#${store.sample[at]} ` : "", end_of(String(store.id[at])).replace(EACH_UNSEEN, "\ufffd") || "(empty)"),
       store.tasks[store.task[at]], store.runs[store.run[at]],
       store.reward[at] === null ? "–" : number(store.reward[at]), counted(store.length_of[at]), counted(store.tokens[at]),
       store.kinds[store.kind[at]].replaceAll("_", " "),
