@@ -16,7 +16,7 @@ from openai_server import Server, running
 from patience import until
 
 from benchmarks import make_built_in
-from relfast.bench.run import MODEL, Spec
+from relfast.bench.run import MOCK, Spec
 from relfast.bench.sets import SETS, built_in
 from relfast.cli.main import main
 from relfast.errors import UsageError
@@ -59,10 +59,10 @@ def test_all_three_benchmarks_without_a_server(tmp_path: Path, capsys: pytest.Ca
         assert task["correct"] > 0, "the stand-in knows the answers"
     assert 0 < tasks["SeqBench"]["correct"] < 1
     assert tasks["SeqBench"]["complexity"]["l0"]["l0"] > 0
-    page = (tmp_path / MODEL / "report" / "index.html").read_text("utf-8")
+    page = (tmp_path / MOCK / "report" / "index.html").read_text("utf-8")
     for name in tasks:
         assert name in page
-    assert f"model {MODEL}" in page, "the page says what was asked"
+    assert f"model {MOCK}" in page, "the page says what was asked"
     assert bench("--mock", "-o", tmp_path) == 2
     assert "--resume continues it" in capsys.readouterr().err
 
