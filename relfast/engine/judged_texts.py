@@ -8,7 +8,6 @@ way (`relfast.engine.scoring`).
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
@@ -27,9 +26,6 @@ MAX_MOLECULES: Final = 20_000
 
 MAX_CHARS: Final = 1_000_000
 """Longest response of any other kind."""
-
-_RETRY_SECONDS: Final = 2.0
-"""How often it is looked whether kernels have been compiled meanwhile."""
 
 
 def own(row: Score, index: int = 0, id: Any = None, sample: int = 0) -> Score:
@@ -164,7 +160,7 @@ class JudgedTexts:
 
 class Judges:
     """The judges of a job, opened at first use where their kernels are there, or some seconds after they have
-    come. Thread-safe.
+    come (`relfast_kernels.compiled.native.find`). Thread-safe.
 
     Parameters
     ----------
@@ -183,17 +179,12 @@ class Judges:
     ) -> None:
         self._options, self._row_of, self._known = options, row_of, known
         self.found: dict[str, JudgedTexts] = {}
-        self._looked: dict[str, float] = {}
 
     def of(self, name: str) -> JudgedTexts | None:
         """That of a task; None where its texts take the ordinary way."""
         found = self.found.get(name)
         if found is not None or name not in TASKS:
             return found
-        now = time.monotonic()
-        if now - self._looked.get(name, -_RETRY_SECONDS) < _RETRY_SECONDS:
-            return None
-        self._looked[name] = now
         task = TASKS[name]
         open_judge = partial(task.text_judge, self._options, partial(self._row_of, task), self._known)
         judge = open_judge()

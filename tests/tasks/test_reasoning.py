@@ -13,6 +13,7 @@ from contract_records import gold, record_of
 from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from relfast_kernels.compiled import native
 
 import relfast
 from relfast.cli.main import cli
@@ -20,7 +21,7 @@ from relfast.engine.job import make_job
 from relfast.engine.signature import signature
 from relfast.records import Record
 from relfast.rewards import trl, verl
-from relfast.tasks import TASKS, reasoning
+from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
 from relfast.tasks.reasoning import (
     MARKS,
@@ -137,10 +138,10 @@ TEXTS = st.lists(
 @given(TEXTS, st.sampled_from([(), COT]))
 @pytest.mark.fuzz
 def test_machine_code_cuts_as_its_source_does(text: str, more: Any) -> None:
-    assert reasoning._built() is not None
+    assert native.find("text") is not None
     compiled = strip_reasoning(text, more)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reasoning, "_built", lambda: None)
+        patch.setattr(native, "find", lambda unit: None)
         assert strip_reasoning(text, more) == compiled
 
 

@@ -18,7 +18,7 @@ from spellings import spell
 import relfast
 from relfast.tasks import get_task
 from relfast.tasks.rel_b.names import plain_name
-from relfast.tasks.rel_b.score import gold_key, measures, proven
+from relfast.tasks.rel_b.score import measures, proven
 
 HERE = Path(__file__).parent
 RECORDS = [json.loads(line) for line in (HERE / "rel_records.jsonl").read_text("utf-8").splitlines()]
@@ -332,18 +332,3 @@ def test_zeros_before_a_number_are_no_part_of_a_name(name: Any, plain: str) -> N
 )  # fmt: skip
 def test_b1_measures(common: int, n_pred: int, n_gold: int, expected: tuple[float, ...]) -> None:
     assert tuple(measures(common, n_pred, n_gold).values()) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("answer", "key"),
-    [
-        ({"label": "No", "taxa": []}, "no"),
-        ({"label": "Yes", "taxa": [1, "a"]}, "yes"),
-        *((answer, None) for answer in (
-            {"label": "yes", "taxa": []}, {"label": "maybe", "taxa": [1]}, {"label": None, "taxa": [1]}, {"label": "yes", "taxa": "ab"},
-            {"label": "yes", "taxa": [1.5]}, {"label": "no"}, [], None,
-        )),
-    ],
-)  # fmt: skip
-def test_golds_that_differ_in_nothing_have_one_key(answer: Any, key: str | None) -> None:
-    assert gold_key(answer) == key
