@@ -106,23 +106,6 @@ def test_numbers() -> None:
 
 
 @pytest.mark.slow
-def test_all_files_with_the_seeds_names(tmp_path: Path) -> None:
-    heatmaps, folder, page = report(tmp_path, ROWS)
-    assert heatmaps == {f"heatmap_example_{name}.png" for name in ("best", "worst", "hallucination")}
-    assert (folder / "summary_stats.csv").read_text().splitlines() == [
-        ",Count,Accuracy,Avg_Alignment,Std_Alignment",
-        "algebra,2,1.0000,0.8500,0.0707",
-        "geometry,3,0.3333,0.4167,0.2930",
-        "TOTAL,5,0.6000,0.5900,0.3170",
-    ]
-    assert page.count("<figure") == page.count("<svg") == 7
-    # a hallucination that is gone leaves no old picture
-    heatmaps, _, page = report(tmp_path, [*ROWS[:2], *ROWS[3:]])
-    assert heatmaps == {"heatmap_example_best.png", "heatmap_example_worst.png"}
-    assert "there is no hallucination case" in page
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "said"),
     [

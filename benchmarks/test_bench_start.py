@@ -1,7 +1,9 @@
-"""The text fast path: whole commands against the decode floor."""
+"""What starting costs: importing, ten records, compiling."""
 
 from __future__ import annotations
 
+import gzip
+import itertools
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,41 +13,7 @@ from typing import Any
 import pytest
 from relfast_kernels.compiled import native
 
-from .floors import decode
-from .measure import QUICK, against, size
-from .workloads import write_text_dump
-
-
-@pytest.fixture
-def dump(tmp_path: Path, benchmark: Any) -> tuple[Path, int, int]:
-    n = size(benchmark, smoke=500, quick=200_000, full=400_000)
-    path = tmp_path / "text.jsonl"
-    return path, n, write_text_dump(path, n)
-
-
-@pytest.mark.parametrize("records", ["200k"] if QUICK else ["200k", "all"])
-def test_text_against_decode_floor(
-    records: str, dump: tuple[Path, int, int], benchmark: Any, relfast_command: Callable[..., None]
-) -> None:
-    path, n, n_bytes = dump
-    if records == "200k":
-        n = min(n, 200_000)
-        kept = path.with_name("200k.jsonl")
-        with path.open("rb") as source, kept.open("wb") as target:
-            target.writelines(line for line, _ in zip(source, range(n), strict=False))
-        path, n_bytes = kept, kept.stat().st_size
-    out = path.with_suffix(".out")
-    against(
-        benchmark,
-        lambda: relfast_command("score", path, "-o", out, "--overwrite", "-q", "--workers", 2),
-        lambda: decode(path),
-        task=f"relfast score, text tasks, 2 kB responses, {n:,} records",
-        items=n,
-        n_bytes=n_bytes,
-        workers=2,
-        limit=1.0,
-        check=lambda *_: out.read_bytes().count(b"\n") == n,
-    )
+from .measure import against
 
 
 def test_import(benchmark: Any) -> None:
@@ -68,7 +36,8 @@ def test_import(benchmark: Any) -> None:
 def test_ten_records(tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]) -> None:
     """A ten-record file, whole command, against `relfast --version`."""
     path = tmp_path / "ten.jsonl"
-    write_text_dump(path, 10)
+    with gzip.open(Path(__file__).parents[1] / "relfast/data/rel_demo.jsonl.gz") as demo:
+        path.write_bytes(b"".join(itertools.islice(demo, 10)))
     out = tmp_path / "out.jsonl"
     against(
         benchmark,
@@ -77,7 +46,7 @@ def test_ten_records(tmp_path: Path, benchmark: Any, relfast_command: Callable[.
         task="relfast score on ten records against relfast --version",
         items=10,
         name="vs",
-        check=lambda *_: out.read_bytes().count(b"\n") == 10,
+        check=lambda *_: out.read_bytes().count(b"\n") >= 10,
     )
 
 
