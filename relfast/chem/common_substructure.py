@@ -238,7 +238,12 @@ def judge(first: Prepared, text: str, *, whole_rings: bool = False, steps: int =
 
 def _untimed_unless_compiled() -> AbstractContextManager[None]:
     """As plain Python `MAX_STEPS` take some seconds: so that no row depends on that, none is charged."""
-    return nullcontext() if native.find(UNIT) is not None else deadlines.untimed()
+    return nullcontext() if is_compiled() else deadlines.untimed()
+
+
+def is_compiled() -> bool:
+    """Whether the kernel is machine code; else its source is run as plain Python, some ms a pair."""
+    return native.find(UNIT) is not None
 
 
 def _judge(

@@ -37,6 +37,7 @@ from relfast.chem.common_substructure import (
     Golds,
     Pair,
     Prepared,
+    is_compiled,
     prepared,
 )
 from relfast.chem.common_substructure import judge as judge_pair
@@ -284,8 +285,7 @@ def _by_text(gold: str, response: str, options: RelCOptions) -> bytes:
 
 
 def _compare(gold: object, response: object, *, whole_rings: bool = False) -> Compared:
-    """What the kernel says of two texts, compiled or not: RDKit's search can be cut short, and with whole
-    rings can miss an atom or two."""
+    """What the kernel says of two texts, compiled or not."""
     if not (isinstance(gold, str) and isinstance(response, str)):
         return None
     theirs = prepared(gold)
@@ -295,14 +295,25 @@ def _compare(gold: object, response: object, *, whole_rings: bool = False) -> Co
 
 
 def _judge_as_published(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
+    if not is_compiled():
+        # RDKit is quicker then, and says the same if nothing cuts it short
+        outcome = _by_rdkit(gold, extracted, None, MAX_SEARCH_SECONDS, alone=True)
+        if "mcs_canceled" not in outcome.metrics:
+            return outcome
+    found = _compare(gold, extracted.value)
+    decided = _decide(found, str(extracted.value))
+    return _by_rdkit(gold, extracted, found, options.mcs_timeout) if decided is None else decided
+
+
+def _by_rdkit(
+    gold: object, extracted: Extracted[str | None], found: Compared, seconds: int, *, alone: bool = False
+) -> Outcome:
+    """The outcome of a pair of which the kernel has ``found`` nothing, or that it takes long. ``alone``: it
+    is not asked again for what they have in common, as RDKit writes them."""
     from relfast.chem.matching import common_substructure, contains, exact_common_substructure, same_molecule
     from relfast.chem.molecule import parse
 
     response = extracted.value
-    found = _compare(gold, response)
-    outcome = _decide(found, str(response))
-    if outcome is not None:
-        return outcome
     ours, theirs = parse(response), parse(gold)
     if ours is None or theirs is None:
         vote = _vote_of_text(response) if extracted.found and response is not None else None
@@ -317,10 +328,10 @@ def _judge_as_published(gold: object, extracted: Extracted[str | None], options:
     canceled = False
     if in_gold or in_response:
         common = min(heavy)
-    elif (exact := exact_common_substructure(ours, theirs)) is not None:
+    elif not alone and (exact := exact_common_substructure(ours, theirs)) is not None:
         common = exact
     else:
-        common, canceled = common_substructure(ours, theirs, options.mcs_timeout)
+        common, canceled = common_substructure(ours, theirs, seconds)
     metrics = metrics_of(in_gold, in_response, common / max(heavy) if max(heavy) else 0.0)
     if canceled:
         metrics["mcs_canceled"] = True
@@ -343,6 +354,7 @@ def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOpt
         ours, flaw = clean.parse_clean(extracted.value)
     if ours is None:
         return nothing(extracted.value, extracted.reason or flaw)
+    # RDKit's search with whole rings can miss an atom or two
     found = _compare(gold, extracted.value, whole_rings=True)
     if clean.same_clean_molecule(ours, theirs, options.tautomers):
         outcome = _right(extracted.reason)
