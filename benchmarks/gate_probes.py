@@ -64,10 +64,10 @@ def _text_kernel(policy: str) -> Callable[[Path], Probe]:
 
         def ours() -> None:
             block = fast_path.scan(data, len(lines))
-            block.judge(0, len(lines), 0, None)
+            block.judge(0, len(lines))
             for start, stop, slow in block.runs(0, len(lines)):
                 if not slow:
-                    block.rows(start, stop, 0)
+                    block.rows(start, stop)
 
         return Probe(ours)
 

@@ -7,7 +7,6 @@ in the order of the lines, and are counted as if all had gone the same way.
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -237,20 +236,10 @@ class LineJudge:
         self._judges: dict[str, OutcomeJudge | None] = {}
         self._known: dict[int, tuple[str, int]] = {}
 
-    def judge(
-        self,
-        block: ScannedBlock,
-        records: ctypes.Array[ctypes.c_int64],
-        scratch: ctypes.Array[ctypes.c_char],
-        numbers: range,
-        first_index: int,
-        chosen: str | None,
-    ) -> JudgedBlock | None:
-        """Judge the lines of a block whose fields were found; None where there is none that can be.
+    def judge(self, block: ScannedBlock, numbers: range) -> JudgedBlock | None:
+        """Judge those of some lines of a block whose fields were found; None where there is none that can be.
 
-        The kinds of lines that were judged become `JUDGED`. ``first_index`` is the index of the block's first
-        line, ``numbers`` says which of its lines are meant. ``chosen`` is the filter of lm-evaluation-harness
-        that is scored.
+        The kinds of lines that were judged become `JUDGED`.
         """
         if FIELDS not in kinds_of(block.lines, numbers.start, numbers.stop):
             return None
@@ -259,7 +248,7 @@ class LineJudge:
         kinds = lines[LINE_KIND::LINE_COLUMNS].tolist()
         mine = [number for number in numbers if kinds[number] == FIELDS]
         first_of = lines[LINE_RECORD::LINE_COLUMNS].tolist()
-        where = Block.of(block.data, scratch, records)
+        where = Block.of(block.data, block.scratch, block.records)
         self._make_room(len(mine))
         judging: dict[str, _Judging] = {}
         n_judged = 0
@@ -271,9 +260,7 @@ class LineJudge:
             digest = lines[place + LINE_DIGEST]
             known = self._known.get(digest)
             if known is None:
-                record = self._gold.gold_of(
-                    block, records, scratch, number, range(at, end), first_index, chosen
-                )
+                record = self._gold.gold_of(block, number, range(at, end))
                 known = self._known[digest] = ("", -1) if record is None else self._number(record)
             task, gold = known
             if gold < 0 or at == end:
@@ -296,22 +283,13 @@ class LineJudge:
                 block.lines[number * LINE_COLUMNS + LINE_KIND] = JUDGED
             if judged.lines:
                 by_task.append(judged)
-        return JudgedBlock(where, self._scoring, by_task, first_index) if by_task else None
+        return JudgedBlock(where, self._scoring, by_task, block.first_index) if by_task else None
 
     def segment(
-        self,
-        block: ScannedBlock,
-        records: ctypes.Array[ctypes.c_int64],
-        scratch: ctypes.Array[ctypes.c_char],
-        lines: SlowLines,
-        first_index: int,
-        chosen: str | None,
-        verdicts: Mapping[Place, Verdict] | None,
+        self, block: ScannedBlock, lines: SlowLines, verdicts: Mapping[Place, Verdict] | None
     ) -> Segment:
-        """The segment of lines some of which are slow, which are scored together, the ordinary way; see
-        `judge`."""
-        numbers = lines.numbers
-        taken = self._gold.take(block, records, scratch, numbers, first_index, chosen)
+        """The segment of lines some of which are slow, which are scored together, the ordinary way."""
+        taken = self._gold.take(block, lines.numbers)
         left = self._scoring.n_left
         scores: Iterable[Score] = (
             score for piece in pieces(taken.entries) for score in self._scoring.entries(piece, verdicts)
@@ -319,7 +297,7 @@ class LineJudge:
         if lines.judged is not None:
             judged = lines.judged.scores(lines.start, lines.stop)
             scores = sorted([*judged, *scores], key=attrgetter("index"))
-            rows, tally = joined(scores, first_index, lines.between)
+            rows, tally = joined(scores, block.first_index, lines.between)
         else:
             rows, tally = rows_of(scores)
         segment = Segment(lines.stop, rows, tally.rows, tally)

@@ -61,7 +61,15 @@ _OTHERS: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
 
 
 class ScannedBlock:
-    """A block's lines as the kernel read them."""
+    """A block's lines as the kernel read them.
+
+    Attributes
+    ----------
+    chosen
+        The filter of lm-evaluation-harness that is scored.
+    first_index
+        The index of its first line, which may be known only once lines have been read.
+    """
 
     def __init__(
         self,
@@ -70,10 +78,22 @@ class ScannedBlock:
         address: bytes | ctypes.Array[ctypes.c_char],
         lines: ctypes.Array[ctypes.c_int64],
         n_lines: int,
+        chosen: str | None,
     ) -> None:
         self._fast_path = fast_path
         self.data, self.address, self.lines, self.n_lines = data, address, lines, n_lines
+        self.chosen, self.first_index = chosen, 0
         self._judged: JudgedBlock | None = None
+
+    @property
+    def records(self) -> ctypes.Array[ctypes.c_int64]:
+        """What the kernel left of the responses, `RECORD_COLUMNS` numbers each."""
+        return self._fast_path.records
+
+    @property
+    def scratch(self) -> ctypes.Array[ctypes.c_char]:
+        """Texts that records point to, where they do not stand in the block."""
+        return self._fast_path.scratch
 
     def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
         """Lines ``start`` to ``stop`` as runs (first, end, whether some of them are slow: not scored by a
@@ -109,37 +129,29 @@ class ScannedBlock:
             stop = numbers[most]
         return SlowLines(start, stop, numbers[:most])
 
-    def score(
-        self,
-        lines: SlowLines,
-        first_index: int,
-        chosen: str | None,
-        verdicts: Mapping[Place, Verdict] | None = None,
-    ) -> Segment:
-        """The segment of lines some of which are slow; their indices count from the block's
-        ``first_index``."""
-        if self._judged is None:
-            return self._fast_path.score(self, lines, first_index, chosen, verdicts)
-        between = self._between(lines.start, lines.stop, first_index)
-        lines = lines._replace(judged=self._judged, between=between)
-        return self._fast_path.score(self, lines, first_index, chosen, verdicts)
+    def score(self, lines: SlowLines, verdicts: Mapping[Place, Verdict] | None = None) -> Segment:
+        """The segment of lines some of which are slow."""
+        if self._judged is not None:
+            between = self._between(lines.start, lines.stop)
+            lines = lines._replace(judged=self._judged, between=between)
+        return self._fast_path.score(self, lines, verdicts)
 
     def line(self, number: int) -> bytes:
         """The bytes of a line, its end excluded."""
         at = number * LINE_COLUMNS
         return bytes(self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]])
 
-    def judge(self, start: int, stop: int, first_index: int, chosen: str | None) -> None:
+    def judge(self, start: int, stop: int) -> None:
         """Have lines that are slow scored by the judges of their tasks; those that are have rows then."""
-        self._judged = self._fast_path.judge(self, range(start, stop), first_index, chosen)
+        self._judged = self._fast_path.judge(self, range(start, stop))
 
-    def rows(self, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
+    def rows(self, start: int, stop: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
         if self._judged is None or JUDGED not in kinds_of(self.lines, start, stop):
-            return self._fast_path.rows(self, start, stop, first_index)
-        return self._judged.rows(start, stop, self._between(start, stop, first_index))
+            return self._fast_path.rows(self, start, stop)
+        return self._judged.rows(start, stop, self._between(start, stop))
 
-    def _between(self, start: int, stop: int, first_index: int) -> list[Between]:
+    def _between(self, start: int, stop: int) -> list[Between]:
         """The rows of those of some lines that the kernel has scored."""
         fast = kinds_of(self.lines, start, stop).translate(_FAST)
         found: list[Between] = []
@@ -147,7 +159,7 @@ class ScannedBlock:
         while at >= 0:
             end = fast.find(0, at)
             end = len(fast) if end < 0 else end
-            rows, tally = self._fast_path.rows(self, start + at, start + end, first_index)
+            rows, tally = self._fast_path.rows(self, start + at, start + end)
             found.append(Between(start + at, rows, tally))
             at = fast.find(1, end)
         return found
@@ -194,8 +206,8 @@ class TextFastPath:
             scoring.judges = Judges(scoring.options, scoring.row_of)
         self._judge = LineJudge(scoring, self._known)
         self._lines = numbers(0)
-        self._records = numbers(RECORDS * RECORD_COLUMNS)
-        self._scratch = lazy_buffer(SCRATCH_BYTES)
+        self.records = numbers(RECORDS * RECORD_COLUMNS)
+        self.scratch = lazy_buffer(SCRATCH_BYTES)
         self._writer = RowWriter(scoring, functions)
 
     @classmethod
@@ -264,27 +276,27 @@ class TextFastPath:
                 self._table.about,
                 self._golds.about,
                 self._work.places,
-                self._records,
-                len(self._records) // RECORD_COLUMNS,
-                self._scratch,
-                len(self._scratch),
+                self.records,
+                len(self.records) // RECORD_COLUMNS,
+                self.scratch,
+                len(self.scratch),
                 state,
             )
             if state[STATE_WANTS] == WANTS_NOTHING:
-                return ScannedBlock(self, data, address, lines, found)
+                return ScannedBlock(self, data, address, lines, found, chosen)
             if state[STATE_WANTS] == WANTS_RECORDS:
-                records = numbers(2 * len(self._records))
-                ctypes.memmove(records, self._records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
-                self._records = records
+                records = numbers(2 * len(self.records))
+                ctypes.memmove(records, self.records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
+                self.records = records
             else:
                 self._grow_scratch()
 
     def _grow_scratch(self) -> None:
-        scratch = lazy_buffer(2 * len(self._scratch))
-        ctypes.memmove(scratch, self._scratch, self._state[STATE_USED])
-        self._scratch = scratch
+        scratch = lazy_buffer(2 * len(self.scratch))
+        ctypes.memmove(scratch, self.scratch, self._state[STATE_USED])
+        self.scratch = scratch
 
-    def _learn(self, block: ScannedBlock, numbers: range, first_index: int, chosen: str | None) -> None:
+    def _learn(self, block: ScannedBlock, numbers: range) -> None:
         """Prepare the golds of lines that nobody has met before, and score those lines."""
         if FIELDS not in kinds_of(block.lines, numbers.start, numbers.stop):
             return
@@ -298,9 +310,7 @@ class TextFastPath:
             if digest in added or answer in added:
                 continue
             at, end = (columns[LINE_COLUMNS * line + LINE_RECORD] for line in (number, number + 1))
-            record = self._known.gold_of(
-                block, self._records, self._scratch, number, range(at, end), first_index, chosen
-            )
+            record = self._known.gold_of(block, number, range(at, end))
             by = answer if answer and record is not None and self._golds.is_answer(record) else digest
             if record is not None and self._golds.add(by, record, rest):
                 added.add(by)
@@ -317,36 +327,27 @@ class TextFastPath:
                 self._settings,
                 self._golds.about,
                 self._work.places,
-                self._records,
-                len(self._records) // RECORD_COLUMNS,
-                self._scratch,
-                len(self._scratch),
+                self.records,
+                len(self.records) // RECORD_COLUMNS,
+                self.scratch,
+                len(self.scratch),
                 self._state,
             )
             if at < numbers.stop:
                 self._grow_scratch()
 
-    def judge(
-        self, block: ScannedBlock, numbers: range, first_index: int, chosen: str | None
-    ) -> JudgedBlock | None:
+    def judge(self, block: ScannedBlock, numbers: range) -> JudgedBlock | None:
         """What their tasks' judges say of lines; those of text tasks are scored too."""
-        self._learn(block, numbers, first_index, chosen)
-        return self._judge.judge(block, self._records, self._scratch, numbers, first_index, chosen)
+        self._learn(block, numbers)
+        return self._judge.judge(block, numbers)
 
     def score(
-        self,
-        block: ScannedBlock,
-        lines: SlowLines,
-        first_index: int,
-        chosen: str | None,
-        verdicts: Mapping[Place, Verdict] | None,
+        self, block: ScannedBlock, lines: SlowLines, verdicts: Mapping[Place, Verdict] | None
     ) -> Segment:
         """The segment of lines some of which are slow."""
-        return self._judge.segment(block, self._records, self._scratch, lines, first_index, chosen, verdicts)
+        return self._judge.segment(block, lines, verdicts)
 
-    def rows(self, block: ScannedBlock, start: int, stop: int, first_index: int) -> tuple[bytes, Tally]:
+    def rows(self, block: ScannedBlock, start: int, stop: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
         at, end = (block.lines[line * LINE_COLUMNS + LINE_RECORD] for line in (start, stop))
-        return self._writer.rows(
-            block.data, block.address, self._scratch, self._records, at, end, first_index
-        )
+        return self._writer.rows(block, at, end)

@@ -122,72 +122,46 @@ class KnownGold:
         """Another block is read."""
         self._decoded.clear()
 
-    def gold_of(
-        self,
-        block: ScannedBlock,
-        records: ctypes.Array[ctypes.c_int64],
-        scratch: ctypes.Array[ctypes.c_char],
-        number: int,
-        mine: range,
-        first_index: int,
-        chosen: str | None,
-    ) -> Record | None:
+    def gold_of(self, block: ScannedBlock, number: int, mine: range) -> Record | None:
         """A record with the gold of a line whose fields the kernel has found, ``mine`` its records; None
         where its gold cannot be shared."""
         place = number * LINE_COLUMNS
         digest, rest = block.lines[place + LINE_DIGEST], block.lines[place + LINE_REST]
         if digest not in self.golds:
             if rest == HAS_ID_ONLY and self._scoring.job.data:
-                texts = memoryview(block.data), memoryview(scratch).cast("B")
+                texts = memoryview(block.data), memoryview(block.scratch).cast("B")
                 said: Any = "" if len(mine) == 1 else [""] * len(mine)
-                entry = Entry(id_of(texts, records, mine.start), response=said, row=_NO_MORE)
-                found = self._scoring.entry(entry, first_index + number)
+                entry = Entry(id_of(texts, block.records, mine.start), response=said, row=_NO_MORE)
+                found = self._scoring.entry(entry, block.first_index + number)
                 self._learn(digest, found, len(mine), 0, rest)
             else:
                 line = block.line(number)
                 if number not in self._decoded:
                     # should its responses be left, it is not decoded anew
-                    self._decoded[number] = self._scoring.line(line, first_index + number, chosen)
+                    self._decoded[number] = self._scoring.line(line, block.first_index + number, block.chosen)
                 found = self._decoded[number]
                 if not _has_large_integer(line):
                     self._learn(digest, found, len(mine), len(line), rest)
         return self.golds.get(digest)
 
-    def take(
-        self,
-        block: ScannedBlock,
-        records: ctypes.Array[ctypes.c_int64],
-        scratch: ctypes.Array[ctypes.c_char],
-        numbers: Sequence[int],
-        first_index: int,
-        chosen: str | None,
-    ) -> Taken:
-        """The records of some lines of a block, none of which the kernel has scored.
-
-        Parameters
-        ----------
-        records, scratch
-            As the kernel left them.
-        numbers
-            Which lines.
-        first_index
-            The index of the block's first line.
-        """
+    def take(self, block: ScannedBlock, numbers: Sequence[int]) -> Taken:
+        """The records of some lines of a block, none of which the kernel has scored."""
         entries: list[Record | Score] = []
         lines = block.lines
         n_exact = n_text = n_judged = 0
-        texts = memoryview(block.data), memoryview(scratch).cast("B")
+        records = block.records
+        texts = memoryview(block.data), memoryview(block.scratch).cast("B")
         for number in numbers:
             place = number * LINE_COLUMNS
             at, end = lines[place + LINE_RECORD], lines[place + LINE_COLUMNS + LINE_RECORD]
             fields = lines[place + LINE_KIND] == FIELDS
             digest, rest = lines[place + LINE_DIGEST], lines[place + LINE_REST]
             known = self.golds.get(digest) if fields else None
-            index = first_index + number
+            index = block.first_index + number
             found = self._decoded.get(number)
             if found is None and known is None:
                 line = block.line(number)
-                found = self._scoring.line(line, index, chosen)
+                found = self._scoring.line(line, index, block.chosen)
                 if fields and not _has_large_integer(line):
                     self._learn(digest, found, end - at, len(line), rest)
             if found is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from relfast_kernels.layouts import (
     KEY_TASK,
@@ -26,6 +26,9 @@ from relfast.records import Record, Score
 from relfast.stats.prompts import SAMPLE
 from relfast.stats.summary import Tally
 from relfast.tasks.text_judge import numbers, outcome_of
+
+if TYPE_CHECKING:
+    from relfast.engine.text_fast_path import ScannedBlock
 
 ROW_BYTES: Final = 256
 """Room for a row at first: the longest template without details has 190."""
@@ -53,27 +56,9 @@ class RowWriter:
         self._blob = b""
         self._scores: list[Score] = []
 
-    def rows(
-        self,
-        data: bytes | memoryview,
-        address: bytes | ctypes.Array[ctypes.c_char],
-        scratch: ctypes.Array[ctypes.c_char],
-        records: ctypes.Array[ctypes.c_int64],
-        at: int,
-        end: int,
-        first_index: int,
-    ) -> tuple[bytes, Tally]:
-        """Rows and tally of records ``at`` to ``end`` of a block.
-
-        Parameters
-        ----------
-        data, address
-            The block, and where it is.
-        scratch, records
-            As the kernel left them.
-        first_index
-            The index of the block's first line.
-        """
+    def rows(self, block: ScannedBlock, at: int, end: int) -> tuple[bytes, Tally]:
+        """Rows and tally of records ``at`` to ``end`` of a block."""
+        records, scratch = block.records, block.scratch
         if len(self._out) < ROW_BYTES * (end - at):
             self._out = buffer(ROW_BYTES * (end - at))
         if len(self._samples) < SAMPLE.size * (end - at):
@@ -83,14 +68,14 @@ class RowWriter:
         written[WRITTEN_ROWS] = written[WRITTEN_SAMPLES] = 0
         while True:
             at = self._write(
-                address,
-                len(data),
+                block.address,
+                len(block.data),
                 scratch,
                 len(scratch),
                 records,
                 at,
                 end,
-                first_index,
+                block.first_index,
                 self._keys,
                 MAX_TEMPLATES,
                 self._slots,
@@ -112,7 +97,7 @@ class RowWriter:
                     self._forget_templates()
                 self._add_template(records[at * RECORD_COLUMNS + RECORD_KEY])
             else:
-                out = buffer(2 * len(self._out) + len(data))
+                out = buffer(2 * len(self._out) + len(block.data))
                 ctypes.memmove(out, self._out, written[WRITTEN_ROWS])
                 self._out = out
         self._count(tally)

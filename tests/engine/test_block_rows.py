@@ -152,7 +152,7 @@ def test_kernels_write_what_they_are_certain_of(policy: str) -> None:
     opened = TextFastPath.open(scoring)
     assert opened is not None
     scanned = opened.scan(b"\n".join(plain), len(plain))
-    scanned.judge(0, len(plain), 0, None)
+    scanned.judge(0, len(plain))
     assert not any(slow for _, _, slow in scanned.runs(0, len(plain)))
 
 

@@ -91,7 +91,7 @@ def fast_path() -> TextFastPath:
 def slow_lines(fast_path: TextFastPath, data: bytes, n_lines: int, chosen: str | None = None) -> int:
     """How many lines of a block no kernel scores."""
     scanned = fast_path.scan(data, n_lines, chosen)
-    scanned.judge(0, n_lines, 0, chosen)
+    scanned.judge(0, n_lines)
     return sum(end - start for start, end, slow in scanned.runs(0, n_lines) if slow)
 
 
@@ -184,7 +184,7 @@ def test_rows_beyond_all_room(fast_path: TextFastPath) -> None:
     data = b"\n".join(json.dumps(row).encode() for row in rows)
     opened = TextFastPath.open(Scoring(Job(details=True)))
     assert opened is not None
-    opened._scratch = text_judge.lazy_buffer(1 << 12)
+    opened.scratch = text_judge.lazy_buffer(1 << 12)
     scoring = Scoring(Job(details=True))
     assert rows_of(opened, data, len(rows), scoring=scoring) == rows_of(
         None, data, len(rows), scoring=scoring

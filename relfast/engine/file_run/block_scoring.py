@@ -240,8 +240,9 @@ class BlockScoring:
         """Runs of fast lines by template, the slow ones between them the ordinary way."""
         if scanned.n_lines < stop:
             raise _changed(block)
+        scanned.first_index = block.first_index
         if not verdicts:
-            scanned.judge(start, stop, block.first_index, block.filter)
+            scanned.judge(start, stop)
         pace = _Pace(segment_lines or max(1, stop - start))
         slow_since_report = 0
         parts = Segment(start, b"", 0, Tally())
@@ -250,7 +251,7 @@ class BlockScoring:
             if not slow:
                 if end == stop:
                     self._soon()
-                text, tally = scanned.rows(first, end, block.first_index)
+                text, tally = scanned.rows(first, end)
                 rows.append(text)
                 if parts.n_rows:
                     parts.tally.merge(tally)
@@ -263,7 +264,7 @@ class BlockScoring:
             at = first
             while at < end:
                 lines = scanned.slow(at, end, pace.step)
-                segment = scanned.score(lines, block.first_index, block.filter, verdicts)
+                segment = scanned.score(lines, verdicts)
                 rows.append(segment.rows)
                 parts.n_rows += segment.n_rows
                 parts.tally.merge(segment.tally)
