@@ -55,6 +55,12 @@ def test_a_library_gives_the_same_rows_and_leaves_no_process(
     assert said.count("relfast: kernels that are missing") == 1
 
 
+@pytest.mark.slow
+def test_warnings_that_are_errors_cost_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONWARNINGS", "error::RuntimeWarning")
+    assert "kernels" not in check_library(_LIBRARY["scorer"], tmp_path, monkeypatch)
+
+
 def by_score(folder: Path) -> tuple[list[Any], str]:
     command = [sys.executable, "-m", "relfast", "score", "in.jsonl", "-o", "-", "--policy", "strict"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=5 * PATIENCE)

@@ -431,7 +431,8 @@ def _make_missing(units: Sequence[str], *, now: bool) -> None:
 def _say(line: str) -> None:
     import warnings
 
-    warnings.warn(f"relfast: {line}", RuntimeWarning, stacklevel=3)
+    with suppress(RuntimeWarning):  # who has made errors of warnings wants scores all the same
+        warnings.warn(f"relfast: {line}", RuntimeWarning, stacklevel=3)
 
 
 def functions(unit: str) -> Functions:
