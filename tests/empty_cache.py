@@ -13,6 +13,7 @@ from typing import Any, Final
 import psutil
 import pytest
 from patience import PATIENCE, until
+from relfast_kernels.compiled import native
 
 HARD: Final = (
     "CC1(C)OC2CC3C4CC(F)C5=CC(=O)C=CC5(C)C4C(O)CC3(C)C2(C(=O)CO)O1",
@@ -42,7 +43,9 @@ def ours(cache: str) -> list[psutil.Process]:
 
 
 def prepare(folder: Path, patch: pytest.MonkeyPatch) -> None:
-    """Have the records in a folder, and missing kernels compiled."""
+    """Have the records in a folder, all kernels in this machine's cache, and those missing elsewhere compiled."""
+    for unit in native.UNITS:
+        assert native.is_built(unit) or native.build(unit)
     lines = [json.dumps({"id": at, **record}) + "\n" for at, record in enumerate(RECORDS)]
     (folder / "in.jsonl").write_text("".join(lines))
     patch.delenv("RELFAST_COMPILE")

@@ -109,7 +109,6 @@ def test_whoever_wants_to_wait_has_the_kernels(
     kept.mkdir(parents=True, mode=0o700)
     kept.parent.chmod(0o700)
     for unit in native.UNITS.keys() - {"tags"}:
-        assert native.is_built(unit) or native.build(unit)
         path = native.shared_library(unit)
         shutil.copy(path if path.exists() else native.object_file(unit), kept)
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(kept.parent))
