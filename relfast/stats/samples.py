@@ -11,7 +11,8 @@ import contextlib
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 from zlib import crc32
 
@@ -138,8 +139,7 @@ class SampleStore:
     def __init__(self) -> None:
         self._near = bytearray()
         self._file: int | None = None
-        self._size = 0
-        self._ends: list[Sequence[int]] = []
+        self._starts = [0]
         self._hold = False
 
     def __del__(self) -> None:
@@ -158,13 +158,15 @@ class SampleStore:
         that were put down cannot be read again."""
         if self._file is None:
             return collapse(self._near, tasks)
+        # not before: numpy would take its 30 MB beside the workers
         near, ends = divided(self._near, SHARES)
-        step = max(1, SHARES * CHUNK_BYTES // (self._size + len(near)))
+        chunks = [self._divided(start, end) for start, end in pairwise(self._starts)]
+        step = max(1, SHARES * CHUNK_BYTES // (self._starts[-1] + len(near)))
         counts: Counts = {}
         several: Counter[int] = Counter()
         for first in range(0, SHARES, step):
             last = min(first + step, SHARES)
-            parts = [self._read(each[first], each[last]) for each in self._ends]
+            parts = [read(at[first], at[last]) for read, at in chunks]
             some = b"".join([*parts, near[ends[first] : ends[last]]])
             if some:
                 found, on_several = count_many(some)
@@ -176,19 +178,32 @@ class SampleStore:
     def _put_down(self) -> None:
         # where it does not work once it is not tried again
         self._hold = True
-        samples, ends = divided(self._near, SHARES)
         try:
             if self._file is None:
                 self._file = _file_without_name()
-            done = 0
-            while done < len(samples):
-                done += os.pwrite(self._file, samples[done:], self._size + done)
+            self._write(self._near, self._starts[-1])
         except OSError:
             return  # there is no room: they stay here
-        self._ends.append([self._size + end for end in ends])
-        self._size += len(samples)
+        self._starts.append(self._starts[-1] + len(self._near))
         self._near.clear()
         self._hold = False
+
+    def _divided(self, start: int, end: int) -> tuple[Callable[[int, int], bytes], list[int]]:
+        """Divide samples where they are: what reads them then, and where each share begins and the last one
+        ends."""
+        samples, ends = divided(self._read(start, end), SHARES)
+        try:
+            self._write(samples, start)
+        except OSError:  # a file system that copies what is changed has no room for it
+            return lambda first, last: samples[first:last], ends
+        return self._read, [start + at for at in ends]
+
+    def _write(self, samples: bytes | bytearray, start: int) -> None:
+        assert self._file is not None
+        view, done = memoryview(samples), 0
+        while done < len(samples):
+            done += os.pwrite(self._file, view[done:], start + done)
+        view.release()
 
     def _read(self, start: int, end: int) -> bytes:
         assert self._file is not None
