@@ -17,17 +17,18 @@ UNKNOWN: Final = -1
 # Text: lines of REL-A, B1 and C1 (`relfast_kernels.text.lines`)
 
 SLOW, BLANK, FAST, FIELDS = 0, 1, 2, 3
-"""Kinds of lines: one that takes the exact way, one without a row, one that has been read, and one whose
-responses and gold have been found, which Python scores."""
+"""Kinds of lines: one that ordinary code decodes and scores (the exact way), one without a row, one that has
+been scored, and one whose responses and gold have been found, but not scored."""
 
 LINE_START, LINE_END, LINE_KIND, LINE_RECORD, LINE_DIGEST, LINE_ANSWER, LINE_GOLD, LINE_REST = range(8)
 LINE_COLUMNS: Final = 8
 """Columns of a line: where it is, its kind, its first record; a digest of what its records depend on beside
-their responses (and, where gold is not joined, their id), and one of task and answer alone (0: there is
-none); the number of its gold, and what it says beside id and responses. After the last line comes one more
-row, whose first record is the number of all."""
+their responses (and their id, unless gold is joined by it), and one of task and answer alone (0: there is
+none); the number of its gold, and `SAYS_MORE` or another. After the last line comes one more row, whose
+first record is the number of all."""
 SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD = range(3)
-"""What a line says besides: what its gold depends on; nothing; its id too is part of that."""
+"""What a line has beside id and responses: members that its gold depends on; nothing; members that its gold
+and its id depend on."""
 GOLD_UNKNOWN: Final = -1
 """Instead of the number of a line's gold: Python has prepared none."""
 
@@ -49,20 +50,20 @@ GOLD_UNKNOWN: Final = -1
     RECORD_TEXT_PLACE,
 ) = range(15)
 RECORD_COLUMNS: Final = 15
-"""Columns of a record: its line and sample, where the JSON of its id is, its key, its id's hash, its vote,
-where in the scratch space the JSON of predicted and gold taxa is, for details, and where its response is, as
-UTF-8."""
+"""Columns of a record: its line and sample, where the JSON of its id is, its key (`KEY_TASK`), its id's hash,
+its vote (a number for its answer; 0: none), where in the scratch space the JSON of predicted and gold taxa
+is, for details, and where its response is, as UTF-8. All are byte offsets, an end is behind the last byte."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
-"""Where an id or a response is: in the line, in the scratch space, or there is none."""
+"""A column ..._PLACE: whether the id or response is in the line or in the scratch space, or there is none."""
 
 STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS = range(4)
 STATE_SIZE: Final = 4
-"""What a scan has read and written so far: lines, records, scratch space; and why it stopped."""
+"""What a scan has read and written so far: lines, records, bytes of scratch space; and why it stopped."""
 WANTS_NOTHING, WANTS_RECORDS, WANTS_SCRATCH = 0, 1, 2
 """Why a scan stopped: all is read, or there is no room for a line's records or texts."""
 SCRATCH_PER_BYTE: Final = 16
 SCRATCH_PER_LINE: Final = 1 << 14
-"""Scratch space that a line can take at most, for each of its bytes and besides."""
+"""Bytes of scratch space that a line can take at most: so many for each of its bytes, and so many more."""
 
 (
     SET_STRIP,
@@ -74,11 +75,11 @@ SCRATCH_PER_LINE: Final = 1 << 14
     SET_SEED,
 ) = range(7)
 SET_SIZE: Final = 7
-"""What a scan is told: what is done about reasoning, whether details are wanted, whether gold is joined,
-whether a filter of lm-evaluation-harness is chosen, whether the policy is ``strict``, as the bits of a float
-the smallest F1 of a right REL-B1 yes, and a number that nobody can guess, for digests."""
+"""Settings of a scan (int64): what is done about reasoning, whether details are wanted, whether gold is
+joined by id, whether a filter of lm-evaluation-harness is chosen, whether the policy is ``strict``, the
+smallest F1 of a right REL-B1 yes (bits of a float64), and a secret seed, so that no digest can be forged."""
 KEEPS, CUTS, IS_CUT = range(3)
-"""Reasoning: it is kept, it is cut (as ``strict`` does with `KEEPS` too), or that is done already."""
+"""`SET_STRIP`: reasoning is kept (not by ``strict``), it is cut, or it has been cut before."""
 
 GOLD_MEMBERS: Final = (
     "task",
@@ -113,24 +114,23 @@ GOLD_FIELDS: Final = ("target", "label", "taxa")
 GOLD_COLUMNS: Final = 5
 GOLD_PARTS: Final = 4
 """Columns of a gold that Python has prepared: its task's number (-1: none that is read here), where in the
-text of all of them its JSON is (its `GOLD_FIELDS` only) and that of the id of its rows, where that is part of
-it. And of how many parts a scan is told where each is and how many it has, as
-`relfast_kernels.text.lines.Golds` has them."""
+text of all of them its JSON is (its `GOLD_FIELDS` only) and that of the id of its rows (`ID_OF_GOLD`). And
+the number of arrays in `relfast_kernels.text.lines.Golds`: a scan gets the address and length of each."""
 SHORTEST_QUESTION: Final = 16
-"""Characters that a question has at least that is looked for in prompts."""
+"""Characters; a shorter question is not looked for within prompts."""
 ROW_UNSEEN: Final = 1
-"""Set in the digest of a line whose record must not be another's if its task looks at more of the row."""
+"""Bit of a digest: it does not tell all of the row, so a task with ``row_fields`` shares no gold by it."""
 
 MAX_TAXA: Final = 8_192
 """Different numbers of a REL-B1 response or gold that are compared; more take the exact way."""
 TAXA_SLOTS: Final = 2 * MAX_TAXA
-"""Places of a set of them, and one more for the set's generation."""
+"""Places of a set of them. One more behind them counts how often it was emptied (its generation)."""
 
 B1, C1 = 7, 8
 """Numbers of tasks in keys and samples: REL-A1 to A7 have 0 to 6. The tasks declare them."""
 
 KEY_TASK: Final = 15
-"""A key's bits that are the task's number."""
+"""A record's key packs its outcome into an int64; rows of one key share a template. Bits 0 to 3: task."""
 FOUND, CORRECT, GOLD_YES = 1 << 4, 1 << 5, 1 << 6
 REASON_SHIFT: Final = 7
 REASONS: Final = (
@@ -143,11 +143,12 @@ REASONS: Final = (
     "guessed_taxa",
     "too_long",
 )
-"""Under ``strict``, why a response was turned down: a key has the place."""
+"""Under ``strict``, why a response was turned down: bits 7 to 10 of a key are the place in this list."""
 KEY_REASON: Final = 15
 PRED_VALUE_SHIFT, GOLD_VALUE_SHIFT = 11, 15
 KEY_VALUE: Final = 15
-"""With details, where a key has what was predicted and what is gold: panels; or 0 none, 1 no, 2 yes."""
+"""With details, where a key has what was predicted and what is gold, 4 bits each: panels (from 0); or labels:
+0 none, 1 no, 2 yes."""
 NO_PANEL: Final = 15
 """Instead of a panel under ``strict``: none was chosen."""
 TP_SHIFT, PRED_SHIFT, GOLD_SHIFT = 20, 34, 48
@@ -173,16 +174,16 @@ SAMPLE_FURTHER: Final = 128
 JUDGE_RECORDS, JUDGE_SETTINGS, JUDGE_GOLDS, JUDGE_WORK, JUDGE_SCRATCH, JUDGE_SIZE = range(6)
 JUDGE_PARTS: Final = 6
 """What responses are judged with: addresses of records, settings, golds, work space and scratch space, and
-the bytes of that. A record's key is the number of its gold before, and `UNKNOWN` after where only Python can
-say."""
+the latter's bytes. `RECORD_KEY` holds the number of the gold at first; afterwards the key, or `UNKNOWN` where
+only Python can say."""
 
 PATTERN_WORK: Final = 1 << 13
-"""Numbers of work space: places of fences, taxa of a claim and of gold (`relfast_kernels.text.answers`)."""
+"""Work space in int64: places of fences, taxa of a claim and of gold (`relfast_kernels.text.answers`)."""
 
 # Alignments (`relfast_kernels.align`)
 
 MATCH, SKIP_BENCHMARK, SKIP_LLM = range(3)
-"""Moves of a path."""
+"""Moves of an alignment path: two steps matched, one of the reference left alone, one of the model's."""
 
 # Plans and mazes (`relfast_kernels.text.plans`, `relfast_kernels.maze`)
 

@@ -10,7 +10,7 @@ from relfast.tasks.facts import Problem
 
 
 def is_int(value: Any) -> TypeGuard[int]:
-    """Whether a JSON value is a whole number; true and false are none."""
+    """Whether a JSON value is a whole number; true and false are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -37,13 +37,13 @@ def shown(value: Any) -> str:
     except (TypeError, ValueError, RecursionError):
         # keys that are no text, integers of thousands of digits, nesting without end
         return kind_of(value)
-    # a lone surrogate cannot be printed
+    # a lone surrogate cannot be printed: "?" instead
     text = text.encode("utf-8", "replace").decode("utf-8")
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def check_label(answer: Mapping[str, Any], allowed: tuple[str, str]) -> Iterator[Problem]:
-    """What is wrong with ``answer.label``, which must be one of two words."""
+    """What is wrong with the ``label`` of gold, which must be one of the two ``allowed`` words."""
     if "label" not in answer:
         yield Problem("answer.label", "missing")
     elif answer["label"] not in allowed:

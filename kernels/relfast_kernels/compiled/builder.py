@@ -1,11 +1,11 @@
 """From kernel source to the machine code of a unit: each function lowered once, linked once, optimised once.
 
-Numba compiles function by function: it links all callees into each and optimises the whole again, three times
-the work (431 against 145 CPU s for the seven units of 2026). It also counts references to every array that it
-hands on, nine calls in ten of its code; the arrays of kernels are views of memory that others own, so there
-is nothing to count. `lowered_once` reaches into numba for this and is the only place that does; a test holds
-that it works with the numba that is installed. Where it does not, `python -m relfast_kernels.compiled` builds
-in numba's own way, with the same result.
+A unit is what becomes one library (`native.UNITS`). Numba compiles function by function: it links all callees
+into each and optimises the whole again, three times the work (431 against 145 CPU s when there were seven
+units). It also counts references to every array that it passes on, nine calls in ten of its code; the arrays
+of kernels are views of memory that others own, so there is nothing to count. `lowered_once` reaches into
+numba for this and is the only place that does; a test holds that it works with the numba that is installed.
+Where it does not, `python -m relfast_kernels.compiled` builds in numba's own way, with the same result.
 
 For a process of its own: kernel modules must not have been imported before.
 """
@@ -26,6 +26,7 @@ from numba.core import codegen, cpu, registry
 from relfast_kernels.compiled.jit import BUILT, kernel
 
 _KINDS: Final = {"p": types.voidptr, "i": types.int64}
+"""Types of an entry's arguments by their letters in ``ENTRIES``."""
 _COUNTING: Final = re.compile(r"^\s*(?:tail )?call void @NRT_(?:incref|decref)\(.*\n", re.MULTILINE)
 _FREE: Final = re.compile(r"^declare void @NRT_MemInfo_call_dtor\(([\w*]+).*$", re.MULTILINE)
 _NEVER: Final = (
@@ -33,16 +34,18 @@ _NEVER: Final = (
     r"define linkonce_odr void @NRT_MemInfo_call_dtor(\1) {"
     "\n  call void @abort()\n  unreachable\n}"
 )
+"""LLVM text: calls that count references; the declaration of what frees memory, and a body for it."""
 
 Tell = Callable[[int, int], None]
-"""Told how many functions of how many are lowered."""
+"""Called with how many functions are lowered, and how many there are as far as is known."""
 
 
 @contextmanager
 def lowered_once(count: Callable[[], None]) -> Iterator[None]:
     """Have numba hand out functions as it has lowered them, neither linked, optimised nor compiled.
 
-    ``count`` is called for each.
+    ``count`` is called for each. The Python function that numba makes of each has an address of 1: none is
+    ever called.
     """
 
     def finalize(self: Any) -> None:
@@ -70,8 +73,8 @@ def lowered_once(count: Callable[[], None]) -> Iterator[None]:
 def module_of(
     entries_module: str, *, own_way: bool = False, tell: Tell | None = None
 ) -> tuple[str, dict[str, Any]]:
-    """The text of an LLVM module of all that the entries of a Python module call, not optimised, and what is
-    to be known of the entries.
+    """The text of an LLVM module, not optimised: the entries of a Python module and all that they call. And
+    for each entry's name its ``symbol`` in that text and the letters of its ``arguments``.
 
     ``own_way``: lowered, linked and optimised by numba itself.
     """
@@ -97,8 +100,8 @@ def module_of(
         linked = llvm.parse_assembly(str(libraries[0]._final_module))
         for library in libraries[1:]:
             linked.link_in(library._final_module, preserve=True)
-    # the kernels need the C library only. Numba declares a function of its own runtime to free memory; they
-    # allocate none, so it is never called, and nobody counts references
+    # kernels allocate no memory: without numba's counting, and with abort() for the function of its runtime
+    # that frees memory (never called), they need the C library only
     linked = llvm.parse_assembly(_COUNTING.sub("", _FREE.sub(_NEVER, str(linked), count=1)))
     symbols = {entry["symbol"] for entry in entries.values()}
     for value in (*linked.functions, *linked.global_variables):
@@ -108,7 +111,7 @@ def module_of(
 
 
 def _lowered(declared: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
-    """What is to be known of entries, and numba's libraries of them."""
+    """Symbol and arguments of each entry, and numba's library of each function."""
     entries: dict[str, Any] = {}
     symbols: dict[Any, str] = {}
     libraries = []
@@ -139,7 +142,8 @@ def _with_callees(libraries: list[Any]) -> list[Any]:
 def emitted(module: str, processor: str = "", **options: str) -> bytes:
     """The object code of the text of an LLVM module, optimised for a processor of this machine's family.
 
-    ``processor`` is LLVM's name of it, as ``x86-64-v3``; without, code is for this very one.
+    ``processor`` is LLVM's name of it, as ``x86-64-v3``; without, code is for this very one. ``options``:
+    llvmlite's ``reloc`` (``static``: an object to load as it is, ``pic``: one to link) and ``codemodel``.
     """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

@@ -1,6 +1,7 @@
 """The elements: their symbols, their valences as RDKit has them, and how many hydrogens they get.
 
-A charged atom has the valences of the element with as many electrons; the lists are RDKit's periodic table.
+All follows RDKit: lists are its periodic table's, and a charged atom has the valences of the isoelectronic
+element (``effective``: atomic number minus charge). ``label``: see `relfast_kernels.smiles.layouts.LABEL`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _OUTER: Final = {
     1: 1, 3: 1, 5: 3, 6: 4, 7: 5, 8: 6, 9: 7, 11: 1, 12: 2, 14: 4, 15: 5, 16: 6, 17: 7, 19: 1, 20: 2, 34: 6,
     35: 7, 37: 1, 38: 2, 53: 7, 55: 1, 56: 2,
 }  # fmt: skip
-"""Atomic number of those that are read → electrons in its outer shell."""
+"""Atomic number of the elements that kernels read → valence electrons."""
 
 
 def _letters(symbol: str) -> int:
@@ -43,7 +44,7 @@ def _letters(symbol: str) -> int:
 
 
 def _label(symbol: str) -> int:
-    """A neutral atom's label: two letters (or one) and the charge."""
+    """The label of a neutral atom."""
     return _letters(symbol) * CHARGES + NEUTRAL
 
 
@@ -56,27 +57,27 @@ for _at, _symbol in enumerate(_SYMBOLS):
 
 LISTED: Final = 4
 VALENCES: Final = np.full(120 * LISTED, -2, np.int64)
-"""By atomic number `LISTED` places: its valences, then -2."""
+"""`_VALENCES` as an array: `LISTED` places for each atomic number, its valences and then -2."""
 for _number, _list in _VALENCES.items():
     VALENCES[LISTED * _number : LISTED * _number + len(_list)] = _list
 
 OUTER: Final = np.zeros(120, np.int64)
-"""Electrons in the outer shell by atomic number; 0 for elements that only RDKit reads."""
+"""Valence electrons by atomic number; 0 for elements that only RDKit reads."""
 for _number, _electrons in _OUTER.items():
     OUTER[_number] = _electrons
 
 LOOSE: Final = np.zeros(120, np.bool_)
-"""Metals, which are read as ions without bonds only."""
+"""Alkali and alkaline earth metals, which are read as ions without bonds only."""
 for _number in (3, 11, 12, 19, 20, 37, 38, 55, 56):
     LOOSE[_number] = True
 
 UNBRACKETED: Final = np.zeros(120, np.bool_)
-"""The elements that may stand without brackets."""
+"""The organic subset: elements that SMILES may have without brackets."""
 for _number in (5, 6, 7, 8, 9, 15, 16, 17, 35, 53):
     UNBRACKETED[_number] = True
 
 LOWEST: Final = np.zeros(120, np.int64)
-"""The valence of an element in constitutional isomers; 0 for elements that are in none."""
+"""The lowest valence, which the elements of constitutional isomers (REL-C3) have there; 0 for all others."""
 for _symbol in ("B", "C", "N", "O", "P", "S", "F", "Cl", "Br", "I"):
     LOWEST[_SYMBOLS.index(_symbol) + 1] = _VALENCES[_SYMBOLS.index(_symbol) + 1][0]
 
@@ -102,16 +103,16 @@ def _last_valence(number: int) -> int:
 
 @kernel
 def _is_hypervalent(number: int, effective: int) -> bool:
-    """Whether an anion keeps its own element's valences: those of what it resembles would be too few."""
+    """Whether an anion of P, S or Se keeps its element's valences: the isoelectronic one's are too few."""
     return (effective > 16 and number in (15, 16)) or (effective > 34 and number == 34)
 
 
 @kernel
 def explicit_valence(number: int, charge: int, twice: int, aromatic: bool) -> int:
-    """Valence that bonds and written hydrogens come to, ``twice`` being twice their sum; or `UNKNOWN`.
+    """RDKit's explicit valence, of ``twice`` the sum of bond orders (aromatic: 1.5) and written hydrogens; or
+    `UNKNOWN`. Halves are rounded up.
 
-    Aromatic bonds count one and a half. An aromatic atom that has too many is given an allowed valence that
-    is at most one and a half lower.
+    An aromatic atom above its lowest valence gets the next allowed one below, if that is at most 1.5 lower.
     """
     effective = number - charge
     if effective < 0 or effective >= 57 or VALENCES[LISTED * effective] == -2:
@@ -131,7 +132,8 @@ def explicit_valence(number: int, charge: int, twice: int, aromatic: bool) -> in
 
 @kernel
 def implicit_hydrogens(number: int, charge: int, explicit: int, aromatic: bool, bracket: bool) -> int:
-    """Hydrogens that an atom gets beside those written down; `INVALID` where it has too many bonds."""
+    """Hydrogens that an atom gets beside those written down; `INVALID` where it has too many bonds.
+    ``explicit`` is its `explicit_valence` (not `UNKNOWN`)."""
     effective = number - charge
     most = _last_valence(effective)
     offset = 0
@@ -165,7 +167,8 @@ def implicit_hydrogens(number: int, charge: int, explicit: int, aromatic: bool, 
 
 @kernel
 def radical_electrons(number: int, charge: int, valence: int) -> int:
-    """Unpaired electrons of an atom in brackets whose bonds and hydrogens come to a valence."""
+    """Unpaired electrons of an atom in brackets whose bond orders and hydrogens add up to ``valence``: what
+    an octet (hydrogen: two electrons) lacks, as RDKit's ``assignRadicals`` counts."""
     first = LISTED * number
     radicals = (2 if number == 1 else 8) - OUTER[number] - valence + charge
     if radicals < 0:

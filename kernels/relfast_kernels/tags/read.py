@@ -1,7 +1,7 @@
 """Molecules in the ``<smiles>`` tags of responses, as the published scorer and as ``strict`` read them.
 
-What only Python can say is left to it: letters beyond ASCII where the published patterns could take them for
-others, reasoning that this kernel does not cut, and forms beside tags.
+What only Python can say is left to it: letters beyond ASCII that the published patterns, which ignore case,
+could take for others (``ſ`` for s), reasoning within the text, and answers in another form than a tag.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.words import skip_white
 
 LONGEST: Final = 200_000
-"""Bytes of a response that is read here."""
+"""Bytes; a longer response is left to Python."""
 
 
 @kernel
 def _final_text(data: Any, start: int, end: int, out: Any, to: int) -> Any:
-    """Where the text without its reasoning is; -1 and -1 where it has to be put together, in Python."""
+    """Where in ``data`` the text without reasoning is; -1 and -1 where it is in pieces, left to Python."""
     first, last, copied = cut_reasoning(data, start, end, out, to)
     if copied:
         return -1, -1
@@ -57,7 +57,7 @@ def gather(
     data: Any, scratch: Any, records: Any, numbers: Any, golds: Any, known: Any, store: Any, strict: bool,
     cuts: bool, one: bool, out: Any, told: Any, sizes: Any,
 ) -> int:  # fmt: skip
-    """Write what responses name beside their gold, as `relfast_kernels.smiles.lists.match_lists` reads it.
+    """Write golds and molecules of responses as `relfast_kernels.smiles.lists.match_lists` reads them.
 
     Parameters
     ----------
@@ -65,25 +65,25 @@ def gather(
         A block and the scratch space of its scan.
     records : int64, shape (n, RECORD_COLUMNS)
         Its records.
-    strict, cuts
-        Whether tags are read as ``strict`` does, and without the response's reasoning.
     numbers, golds : int64, shape (m,)
-        Which of them, and the number of the gold of each.
-    known : int64, shape (n, GOLD_COLUMNS)
+        The records to read, and the row in ``known`` of the gold of each.
+    known : int64, shape (k, GOLD_COLUMNS)
         Golds: where in ``store`` (uint8) their texts are, and those of what the question gave.
+    strict, cuts, one
+        Whether tags are read as ``strict`` does; without the response's reasoning; and only one, not all.
     out : uint8
         For each record that is read the texts of its gold, of its tags and of what was given, each text
         ended by a newline.
     told : int64, shape (m, TOLD_COLUMNS)
         For each record the number of its tags or `LEFT_TO_PYTHON`, where they are in ``out``, and how it was
         read.
-    sizes : int64
-        `SIZE_COLUMNS` for each record that is read.
+    sizes : int64, shape (SIZE_COLUMNS * m,)
+        `SIZE_COLUMNS` for each record that is read, one after the other.
 
     Returns
     -------
     int
-        Bytes in ``out``, -1 where there is no room.
+        Bytes written to ``out``; -1 where there is no room.
     """
     to = 0
     n_read = 0
@@ -96,6 +96,7 @@ def gather(
         says[TOLD_N] = LEFT_TO_PYTHON
         if end - start > LONGEST:
             continue
+        # tags take at most one byte more than the response
         if to + end - start + gold[GOLD_GIVEN_END] - gold[GOLD_START] + 1 > len(out):
             return -1
         said = copy(store, gold[GOLD_START], gold[GOLD_END], out, to)
@@ -112,7 +113,7 @@ def gather(
         if n < 0 or how == READ_FORM:
             continue
         if how == READ_EMPTY and stop - begin < end - start and skip_white(source, start, end) < end:
-            # a mark of reasoning is no blank
+            # not a blank response: nothing is left of it without its reasoning
             how = READ_ONLY_REASONING
         says[TOLD_N], says[TOLD_START], says[TOLD_END] = n, said, behind
         says[TOLD_HOW] = how

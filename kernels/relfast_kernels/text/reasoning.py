@@ -1,7 +1,8 @@
 """Text without the model's reasoning: the one cutter, by the table of `relfast_kernels.text.marks`.
 
-It reads UTF-8 and also runs as plain Python on ``bytes``; `relfast.tasks.reasoning` is its face for
-``str``.
+It reads UTF-8 (``text`` and ``out`` are uint8, places are byte offsets) and also runs as plain Python on
+``bytes``; `relfast.tasks.reasoning` does the same for ``str``. Of a mark's number an even one opens, the next
+one closes. Bytes by number: 60 and 62 are angle brackets, 91 and 93 square ones, 124 is a bar.
 """
 
 from __future__ import annotations
@@ -42,12 +43,13 @@ _CHANNEL, _MESSAGE, _OPENS = _bytes(CHANNEL), _bytes(MESSAGE), _bytes(RESPONSE_O
 _FINAL, _CONSTRAINED = map(_bytes, FINAL_CHANNELS)
 _ANALYSIS, _BARE_FINAL = _bytes(BARE_ANALYSIS), _bytes(BARE_FINAL)
 _LONGEST_END: Final = 2 * max(len(end.encode()) for end in TURN_ENDS)
+"""Bytes; twice, as letters may be spelled with more bytes (see `_behind`)."""
 
 
 @kernel
 def _behind(text: Any, at: int, end: int, pool: Any, first: int, last: int) -> int:
-    """Where what stands at ``at`` ends if it is pool[first:last] in any case, else -1. ``İ`` is an i and the
-    sign of kelvin a k, as ``str.lower`` has them."""
+    """Where pool[first:last] (lower case) ends if it stands at ``at`` in any case, else -1. ``İ`` (C4 B0) is
+    an i and the kelvin sign (E2 84 AA) a k, as ``str.lower`` has them."""
     while first < last:
         if at >= end:
             return -1
@@ -82,7 +84,8 @@ def _last_of(text: Any, start: int, end: int, name: Any) -> int:
 
 @kernel
 def _mark_at(text: Any, at: int, end: int, pool: Any, places: Any) -> Any:
-    """Which mark stands at a place, and where it ends; -1: none. Of several the shortest."""
+    """The number of the mark at a place (-1: none), and where it ends; of several the shortest. ``pool`` and
+    ``places`` are those of `Names`."""
     found, stop = -1, end + 1
     for k in range(0, len(places), 4):
         behind = _behind(text, at, end, pool, places[k], places[k + 1])
@@ -95,8 +98,8 @@ def _mark_at(text: Any, at: int, end: int, pool: Any, places: Any) -> Any:
 
 @kernel
 def _next_place(text: Any, at: int, end: int, beginnings: Any, is_plain: bool) -> int:
-    """The next place that a mark may begin at, or ``end``. ``is_plain``: none begins with anything but an
-    angle or a square bracket."""
+    """The next place that a mark may begin at, or ``end``. ``is_plain``: all marks begin with an angle or a
+    square bracket."""
     while at < end:
         if is_plain:
             at = find_either(text, at, end, 60, 91)
@@ -114,7 +117,7 @@ def _next_place(text: Any, at: int, end: int, beginnings: Any, is_plain: bool) -
 
 @kernel
 def _has_triangle(text: Any, start: int, end: int) -> bool:
-    # rarer than the first byte of the triangle, which all arrows share
+    # the triangle is E2 97 81; many signs (dashes, quotes, arrows) begin with E2, few have 97
     at = find_byte(text, start, end, 0x97)
     while at < end:
         if at > start and text[at - 1] == 0xE2 and at + 1 < end and text[at + 1] == 0x81:
@@ -144,11 +147,12 @@ def end_of_turn(text: Any, start: int, end: int) -> int:
             length = _white_before(text, start, last)
         if last == start or (text[last - 1] != 62 and text[last - 1] != 93):
             return end
-        # none has a bracket within it
+        # no end of a turn has an opening bracket within it: go back to where it would begin
         at = last - 1
         while at > start and text[at] != 60 and text[at] != 91 and last - at < _LONGEST_END:
             at -= 1
         found = False
+        # 8 places: `names_of` takes pairs, so each end stands there twice
         for k in range(0, len(_END_PLACES), 8):
             if _behind(text, at, last, _END_POOL, _END_PLACES[k], _END_PLACES[k + 1]) == last:
                 found = True
@@ -159,7 +163,8 @@ def end_of_turn(text: Any, start: int, end: int) -> int:
 
 @kernel
 def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
-    """Where what a model with channels said in the final one begins; of another's text ``start``."""
+    """Where the message of gpt-oss's final channel, or of Command A's response, begins; ``end`` if there are
+    channels but no final one, ``start`` if there are none."""
     has_channel, opens = False, -1
     if has_bracket:
         at = find_byte(text, start, end, 60)
@@ -187,14 +192,14 @@ def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
             at = _last_of(text, start, end, _BARE_FINAL)
             if at >= 0:
                 return _behind(text, at, end, _BARE_FINAL, 0, len(_BARE_FINAL))
-            # a word that prose goes on from has no capital behind it
+            # "analysisThe user asks": a channel, and no final one; in prose no capital follows the word
             return end if as_written and after < end and 65 <= text[after] <= 90 else start
     return start if opens < 0 else _behind(text, opens, end, _OPENS, 0, len(_OPENS))
 
 
 @kernel
 def _ends_with_closings(text: Any, at: int, end: int, pool: Any, places: Any) -> Any:
-    """Whether there are only blanks and closing marks from ``at`` to ``end``, and up to where there are."""
+    """Whether there are only blanks and closing marks from ``at`` to ``end``, and where else they stop."""
     while True:
         at = skip_white(text, at, end)
         if at >= end:
@@ -221,6 +226,8 @@ def cut_among(
         return start, end, False
     first, last, stop = start, start, to  # what is kept: one span, or copies in out[to:stop]
     kept = start
+    # inside: the number of the opening mark whose closing one is awaited. said_up_to: a place where other
+    # text is known to stand, so that marks before it need not look for any
     inside = -1
     said_up_to, has_ended = start, False  # up to where something follows; only closing marks and blanks do
     here = _next_place(text, start, end, beginnings, is_plain)
@@ -268,6 +275,7 @@ def cut_reasoning(text: Any, start: int, end: int, out: Any, to: int) -> Any:
     Returns
     -------
     (start, end, copied)
-        Where what is left stands: in ``text``, or, if it had to be put together, in ``out`` from ``to`` on.
+        Where what is left stands: in ``text``, or, if it had to be put together, in ``out`` from ``to`` on
+        (where there must be room for ``end - start`` bytes).
     """
     return cut_among(text, start, end, out, to, _POOL, _PLACES, _BEGINNINGS, True)

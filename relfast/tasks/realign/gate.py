@@ -24,18 +24,18 @@ from relfast.deadlines import Deadlines
 from relfast.tasks.realign.alignment import Encoder, cosines
 
 N: Final = 3
-"""Words that are looked up together."""
+"""Tokens of an n-gram."""
 
 MIN_NEW_GRAMS: Final = 0.5
 """Share of a sentence's n-grams that neither the problem nor an earlier sentence has. Of the sentences of
-right solutions, 5 % (GPT-3 on GSM8K) to 18 % (Qwen2.5, which writes its sums in displays and again) have
+right solutions, 5 % (GPT-3 on GSM8K) to 18 % (Qwen2.5, which repeats its sums as displayed formulas) have
 fewer."""
 
 MIN_NEW_WORDS: Final = 0.15
-"""The same of single words, where no number or sign is new: shuffling the problem makes n-grams only."""
+"""Share of new tokens in a sentence without a new number or sign: a shuffled problem has new n-grams only."""
 
 MIN_WORDS: Final = 4
-"""Shorter ones without a sign are filler ("We get (1).")."""
+"""Tokens; a shorter sentence without a sign is filler ("We get (1).")."""
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|[-+*/=<>^×÷−√%]")
 _NOT_SAID: Final = re.compile(
@@ -72,7 +72,7 @@ class Working(NamedTuple):
 
 
 def tokens(text: str) -> list[str]:
-    """Words, numbers and signs, in lower case."""
+    """Words, numbers and signs, in lower case; without GSM8K's ``<<3*4=12>>``, ``**`` and layout in TeX."""
     return _TOKEN.findall(_NOT_SAID.sub("", text.lower()))
 
 
@@ -142,14 +142,14 @@ BASE: Final = 0.5
 
 LEAST: Final = 0.3
 MOST: Final = 0.7
-"""Step F1 from which working earns, and at which it earns everything. A right answer below a solution of
-another problem has 0.1 to 0.4, below filler 0.1 to 0.25, below its own working 0.5 to 0.9. The upper one
-is ReAlign's threshold of a good match."""
+"""Step F1 from which working earns, and at which it earns everything (ReAlign's threshold of a good match).
+It is 0.1 to 0.4 where a right answer follows the solution of another problem, 0.1 to 0.25 where it follows
+filler, 0.5 to 0.9 where it follows its own working."""
 
 IDLE: Final = 0.25
-"""What a character that says nothing new counts in the precision. Copies and repeats lower it; but right
-solutions restate what they use, and ToRA's quote the whole problem: at 1 they would earn no more than the
-bare answer."""
+"""Weight in the precision of a character that says nothing new (one of working: 1). Copies and repeats lower
+it; but right solutions restate what they use, and those of ToRA (a model) quote the whole problem: at 1 they
+would earn no more than the bare answer."""
 
 _UNRELATED: Final = (
     "The recipe asks for two cups of flour and a pinch of salt.",
@@ -161,7 +161,7 @@ _UNRELATED: Final = (
     "A kernel driver handles interrupts from the network card.",
     "The painting was restored by experts in Florence.",
 )
-"""Sentences of different matters: their mean cosine is the model's baseline (MiniLM near 0, BGE near 0.5)."""
+"""Unrelated sentences: their mean cosine is the model's baseline (MiniLM near 0, BGE near 0.5)."""
 
 
 def gated_score(correct: bool, step_f1: float | None) -> float:
@@ -177,9 +177,9 @@ def gated_score(correct: bool, step_f1: float | None) -> float:
 def step_f1s(
     pairs: Sequence[tuple[Working, Working] | None], encoder: Encoder, deadlines: Deadlines
 ) -> list[float | None]:
-    """The F1 of (reference, response); None for None and for records whose time is up.
+    """The F1 of each (reference, response), None for None; of a record whose time is up it means nothing.
 
-    Of a reference without working it is 1.0: nothing is left to show.
+    1.0 where the reference has no working, as none can be asked for; else 0.0 where the response has none.
     """
     results = [None if pair is None else 0.0 if pair[0].own else 1.0 for pair in pairs]
     chosen = [
@@ -205,8 +205,9 @@ def step_f1s(
 
 
 def _f1(similarity: NDArray[np.float32], reference: Working, response: Working, baseline: float) -> float:
+    """F1 of cosines, shape (sentences of the reference, of the response)."""
     scaled = np.maximum((similarity.astype(np.float64) - baseline) / (1.0 - baseline), 0.0)
-    # weighted by length: a display of three signs is no step as a sentence is one
+    # weighted by length: a displayed formula of three signs counts less than a sentence
     recall = float(np.average(scaled.max(axis=1), weights=reference.weights))
     weights = np.array(response.weights, np.float64)
     precision = float((scaled.max(axis=0) * weights).sum() / (weights.sum() + IDLE * response.idle))
@@ -217,7 +218,8 @@ _baselines: Final[WeakKeyDictionary[Encoder, float]] = WeakKeyDictionary()
 
 
 def _baseline(encoder: Encoder, deadlines: Deadlines) -> float:
-    """The mean cosine of `_UNRELATED` under a model; worked out once, on no record's deadline."""
+    """The mean cosine of `_UNRELATED` under a model, worked out once and charged to no record; at most 0.9,
+    so that `_f1` can divide by what is left of 1."""
     baseline = _baselines.get(encoder)
     if baseline is None:
         deadlines.before_loading()

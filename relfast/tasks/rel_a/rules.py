@@ -10,22 +10,24 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 Panel = Sequence[Sequence[float]]
+"""A square matrix by rows."""
 Predicate = Callable[[Panel], bool]
+"""Whether a choice is the ninth panel. Rules make it of the eight context panels and the largest value."""
 
 STEPS: Final = (-2, -1, 1, 2)
-"""The published generator's steps of REL-A2."""
+"""What the published generator adds from value to value in REL-A2."""
 
 
 def constant(panels: Sequence[Panel], maxval: float) -> Predicate:
-    """REL-A1: all panels are one matrix."""
+    """REL-A1: all panels, the choice too, are the same matrix."""
     alike = all(panel == panels[0] for panel in panels)
     return lambda choice: alike and choice == panels[0]
 
 
 def progression(panels: Sequence[Panel], maxval: float) -> Predicate:
-    """REL-A2: along a row, panel after panel, values go on by one step, clamped to 0…maxval.
+    """REL-A2: along a row, from each panel on into the next, values grow by a step, clamped to 0…maxval.
 
-    One step holds for all rows; each row starts at its own value.
+    One of `STEPS` holds for all rows; each row starts at its own value.
     """
     width = len(panels[0][0])
 
@@ -41,7 +43,7 @@ def progression(panels: Sequence[Panel], maxval: float) -> Predicate:
 
 
 def distribute_three(panels: Sequence[Panel], maxval: float) -> Predicate:
-    """REL-A3: one matrix whose rows are the first one rolled on by one, always in one direction."""
+    """REL-A3: all panels are the same matrix, each row the one above rotated by one, always the same way."""
     is_the_matrix = constant(panels, maxval)
 
     def fits(choice: Panel) -> bool:
@@ -61,7 +63,7 @@ def distribute_three(panels: Sequence[Panel], maxval: float) -> Predicate:
 
 
 def arithmetic(panels: Sequence[Panel], maxval: float) -> Predicate:
-    """REL-A4: one matrix with a + b = c at the start of each row."""
+    """REL-A4: all panels are the same matrix, and in each row the third value is the sum of the first two."""
     is_the_matrix = constant(panels, maxval)
     return lambda choice: is_the_matrix(choice) and all(row[0] + row[1] == row[2] for row in choice)
 

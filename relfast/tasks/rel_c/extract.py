@@ -32,25 +32,26 @@ from relfast.tasks.reasoning import lower, read_strictly, strip_reasoning
 from relfast.tasks.rel_c.options import RelCOptions
 
 UNIT: Final = "tags"
+"""The unit of kernels that reads them."""
 
 SMILES_TAG: Final = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
 _YES_NO: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE)
 
 
-def _reference_text(response: object, options: Options) -> str | None:
+def _published_text(response: object, options: Options) -> str | None:
     if not isinstance(response, str):
         return None
     return strip_reasoning(response, options.reasoning) if options.strip_reasoning else response
 
 
 def extract_label(response: object, options: Options) -> Extracted[str | None]:
-    """REL-C1: ``Yes``, ``No`` or None. As published, of the first ``<Yes>`` or ``<No>`` tag."""
+    """REL-C1: ``Yes``, ``No`` or None. As published, the first ``<Yes>`` or ``<No>`` tag counts."""
     if options.strict:
         label, reason = read_label(response, options.reasoning)
         if label is None:
             return Extracted(None, found=False, reason=reason)
-        return Extracted("Yes" if label == 2 else "No")
-    text = _reference_text(response, options)
+        return Extracted("Yes" if label == 2 else "No")  # 1 is no
+    text = _published_text(response, options)
     match = _YES_NO.search(text) if text is not None else None
     return Extracted(None, found=False) if match is None else Extracted(match[1].capitalize())
 
@@ -63,7 +64,7 @@ def extract_molecule(response: object, options: Options) -> Extracted[str | None
             return Extracted(None, found=False, reason=reason)
         found, reason = read_molecules(text, one=True)
         return Extracted(found[0] if found else None, found=bool(found), reason=reason)
-    text_or_none = _reference_text(response, options)
+    text_or_none = _published_text(response, options)
     match = SMILES_TAG.search(text_or_none) if text_or_none is not None else None
     if match is None:
         return Extracted(None, found=False)
@@ -79,19 +80,19 @@ def extract_molecules(response: object, options: Options) -> Extracted[list[str]
             return Extracted([], found=False, reason=reason)
         smiles, reason = read_molecules(text, one=False)
         return Extracted(smiles, found=bool(smiles), reason=reason)
-    text_or_none = _reference_text(response, options)
+    text_or_none = _published_text(response, options)
     smiles = [s.strip() for s in SMILES_TAG.findall(text_or_none)] if text_or_none is not None else []
     return Extracted(smiles, found=bool(smiles))
 
 
 def reason_of(how: int) -> str:
-    """Why a response without a tag is no answer to ``strict``."""
+    """Why a response without a molecule is no answer to ``strict``; ``how`` it was read: a ``READ_...``."""
     return _REASONS.get(how, "no_answer")
 
 
 def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
-    """The molecules of a text without reasoning as ``strict`` reads them, the last one or all of the final
-    list, or why there are none."""
+    """The molecules (SMILES) of a text without reasoning as ``strict`` reads them, the last ``one`` or all of
+    the final list; and why there are none, or None."""
     data = text.encode("utf-8", "surrogatepass")
     out, told = ctypes.create_string_buffer(len(data) + 1), (ctypes.c_int64 * 2)()
     n_bytes = native.functions(UNIT)["read"](data, len(data), one, out, told)
@@ -103,7 +104,7 @@ def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
 
 
 def _of_form(text: str) -> str | None:
-    """The molecule that a box, a tag or a label behind the last ``<smiles>`` tag holds, and nothing else."""
+    """The SMILES of two or more atoms that fills a box, a tag or a label behind the last ``<smiles>`` tag."""
     from relfast.tasks.final_answer import last_form, undress
 
     text = undress(text)
@@ -123,16 +124,16 @@ _REASONS: Final = {
 
 _ATOM: Final = re.compile(r"\[[^\]]*\]|Cl|Br|[A-Zbcnops*]")
 _NO_MOLECULES: Final = frozenset(("no", "on", "so", "in", "of", "if", "is"))
-"""Words of SMILES letters."""
+"""English words that are SMILES, too."""
 
 
 ROOM: Final = 1 << 20
-"""Bytes for the texts of one call, at first."""
+"""Bytes for the texts of one call at first; doubled where they do not suffice."""
 
 
 class Golds(NamedTuple):
-    """Golds as the kernel reads them: their columns and how many there are, their texts and the bytes of
-    those."""
+    """Golds as the kernel reads them: ``n`` times `GOLD_COLUMNS` of `relfast_kernels.tags.columns`, and their
+    texts, each ended by a newline."""
 
     columns: ctypes.Array[ctypes.c_int64]
     n: ctypes.c_int64
@@ -141,26 +142,26 @@ class Golds(NamedTuple):
 
 
 def can_read(options: RelCOptions) -> bool:
-    """Whether kernels read tags and molecules as the options ask for, and have been compiled. What a tag
-    holds has still to be looked at, and how it was read, before it is read as a molecule."""
+    """Whether kernels read tags and molecules as the options ask for, and have been compiled. They know no
+    marks of reasoning but their own, and tell tautomers apart."""
     apart = not options.strict or options.tautomers == "apart"
     return apart and not options.reasoning and native.find(UNIT) is not None
 
 
 class TagReader:
-    """Reads the tags of up to `MAX_AT_ONCE` responses, all or ``one``, and writes golds beside them. For one
-    thread at a time; only where one `can_read` them.
+    """Reads the tags of up to `MAX_AT_ONCE` responses, all or ``one``, and writes golds (of those ``beside``)
+    and tags into ``texts``. For one thread at a time; only where one `can_read` them.
 
     Attributes
     ----------
     rows
-        Of the responses that were read last: how many tags, `LEFT_TO_PYTHON` where the extractor must read
-        it; where they begin and end; and how it was read, `READ_PLAIN` and the others of
-        `relfast_kernels.tags.columns`.
+        Of each response that was read last: how many tags, `LEFT_TO_PYTHON` where `extract_molecule` or the
+        like must read it; where in ``texts`` they begin and end; and how it was read, `READ_PLAIN` and the
+        others of `relfast_kernels.tags.columns`.
     texts, texts_at, n_bytes
-        Golds, tags and given molecules, each ended by a newline, and their address.
+        Golds, tags and given molecules, each ended by a newline, their address, and how many bytes they have.
     said
-        The same, a character a byte.
+        The same as Latin-1: one character a byte, so that places hold.
     sizes_at
         The address of `SIZE_COLUMNS` numbers for each response that was read.
     """
@@ -170,7 +171,7 @@ class TagReader:
     said: str
 
     def __init__(self, options: RelCOptions, beside: Golds, *, one: bool) -> None:
-        # arguments that are ready: of one text the call would cost as much as what is done
+        # all arguments are made once: to convert them at each call takes as long as to read one text
         self._gather = native.functions(UNIT)["gather"].__wrapped__  # type: ignore[attr-defined]
         self._setting = tuple(
             map(ctypes.c_int64, (options.strict, options.strict or options.strip_reasoning, one))
@@ -205,7 +206,7 @@ class TagReader:
         data = joined.encode()
         size = self._size.value = len(data)
         start, place = 0, RECORD_TEXT
-        # zeros elsewhere: all texts are in the data
+        # other columns stay 0: RECORD_TEXT_PLACE is IN_DATA
         for at, text in enumerate(texts):
             self._chosen[at] = at
             self._records[place] = start
@@ -220,6 +221,7 @@ class TagReader:
         self._read(tuple(map(ctypes.c_int64, block.where)), golds)
 
     def _read(self, where: tuple[Any, ...], golds: Sequence[int]) -> None:
+        """Call the kernel on ``where``: data, scratch space and records, each with its size."""
         n = self._n.value = len(golds)
         self._golds[:n] = [*golds]
         while True:

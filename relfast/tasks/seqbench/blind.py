@@ -1,7 +1,7 @@
-"""Stand-ins for models: what can be answered without thinking, and a mock.
+"""Stand-ins for models: strategies that answer without solving the maze, and a mock.
 
-What the strategies earn, a reward gives away: they see the record as a model does, without gold. The mock
-sees gold.
+Strategies see the record as a model does, without gold: what they earn, the reward gives for nothing. The
+mock sees gold.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Final
 from relfast.tasks.seqbench.maze import Fields, Layout, from_facts
 
 _RANDOM_STEPS: Final = 40
+"""Most moves of a random walk."""
 
 _EXAMPLE: Final = (
     "['start: A1', 'move_to: A2', 'pick_up_key: 1', 'move_to: B2', 'move_to: B1', 'move_to: C1', "
@@ -23,22 +24,23 @@ _EXAMPLE: Final = (
 
 
 def _layout(record: Mapping[str, Any]) -> Layout | None:
+    """The maze that a record's question tells of; None without a start or a person to rescue."""
     question = record.get("question")
     layout = from_facts(question) if isinstance(question, str) else None
     return None if layout is None or layout.start is None or layout.target is None else layout
 
 
 def transcribe(record: Mapping[str, Any], rng: random.Random) -> str:
-    """Write the facts down in the order in which they are printed, as steps, going back where that takes it.
+    """Take the passages in the order in which the question prints them, going back to where the next begins.
 
-    A fact that does not lead on from a room that has been visited is left out.
+    One that does not lead from a visited room to a new one is left out.
     """
     layout = _layout(record)
     if layout is None or layout.start is None:
         return "[]"
     here, plan = layout.start, [f"start: {layout.start}"]
     lying = {room: key for key, room in layout.key_rooms.items()}
-    visited: dict[str, list[str]] = {here: []}
+    visited: dict[str, list[str]] = {here: []}  # and the passages taken between them
     for (one, other), door in layout.passages.items():
         if here == layout.goal:
             break
@@ -91,15 +93,15 @@ def random_walk(record: Mapping[str, Any], rng: random.Random) -> str:
     layout = _layout(record)
     if layout is None or layout.start is None:
         return "[]"
-    doors = _neighbours(layout, locked=False)
+    neighbours = _neighbours(layout, locked=False)
     here, plan = layout.start, [f"start: {layout.start}"]
-    keys = {room: key for key, room in layout.key_rooms.items()}
+    lying = {room: key for key, room in layout.key_rooms.items()}
     for _ in range(_RANDOM_STEPS):
-        if here in keys:
-            plan.append(f"pick_up_key: {keys.pop(here)}")
-        if not doors.get(here):
+        if here in lying:
+            plan.append(f"pick_up_key: {lying.pop(here)}")
+        if not neighbours.get(here):
             break
-        here = rng.choice(doors[here])
+        here = rng.choice(neighbours[here])
         plan.append(f"move_to: {here}")
     return str([*plan, f"rescue: {layout.target}"])
 
@@ -124,7 +126,7 @@ def copy_example(record: Mapping[str, Any], rng: random.Random) -> str:
 
 
 def _neighbours(layout: Layout, locked: bool = True) -> dict[str, list[str]]:
-    """Rooms behind doors: all of them, or only the open ones."""
+    """For each room those next to it, behind doors of any kind or only behind open ones (not ``locked``)."""
     found: dict[str, list[str]] = {}
     for (one, other), door in layout.passages.items():
         if locked or not door.locked:
@@ -134,7 +136,7 @@ def _neighbours(layout: Layout, locked: bool = True) -> dict[str, list[str]]:
 
 
 def _way(neighbours: Mapping[str, list[str]], start: str, goal: str) -> list[str]:
-    """Rooms on the shortest way, the first left out; none where there is no way."""
+    """Rooms on the shortest way (breadth-first), without ``start``; none where there is no way."""
     before = {start: start}
     queue = [start]
     for room in queue:
@@ -161,15 +163,15 @@ STRATEGIES: Final[dict[str, Callable[[Mapping[str, Any], random.Random], str]]] 
     "copies the question": copy_question,
     "copies an example": copy_example,
 }
-
+"""Name → function of a record without gold and a random source, giving a response."""
 
 MOCK_L0: Final = 60.0
-"""The mock's path length: it is right with probability exp(−L / MOCK_L0)."""
+"""The mock's L0: it is right with probability exp(−L / MOCK_L0) where the gold plan has L actions."""
 
 
 def mock(row: Mapping[str, Any], luck: random.Random) -> str:
-    """The gold plan, or its beginning and a rescue out of nowhere: right the less often the longer the plan,
-    as real models are."""
+    """The gold plan of an input row, or its first few actions and a rescue at once: right the less often the
+    longer the plan, as real models are."""
     plan = Fields.of(row.get("answer"), row.get("question"), row).gold()
     if luck.random() >= math.exp(-len(plan) / MOCK_L0):
         plan = [*plan[: luck.randrange(1, len(plan))], plan[-1]]
