@@ -173,7 +173,9 @@ def test_memory_is_flat(codec: str, tmp_path: Path) -> None:
         with open(dump, "wb") as file:
             for _ in range(size * 10**6 // len(text)):
                 file.write(member)
-        peaks.append(_peak_memory(dump, tmp_path / "rows.jsonl"))
+        # beside other work both workers are seldom at their largest at once, in a short run least of all
+        times = 4 if size == sizes[0] else 1
+        peaks.append(max(_peak_memory(dump, tmp_path / "rows.jsonl") for _ in range(times)))
         dump.unlink()
     print(f"{codec}: {[f'{peak / 1e6:.0f} MB' for peak in peaks]}")
-    assert peaks[1] <= 1.1 * peaks[0] + 25e6
+    assert peaks[1] <= 1.1 * peaks[0] + 15e6

@@ -174,9 +174,9 @@ def test_a_kernel_that_fails_leaves_answers_to_workers(
 
 def test_a_timeout_is_not_remembered(scorer: relfast.Scorer) -> None:
     for _ in range(2):
+        before = scorer.stats()["workers_replaced"]
         assert scorer.score_one("REL-C2", *HANG).status == "timeout"
-    # on a busy machine each is tried again
-    assert scorer.stats()["workers_replaced"] >= 2
+        assert scorer.stats()["workers_replaced"] > before  # on a busy machine by two: it is tried again
 
 
 @pytest.mark.parametrize(
