@@ -183,9 +183,9 @@ class Judges:
     def of(self, name: str) -> JudgedTexts | None:
         """That of a task; None where its texts take the ordinary way."""
         found = self.found.get(name)
-        if found is not None or name not in TASKS:
+        task = TASKS.get(name)
+        if found is not None or task is None or task.of_texts is None:
             return found
-        task = TASKS[name]
         open_judge = partial(task.text_judge, self._options, partial(self._row_of, task), self._known)
         judge = open_judge()
         if judge is None:

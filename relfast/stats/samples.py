@@ -200,10 +200,10 @@ class SampleStore:
 
     def _write(self, samples: bytes | bytearray, start: int) -> None:
         assert self._file is not None
-        view, done = memoryview(samples), 0
-        while done < len(samples):
-            done += os.pwrite(self._file, view[done:], start + done)
-        view.release()
+        done = 0
+        with memoryview(samples) as view:
+            while done < len(samples):
+                done += os.pwrite(self._file, view[done:], start + done)
 
     def _read(self, start: int, end: int) -> bytes:
         assert self._file is not None

@@ -207,7 +207,8 @@ MOST_KNOWN: Final = 1 << 12
 
 MOST_ASKED: Final = 1 << 9
 SAME_GOLD: Final = 8
-"""Questions that are kept, and how many of them of one gold: those of a step."""
+LONGEST: Final = 1 << 15
+"""Golds whose questions are kept, how many of one gold (those of a step), and their characters."""
 
 SCRATCH: Final = 1 << 24
 """Bytes of work space, of which a text takes up to sixteen times its size."""
@@ -301,7 +302,7 @@ class KernelTexts:
             if self._asks:
                 return self._asked_gold(answer, question)
             number = self._add(orjson.dumps({name: answer[name] for name in GOLD_FIELDS if name in answer}))
-        except (TypeError, ValueError, RecursionError):
+        except Exception:  # whatever is wrong with it, its task's scorer says so in a row
             return -1
         if self._field and number >= 0 and (type(value) is str or type(value) is int):
             self._by_value[value] = number
@@ -316,6 +317,8 @@ class KernelTexts:
             if other is question or (type(question) is str and other == question):
                 return number
         found = self._add(gold_text(compared_gold(self._kernel, True, answer, question)))
+        if question is not None and (type(question) is not str or len(question) > LONGEST):
+            return found
         if asked is None or len(asked) >= SAME_GOLD:
             if len(self._asked) >= MOST_ASKED:
                 self._asked = {}
