@@ -18,6 +18,7 @@ from seeds import fresh, rounds
 
 from relfast.stats.estimates import pass_at_k, pass_at_k_intervals
 from relfast.stats.intervals import Interval, share_interval, wilson
+from relfast.stats.paired import Differences
 
 LEVEL = 0.95
 LACKING = 0.01
@@ -104,6 +105,85 @@ def test_majority() -> None:
         right = rng.binomial(samples, rng.beta(a, b, prompts)) >= 3
         hits += covers(wilson(float(right.sum()), prompts), truth)
     assert hits / draws >= least(draws)
+
+
+def singles(rng: np.random.Generator, prompts: int, only_a: float, only_b: float) -> Differences:
+    ties, wins, losses = rng.multinomial(prompts, [1 - only_a - only_b, only_a, only_b])
+    counts = np.array([losses, ties, wins])
+    kept = counts > 0
+    return Differences(
+        np.ones(int(kept.sum()), np.int64),
+        np.array([-1.0, 0.0, 1.0])[kept],
+        counts[kept].astype(np.int64),
+        True,
+    )
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize(
+    ("prompts", "only_a", "only_b"),
+    [(20, 0.1, 0.1), (20, 0.4, 0.05), (50, 0.02, 0.02), (50, 0.3, 0.2), (400, 0.05, 0.01), (400, 0.2, 0.2)],
+)
+def test_difference_of_paired_shares(prompts: int, only_a: float, only_b: float) -> None:
+    rng, draws = generator(54), rounds(32_000)
+    hits = sum(
+        covers(singles(rng, prompts, only_a, only_b).interval()[0], only_a - only_b) for _ in range(draws)
+    )
+    assert hits / draws >= least(draws)
+
+
+def clustered(
+    rng: np.random.Generator, prompts: int, samples: int, shift: float, *, shares: bool
+) -> Differences:
+    """Two runs of the same prompts, the first better by ``shift`` on average but not on each."""
+    base = rng.uniform(0.2, 0.6, prompts)
+    theirs = base + rng.uniform(-0.2, 0.2, prompts)
+    a = rng.binomial(1, (base + shift)[:, None], (prompts, samples))
+    b = rng.binomial(1, theirs[:, None], (prompts, samples))
+    if shares:
+        # f1-like: many values
+        a, b = a * rng.uniform(0.5, 1, a.shape), b * rng.uniform(0.5, 1, b.shape)
+    ids = np.repeat(np.arange(prompts, dtype=np.uint64), samples)
+    return Differences.of(ids, a.ravel().astype(float), b.ravel().astype(float))
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize(
+    ("prompts", "samples", "shares"), [(15, 4, False), (60, 4, False), (60, 1, True), (15, 8, True)]
+)
+def test_difference_of_clustered_runs(prompts: int, samples: int, shares: bool) -> None:
+    rng, draws = generator(55), rounds(16_000)
+    truth = 0.1 * (0.75 if shares else 1)
+    hits = sum(
+        covers(clustered(rng, prompts, samples, 0.1, shares=shares).interval()[0], truth)
+        for _ in range(draws)
+    )
+    assert least(draws) <= hits / draws <= 0.985
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize(("prompts", "samples"), [(20, 4), (80, 1)])
+def test_paired_bootstrap(prompts: int, samples: int) -> None:
+    rng, draws = generator(56), rounds(8_000)
+    hits = sum(
+        covers(clustered(rng, prompts, samples, 0.1, shares=False).bootstrap(1000, at), 0.1)
+        for at in range(draws)
+    )
+    assert least(draws) - LACKING <= hits / draws <= 0.99
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize(("prompts", "samples", "shares"), [(12, 1, False), (40, 4, False), (14, 2, True)])
+def test_p_under_no_difference(prompts: int, samples: int, shares: bool) -> None:
+    """Exact tests reject no more often than they say, and with many outcomes about as often."""
+    rng, draws = generator(57), rounds(8_000 if not shares else 1_600)
+    p = [clustered(rng, prompts, samples, 0.0, shares=shares).test(at)[0] for at in range(draws)]
+    for level in (0.05, 0.2):
+        share = float(np.mean(np.array(p) <= level))
+        noise = 5 * math.sqrt(level * (1 - level) / draws)
+        assert share <= level + noise
+        if samples > 1:
+            assert share >= level / 2 - noise
 
 
 def test_pass_at_k_truth() -> None:
