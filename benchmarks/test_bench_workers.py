@@ -1,18 +1,32 @@
-"""What a second worker brings: whole commands on text dumps."""
+"""What a second worker brings, and what a longer file takes of memory: whole commands on text dumps."""
 
 from __future__ import annotations
 
 import itertools
-import os
+import json
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
+from .conftest import environment
 from .measure import QUICK, against, size
-from .workloads_dumps import DUMPS
+from .workloads_dumps import DUMPS, Dump
+
+IN_TEXT = Dump(
+    lambda record, responses, number: {
+        **{name: record[name] for name in ("id", "task", "answer")},
+        "run": json.dumps({"response": responses[0]}),
+    },
+    ("--map", "response=run.@.response"),
+)
+"""Responses within JSON that stands in a text, which no kernel looks into."""
 
 
 def _repeat(path: Path, times: int, target: Path) -> int:
@@ -24,37 +38,45 @@ def _repeat(path: Path, times: int, target: Path) -> int:
     return target.stat().st_size
 
 
-def _against_one_worker(
-    path: Path,
-    items: int,
-    task: str,
+@pytest.mark.parametrize(
+    ("name", "dump", "n", "times"),
+    [
+        ("native", DUMPS["native"], 100_000, 1),
+        *([] if QUICK else [("native", DUMPS["native"], 100_000, 10)]),
+        ("the ordinary way", IN_TEXT, 20_000 if QUICK else 200_000, 1),
+    ],
+)
+def test_two_workers_against_one(
+    name: str,
+    dump: Dump,
+    n: int,
+    times: int,
+    tmp_path: Path,
     benchmark: Any,
     relfast_command: Callable[..., None],
-    *options: str,
-    on_one_core: bool = False,
 ) -> None:
-    """Time two workers against one, in turn, each run with an output of its own: one that is written over is
-    cut back first, and written to the disk by the run that closes it. One worker has all cores too, one of
-    which then is its parent's, unless it is ``on_one_core``."""
+    """In turn, each run with an output of its own: one that is written over is cut back first, and written to the
+    disk by the run that closes it. One worker has all cores too, one of which then is its parent's. At 100,000
+    responses start and end are a third of the time of two workers; at a million they are not."""
+    n = size(benchmark, smoke=80, quick=n, full=n)
+    once, path = tmp_path / "once.jsonl", tmp_path / "dump.jsonl"
+    dump.write(once, n)
+    n_bytes = _repeat(once, times, path)
+    once.unlink()
     numbers = itertools.count()
     last: dict[int, Path] = {}
-    cores = os.sched_getaffinity(0)
 
     def run(workers: int) -> None:
-        last[workers] = path.with_name(f"{next(numbers)}.rows")
-        os.sched_setaffinity(0, {min(cores)} if workers == 1 and on_one_core else cores)
-        try:
-            relfast_command("score", path, "-o", last[workers], "-q", "--workers", workers, *options)
-        finally:
-            os.sched_setaffinity(0, cores)
+        last[workers] = tmp_path / f"{next(numbers)}.rows"
+        relfast_command("score", path, "-o", last[workers], "-q", "--workers", workers, *dump.arguments(path))
 
     against(
         benchmark,
         lambda: run(2),
         lambda: run(1),
-        task=task,
-        items=items,
-        n_bytes=path.stat().st_size,
+        task=f"2 workers against 1, {name}, {n * times:,} responses",
+        items=n * times,
+        n_bytes=n_bytes,
         workers=2,
         name="vs",
         limit=1.8,
@@ -63,15 +85,50 @@ def _against_one_worker(
     )
 
 
-@pytest.mark.parametrize("times", [1] if QUICK else [1, 10], ids=lambda times: f"{times}00k")
-def test_two_workers_against_one(
-    times: int, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
-) -> None:
-    """At 100,000 responses start and end are a third of the time of two workers; at a million they are not."""
-    n = size(benchmark, smoke=80, quick=100_000, full=100_000)
-    once, path = tmp_path / "once.jsonl", tmp_path / "dump.jsonl"
+def test_memory_of_a_longer_file(tmp_path: Path, benchmark: Any) -> None:
+    """Peak memory of all processes, what they share counted once: 4 GB of input against 200 MB."""
+    n = size(benchmark, smoke=80, quick=80_000, full=80_000)  # 210 MB
+    times = 2 if benchmark.disabled or QUICK else 20
+    once, path, out = tmp_path / "once.jsonl", tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
     DUMPS["native"].write(once, n)
-    _repeat(once, times, path)
-    once.unlink()
-    task = f"2 workers against 1, native, {n * times:,} responses"
-    _against_one_worker(path, n * times, task, benchmark, relfast_command)
+    n_bytes = _repeat(once, times, path)
+    peaks: dict[Path, list[float]] = {once: [], path: []}
+
+    def measure() -> float:
+        for _ in range(3):
+            for dump, seen in peaks.items():
+                seen.append(_peak("score", dump, "-o", out, "--overwrite", "-q", "--workers", 2))
+        return min(peaks[path]) / min(peaks[once])
+
+    growth = benchmark.pedantic(measure, rounds=1, iterations=1)
+    assert benchmark.disabled or growth <= 1.1
+    benchmark.extra_info |= {
+        "task": f"memory of {n_bytes / 1e9:.1f} GB against {once.stat().st_size / 1e6:.0f} MB, 2 workers",
+        "items": n * times,
+        "correct": out.read_bytes().count(b"\n") == n * times,
+        "vs": round(growth, 3),
+        "spread": [min(peaks[path]), max(peaks[path])],
+        "limit": 1.1,
+        "limit_is": "at most",
+    }
+
+
+def _peak(*arguments: object) -> float:
+    """Most megabytes (PSS) that the processes of a command held together, looked at every 10 ms."""
+    command = [sys.executable, "-m", "relfast", *map(str, arguments)]
+    most = 0
+    with subprocess.Popen(command, env=environment()) as process:
+        root = psutil.Process(process.pid)
+        while process.poll() is None:
+            most = max(most, sum(map(_pss, [root, *root.children()])))
+            time.sleep(0.01)
+    assert process.returncode == 0
+    return most / 1e6
+
+
+def _pss(process: psutil.Process) -> int:
+    """Bytes of a process, of shared pages its part; 0 where it has gone."""
+    try:
+        return int(process.memory_full_info().pss)
+    except psutil.Error:
+        return 0
