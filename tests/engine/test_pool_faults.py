@@ -31,7 +31,7 @@ from relfast.engine.pool import worker_process as children
 from relfast.engine.pool.failures import Death
 from relfast.engine.pool.forkserver import ForkServer
 from relfast.engine.pool.pool import LEAST_WORK, Pool
-from relfast.engine.pool.protocol import EntriesRequest
+from relfast.engine.pool.protocol import RecordsRequest
 from relfast.errors import InputError, WorkerError
 from relfast.records import Record
 
@@ -79,15 +79,15 @@ def _open_files() -> dict[str, str]:
 class _Wait(pool.WorkItem):
     """A task that notes what becomes of it."""
 
-    def __init__(self, *records: Record) -> None:
-        self.records = list(records)
+    def __init__(self, record: Record) -> None:
+        self.record = record
         self.scores: list[Any] = []
         self.deaths: list[Death] = []
         self.error: WorkerError | None = None
         self.over = threading.Event()
 
     def request(self) -> Any:
-        return EntriesRequest(list(self.records), {}, False)
+        return RecordsRequest([self.record])
 
     def answer(self, message: Any) -> None:
         self.scores += message
@@ -316,7 +316,7 @@ def test_close_while_workers_start() -> None:
         time.sleep(delay)
         workers.close()
         with pytest.raises(WorkerError, match="the pool is closed"):
-            workers.submit(_Wait())
+            workers.submit(_Wait(_record()))
 
 
 def test_close_with_tasks_under_way() -> None:
@@ -326,7 +326,7 @@ def test_close_with_tasks_under_way() -> None:
         workers.submit(task)
     until(workers.in_flight)
     workers.close()  # waits for none of them
-    assert not [task for task in tasks if task.over.is_set()]
+    assert all(task.over.is_set() and task.error is not None and not task.scores for task in tasks)
 
 
 def test_workers_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

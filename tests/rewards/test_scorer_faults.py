@@ -89,12 +89,12 @@ def test_a_timeout_is_the_callers_on_error() -> None:
 def _kill_the_busy_worker(scorer: relfast.Scorer) -> None:
     """Kill the worker that has a record in flight, as soon as there is one."""
     until(
-        lambda: scorer._isolated._queue is not None and scorer._isolated._queue.pool.in_flight(),
+        lambda: scorer._isolated._pool is not None and scorer._isolated._pool.in_flight(),
         "a record in flight",
     )
-    queue = scorer._isolated._queue
+    queue = scorer._isolated._pool
     assert queue is not None
-    for worker in list(queue.pool._live.values()):
+    for worker in list(queue._live.values()):
         if worker.in_flight.read() is not None:
             os.kill(worker.pid, signal.SIGKILL)
 
@@ -116,8 +116,8 @@ def test_a_record_that_kills_two_workers_is_given_up(monkeypatch: pytest.MonkeyP
 
 
 def _kill_one(scorer: relfast.Scorer) -> None:
-    queue = scorer._isolated._queue
-    for pid in queue.pool.pids()[:1] if queue is not None else ():
+    queue = scorer._isolated._pool
+    for pid in queue.pids()[:1] if queue is not None else ():
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 

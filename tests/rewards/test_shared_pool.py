@@ -32,7 +32,7 @@ scorer = shared_scorer({"policy": "strict", "details": True})
 for line in sys.stdin:
     given = json.loads(line)
     score = scorer.score_one("REL-C2", {"smiles": given}, f"<smiles>{given}</smiles>")
-    host = scorer._isolated._queue.host
+    host = scorer._isolated._pool.host
     print(json.dumps([score.status, score.reward, host]), flush=True)
 """
 
@@ -85,7 +85,7 @@ def ask(scorer: relfast.Scorer, smiles: str = "CCO") -> relfast.Score:
 
 
 def host_of(scorer: relfast.Scorer) -> int:
-    queue: Any = scorer._isolated._queue
+    queue: Any = scorer._isolated._pool
     pid: int = queue.host
     return pid
 

@@ -12,11 +12,10 @@ from typing import Any
 from relfast.cores import usable_cores
 from relfast.engine.judged_texts import MAX_MOLECULES, tell
 from relfast.engine.online.counts import Counts
-from relfast.engine.online.entry_work import EntryQueue
 from relfast.engine.online.incoming import not_plain
 from relfast.engine.online.pending import Key, Keys, PendingScore, ScoreCache, for_record
+from relfast.engine.online.record_work import RecordPool
 from relfast.engine.online.shared_pool import SharedPool
-from relfast.engine.pool.pool import Pool
 from relfast.engine.scoring import Scoring, failed
 from relfast.json_text import plain
 from relfast.records import Extracted, Record, Score
@@ -48,7 +47,7 @@ class IsolatedScoring:
         self._scoring, self._n_workers, self._counts = scoring, workers, counts
         self._place = place
         self._lock = threading.Lock()
-        self._queue: EntryQueue | SharedPool | None = None
+        self._pool: RecordPool | SharedPool | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
         self._cache = ScoreCache()
         self._keys = Keys()
@@ -61,28 +60,27 @@ class IsolatedScoring:
     def close(self) -> None:
         """End the workers. Calls under way get their rows, unscored."""
         with self._lock:
-            queue, self._queue = self._queue, None
+            pool, self._pool = self._pool, None
             finalizer, self._finalizer = self._finalizer, None
-        if queue is not None and finalizer is not None:
+        if pool is not None and finalizer is not None:
             finalizer()
-            self._replaced += queue.pool.replaced
+            self._replaced += pool.replaced
 
     def abandon(self) -> None:
         """In a forked child: the workers are the parent's, and its threads are not here."""
         if self._finalizer is not None:
             # it would kill the parent's workers when the child ends
             self._finalizer.detach()
-        if self._queue is not None:
-            self._queue.abandon()
+        if self._pool is not None:
+            self._pool.abandon()
 
     def stats(self) -> dict[str, int]:
         """``workers`` (running now) and ``workers_replaced``."""
         with self._lock:
-            queue, replaced = self._queue, self._replaced
-        return {
-            "workers": len(queue.pool.pids()) if queue is not None else 0,
-            "workers_replaced": replaced + (queue.pool.replaced if queue is not None else 0),
-        }
+            pool, replaced = self._pool, self._replaced
+        if pool is None:
+            return {"workers": 0, "workers_replaced": replaced}
+        return {"workers": len(pool.pids()), "workers_replaced": replaced + pool.replaced}
 
     @contextmanager
     def pending_batch(self) -> Iterator[list[PendingScore]]:
@@ -240,29 +238,23 @@ class IsolatedScoring:
         if not pending:
             return
         try:
-            self._workers().submit(pending)
+            self._workers().score(pending)
         except (OSError, RuntimeError) as error:
             # no thread or no process can be had
             for each in pending:
-                each.set_score(each.unscored("crashed", "WorkerError", f"no workers: {error}"))
+                each.set_unscored(f"no workers: {error}")
 
-    def _new_queue(self) -> EntryQueue | SharedPool:
-        if self._place is not None:
-            return SharedPool(self._scoring.job, self._place)
-        return EntryQueue(
-            Pool(self._scoring.job, usable_cores() if self._n_workers is None else self._n_workers)
-        )
-
-    def _workers(self) -> EntryQueue | SharedPool:
-        queue = self._queue
-        if queue is not None:
-            return queue
+    def _workers(self) -> RecordPool | SharedPool:
         with self._lock:
-            if self._queue is None:
-                self._queue = self._new_queue()
+            if self._pool is None:
+                job, n = self._scoring.job, self._n_workers
+                if self._place is not None:
+                    self._pool = SharedPool(job, self._place)
+                else:
+                    self._pool = RecordPool(job, usable_cores() if n is None else n)
                 # runs with `close`, when this object is collected, and before the interpreter ends
-                self._finalizer = weakref.finalize(self, self._queue.close)
-            return self._queue
+                self._finalizer = weakref.finalize(self, self._pool.close)
+            return self._pool
 
 
 def _new_pending(record: Record, new: list[PendingScore]) -> PendingScore:

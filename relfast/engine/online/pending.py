@@ -19,7 +19,6 @@ from hashlib import blake2b
 from itertools import count
 from typing import Any, Final
 
-from relfast.engine.pool.failures import Failures
 from relfast.records import Extracted, Record, Score, Status, unscored
 from relfast.tasks import TASKS
 
@@ -29,31 +28,14 @@ _places = count()
 class PendingScore:
     """A record and, some time, its score. It cannot be cancelled: a worker may have it already.
 
-    ``record.index`` is replaced by a number of its own, which the score has too. The attributes after
-    ``record`` belong to the queue and its lock.
+    ``record.index`` is replaced by a number of its own, which the score has too.
     """
 
-    __slots__ = (
-        "_calls",
-        "_lock",
-        "_score",
-        "_waiting",
-        "doubled",
-        "failures",
-        "holders",
-        "queued",
-        "record",
-        "settled",
-    )
+    __slots__ = ("_calls", "_lock", "_score", "_waiting", "record")
 
     def __init__(self, record: Record) -> None:
         record.index, record.sample = next(_places), 0
         self.record = record
-        self.failures = Failures()
-        self.holders = 0
-        self.queued = False
-        self.doubled = False
-        self.settled = False
         self._lock = allocate_lock()
         self._score: Score | None = None
         self._waiting: list[LockType] = []
@@ -97,6 +79,10 @@ class PendingScore:
     def unscored(self, status: Status, kind: str, message: str) -> Score:
         record = self.record
         return unscored(record.index, record.id, record.task, 0, status, kind, message)
+
+    def set_unscored(self, why: str) -> None:
+        """Say that the machinery failed."""
+        self.set_score(self.unscored("crashed", "WorkerError", why))
 
 
 REMEMBERED: Final = 10_000

@@ -18,11 +18,10 @@ from typing import Any, Final
 
 from relfast.cores import default_workers, usable_cores
 from relfast.engine.job import Job
-from relfast.engine.online.entry_work import EntryQueue
 from relfast.engine.online.pending import PendingScore
+from relfast.engine.online.record_work import RecordPool
 from relfast.engine.online.shared_pool import is_ours
 from relfast.engine.pool import protocol as wire
-from relfast.engine.pool.pool import Pool
 from relfast.records import Record, Score
 
 LINGER_SECONDS: Final = 20.0
@@ -37,7 +36,7 @@ class Host:
     def __init__(self, workers: int, linger: float = LINGER_SECONDS) -> None:
         self._workers, self._linger = workers, linger
         self._lock = threading.Lock()
-        self._queues: dict[str, EntryQueue] = {}
+        self._pools: dict[str, RecordPool] = {}
         self._connected = 0
 
     def serve(self, listener: socket.socket) -> None:
@@ -60,28 +59,28 @@ class Host:
             threading.Thread(target=self._attend, args=(connection,), daemon=True).start()
 
     def close(self) -> None:
-        for each in self._queues.values():
+        for each in self._pools.values():
             each.close()
 
-    def _queue_of(self, job: Job) -> EntryQueue:
+    def _pool_of(self, job: Job) -> RecordPool:
         key = repr(sorted(job.decides().items())) + repr(job.data)
         with self._lock:
-            if key not in self._queues:
-                self._queues[key] = EntryQueue(Pool(job, self._workers))
-            return self._queues[key]
+            if key not in self._pools:
+                self._pools[key] = RecordPool(job, self._workers)
+            return self._pools[key]
 
     def _attend(self, connection: socket.socket) -> None:
         """One connection: its job, then lists of records; scores go back as they come."""
         back: queue.SimpleQueue[Any] = queue.SimpleQueue()
         try:
             with connection, contextlib.suppress(OSError, EOFError):
-                work = self._queue_of(wire.receive(connection.fileno()))
+                pool = self._pool_of(wire.receive(connection.fileno()))
                 wire.send(connection.fileno(), wire.Ready(os.getpid()))
                 writer = threading.Thread(target=_write, args=(connection, back), daemon=True)
                 writer.start()
                 try:
                     while True:
-                        work.submit([_pending(each, back) for each in wire.receive(connection.fileno())])
+                        pool.score([_pending(each, back) for each in wire.receive(connection.fileno())])
                 finally:
                     back.put(None)
                     writer.join()

@@ -1,6 +1,6 @@
 """A pool that processes of a machine share, as one of them sees it: records go to its host, scores come back.
 
-Stands in for `EntryQueue`. The first who needs the host starts it. A host that is gone (killed, say) is
+Stands in for `RecordPool`. The first who needs the host starts it. A host that is gone (killed, say) is
 started again, and gets what it had not answered once more: records that end their workers are judged within
 it, so none of them ends it.
 """
@@ -115,16 +115,11 @@ class SharedPool:
         self.replaced = 0
         self.host: int | None = None
 
-    @property
-    def pool(self) -> SharedPool:
-        """What an `EntryQueue` has its numbers from."""
-        return self
-
     def pids(self) -> list[int]:
         """None: the workers are the host's."""
         return []
 
-    def submit(self, entries: Sequence[PendingScore]) -> None:
+    def score(self, entries: Sequence[PendingScore]) -> None:
         """Have entries scored. Each gets a score, `close` and hosts that cannot be had included."""
         with self._lock:
             if self._closed:
@@ -214,7 +209,7 @@ class SharedPool:
 
 def _settle(entries: Sequence[PendingScore], why: str) -> None:
     for entry in entries:
-        entry.set_score(entry.unscored("crashed", "WorkerError", why))
+        entry.set_unscored(why)
 
 
 def _tell(connection: socket.socket, message: Any) -> None:

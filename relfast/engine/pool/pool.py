@@ -188,12 +188,14 @@ class Pool:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """End all workers now; items that are not finished are dropped."""
+        """End all workers now; items that are not finished have failed."""
         self.release()
         with self._changed:
+            left = list(self._queue)
             self._queue.clear()
             for worker in self._live.values():
                 worker.kill()
+        _drop(left)
         until = time.monotonic() + _CLOSE_SECONDS
         for thread in self._threads:
             if thread is not threading.current_thread():
@@ -235,6 +237,8 @@ class Pool:
             if not self._closing:
                 self._queue.extendleft(reversed(items))
                 self._changed.notify(len(items))
+                return
+        _drop(items)
 
     def _cannot_start(self, item: WorkItem, error: WorkerError) -> None:
         with self._changed:
@@ -307,6 +311,7 @@ class Pool:
         except Died as died:
             death = self._death(slot, worker, died)
             if self._closing:
+                _drop([item, *worker.not_begun()])
                 return False
             self.replaced += 1
             why = "met the deadline" if death.timed_out else death.describe()
@@ -410,6 +415,12 @@ class Pool:
             if self._server is None or self._server.gone:
                 self._server_after = time.monotonic() + _SERVER_EVERY
                 self._server = ForkServer(self.job.data)
+
+
+def _drop(items: Sequence[WorkItem]) -> None:
+    """Have items of a closed pool fail."""
+    for item in items:
+        item.failed(WorkerError("the pool is closed"))
 
 
 def _send(worker: Worker, item: WorkItem) -> None:

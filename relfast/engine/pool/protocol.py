@@ -20,7 +20,7 @@ from relfast.engine.io.line_counts import Before
 from relfast.engine.job import Job
 from relfast.engine.pool.failures import Death, Verdict
 from relfast.errors import RelfastError, WorkerError
-from relfast.records import Place, Record, Score
+from relfast.records import Place, Record
 
 
 class WorkItem(Protocol):
@@ -37,6 +37,7 @@ class WorkItem(Protocol):
 
     def finished(self) -> None:
         """The worker is done with it."""
+        return
 
     def died(self, death: Death) -> Sequence[WorkItem]:
         """The worker died on it; what is left to do, as new items."""
@@ -95,12 +96,10 @@ class Last(NamedTuple):
     answer: Any
 
 
-class EntriesRequest(NamedTuple):
-    """Score records; answered by lists of scores and None."""
+class RecordsRequest(NamedTuple):
+    """Score records one after the other; answered by lists of scores, as they come, and None."""
 
-    entries: list[Record | Score]
-    verdicts: dict[Place, Verdict]
-    one_by_one: bool
+    records: list[Record]
 
 
 class Ready(NamedTuple):

@@ -14,7 +14,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -23,15 +23,14 @@ from relfast.embed import THREADS_VARIABLE
 from relfast.engine.file_run.block_scoring import SEGMENT_LINES, BlockScoring
 from relfast.engine.gold_records import GoldRecords
 from relfast.engine.io.line_counts import open_shared
-from relfast.engine.online.entry_scoring import score_entries
 from relfast.engine.pool.failures import OUT_OF_MEMORY
 from relfast.engine.pool.protocol import (
     BlockRequest,
-    EntriesRequest,
     Failure,
     InFlight,
     Last,
     Ready,
+    RecordsRequest,
     Setup,
     Soon,
     own_memory,
@@ -41,9 +40,13 @@ from relfast.engine.pool.protocol import (
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.memo import use_shared
-from relfast.records import Place
+from relfast.records import Place, Record, Score
 
 _PR_SET_PDEATHSIG: Final = 1
+
+REPORT_SECONDS: Final = 0.005
+"""Longest time a finished score waits for company. When a record hangs, what was reported before is kept
+and its callers go on."""
 
 _gold_at_hand: dict[tuple[str, ...], GoldRecords] = {}
 
@@ -151,8 +154,8 @@ def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
                 ):
                     ended = segment.ends
                     send(answers, Last(segment) if ended else segment)
-            elif isinstance(request, EntriesRequest):
-                for scores in score_entries(request, scoring):
+            elif isinstance(request, RecordsRequest):
+                for scores in _scores_of(request.records, scoring):
                     send(answers, scores)
             if not ended:
                 send(answers, None)
@@ -162,6 +165,19 @@ def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
             return
         except Exception as error:
             send(answers, Failure.of(error))
+
+
+def _scores_of(records: Sequence[Record], scoring: Scoring) -> Iterator[list[Score]]:
+    """Lists of scores that together are the records', in order."""
+    scores: list[Score] = []
+    reported = time.monotonic()
+    for record in records:
+        scores += scoring.entries([record])
+        if time.monotonic() - reported >= REPORT_SECONDS:
+            yield scores
+            scores, reported = [], time.monotonic()
+    if scores:
+        yield scores
 
 
 def main(parent: int, page: int, meanwhile: Callable[[], None] = lambda: None) -> None:
