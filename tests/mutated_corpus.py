@@ -25,17 +25,11 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from both_ways import Ways
 from mutations import failed_line, failed_lines, gold_file, mutated_line, real_lines
-from relfast_kernels.compiled import native
 
-from relfast.engine.file_run.block_scoring import BlockScoring
-from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
-from relfast.engine.rows import read_gold
-from relfast.engine.scoring import Scoring
-from relfast.engine.text_fast_path import TextFastPath
 from relfast.records import STATUSES
-from relfast.stats.summary import Tally
 from relfast.tasks.options import AllOptions
 
 STRICT: Final = AllOptions(policy="strict")
@@ -145,41 +139,11 @@ EACH: Final = 40
 REPORT_SECONDS: Final = 30.0
 
 
-class Ways(NamedTuple):
-    """A job's scoring, and its fast path."""
-
-    scoring: Scoring
-    fast_path: TextFastPath
-
-    @classmethod
-    @cache
-    def of(cls, kind: str, gold: str) -> Ways:
-        options = dict(JOBS[kind])
-        job = Job(**{**options, "data": (gold,) if options.pop("data", False) else ()})
-        scoring = Scoring(job, read_gold(job.data))
-        opened = TextFastPath.open(scoring)
-        assert opened is not None, "the kernels are not compiled"
-        return cls(scoring, opened)
-
-    def rows(self, lines: list[bytes], *, fast: bool) -> tuple[bytes, Tally, int]:
-        """Rows, what is counted of them, and the lines that the fast path read; by it or the ordinary way."""
-        data = b"".join(line + b"\n" for line in lines)  # an empty last one is a line too
-        blocks = BlockScoring(self.scoring)
-        blocks._fast_path = self.fast_path if fast else None
-        block = Block(0, 0, 0, len(lines), 0, len(data), data=data, filter="none")
-        tally, rows, n_fast = Tally(), [], 0
-        for segment in blocks.segments(block):
-            rows.append(segment.rows)
-            tally.merge(segment.tally)
-            n_fast += segment.n_fast
-        return b"".join(rows), tally, n_fast
-
-    def differ(self, lines: list[bytes]) -> bool:
-        return self.rows(lines, fast=True)[:2] != self.rows(lines, fast=False)[:2]
-
-    def narrowed(self, lines: list[bytes]) -> list[bytes]:
-        """The lines of some that differ without the others; all where only all together do."""
-        return [line for line in lines if self.differ([line])] or lines
+@cache
+def ways_of(kind: str, gold: str) -> Ways:
+    """A kind of run, joined with a file of gold where it has none of its own."""
+    options = dict(JOBS[kind])
+    return Ways.of_job(Job(**{**options, "data": (gold,) if options.pop("data", False) else ()}))
 
 
 @cache
@@ -223,26 +187,22 @@ class Result(NamedTuple):
     differences: list[str]
 
 
-_ways: dict[str, Ways] = {}
-
-
 def run_chunk(number: int, *, seed: str, gold: str) -> Result:
     """Score a chunk both ways."""
     kind, lines = chunk_of(seed, number)
-    if kind not in _ways:
-        _ways[kind] = Ways.of(kind, gold)
-    ways = _ways[kind]
-    fast, tally, n_fast = ways.rows(lines, fast=True)
-    exact, exact_tally, _ = ways.rows(lines, fast=False)
+    ways = ways_of(kind, gold)
+    fast, exact = (ways.score(lines, fast=fast) for fast in (True, False))
     differences = []
-    if fast != exact or tally != exact_tally:
+    if fast[:3] != exact[:3]:
         differences = [
-            f"chunk {number} ({kind}): {line!r}\n  fast:  {ways.rows([line], fast=True)[0]!r}\n"
-            f"  exact: {ways.rows([line], fast=False)[0]!r}"
+            f"chunk {number} ({kind}): {line!r}\n  fast:  {ways.score([line], fast=True).written!r}\n"
+            f"  exact: {ways.score([line], fast=False).written!r}"
             for line in ways.narrowed(lines)[:3]
         ]
-    statuses = Counter({status: exact.count(b'"status":"%s"' % status.encode()) for status in STATUSES})
-    return Result(number, kind, len(lines), n_fast, statuses, differences)
+    statuses = Counter(
+        {status: exact.written.count(b'"status":"%s"' % status.encode()) for status in STATUSES}
+    )
+    return Result(number, kind, len(lines), fast.n_fast, statuses, differences)
 
 
 def results(numbers: range, processes: int, seed: str, gold: str) -> Iterator[Result]:
@@ -263,8 +223,6 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--first", type=int, default=0, help="the chunk to begin with")
     parser.add_argument("--processes", type=int, default=1)
     asked = parser.parse_args(arguments)
-    if native.load("text") is None:
-        native.build("text")
     numbers = range(asked.first, -(-asked.lines // CHUNK))
     started = told = time.monotonic()
     n_lines, n_fast, n_different = 0, 0, 0

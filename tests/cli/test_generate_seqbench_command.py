@@ -86,15 +86,6 @@ def test_same_bytes_for_any_number_of_workers(suffix: str, tmp_path: Path) -> No
     assert [json.loads(line) for line in lines] == list(make_rows(80, 5, rows=5, cols=5, B=1, N=0.2))
 
 
-def test_zstandard(tmp_path: Path) -> None:
-    import zstandard
-
-    output = tmp_path / "mazes.jsonl.zst"
-    assert generate("--rows", 3, "-B", 1, "-n", 40, "--seed", 5, "-o", output, "--workers", 1).exit_code == 0
-    with zstandard.open(output, "rb", dctx=zstandard.ZstdDecompressor()) as file:
-        assert len(file.read().splitlines()) == 40
-
-
 def test_a_failure_leaves_no_file(tmp_path: Path) -> None:
     small = generate("--rows", 2, "-B", 5, "-n", 3, "-o", tmp_path / "mazes.jsonl", "--workers", 1)
     assert isinstance(small.exception, UsageError)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import resource
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,6 @@ import psutil
 import pytest
 from engine_runs import (
     HANG,
-    OUT_OF_MEMORY,
     PYTHONPATH,
     Run,
     honest,
@@ -43,8 +40,7 @@ WITH_THE_RECORD = 2.0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSEGV], ids=lambda s: s.name)
-def test_worker_killed_or_segfault(signum: signal.Signals, tmp_path: Path) -> None:
+def test_worker_killed_or_segfault(tmp_path: Path) -> None:
     """Two workers die under one record: it is crashed, with the signal; its neighbours keep their scores."""
     neighbours = honest(6)
     dump = write_dump(tmp_path / "dump.jsonl", [*neighbours[:3], HANG, *neighbours[3:]])
@@ -56,7 +52,7 @@ def test_worker_killed_or_segfault(signum: signal.Signals, tmp_path: Path) -> No
             # Where a slow machine's start takes as long, that worker dies without the record and the next one is killed.
             with contextlib.suppress(psutil.NoSuchProcess):
                 if worker.pid != run.pid and worker.cpu_times().user > WITH_THE_RECORD:
-                    os.kill(worker.pid, signum)
+                    os.kill(worker.pid, signal.SIGSEGV)
         return run.process.poll() is not None
 
     until(killed_until_it_ends, "the end of the run")
@@ -64,22 +60,13 @@ def test_worker_killed_or_segfault(signum: signal.Signals, tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     rows = rows_of(tmp_path / "rows.jsonl")
     assert rows[3]["status"] == "crashed"
-    assert rows[3]["error"]["message"] == f"it ended its worker 2 times (killed by {signum.name})"
+    assert rows[3]["error"]["message"] == "it ended its worker 2 times (killed by SIGSEGV)"
     assert (rows[3]["correct"], rows[3]["reward"]) == (None, None)
     alone = write_dump(tmp_path / "alone.jsonl", neighbours)
     scored_here(alone, tmp_path / "alone.rows.jsonl")
     expected = rows_of(tmp_path / "alone.rows.jsonl")
     assert [row["metrics"] for row in rows[:3] + rows[4:]] == [row["metrics"] for row in expected]
     assert run.left() == []
-
-
-@pytest.mark.slow
-def test_out_of_memory(tmp_path: Path) -> None:
-    dump = write_dump(tmp_path / "dump.jsonl", [*honest(3), OUT_OF_MEMORY, *honest(3)])
-    scored_here(dump, tmp_path / "rows.jsonl", "--workers", 1, "--timeout", 60)
-    rows = rows_of(tmp_path / "rows.jsonl")
-    assert [row["status"] == "crashed" for row in rows] == [False] * 3 + [True] + [False] * 3
-    assert "memory" in rows[3]["error"]["message"] or "SIGSEGV" in rows[3]["error"]["message"]
 
 
 # hang in C++
@@ -176,109 +163,25 @@ def test_a_second_signal_is_immediate(tmp_path: Path) -> None:
 # SIGKILL of the parent, power loss
 
 
-@pytest.mark.slow
-def test_sigkill_of_the_parent(tmp_path: Path) -> None:
-    """The children die; a resumed run gives the same bytes, whatever the number of workers."""
-    dump = write_dump(tmp_path / "dump.jsonl", honest(4000, padding=2000))
-    expected = scored_here(
-        dump, tmp_path / "quiet.jsonl", "--workers", 2, "--summary", tmp_path / "quiet.json"
-    )
-    out = tmp_path / "rows.jsonl"
-    for at, workers in ((1, 2), (len(expected) // 2, 1)):
-        run = Run(dump, "-o", out, QUIET, "--resume", "--workers", workers)
-        wait_for(out, at)
-        run.kill()
-        run.wait()
-        assert run.left() == []
-    resumed = scored_here(dump, out, "--resume", "--workers", 0, "--summary", tmp_path / "resumed.json")
-    assert resumed == expected
-    quiet, again = (json.loads((tmp_path / name).read_bytes()) for name in ("quiet.json", "resumed.json"))
-    for summary in (quiet, again):
-        del summary["seconds"], summary["output"]
-    assert again == quiet
-
-
-@pytest.mark.slow
-def test_output_cut_at_every_byte_of_its_last_three_rows(tmp_path: Path) -> None:
-    """What a kill or a power failure may leave: the resumed run cuts the torn tail and goes on."""
-    dump = write_dump(tmp_path / "dump.jsonl", honest(5))
-    out = tmp_path / "rows.jsonl"
-    import relfast as library
-
-    library.score_file(dump, out, workers=0)
-    expected = out.read_bytes()
-    start = len(b"".join(expected.splitlines(keepends=True)[:-3]))
-    for size in range(start, len(expected)):
-        os.truncate(out, size)
-        library.score_file(dump, out, workers=0, resume=True)
-        assert out.read_bytes() == expected
-    for size in (start + 1, len(expected) - 1):
-        os.truncate(out, size)
-        assert scored_here(dump, out, "--resume", "--workers", 2) == expected
-
-
 # disk full
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 256 kB."""
-    place = tmp_path / "small"
-    place.mkdir()
-    as_root = [] if os.getuid() == 0 else ["sudo", "-n"]
-    options = f"size=256k,mode=700,uid={os.getuid()}"
-    mounted = subprocess.run(
-        [*as_root, "mount", "-t", "tmpfs", "-o", options, "tmpfs", str(place)],
-        capture_output=True,
-        check=False,
-    )
-    if mounted.returncode:
-        # a container without CAP_SYS_ADMIN, where no disk can be had that is full
-        pytest.skip("no tmpfs can be mounted here, as root or by sudo without a password")
-    yield place
-    subprocess.run([*as_root, "umount", "-l", str(place)], check=True)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.zst"])
-def test_disk_full(suffix: str, small_disk: Path, tmp_path: Path) -> None:
-    n = 4000 if suffix == ".jsonl" else 30_000
-    dump = write_dump(tmp_path / "dump.jsonl", honest(n, padding=1000 if n == 4000 else 0))
-    expected = scored_here(dump, tmp_path / f"quiet{suffix}", "--workers", 2)
-    out = small_disk / f"rows{suffix}"
-    ballast = small_disk / "ballast"
-    ballast.write_bytes(b"x" * (200 << 10))
-    done = relfast(dump, "-o", out, QUIET, "--workers", 2)
-    assert done.returncode == 1
-    said = done.stderr.decode()
-    assert str(out) in said
-    assert "No space left on device after" in said
-    assert "bytes" in said
-    assert "Traceback" not in said
-    # what is written is whole
-    if suffix == ".jsonl":
-        written = out.read_bytes()
-        assert written == expected[: len(written)]
-        assert written.endswith(b"\n") or not written
-    subprocess.run(["mount", "-o", "remount,size=4m", str(small_disk)], check=True)
-    ballast.unlink()
-    assert scored_here(dump, out, "--resume") == expected
-
-
-@pytest.mark.slow
-def test_file_size_limit(tmp_path: Path) -> None:
-    """The same without a mount: the kernel refuses to let the output grow."""
-    dump = write_dump(tmp_path / "dump.jsonl", honest(4000, padding=1000))
-    expected = scored_here(dump, tmp_path / "quiet.jsonl")
-    out = tmp_path / "rows.jsonl"
+@pytest.mark.parametrize(("suffix", "n", "limit"), [("jsonl", 4_000, 300_000), ("jsonl.zst", 8_000, 30_000)])
+def test_file_size_limit(suffix: str, n: int, limit: int, tmp_path: Path) -> None:
+    """As where the disk is full: the kernel refuses to let the output grow."""
+    dump = write_dump(tmp_path / "dump.jsonl", honest(n, padding=4_000_000 // n))
+    expected = scored_here(dump, tmp_path / f"quiet.{suffix}")
+    out = tmp_path / f"rows.{suffix}"
     done = relfast(
         dump, "-o", out, QUIET, "--workers", 2,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )  # fmt: skip
     assert done.returncode == 1
     assert f"relfast: {out}: File too large after ".encode() in done.stderr
+    assert b"Traceback" not in done.stderr
     written = out.read_bytes()
-    assert 0 < len(written) <= 300_000
+    assert 0 < len(written) <= limit
     assert written == expected[: len(written)]
     assert scored_here(dump, out, "--resume", "--workers", 1) == expected
 
@@ -377,14 +280,6 @@ def test_changed_scorer(tmp_path: Path) -> None:
         journal.write_bytes(content)
 
 
-def test_a_moved_input_is_the_same(tmp_path: Path) -> None:
-    dump = write_dump(tmp_path / "dump.jsonl", honest(50))
-    out = tmp_path / "rows.jsonl"
-    before = scored_here(dump, out)
-    moved = dump.rename(tmp_path / "moved.jsonl")
-    assert scored_here(moved, out, "--resume") == before
-
-
 # cache directory unwritable or torn
 
 
@@ -467,7 +362,7 @@ def test_nothing_is_left(tmp_path: Path) -> None:
     temporary.mkdir()
     dump = write_dump(place / "dump.jsonl", [*honest(50), HANG, *honest(50)])
     before = set(os.listdir("/dev/shm"))
-    for suffix in ("jsonl", "jsonl.gz", "parquet", "csv"):
+    for suffix in ("jsonl", "parquet", "csv"):
         done = relfast(
             dump, "-o", place / f"rows.{suffix}", "--workers", 2, "--timeout", 0.5,
             environment={"TMPDIR": str(temporary)},
@@ -476,7 +371,7 @@ def test_nothing_is_left(tmp_path: Path) -> None:
     assert sorted(os.listdir(place)) == sorted(
         [
             "dump.jsonl",
-            *(f"rows.{s}{j}" for s in ("jsonl", "jsonl.gz", "parquet", "csv") for j in ("", ".journal")),
+            *(f"rows.{s}{j}" for s in ("jsonl", "parquet", "csv") for j in ("", ".journal")),
         ]
     )
     assert os.listdir(temporary) == []

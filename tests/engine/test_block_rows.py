@@ -8,16 +8,12 @@ import random
 from typing import Any
 
 import pytest
+from both_ways import Ways
 from relfast_kernels.layouts import VIOLATIONS
 
 from relfast.engine import block_rows
-from relfast.engine.file_run.block_scoring import BlockScoring
-from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
-from relfast.engine.scoring import Scoring
-from relfast.engine.text_fast_path import TextFastPath
 from relfast.seqbench import generate
-from relfast.stats.tally import Tally
 from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import score
 
@@ -65,29 +61,10 @@ def _lines(texts: list[str], rng: random.Random) -> list[bytes]:
     return lines
 
 
-def written(blocks: list[list[bytes]], job: Job, *, fast: bool) -> tuple[bytes, Tally, str, int]:
-    """Rows of some blocks, what is counted of them, the same with the order of its names, and the lines that were
-    decoded."""
-    scoring = Scoring(job, {})
-    scored = BlockScoring(scoring)
-    scored._fast_path = TextFastPath.open(scoring) if fast else None
-    assert (scored._fast_path is not None) == fast
-    rows, tally, n_exact = [], Tally(), 0
-    for lines in blocks:
-        data = b"\n".join(lines)
-        for segment in scored.segments(Block(0, 0, 3, len(lines), 0, len(data), data=data, filter="none")):
-            rows.append(segment.rows)
-            tally.merge(segment.tally)
-            n_exact += segment.n_exact
-    order = json.dumps({name: [task.sums, task.labels] for name, task in tally.tasks.items()})
-    return b"".join(rows), tally, order, n_exact
-
-
-def same(blocks: list[list[bytes]], job: Job) -> tuple[list[Json], int]:
+def same(lines: list[bytes], job: Job, **options: Any) -> tuple[list[Json], int]:
     """The rows that both ways write, and how many lines were decoded."""
-    rows, tally, order, n_exact = written(blocks, job, fast=True)
-    assert (rows, tally, order) == written(blocks, job, fast=False)[:3]
-    return [json.loads(row) for row in rows.splitlines()], n_exact
+    found = Ways.of_job(job).same(lines, **options)
+    return found.rows, found.n_exact
 
 
 def _plans() -> list[str]:
@@ -119,7 +96,7 @@ AROUND = [
 
 
 def test_all_violations_are_among_the_plans() -> None:
-    rows, n_exact = same([[*_lines(PLANS, random.Random(1))] * 2], Job())
+    rows, n_exact = same(_lines(PLANS, random.Random(1)) * 2, Job())
     assert {row["metrics"]["violation"] for row in rows if row["status"] == "ok"} >= {
         *VIOLATIONS[1:],
         None,
@@ -141,25 +118,21 @@ def test_same_rows(kind: str) -> None:
         for _ in range(150)
     ]
     lines = _lines([*PLANS, *texts], rng)
-    same([lines, lines[::-1], [line for line in lines[:40] for _ in range(2)]], Job(**JOBS[kind]))
+    several = [line for line in lines[:40] for _ in range(2)]
+    same([*lines, *lines[::-1], *several], Job(**JOBS[kind]), size=len(lines))
 
 
 @pytest.mark.parametrize("policy", ["reference", "strict"])
 def test_kernels_write_what_they_are_certain_of(policy: str) -> None:
     """Nothing of a plain line is left to Python."""
     plain = [json.dumps({**MAZES[0], "response": f"So:\n{plan}"}).encode() for plan in PLANS[:15]]
-    scoring = Scoring(Job(options=AllOptions(policy=policy)), {})  # type: ignore[arg-type]
-    opened = TextFastPath.open(scoring)
-    assert opened is not None
-    scanned = opened.scan(b"\n".join(plain), len(plain))
-    scanned.judge(0, len(plain))
-    assert not any(slow for _, _, slow in scanned.runs(0, len(plain)))
+    job = Job(options=AllOptions(policy=policy))  # type: ignore[arg-type]
+    assert Ways.of_job(job).score(plain, fast=True).n_fast == len(plain)
 
 
 def test_memory_that_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are the same where problems have to be forgotten, and where a block has more records than are held."""
     lines = _lines(PLANS, random.Random(2))
-    before = written([lines, lines], Job(details=True), fast=True)[:3]
     monkeypatch.setattr(score, "MAX_PROBLEMS", 2)
     monkeypatch.setattr(block_rows, "MOST_AT_ONCE", 7)
-    assert written([lines, lines], Job(details=True), fast=True)[:3] == before
+    same(lines * 2, Job(details=True), size=len(lines))

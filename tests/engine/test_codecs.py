@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import random
-import resource
 
 import pytest
 import zstandard
@@ -84,24 +83,6 @@ def test_garbage_never_hangs_or_raises_otherwise(garbage: bytes, kind: str) -> N
     head = b"\x1f\x8b\x08" if kind == "gz" else b"\x28\xb5\x2f\xfd"
     for data in (garbage, head + garbage, _packed(kind, b"x" * 50) + garbage):
         _read(_stream(data, kind), 1 << 16)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["gz", "zst"])
-def test_a_bomb_is_stopped_in_bounded_memory(kind: str) -> None:
-    packed = _packed(kind, bytes(1 << 29))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    stream = _stream(packed, kind)
-    total = 0
-    error = None
-    while error is None:
-        try:
-            total += len(stream.read(1 << 20))
-        except Damaged as damaged:
-            error = str(damaged)
-    assert error == "compressed input expands more than 1000 times"
-    assert 60 << 20 < total < 1 << 29
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
 
 
 def test_repeated_text_is_no_bomb(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,20 +6,11 @@ import json
 from typing import Any
 
 from corpora import rel_records
-from failed_rows import ERRORS, ODD
-from mutated_corpus import Ways
-from pieces import PIECES
+from mutated_corpus import ways_of
 
 Json = dict[str, Any]
 
 RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}}
-
-
-def held(ways: Ways, lines: list[bytes]) -> int:
-    """How many lines of a block the kernel takes, all of whose rows and counts are those of the ordinary way."""
-    written, tally, n_fast = ways.rows(lines, fast=True)
-    assert (written, tally) == ways.rows(lines, fast=False)[:2], ways.narrowed(lines)[:3]
-    return n_fast
 
 
 def encoded(rows: list[Json]) -> list[bytes]:
@@ -27,24 +18,6 @@ def encoded(rows: list[Json]) -> list[bytes]:
         json.dumps(row, ensure_ascii=number % 2 == 0).encode("utf-8", "surrogatepass")
         for number, row in enumerate(rows)
     ]
-
-
-def test_every_error_is_shown_as_it_was(gold: str) -> None:
-    rows = [{**RECORD, "response": None, "error": error} for error in ERRORS]
-    ways = Ways.of("plain", gold)
-    held(ways, encoded(rows))
-    odd: list[Json] = []
-    for error in (*ODD, *PIECES, *(f"{a} {b}" for a, b in zip(PIECES, PIECES[7:], strict=False))):
-        odd += (
-            {**RECORD, "response": said, "error": error}
-            for said in (None, "Answer 4", [None, "Answer 4"], [])
-        )
-        odd += (
-            {**RECORD, "error": [error, None], "response": ["Answer 4", None]},
-            {**RECORD, "error": error},
-        )
-        odd.append({**RECORD, "response": None, "error": {"type": error, "message": "m", "error": error}})
-    held(ways, encoded(odd))
 
 
 def test_the_task_is_the_one_that_the_ordinary_way_shows(gold: str) -> None:
@@ -56,7 +29,7 @@ def test_the_task_is_the_one_that_the_ordinary_way_shows(gold: str) -> None:
             rows += [{"id": id, **named, "answer": answer, "response": None, "error": "no"} for id in ids]
         rows += [{"id": id, **named, "status_code": 500} for id in ids]
     for kind in ("plain", "joined", "failed, of one task", "task"):
-        held(Ways.of(kind, gold), encoded(rows))
+        ways_of(kind, gold).same(encoded(rows))
 
 
 def test_failures_beyond_all_room(gold: str) -> None:
@@ -66,4 +39,4 @@ def test_failures_beyond_all_room(gold: str) -> None:
         {**RECORD, "response": said, "error": error},
         {**RECORD, "response": [None] * 9_000, "error": error},
     ]
-    held(Ways.of("plain", gold), encoded(rows))
+    ways_of("plain", gold).same(encoded(rows))

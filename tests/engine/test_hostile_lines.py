@@ -20,7 +20,7 @@ GOOD = b'{"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "Answe
 def rows_of(data: bytes, tmp_path: Path, **options: Any) -> list[dict[str, Any]]:
     dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
     dump.write_bytes(data)
-    relfast.score_file(dump, out, workers=0, overwrite=True, **options)
+    relfast.score_file(dump, out, overwrite=True, **{"workers": 0, **options})
     return [json.loads(line) for line in out.read_bytes().split(b"\n")[:-1]]
 
 
@@ -185,6 +185,7 @@ def one_row_each(lines: list[bytes], tmp_path: Path) -> list[dict[str, Any]]:
     """Every line gives exactly one row, between good ones that are scored."""
     data = b"\n".join([GOOD, *(part for line in lines for part in (line, GOOD)), b""])
     rows = rows_of(data, tmp_path)
+    assert rows_of(data, tmp_path, workers=2) == rows
     assert [row["index"] for row in rows] == list(range(2 * len(lines) + 1))
     assert all(row["status"] == "ok" for row in rows[::2])
     assert all(row["status"] == "invalid_record" and row["error"]["message"] for row in rows[1::2])

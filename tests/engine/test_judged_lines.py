@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from both_ways import Scored, Ways
 from rel_c_texts import (
     PIECES,
     POLICIES,
@@ -24,11 +25,7 @@ from relfast.engine import block_rows
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
-from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import Scoring
-from relfast.engine.text_fast_path import TextFastPath
-from relfast.records import Place
-from relfast.stats.summary import Tally
 from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_c import extract, judges
 from relfast.tasks.rel_c.judges import IsomersJudge
@@ -39,50 +36,14 @@ def units() -> None:
     build_units()
 
 
-class Scored(NamedTuple):
-    """Rows, what is counted of them, how many lines an extractor read, and sums and labels in their order."""
-
-    rows: list[Json]
-    tally: Tally
-    left: int
-    order: str
-
-
-def score(
-    lines: Sequence[Json | bytes],
-    job: Job,
-    *,
-    fast: bool = True,
-    verdicts: dict[Place, Verdict] | None = None,
-    size: int = 10_000,
-) -> Scored:
-    scoring = Scoring(job)
-    blocks = BlockScoring(scoring)
-    if fast:
-        blocks._fast_path = TextFastPath.open(scoring)
-        assert blocks._fast_path is not None
-    tally, written, left = Tally(), b"", 0
-    for first in range(0, len(lines), size):
-        some = lines[first : first + size]
-        written_as = (line if isinstance(line, bytes) else json.dumps(line).encode() for line in some)
-        data = b"".join(line + b"\n" for line in written_as)
-        block = Block(0, 0, 3 + first, len(some), 0, len(data), data=data, filter="none")
-        for segment in blocks.segments(block, verdicts=verdicts, segment_lines=7):
-            written += segment.rows
-            tally.merge(segment.tally)
-            left += segment.n_left + segment.n_exact
-    order = json.dumps({name: [task.sums, task.labels] for name, task in tally.tasks.items()})
-    return Scored([{"bytes": row, **json.loads(row)} for row in written.splitlines()], tally, left, order)
-
-
 def same(lines: Sequence[Json | bytes], job: Job, **options: Any) -> Scored:
     """What both ways give."""
-    found = score(lines, job, **options)
-    expected = score(lines, job, fast=False, **options)
-    assert found.rows == expected.rows
-    assert found.tally == expected.tally
-    assert found.order == expected.order
-    return found
+    return Ways.of_job(job).same(lines, segment_lines=7, **options)
+
+
+def left(found: Scored) -> int:
+    """Lines of which an extractor read the response."""
+    return found.n_left + found.n_exact
 
 
 def job_of(policy: str, *, strip: bool = False, **options: Any) -> Job:
@@ -131,7 +92,7 @@ def test_any_text_gives_the_same_rows(task: str, policy: str) -> None:
         rng.shuffle(lines)
         found = same(lines, job_of(policy, strip=rng.random() < 0.5, details=rng.random() < 0.5))
         # else the ordinary way would be compared with itself
-        assert found.left < 0.95 * len(lines)
+        assert left(found) < 0.95 * len(lines)
 
 
 @pytest.mark.slow
@@ -142,7 +103,7 @@ def test_responses_as_models_write_them(policy: str) -> None:
         for number, (record, text) in enumerate(as_models_write(fresh(77)))
     ]
     found = same(lines, job_of(policy))
-    assert found.left < 0.8 * len(lines)
+    assert left(found) < 0.8 * len(lines)
 
 
 IDS = ("a", 'quote" and \\', "\u00e9\u2028", "", None, 0, 17, -3, 10**25, 1.5, True, ["x"], "x" * 300)
@@ -187,8 +148,8 @@ def plain_lines(n: int) -> list[Json]:
 def test_plain_tags_are_read_by_kernels(policy: str) -> None:
     """Molecules with aromatic bonds written out and stereo in published records apart."""
     lines = plain_lines(9)
-    assert same(lines, job_of(policy)).left == 0
-    assert same(lines, job_of(policy, details=True)).left == 0
+    assert left(same(lines, job_of(policy))) == 0
+    assert left(same(lines, job_of(policy, details=True))) == 0
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -206,9 +167,9 @@ def test_little_room(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
         {"id": n, "task": "REL-C2", "answer": {"smiles": "C" * (1 + n % 59)}, "response": f"<smiles>{'C' * (n % 50)}O</smiles>"}
         for n in range(90)
     ]  # fmt: skip
-    assert same(lines, job_of(policy), size=3).left == 0
+    assert left(same(lines, job_of(policy), size=3)) == 0
     same(many, job_of(policy), size=50)
-    assert 0 < same(lines, job_of(policy)).left < len(lines)
+    assert 0 < left(same(lines, job_of(policy))) < len(lines)
 
 
 def test_a_judge_that_fails_leaves_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +178,7 @@ def test_a_judge_that_fails_leaves_its_lines(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(IsomersJudge, "judge", fail)
     lines = plain_lines(2)
-    assert same(lines, job_of("reference")).left == sum(line["task"] == "REL-C3" for line in lines)
+    assert left(same(lines, job_of("reference"))) == sum(line["task"] == "REL-C3" for line in lines)
     scoring = Scoring(job_of("reference"))
     blocks = BlockScoring(scoring, large=True)
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
@@ -227,6 +188,6 @@ def test_a_judge_that_fails_leaves_its_lines(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_records_with_a_verdict_are_not_judged() -> None:
     lines = plain_lines(2)
-    found = same(lines, job_of("reference"), verdicts={(5, 0): ("timeout", "Timeout", "too slow")})
+    found = same(lines, job_of("reference"), verdicts={(2, 0): ("timeout", "Timeout", "too slow")})
     assert [row["status"] for row in found.rows].count("timeout") == 1
     assert found.rows[2]["status"] == "timeout"

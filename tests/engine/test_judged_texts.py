@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
@@ -18,12 +17,10 @@ from relfast_kernels.text import form_table
 from relfast_kernels.text.responses import MAX_STRICT
 from seeds import fresh
 
-import relfast
 from relfast.engine.job import Job
 from relfast.engine.judged_texts import JudgedTexts, Judges
 from relfast.engine.scoring import Scoring
 from relfast.records import Record, Score
-from relfast.tasks import text_judge
 from relfast.tasks.options import AllOptions
 
 OPTIONS: Final = AllOptions(policy="strict")
@@ -138,36 +135,3 @@ def test_many_taxa_in_a_batch() -> None:
     ]
     _check("REL-B1", texts)
     _check("REL-B1", texts, AllOptions())
-
-
-@pytest.mark.slow
-def test_64_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Single calls and batches, with and without the interpreter's lock."""
-    monkeypatch.setattr(text_judge, "LONG", 20_000)
-    scorer = relfast.Scorer(policy="strict", workers=0)
-    rows = [(task, GOLD[task], text) for task in VALUES for text in _texts(task)[::3]]
-    expected = [_rows(task, [text], OPTIONS)[0] for task, _, text in rows]
-    wrong: list[Any] = []
-
-    def call(seed: int) -> None:
-        rng = random.Random(seed)
-        for _ in range(3):
-            chosen = rng.sample(range(len(rows)), 60)
-            if seed % 2:
-                scores = [scorer.score_one(*rows[at]) for at in chosen]
-            else:
-                columns = zip(*(rows[at] for at in chosen), strict=True)
-                scores = scorer.scores(*map(list, columns))
-            for at, score in zip(chosen, scores, strict=True):
-                score.index = 0
-                if score != expected[at]:
-                    wrong.append((rows[at], score))
-
-    threads = [threading.Thread(target=call, args=(seed,), daemon=True) for seed in range(64)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(100)
-        assert not thread.is_alive(), "deadlock"
-    assert not wrong
-    assert scorer.stats()["ok"] > 0

@@ -10,16 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from both_ways import Ways
 from corpora import DATA, b1_names, rel_records, solutions
-from relfast_kernels.compiled import native
 from seeds import fresh
 
-from relfast.engine.file_run.block_scoring import BlockScoring
-from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
-from relfast.engine.rows import read_gold
-from relfast.engine.scoring import Scoring
-from relfast.engine.text_fast_path import TextFastPath
 from relfast.tasks.options import AllOptions
 
 _FORMS = {
@@ -47,15 +42,6 @@ def _texts(name: str, group: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-@cache
-def _fast_path(details: bool) -> TextFastPath:
-    if native.load("text") is None:
-        native.build("text")
-    opened = TextFastPath.open(Scoring(_job(details)))
-    assert opened is not None
-    return opened
-
-
 def _job(details: bool) -> Job:
     return Job(options=AllOptions(policy="strict"), details=details)
 
@@ -76,14 +62,6 @@ def _mutated(text: str, rng: random.Random) -> str:
         at = rng.randrange(len(text) + 1)
         text = text[:at] + rng.choice(_SNIPPETS) + text[at + rng.randrange(3) :]
     return text
-
-
-def _rows(fast_path: TextFastPath | None, lines: list[bytes], scoring: Scoring) -> tuple[bytes, bytes]:
-    data = b"\n".join(lines) + b"\n"
-    blocks = BlockScoring(scoring)
-    blocks._fast_path = fast_path
-    segments = list(blocks.segments(Block(0, 0, 7, len(lines), 0, len(data), data=data), segment_lines=500))
-    return b"".join(part.rows for part in segments), b"".join(part.tally.samples for part in segments)
 
 
 def _lines(responses: list[tuple[str, str]], rng: random.Random) -> list[bytes]:
@@ -112,11 +90,7 @@ def _corpus(group: str, rng: random.Random) -> list[tuple[str, str]]:
 def test_rows_are_those_of_the_ordinary_way(group: str, details: bool) -> None:
     rng = fresh(2 * (group == "honest") + details)
     lines = _lines(_corpus(group, rng), rng)
-    scoring = Scoring(_job(details))
-    fast, exact = _rows(_fast_path(details), lines, scoring), _rows(None, lines, scoring)
-    for line, one, other in zip(lines, fast[0].split(b"\n"), exact[0].split(b"\n"), strict=False):
-        assert one == other, line
-    assert fast == exact
+    Ways.of_job(_job(details)).same(lines, segment_lines=500)
 
 
 @pytest.mark.slow
@@ -139,10 +113,4 @@ def test_gold_is_what_the_question_calls_it(tmp_path: Path, field: str, details:
             if n % 5 == 0:
                 row["answer"] = record["answer"]
             lines.append(json.dumps(row).replace("FIELD", field).encode())
-    scoring = Scoring(job, read_gold(job.data))
-    path = TextFastPath.open(scoring)
-    assert path is not None
-    fast = _rows(path, lines, scoring)
-    assert fast == _rows(None, lines, scoring)
-    assert b'"correct":true' in fast[0]
-    assert b'"correct":false' in fast[0]
+    assert {row["correct"] for row in Ways.of_job(job).same(lines).rows} == {True, False}

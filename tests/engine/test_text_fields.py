@@ -7,15 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from both_ways import Ways
 from corpora import rel_records
 from relfast_kernels.layouts import GOLD_MEMBERS
 
-from relfast.engine.file_run.block_scoring import BlockScoring
-from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
-from relfast.engine.rows import read_gold
-from relfast.engine.scoring import Scoring
-from relfast.engine.text_fast_path import TextFastPath
 from relfast.engine.text_gold import KnownGold
 from relfast.seqbench import generate
 from relfast.tasks import TASKS
@@ -24,36 +20,23 @@ from relfast.tasks.options import AllOptions
 Json = dict[str, Any]
 
 
-def score(lines: list[Json], job: Job, *, fast: bool = True, limit: int | None = None) -> tuple[bytes, int]:
-    """Rows, and how many lines were decoded."""
-    scoring = Scoring(job, read_gold(job.data))
-    decoded: list[int] = []
-    decode = scoring.line
+def same(lines: list[Json], job: Job | None = None, *, decoded: int, limit: int | None = None) -> list[Json]:
+    """Rows that are the same both ways, where so many lines are decoded the fast one."""
+    ways = Ways.of_job(job or Job())
+    if limit is not None:
+        ways.fast_path._known = ways.fast_path._judge._gold = KnownGold(ways.scoring, limit)
+    found: list[int] = []
+    decode = ways.scoring.line
 
     def counted(line: bytes, index: int, chosen: str | None = None) -> Any:
-        decoded.append(index)
+        found.append(index)
         return decode(line, index, chosen)
 
-    scoring.line = counted  # type: ignore[method-assign]
-    blocks = BlockScoring(scoring)
-    if fast:
-        opened = TextFastPath.open(scoring)
-        assert opened is not None
-        if limit is not None:
-            opened._known = opened._judge._gold = KnownGold(scoring, limit)
-        blocks._fast_path = opened
-    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-    segments = list(blocks.segments(Block(0, 0, 5, len(lines), 0, len(data), data=data, filter="none")))
-    return b"".join(segment.rows for segment in segments), len(decoded)
-
-
-def same(lines: list[Json], job: Job | None = None, *, decoded: int) -> list[Json]:
-    """Rows that are the same both ways, where so many lines are decoded the fast one."""
-    job = job or Job()
-    written, n = score(lines, job)
-    assert written == score(lines, job, fast=False)[0]
-    assert n == decoded
-    return [json.loads(row) for row in written.splitlines()]
+    ways.scoring.line = counted  # type: ignore[method-assign]
+    fast = ways.score(lines, fast=True)
+    assert len(found) == decoded
+    assert fast[:3] == ways.score(lines, fast=False)[:3]
+    return fast.rows
 
 
 MAZE = next(iter(generate(1, seed=3, rows=4, cols=4, B=1, N=0.4)))
@@ -143,9 +126,7 @@ def test_what_scoring_reads_of_rows_is_in_the_digest() -> None:
     }
     lines = [{**row, "id": n, "final_correct": n % 2 == 0} for n in range(4)]
     assert not set(TASKS["ReAlign"].row_fields) <= set(GOLD_MEMBERS)
-    written, decoded = score(lines, Job())
-    assert decoded == 4
-    assert written == score(lines, Job(), fast=False)[0]
+    same(lines, decoded=4)
 
 
 def test_numbers_that_parsers_read_differently_are_not_kept() -> None:
@@ -160,10 +141,8 @@ def test_gold_beyond_all_room_is_forgotten() -> None:
     ]  # fmt: skip
     # marks that no judge knows
     job = Job(options=AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),)))
-    written, decoded = score(lines, job, limit=400)
-    assert written == score(lines, job, fast=False)[0]
-    assert decoded == 70
-    assert score(lines, job)[1] == 7
+    same(lines, job, decoded=70, limit=400)
+    same(lines, job, decoded=7)
 
 
 def test_other_marks_of_reasoning_leave_responses_to_python() -> None:

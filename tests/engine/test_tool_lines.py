@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import tool_rows
 from corpora import rel_records
-from mutated_corpus import JOBS, Ways
+from mutated_corpus import JOBS, ways_of
 
 from benchmarks.workloads_dumps import DUMPS, typographic
 from relfast.engine.gold_records import GoldRecords
@@ -40,13 +40,12 @@ def lines_of(row: Any, n: int = 40) -> list[bytes]:
 )
 @pytest.mark.parametrize("row", tool_rows.ALL, ids=lambda row: row.__name__)
 def test_both_ways_write_the_same(row: Any, kind: str, gold: str) -> None:
-    lines, ways = lines_of(row), Ways.of(kind, gold)
-    written, tally, n_fast = ways.rows(lines, fast=True)
-    assert (written, tally) == ways.rows(lines, fast=False)[:2]
+    lines = lines_of(row)
+    found = ways_of(kind, gold).same(lines)
     if row not in LEFT and (row in JOINED) == ("data" in JOBS[kind]) and "strict" not in kind:
         several = _asked_by_several(len(lines)) if row in BY_PROMPT else 0
-        assert n_fast == len(lines) - several, "the ordinary way took some"
-        assert written.count(b'"status":"ok"') > len(lines) // 2
+        assert found.n_fast == len(lines) - several, "the ordinary way took some"
+        assert found.written.count(b'"status":"ok"') > len(lines) // 2
 
 
 def _asked_by_several(n: int) -> int:
@@ -56,10 +55,8 @@ def _asked_by_several(n: int) -> int:
 
 
 def test_gold_in_a_text_is_read(gold: str) -> None:
-    lines, ways = lines_of(tool_rows.in_text), Ways.of("in text", gold)
-    written, tally, n_fast = ways.rows(lines, fast=True)
-    assert (written, tally) == ways.rows(lines, fast=False)[:2]
-    assert n_fast == len(lines)
+    lines = lines_of(tool_rows.in_text)
+    assert ways_of("in text", gold).same(lines).n_fast == len(lines)
 
 
 QUESTIONS = {
@@ -99,7 +96,6 @@ def test_the_longest_question_in_a_prompt_is_meant(prompt: str, id: str | None, 
     path = tmp_path / "gold.jsonl"
     rows = [{"id": key, "question": text, "answer": {"target": 3}} for key, text in QUESTIONS.items()]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    ways = Ways.of("joined", str(path))
     lines = [
         json.dumps({"prompt": prompt, "completion": "Answer 4", "step": 1}, ensure_ascii=ascii_only).encode()
         for ascii_only in (True, False)
@@ -116,6 +112,4 @@ def test_the_longest_question_in_a_prompt_is_meant(prompt: str, id: str | None, 
             }
         ).encode()
     )
-    written = ways.rows(lines, fast=True)[0]
-    assert written == ways.rows(lines, fast=False)[0]
-    assert {json.loads(row)["id"] for row in written.splitlines()} == {id}
+    assert {row["id"] for row in ways_of("joined", str(path)).same(lines).rows} == {id}

@@ -1,0 +1,95 @@
+"""Lines scored by the fast path and the ordinary way: the same bytes, and the same counted of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from relfast_kernels.compiled import native
+
+from relfast.engine.file_run.block_scoring import BlockScoring
+from relfast.engine.io.blocks import Block
+from relfast.engine.job import Job
+from relfast.engine.rows import read_gold
+from relfast.engine.scoring import Scoring
+from relfast.engine.text_fast_path import TextFastPath
+from relfast.stats.summary import Tally
+
+Lines = Sequence[bytes | dict[str, Any]]
+
+
+class Scored(NamedTuple):
+    """Rows, what is counted of them, sums and labels of tasks in their order; and the lines that kernels read,
+    that were decoded, and whose responses an extractor read."""
+
+    written: bytes
+    tally: Tally
+    order: str
+    n_fast: int
+    n_exact: int
+    n_left: int
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return [json.loads(row) for row in self.written.splitlines()]
+
+
+def encoded(line: bytes | dict[str, Any]) -> bytes:
+    return line if isinstance(line, bytes) else json.dumps(line).encode()
+
+
+class Ways(NamedTuple):
+    """A job's scoring, and its fast path."""
+
+    scoring: Scoring
+    fast_path: TextFastPath
+
+    @classmethod
+    def of_job(cls, job: Job) -> Ways:
+        if native.load("text") is None:
+            native.build("text")
+        scoring = Scoring(job, read_gold(job.data))
+        opened = TextFastPath.open(scoring)
+        assert opened is not None
+        return cls(scoring, opened)
+
+    def score(
+        self,
+        lines: Lines,
+        *,
+        fast: bool,
+        size: int | None = None,
+        chosen: str | None = "none",
+        **options: Any,
+    ) -> Scored:
+        """By the fast path, or the ordinary way; in blocks of ``size`` lines, which are one block by default."""
+        blocks = BlockScoring(self.scoring)
+        blocks._fast_path = self.fast_path if fast else None
+        tally, written, numbers = Tally(), [], [0, 0, 0]
+        for first in range(0, len(lines), size or len(lines)):
+            some = [encoded(line) for line in lines[first : first + (size or len(lines))]]
+            data = b"".join(line + b"\n" for line in some)  # an empty last one is a line too
+            block = Block(0, 0, first, len(some), 0, len(data), data=data, filter=chosen)
+            for segment in blocks.segments(block, **options):
+                assert segment.n_rows == segment.rows.count(b"\n")
+                written.append(segment.rows)
+                tally.merge(segment.tally)
+                for at, n in enumerate((segment.n_fast, segment.n_exact, segment.n_left)):
+                    numbers[at] += n
+        order = json.dumps({name: [task.sums, task.labels] for name, task in sorted(tally.tasks.items())})
+        return Scored(b"".join(written), tally, order, *numbers)
+
+    def same(self, lines: Lines, **options: Any) -> Scored:
+        """What both ways give."""
+        fast, exact = (self.score(lines, fast=fast, **options) for fast in (True, False))
+        assert fast[:3] == exact[:3], self.narrowed(lines)[:3]
+        return fast
+
+    def narrowed(self, lines: Iterable[bytes | dict[str, Any]]) -> Lines:
+        """The lines of some that differ without the others; all where only all together do."""
+        lines = [*lines]
+        found = [
+            line for line in lines if self.score([line], fast=True)[:3] != self.score([line], fast=False)[:3]
+        ]
+        return found or lines
