@@ -175,9 +175,4 @@ def _returned() -> Callable[[Sequence[Any]], Any]:
     return make if make is not None else lambda fields: made(*fields)
 
 
-def make_environment(**options: Unpack[ScorerKeywords]) -> RelfastEnvironment:
-    """An environment with other options: ``on_error``, and those of `relfast.Scorer`."""
-    return RelfastEnvironment(**options)
-
-
-make_reward = make_environment
+make_environment = make_reward = RelfastEnvironment

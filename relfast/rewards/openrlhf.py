@@ -23,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Unpack
 
 from relfast.errors import UsageError
-from relfast.keywords import AdapterKeywords, OnError, ScorerKeywords
+from relfast.keywords import AdapterKeywords, OnError
 from relfast.records import Score
 from relfast.rewards.queries import sample_of, score_queries, unreadable
 from relfast.rewards.shared import Adapter, shares, tensor
@@ -32,7 +32,10 @@ __all__ = ["RewardFunc", "make_reward", "reward_func"]
 
 
 class RewardFunc(Adapter):
-    """OpenRLHF's reward function. Thread-safe and picklable."""
+    """OpenRLHF's reward function. Thread-safe and picklable.
+
+    Options: ``on_error`` (a number or None), and those of `relfast.Scorer`.
+    """
 
     __name__ = "reward_func"
     question_at: ClassVar[str] = "as prompts, or as 'question' in the label"
@@ -103,10 +106,7 @@ def correct_of(score: Score, reward: float | None) -> float | None:
     return 1.0 if score.correct else 0.0
 
 
-def make_reward(**options: Unpack[ScorerKeywords]) -> RewardFunc:
-    """A ``reward_func`` with other options: ``on_error``, and those of `relfast.Scorer`."""
-    return RewardFunc(**options)
-
+make_reward = RewardFunc
 
 reward_func: RewardFunc = RewardFunc.default()
 """The reward function with the default options."""

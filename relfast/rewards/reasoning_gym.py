@@ -30,7 +30,10 @@ __all__ = ["DatasetConfig", "ScoreAnswer", "make_reward", "register", "score_ans
 
 
 class ScoreAnswer(Adapter):
-    """reasoning-gym's scoring function. Thread-safe and picklable."""
+    """reasoning-gym's scoring function. Thread-safe and picklable.
+
+    Options: ``on_error``, and those of `relfast.Scorer`.
+    """
 
     __name__ = "score_answer"
     question_at: ClassVar[str] = "as the entry's 'question'"
@@ -64,9 +67,7 @@ score_answer: ScoreAnswer = ScoreAnswer.default()
 """The scoring function with the default options."""
 
 
-def make_reward(**options: Unpack[ScorerKeywords]) -> ScoreAnswer:
-    """A ``score_answer`` with other options: ``on_error``, and those of `relfast.Scorer`."""
-    return ScoreAnswer(**options)
+make_reward = ScoreAnswer
 
 
 @dataclass

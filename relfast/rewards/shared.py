@@ -109,7 +109,12 @@ class Adapter:
         """`score_one` with gold that `gold_of` has read."""
         if not self._told:
             self._tell()
-        score = (self._found or self.scorer).kept_score(task, gold, response, question)
+        return self._seen(
+            (self._found or self.scorer).kept_score(task, gold, response, question), gold, question
+        )
+
+    def _seen(self, score: Score, gold: Any, question: Any) -> Score:
+        """The score, what is to be said of it said."""
         if score.reward is None:
             self._tell_unscored(score, gold)
         if not self._formless.is_settled:
@@ -159,22 +164,12 @@ class Adapter:
         if not self._told:
             self._tell()
         score = (self._found or self.scorer).kept_score(task, gold, response, question, False)
-        if score is not None and score.reward is None:
-            self._tell_unscored(score, gold)
-        if score is not None and not self._formless.is_settled:
-            self._formless.count((score,))
-        if score is not None and (type(question) is not str or not question):
-            self._needs.look(score.task, gold, question)
-        return score
+        return None if score is None else self._seen(score, gold, question)
 
     async def score_on_workers(self, task: Any, gold: Any, response: Any, question: Any) -> Score:
         """`score_gold` for an event loop, which is not held up meanwhile."""
         score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
-        if score.reward is None:
-            self._tell_unscored(score, gold)
-        self._formless.count((score,))
-        self._needs.look(score.task, gold, question)
-        return score
+        return self._seen(score, gold, question)
 
     def _tell_unscored(self, score: Score, gold: object, at: int = 0) -> None:
         """Log why a response has no score, once for each kind of cause and task in a process."""

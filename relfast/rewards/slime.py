@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar
 
-from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import (
     Adapter,
     Row,
@@ -33,7 +32,10 @@ __all__ = ["CustomRM", "custom_rm", "make_reward"]
 
 
 class CustomRM(Adapter):
-    """slime's reward function: awaited, for one sample or a list of them. Picklable."""
+    """slime's reward function: awaited, for one sample or a list of them. Picklable.
+
+    Options: ``on_error``, and those of `relfast.Scorer`.
+    """
 
     __name__ = "custom_rm"
     question_at: ClassVar[str] = "as sample.prompt, or as 'question' in sample.metadata or in the label"
@@ -91,6 +93,4 @@ async def custom_rm(args: object, sample: object, **kwargs: object) -> Any:
     return await _default(args, sample, **kwargs)
 
 
-def make_reward(**options: Unpack[ScorerKeywords]) -> CustomRM:
-    """A ``custom_rm`` with other options: ``on_error``, and those of `relfast.Scorer`."""
-    return CustomRM(**options)
+make_reward = CustomRM

@@ -25,6 +25,20 @@ class Reward(Adapter):
     A response without a score is None, which TRL leaves out of the group's mean. Means of the task's
     metrics go to ``log_metric`` (``relfast/correct``, ``relfast/REL-C3/f1``, …), status and the strict
     policy's reason to the table of completions by ``log_extra``.
+
+    Parameters
+    ----------
+    name
+        Its name in TRL's logs; give two functions of one run two names.
+    task_column, answer_column, question_column
+        The data set's columns.
+    log
+        Whether metrics go to TRL's log.
+    on_error
+        Reward of a response without a score: None (left out), a number, or ``"raise"``.
+    **options
+        As `relfast.Scorer`: ``policy``, ``task`` (of rows that do not say), ``rewards``, ``timeout``,
+        ``workers``, …
     """
 
     question_at: ClassVar[str] = "in the column 'prompt' or 'question' of the data set"
@@ -99,42 +113,7 @@ class Reward(Adapter):
         return [self.value(score) if score.reward is None else score.reward for score in scores]
 
 
-def make_reward(
-    *,
-    name: str = "relfast",
-    task_column: str = "task",
-    answer_column: str = "answer",
-    question_column: str = "question",
-    log: bool = True,
-    on_error: OnError = None,
-    **options: Unpack[AdapterKeywords],
-) -> Reward:
-    """A reward function with other options.
-
-    Parameters
-    ----------
-    name
-        Its name in TRL's logs; give two functions of one run two names.
-    task_column, answer_column, question_column
-        The data set's columns.
-    log
-        Whether metrics go to TRL's log.
-    on_error
-        Reward of a response without a score: None (left out), a number, or ``"raise"``.
-    **options
-        As `relfast.Scorer`: ``policy``, ``task`` (of rows that do not say), ``rewards``, ``timeout``,
-        ``workers``, …
-    """
-    return Reward(
-        name=name,
-        task_column=task_column,
-        answer_column=answer_column,
-        question_column=question_column,
-        log=log,
-        on_error=on_error,
-        **options,
-    )
-
+make_reward = Reward
 
 reward: Reward = Reward()
 """The reward function with the default options."""

@@ -58,6 +58,8 @@ class Reward(Adapter):
         Its name among the rubric's metrics.
     asynchronous
         Give an awaitable: rollouts that end at the same time are then scored side by side.
+    **options
+        ``on_error``, and those of `relfast.Scorer`.
     """
 
     question_at: ClassVar[str] = "in the prompt, or as info['question']"
@@ -91,7 +93,10 @@ class Reward(Adapter):
 
 
 class TraceReward(Adapter):
-    """A reward of v1: awaited with a task's data and a trace. Picklable."""
+    """A reward of v1: awaited with a task's data and a trace. Picklable.
+
+    Options: ``on_error``, and those of `relfast.Scorer`.
+    """
 
     __name__ = "relfast"
     question_at: ClassVar[str] = "as 'question' in the task's data"
@@ -140,52 +145,14 @@ def _read(
     )
 
 
-_default = Reward()
-_default_async = Reward(name="reward_async", asynchronous=True)
+reward: Reward = Reward()
+"""The reward of one rollout; parameters are matched by name, and those a rubric adds are ignored."""
 
+reward_async: Reward = Reward(name="reward_async", asynchronous=True)
+"""`reward` for a rubric that awaits: the event loop goes on while workers score molecules."""
 
-def reward(
-    prompt: object = None,
-    completion: object = None,
-    answer: object = None,
-    info: object = None,
-    state: object = None,
-    task: object = None,
-    **kwargs: object,
-) -> float | None:
-    """The reward of one rollout; ``completion`` is text or chat messages.
-
-    Parameters are matched by name; those a rubric adds are ignored.
-    """
-    value: float | None = _default(prompt, completion, answer, info, state, task)
-    return value
-
-
-async def reward_async(
-    prompt: object = None,
-    completion: object = None,
-    answer: object = None,
-    info: object = None,
-    state: object = None,
-    task: object = None,
-    **kwargs: object,
-) -> float | None:
-    """`reward` for a rubric that awaits: the event loop goes on while workers score molecules."""
-    value: float | None = await _default_async(prompt, completion, answer, info, state, task)
-    return value
-
-
-def make_reward(
-    *, name: str = "reward", asynchronous: bool = False, **options: Unpack[ScorerKeywords]
-) -> Reward:
-    """A reward function with other options: ``on_error``, and those of `relfast.Scorer`."""
-    return Reward(name=name, asynchronous=asynchronous, **options)
-
-
-def make_trace_reward(**options: Unpack[ScorerKeywords]) -> TraceReward:
-    """A `trace_reward` with other options: ``on_error``, and those of `relfast.Scorer`."""
-    return TraceReward(**options)
-
+make_reward = Reward
+make_trace_reward = TraceReward
 
 _default_trace = TraceReward.default()
 

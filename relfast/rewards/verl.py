@@ -52,6 +52,8 @@ class ComputeScore(Adapter):
         response down or why it has no score ("" else). verl's maj@N compares the texts of ``pred``: two
         spellings of a molecule are two answers there.
         False: the reward alone, for managers that want a number (PRIME, batch managers before 0.3).
+    **options
+        ``on_error``, and those of `relfast.Scorer`.
     """
 
     wants_number: ClassVar[str | None] = (
@@ -212,11 +214,6 @@ def _others(kwargs: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in kwargs.items() if name not in _OPTIONS} if kwargs else {}
 
 
-def make_compute_score(*, metrics: bool = True, **options: Unpack[ScorerKeywords]) -> ComputeScore:
-    """A ``compute_score`` with other options: ``on_error``, ``metrics``, and those of `relfast.Scorer`."""
-    return ComputeScore(metrics=metrics, **options)
-
-
-make_reward = make_compute_score
+make_compute_score = make_reward = ComputeScore
 
 _default = ComputeScore.default()
