@@ -180,80 +180,14 @@ def _without_gold(record: Json, responses: list[str], number: int) -> Json:
     return {"id": record["id"], "response": responses[0]}
 
 
-def _openai_batch(record: Json, responses: list[str], number: int) -> Json:
-    message = {"role": "assistant", "content": responses[0], "refusal": None}
-    body = {
-        "id": f"chatcmpl-{number:012x}",
-        "object": "chat.completion",
-        "created": 1_790_000_000 + number,
-        "model": "a-model",
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        "usage": {"prompt_tokens": 812, "completion_tokens": 611, "total_tokens": 1_423},
-    }
-    response = {"status_code": 200, "request_id": f"req_{number:012x}", "body": body}
-    return {"id": f"batch_req_{number:012x}", "custom_id": record["id"], "response": response, "error": None}
-
-
-def _lm_eval(record: Json, responses: list[str], number: int) -> Json:
-    return {
-        "doc_id": number,
-        "doc": {name: record[name] for name in ("id", "task", "question", "answer")},
-        "target": json.dumps(record["answer"]),
-        "arguments": {"gen_args_0": {"arg_0": record["question"], "arg_1": {"until": ["</s>"]}}},
-        "resps": [responses],
-        "filtered_resps": responses[:1],
-        "filter": "none",
-        "metrics": ["exact_match"],
-        "doc_hash": f"{number:064x}",
-        "prompt_hash": f"{number + 1:064x}",
-        "target_hash": f"{number + 2:064x}",
-        "exact_match": 0.0,
-    }
-
-
 def _verl(record: Json, responses: list[str], number: int) -> Json:
-    return {
-        "input": record["question"],
-        "output": responses[0],
-        "gts": json.dumps(record["answer"]),
-        "score": 0.0,
-        "step": number // 1_024,
-        "data_source": record["task"],
-    }
+    return {**tool_rows.verl(record, responses, number), "data_source": record["task"]}
 
 
 def _vllm(record: Json, responses: list[str], number: int) -> Json:
-    """As ``json.dumps({"id": …, **vars(output), "outputs": [asdict(each) …]})`` writes vLLM's ``RequestOutput``;
-    token ids about as many as a tokenizer makes."""
-    prompt = f"<|im_start|>user\n{record['question']}<|im_end|>\n<|im_start|>assistant\n"
-    outputs = [
-        {
-            "index": index,
-            "text": text,
-            "token_ids": [(number + 7 * k) % 50_000 for k in range(len(text) // 4)],
-            "cumulative_logprob": None,
-            "logprobs": None,
-            "routed_experts": None,
-            "finish_reason": "stop",
-            "stop_reason": None,
-            "lora_request": None,
-        }
-        for index, text in enumerate(responses)
-    ]
-    return {
-        "id": record["id"],
-        "task": record["task"],
-        "answer": record["answer"],
-        "request_id": str(number),
-        "prompt": prompt,
-        "prompt_token_ids": [(number + 11 * k) % 50_000 for k in range(len(prompt) // 4)],
-        "prompt_logprobs": None,
-        "outputs": outputs,
-        "finished": True,
-        "metrics": None,
-        "lora_request": None,
-        "num_cached_tokens": 0,
-    }
+    """As ``json.dumps({"id": …, **vars(output), "outputs": [asdict(each) …]})`` writes it."""
+    gold = {name: record[name] for name in ("id", "task", "answer")}
+    return {**gold, **tool_rows.vllm(record, responses, number)}
 
 
 def _with_special_tokens(prose: str, final: str) -> str:
@@ -294,8 +228,8 @@ DUMPS: Final = {
     "8 samples a line": Dump(_native, samples=_SAMPLES),
     "chat messages": Dump(_chat),
     "--data join": Dump(_without_gold, ("--data", "{data}")),
-    "OpenAI batch with --data": Dump(_openai_batch, ("--data", "{data}")),
-    "lm-eval samples": Dump(_lm_eval),
+    "OpenAI batch with --data": Dump(tool_rows.openai, ("--data", "{data}")),
+    "lm-eval samples": Dump(tool_rows.lm_eval),
     "verl rollouts": Dump(_verl),
     "vLLM outputs": Dump(_vllm),
     r"native, 15 % with \uXXXX, 20 % REL-B1": Dump(
@@ -314,7 +248,7 @@ DUMPS: Final = {
         _native, ("--policy", "strict"), samples=_SAMPLES, failed=(0.05, failed_rows.of_client)
     ),
     "OpenAI batch with --data, 5 % of requests failed": Dump(
-        _openai_batch, ("--data", "{data}"), failed=(0.05, failed_rows.of_batch)
+        tool_rows.openai, ("--data", "{data}"), failed=(0.05, failed_rows.of_batch)
     ),
     "native in UTF-8": Dump(_native, escapes=0.5, ascii=False),
 }

@@ -62,19 +62,13 @@ def vllm(record: Json, responses: list[str], number: int) -> Json:
     }
 
 
-def openai_logprobs(record: Json, responses: list[str], number: int) -> Json:
-    """OpenAI's batch output with a choice a response and the logarithms of its tokens."""
+def openai(record: Json, responses: list[str], number: int) -> Json:
+    """OpenAI's batch output with a choice a response."""
     choices = [
         {
             "index": index,
             "message": {"role": "assistant", "content": text, "refusal": None, "annotations": []},
-            "logprobs": {
-                "content": [
-                    {"token": text[k : k + 4], "logprob": -1e-7 * k, "bytes": [65, 66], "top_logprobs": []}
-                    for k in range(0, len(text), 4)
-                ],
-                "refusal": None,
-            },
+            "logprobs": None,
             "finish_reason": "stop",
         }
         for index, text in enumerate(responses)
@@ -95,6 +89,18 @@ def openai_logprobs(record: Json, responses: list[str], number: int) -> Json:
     }
     response = {"status_code": 200, "request_id": _uuid(number), "body": body}
     return {"id": f"batch_req_{number:x}", "custom_id": record["id"], "response": response, "error": None}
+
+
+def openai_logprobs(record: Json, responses: list[str], number: int) -> Json:
+    """The same with the logarithms of its tokens."""
+    row = openai(record, responses, number)
+    for choice, text in zip(row["response"]["body"]["choices"], responses, strict=True):
+        tokens = [
+            {"token": text[k : k + 4], "logprob": -1e-7 * k, "bytes": [65, 66], "top_logprobs": []}
+            for k in range(0, len(text), 4)
+        ]
+        choice["logprobs"] = {"content": tokens, "refusal": None}
+    return row
 
 
 def fireworks(record: Json, responses: list[str], number: int) -> Json:
@@ -284,15 +290,38 @@ def lighteval(record: Json, responses: list[str], number: int) -> Json:
     }
 
 
-def verl_object(record: Json, responses: list[str], number: int) -> Json:
-    """verl's rollouts where the reward model's ground truth is an object."""
+def verl(record: Json, responses: list[str], number: int) -> Json:
+    """verl's rollouts."""
     return {
         "input": _template(record),
         "output": responses[0],
-        "gts": record["answer"],
+        "gts": json.dumps(record["answer"]),
         "score": 0.0,
         "step": number // 512,
         "uid": _uuid(number),
+    }
+
+
+def verl_object(record: Json, responses: list[str], number: int) -> Json:
+    """The same where the reward model's ground truth is an object."""
+    return {**verl(record, responses, number), "gts": record["answer"]}
+
+
+def lm_eval(record: Json, responses: list[str], number: int) -> Json:
+    """A line of ``lm_eval --log_samples``."""
+    return {
+        "doc_id": number,
+        "doc": {name: record[name] for name in ("id", "task", "question", "answer")},
+        "target": json.dumps(record["answer"]),
+        "arguments": {"gen_args_0": {"arg_0": record["question"], "arg_1": {"until": ["</s>"]}}},
+        "resps": [responses],
+        "filtered_resps": responses[:1],
+        "filter": "none",
+        "metrics": ["exact_match"],
+        "doc_hash": f"{number:064x}",
+        "prompt_hash": f"{number + 1:064x}",
+        "target_hash": f"{number + 2:064x}",
+        "exact_match": 0.0,
     }
 
 

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tool_rows
 
 import relfast
-from relfast.formats import DIALECTS, read_row
+from relfast.formats import DIALECTS, detect, read_row
 from relfast.formats.failure import NoResponse
 
 GOLD = {"target": 3}
+RECORD = {"id": "a", "task": "REL-A1", "question": "Which?", "answer": GOLD}
 RIGHT = "Answer 4"
 PLAN = "['start: A1', 'rescue: Alice']"
 MAZE = {
@@ -42,20 +44,11 @@ def chat(content: Any, *, reason: str = "stop", refusal: str | None = None, inde
     return {"index": index, "message": message, "logprobs": None, "finish_reason": reason}
 
 
-def batch(
-    *choices: dict[str, Any], status: Any = 200, error: Any = None, body: Any = ..., id: str = "a"
-) -> dict[str, Any]:
+def batch(*choices: dict[str, Any], status: Any = 200, error: Any = None, body: Any = ...) -> dict[str, Any]:
     """A line as OpenAI's batch API and vLLM's ``run_batch`` write it."""
-    if body is ...:
-        body = {
-            "id": "chatcmpl-1",
-            "object": "chat.completion",
-            "created": 0,
-            "model": "m",
-            "choices": [*choices],
-        }
-    response = {"status_code": status, "request_id": "req_1", "body": body}
-    return {"id": "batch_req_1", "custom_id": id, "response": response, "error": error}
+    row = tool_rows.openai(RECORD, [], 0)
+    body = {**row["response"]["body"], "choices": [*choices]} if body is ... else body
+    return {**row, "response": {"status_code": status, "request_id": "req_1", "body": body}, "error": error}
 
 
 def native(**fields: Any) -> dict[str, Any]:
@@ -63,47 +56,19 @@ def native(**fields: Any) -> dict[str, Any]:
 
 
 def samples_row(resps: Any, **fields: Any) -> dict[str, Any]:
-    """A line of ``lm_eval --log_samples``."""
-    doc = {"id": "a", "task": "REL-A1", "question": "Which?", "answer": GOLD}
-    return {
-        "doc_id": 0, "doc": doc, "target": "3", "arguments": {"gen_args_0": {"arg_0": "Which?", "arg_1": {"until": []}}},
-        "resps": resps, "filtered_resps": resps, "filter": "none", "metrics": ["exact_match"], "doc_hash": "0",
-        "prompt_hash": "1", "target_hash": "2", "exact_match": 0.0, **fields,
-    }  # fmt: skip
+    return {**tool_rows.lm_eval(RECORD, [], 0), "resps": resps, "filtered_resps": resps, **fields}
 
 
 def rollout(**fields: Any) -> dict[str, Any]:
-    """A line of verl's ``rollout_data_dir``."""
-    return {
-        "input": "user\nWhich?",
-        "output": RIGHT,
-        "gts": json.dumps(GOLD),
-        "score": 0.0,
-        "step": 3,
-        **fields,
-    }
+    return {**tool_rows.verl(RECORD, [RIGHT], 3), **fields}
 
 
 def epoch(text: Any = RIGHT, *, reason: str = "stop", choices: Any = ..., **fields: Any) -> dict[str, Any]:
     """A sample of Inspect's log."""
-    message = {
-        "id": "m",
-        "content": text,
-        "source": "generate",
-        "role": "assistant",
-        "model": "mockllm/model",
-    }
-    choices = [{"message": message, "stop_reason": reason}] if choices is ... else choices
-    output = {"model": "mockllm/model", "choices": choices, "completion": text or ""}
-    return {
-        "id": "a",
-        "epoch": 1,
-        "input": "Which?",
-        "target": json.dumps(GOLD),
-        "metadata": {},
-        "output": output,
-        **fields,
-    }
+    row = tool_rows.inspect(RECORD, [text], 0)
+    row["output"]["choices"][0]["stop_reason"] = reason
+    row["output"] |= {"completion": text or ""} | ({} if choices is ... else {"choices": choices})
+    return {**row, **fields}
 
 
 def trace(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -123,61 +88,40 @@ def trace(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:
 def request(*texts: Any, reason: str = "stop") -> dict[str, Any]:
     """vLLM's ``RequestOutput``, with gold."""
     outputs = [{"index": n, "text": text, "finish_reason": reason} for n, text in enumerate(texts)]
-    return {"request_id": "0", "prompt": "Which?", "outputs": outputs, "answer": GOLD}
+    return {**tool_rows.vllm(RECORD, [], 0), "outputs": outputs, "answer": GOLD}
 
 
-def completion(value: Any, **fields: Any) -> dict[str, Any]:
+def completion(value: Any) -> dict[str, Any]:
     """A row of TRL's log, with gold."""
-    return {
-        "step": 1,
-        "prompt": "Which?",
-        "completion": value,
-        "advantage": 0.0,
-        "answer": json.dumps(GOLD),
-        **fields,
-    }
+    return {**tool_rows.trl(RECORD, [value], 0), "answer": json.dumps(GOLD)}
 
 
 def detail(texts: Any) -> dict[str, Any]:
-    """A row of lighteval's details."""
-    doc = {"query": "Which?", "id": "0", "specific": {"id": "a", "task": "REL-A1", "answer": GOLD}}
-    return {"doc": doc, "model_response": {"text": texts}, "metric": {}}
+    return tool_rows.lighteval(RECORD, texts, 0)
 
 
 def state(*texts: Any, **result: Any) -> dict[str, Any]:
     """A request of HELM's scenario state."""
-    reference = {"output": {"text": json.dumps(GOLD)}, "tags": ["correct"]}
-    instance = {"id": "id0", "input": {"text": "Which?"}, "references": [reference]}
-    completions = [{"text": text} for text in texts]
-    return {
-        "instance": instance,
-        "request": {},
-        "result": {"success": True, "completions": completions, **result},
-    }
+    row = tool_rows.helm(RECORD, [*texts], 0)
+    return {**row, "result": {**row["result"], **result}}
 
 
-def prediction(value: Any, **fields: Any) -> dict[str, Any]:
-    """One of OpenCompass' predictions."""
-    return {"origin_prompt": "Which?", "prediction": value, "gold": json.dumps(GOLD), **fields}
+def prediction(value: Any) -> dict[str, Any]:
+    return tool_rows.opencompass(RECORD, [value], 0)
 
 
 def result(*blocks: dict[str, Any], kind: str = "succeeded", **fields: Any) -> dict[str, Any]:
     """A line of Anthropic's batches."""
-    message = {
-        "id": "m",
-        "type": "message",
-        "role": "assistant",
-        "content": [*blocks],
-        "stop_reason": "end_turn",
-    }
-    return {"custom_id": "a", "result": {"type": kind, **(fields or {"message": message})}}
+    row = tool_rows.anthropic(RECORD, [RIGHT], 0)
+    row["result"]["message"]["content"] = [*blocks]
+    return {**row, "result": {"type": kind, **(fields or {"message": row["result"]["message"]})}}
 
 
-def generated(*texts: str, reason: str = "STOP") -> dict[str, Any]:
-    """A line of Gemini's batch mode, with gold."""
-    parts = [{"text": text} for text in texts]
-    candidate = {"content": {"parts": parts, "role": "model"}, "finishReason": reason}
-    return {"key": "a", "task": "REL-A1", "answer": GOLD, "response": {"candidates": [candidate]}}
+def generated(reason: str) -> dict[str, Any]:
+    """A line of Gemini's batch mode without a text, with gold."""
+    row = tool_rows.gemini(RECORD, [RIGHT], 0)
+    row["response"]["candidates"][0] |= {"content": {"parts": [], "role": "model"}, "finishReason": reason}
+    return {**row, "task": "REL-A1", "answer": GOLD}
 
 
 def problem(**fields: Any) -> dict[str, Any]:
@@ -264,7 +208,7 @@ FAILED = [
     (result(kind="errored", error={"type": "error", "error": UNREACHABLE}), tuple(UNREACHABLE.values())),
     (result(kind="expired", error=None), ("MissingResponse", "the request has expired")),
     (result(), ("MissingResponse", "the message has no content")),
-    (generated(reason="SAFETY"), ("MissingResponse", "the candidate has no text (finishReason SAFETY)")),
+    (generated("SAFETY"), ("MissingResponse", "the candidate has no text (finishReason SAFETY)")),
     ({**MAZE, "response": None, "error": UNREACHABLE}, tuple(UNREACHABLE.values())),
     ({**MAZE, "response": PLAN, "error": UNREACHABLE}, tuple(UNREACHABLE.values())),
     ({**MAZE, "response": None}, ("MissingResponse", "the response is null")),
@@ -285,8 +229,6 @@ def test_it_has_no_score_and_keeps_its_error(
 
 def test_every_dialect_is_there() -> None:
     """So that a new one is not forgotten above."""
-    from relfast.formats import detect
-
     assert {detect(row) for row, _ in FAILED} == set(DIALECTS)
 
 
@@ -301,11 +243,19 @@ ANSWERED = [
     native(response=RIGHT, status_code=None),
     native(response=[{"role": "assistant", "content": RIGHT, "refusal": None}]),
     batch(chat(RIGHT)),
+    batch(body={"object": "text_completion", "choices": [{"index": 0, "text": RIGHT}]}),
+    batch(body={"object": "response", "output": [
+        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Answer 1"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": RIGHT}]},
+    ]}),
     batch(chat(RIGHT, reason="content_filter")),
     batch(chat(RIGHT, reason="length"), status=None),
     batch(chat(RIGHT), status=201, error={}),
     samples_row([[RIGHT]]),
+    samples_row([[RIGHT]], filtered_resps=["nothing"]),
+    {name: value for name, value in samples_row([RIGHT]).items() if name != "resps"},
     rollout(error=None),
+    rollout(gts=GOLD),
     epoch(error=None),
     epoch(RIGHT, limit={"type": "token", "limit": 9.0}),
     epoch("attachment://abc", attachments={"abc": RIGHT}),
@@ -327,8 +277,9 @@ ANSWERED = [
 
 @pytest.mark.parametrize("row", ANSWERED)
 def test_what_says_nothing_of_a_failure_is_scored(row: dict[str, Any], gold: Path) -> None:
-    (score,) = scored(row, gold)
-    assert (score.status, score.correct) == ("ok", True)
+    for dialect in ("auto", detect(row)):
+        (score,) = scored(row, gold, input_format=dialect)
+        assert (score.task, score.status, score.correct) == ("REL-A1", "ok", True)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tool_rows
 
 import relfast
 from relfast.formats import DIALECTS, detect, read_row
@@ -38,35 +39,8 @@ def assistant(content: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": content}
 
 
-def batch_row(body: Any, custom_id: str = "a", **more: Any) -> dict[str, Any]:
-    response = {"status_code": 200, "request_id": "r", "body": body}
-    return {"id": "batch_req_1", "custom_id": custom_id, "response": response, "error": None, **more}
-
-
-CHAT = {
-    "id": "x",
-    "object": "chat.completion",
-    "choices": [{"index": 0, "message": assistant("Answer 4"), "finish_reason": "stop"}],
-}
-COMPLETION = {"object": "text_completion", "choices": [{"index": 0, "text": "Answer 4"}]}
-RESPONSE = {
-    "object": "response",
-    "output": [
-        {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Answer 1"}]},
-        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Answer 4"}]},
-    ],
-}
-LM_EVAL = {
-    "doc_id": 7, "doc": A1, "target": "3", "arguments": [["prompt", {}]], "resps": [["Answer 4"]], "filtered_resps": ["nothing"],
-    "exact_match": 0.0,
-}  # fmt: skip
-VERL = {
-    "input": "user\nWhich?",
-    "output": "Answer 4",
-    "gts": json.dumps(A1["answer"]),
-    "score": 0.0,
-    "step": 3,
-}
+LM_EVAL = tool_rows.lm_eval(A1, ["Answer 4"], 7)
+VERL = tool_rows.verl(A1, ["Answer 4"], 3)
 SEQBENCH = {
     "instance_id": "1_rkc0_n0.0",
     "context": "Bob is in room A1.",
@@ -79,7 +53,7 @@ REALIGN = {"id": "r", "question": "?", "benchmark_solution": "one\ntwo", "llm_so
 @pytest.mark.parametrize(
     ("row", "dialect"),
     [
-        (batch_row(CHAT), "openai-batch"),
+        (tool_rows.openai(A1, ["Answer 4"], 0), "openai-batch"),
         ({"custom_id": "a", "response": None, "error": {"message": "no"}}, "openai-batch"),
         ({"custom_id": "a", "response": "Answer 4"}, "native"),
         (LM_EVAL, "lm-eval"),
@@ -96,39 +70,6 @@ def test_detect(row: dict[str, Any], dialect: str) -> None:
     assert dialect in DIALECTS
 
 
-@pytest.mark.parametrize("body", [CHAT, COMPLETION, RESPONSE], ids=["chat", "completion", "response"])
-@pytest.mark.parametrize("dialect", ["auto", "openai-batch"])
-def test_openai_batch(body: dict[str, Any], dialect: str, gold: Path) -> None:
-    score = one(batch_row(body), data=gold, input_format=dialect)
-    assert (score.id, score.task, score.status, score.correct) == ("a", "REL-A1", "ok", True)
-
-
-def test_openai_batch_with_several_choices(gold: Path) -> None:
-    body = {"choices": [{"message": assistant(f"Answer {n}")} for n in (1, 4, 4)]}
-    scores = in_process([batch_row(body)], data=gold)
-    assert [(s.index, s.sample, s.correct) for s in scores] == [(0, 0, False), (0, 1, True), (0, 2, True)]
-
-
-def test_openai_batch_without_gold() -> None:
-    score = one(batch_row(CHAT))
-    assert score.error is not None
-    assert (
-        score.error["message"] == "field 'answer' (the gold) is missing; --data FILE joins gold records on id"
-    )
-
-
-@pytest.mark.parametrize("dialect", ["auto", "lm-eval"])
-def test_lm_eval(dialect: str) -> None:
-    score = one(LM_EVAL, input_format=dialect)
-    assert (score.id, score.task, score.correct) == ("a", "REL-A1", True)
-    repeated = {**LM_EVAL, "resps": [["Answer 4", "Answer 1"]]}
-    assert [s.correct for s in in_process([repeated], input_format=dialect)] == [True, False]
-    filtered_only = {key: value for key, value in LM_EVAL.items() if key != "resps"} | {
-        "filtered_resps": ["Answer 4"]
-    }
-    assert one(filtered_only, input_format=dialect).correct is True
-
-
 def test_lm_eval_without_an_id_in_the_document() -> None:
     doc = {key: value for key, value in A1.items() if key != "id"}
     assert one({**LM_EVAL, "doc": doc}).id == 7
@@ -137,13 +78,6 @@ def test_lm_eval_without_an_id_in_the_document() -> None:
         "message": "resps holds no response",
     }
     assert one({**LM_EVAL, "doc": "text"}).status == "invalid_record"
-
-
-@pytest.mark.parametrize("gts", [A1["answer"], json.dumps(A1["answer"])], ids=["object", "text"])
-@pytest.mark.parametrize("dialect", ["auto", "verl"])
-def test_verl(gts: Any, dialect: str) -> None:
-    score = one({**VERL, "gts": gts}, input_format=dialect)
-    assert (score.task, score.status, score.correct) == ("REL-A1", "ok", True)
 
 
 def test_verl_names_its_task_by_data_source() -> None:
@@ -278,17 +212,6 @@ def test_content() -> None:
     assert content_of(["x"]) == ["x"]
     assert text_of("x") == "x"
     assert text_of([]) == []
-
-
-def test_samples_become_rows() -> None:
-    scores = in_process(
-        [{**A1, "response": ["Answer 4", "Answer 1"]}, {**A1, "id": "b", "response": [assistant("Answer 4")]}]
-    )
-    assert [(s.index, s.id, s.sample, s.correct) for s in scores] == [
-        (0, "a", 0, True),
-        (0, "a", 1, False),
-        (1, "b", 0, True),
-    ]
 
 
 UNION = {

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 from patience import PATIENCE
-from reward_cases import MIXED, Sample, chat
+from reward_cases import MIXED, Case, Sample, chat
+from reward_doors import DOORS, NO_NONE, Row
 
 from relfast.errors import UnscoredError, UsageError
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
@@ -30,6 +31,28 @@ def _close(ours: Any, expected: list[float | None]) -> bool:
         (a is None or a != a) if b is None else math.isclose(a, b, abs_tol=1e-6)
         for a, b in zip(ours, expected, strict=True)
     )
+
+
+def rows_of(cases: list[Case]) -> list[Row]:
+    return [(*case[:3], "Which one is it?") for case in cases]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_mixed_tasks_unknown_tasks_and_bad_gold(door: str) -> None:
+    cases = [case for case in MIXED if case.task is not None or not door.startswith("verl")]
+    if door.endswith(" none"):  # a label without gold says nothing of its question either
+        cases = [case for case in cases if case.answer is not None]
+    lost = [-1.0 if case.reward is None else case.reward for case in cases]
+    assert _close(DOORS[door](rows_of(cases), on_error=-1.0), lost)
+    if door not in NO_NONE:
+        assert _close(DOORS[door](rows_of(cases)), [case.reward for case in cases])
+        return
+    scored = [case for case in cases if case.reward is not None]
+    assert _close(DOORS[door](rows_of(scored)), [case.reward for case in scored])
+    for case in cases:
+        if case.reward is None:
+            with pytest.raises(UnscoredError, match=r"on_error=0\.0"):
+                DOORS[door](rows_of([case]))
 
 
 class TestTRL:
@@ -48,12 +71,8 @@ class TestTRL:
         )
         return given, logged
 
-    @pytest.mark.parametrize("wrap", [str, chat], ids=["plain", "chat"])
-    def test_mixed_tasks_unknown_tasks_and_bad_gold(self, wrap: Any) -> None:
-        given, logged = self._call(
-            trl.reward, [wrap(text) for text in RESPONSES], task=TASKS, answer=ANSWERS, id=list(RESPONSES)
-        )
-        assert _close(given, REWARDS)
+    def test_what_it_logs(self) -> None:
+        _, logged = self._call(trl.reward, RESPONSES, task=TASKS, answer=ANSWERS, id=list(RESPONSES))
         assert logged["relfast/unscored"] == N_UNSCORED / len(REWARDS)
         assert logged["relfast_status"].count("invalid_record") == N_UNSCORED
         assert all(isinstance(value, float) for name, value in logged.items() if "/" in name)
@@ -97,36 +116,14 @@ class TestTRL:
 
 
 class TestVerl:
-    def test_one_sample_as_reward_managers_call_it(self) -> None:
+    def test_every_sample_has_the_same_fields(self) -> None:
+        cases = [case for case in MIXED if case.task is not None]
         results = [
-            verl.compute_score(
-                data_source=task or "unknown",
-                solution_str=response,
-                ground_truth=answer if isinstance(answer, str) else json.dumps(answer),
-                extra_info={"task": task, "index": 3, "question": "q"},
-                # what managers of some releases add
-                sandbox_fusion_url=None,
-                strict_box_verify=False,
-            )
-            for task, answer, response, _ in MIXED
-            if task is not None
+            verl.compute_score(task, text, answer, {"question": "q"}) for task, answer, text, _ in cases
         ]
-        expected = [case.reward for case in MIXED if case.task is not None]
-        assert _close([result["score"] for result in results], expected)
         assert len({tuple(result) for result in results}) == 1
         assert all(isinstance(result["pred"], str) for result in results)
-        assert [result["unscored"] for result in results] == [float(reward is None) for reward in expected]
-
-    @pytest.mark.parametrize("function", [verl.compute_score, verl.compute_score_batched])
-    def test_batches_in_the_plural(self, function: Any) -> None:
-        known = [case for case in MIXED if case.task is not None]
-        given = function(
-            data_sources=np.array([case.task for case in known], dtype=object),
-            solution_strs=[case.response for case in known],
-            ground_truths=[case.answer for case in known],
-            extra_infos=np.array([{"split": "train", "question": "q"}] * len(known), dtype=object),
-        )
-        assert _close([result["score"] for result in given], [case.reward for case in known])
+        assert [result["unscored"] for result in results] == [float(case.reward is None) for case in cases]
 
     def test_the_task_may_be_in_extra_info_and_gold_in_arrays(self) -> None:
         result = verl.compute_score(
@@ -233,19 +230,6 @@ class TestOpenRLHF:
 
 
 class TestVerifiers:
-    @pytest.mark.parametrize("wrap", [str, chat], ids=["plain", "chat"])
-    def test_arguments_by_name(self, wrap: Any) -> None:
-        for task, answer, response, expected in MIXED:
-            given = verifiers.reward(
-                prompt=[{"role": "user", "content": "q"}],
-                completion=wrap(response),
-                answer=answer if isinstance(answer, str) else json.dumps(answer),
-                info={"task": task},
-                state={"task": "default"},
-                parser=object(),
-            )
-            assert _close([given], [expected])
-
     def test_gold_may_be_in_info_and_the_task_in_its_column(self) -> None:
         info = json.dumps({"answer": {"smiles": "CCO"}, "task": None})
         given = verifiers.reward(completion="<smiles>OCC</smiles>", answer="", info=info, task="REL-C2")
@@ -262,38 +246,8 @@ class TestVerifiers:
             assert "list" not in str(signature.return_annotation)
             assert function.__name__
 
-    def test_the_awaitable_form(self) -> None:
-        async def main() -> list[Any]:
-            return await asyncio.gather(
-                *(
-                    verifiers.reward_async(
-                        completion=chat(f"{n} <smiles>CCO</smiles>"), answer='{"smiles": "CCO"}'
-                    )
-                    for n in range(50)
-                )
-            )
-
-        assert asyncio.run(main()) == [1.0] * 50
-        later = verifiers.make_reward(asynchronous=True, on_error=0.5)
-        assert asyncio.run(later(completion="?", answer=None)) == 0.5
-
 
 class TestSlime:
-    def test_samples_and_lists_of_samples(self) -> None:
-        samples = [
-            Sample(response=response, label=json.dumps(answer), metadata={"task": task})
-            if at % 2
-            else Sample(response=response, label={"task": task, "answer": answer})
-            for at, (task, answer, response, _) in enumerate(MIXED)
-        ]
-        good = [sample for sample, expected in zip(samples, REWARDS, strict=True) if expected is not None]
-        known = [expected for expected in REWARDS if expected is not None]
-        assert _close(asyncio.run(slime.custom_rm(None, good)), list(known))
-        numbers = slime.make_reward(on_error=-1.0)
-        expected = [-1.0 if one is None else one for one in REWARDS]
-        assert _close(asyncio.run(numbers(None, samples)), list(expected))
-        assert _close([asyncio.run(numbers(None, one, evaluation=True)) for one in samples], list(expected))
-
     def test_none_is_not_returned(self) -> None:
         with pytest.raises(UnscoredError, match=r"on_error=0\.0"):
             asyncio.run(slime.custom_rm(None, Sample()))
@@ -304,6 +258,7 @@ class TestSlime:
         made = pickle.loads(pickle.dumps(slime.make_reward(on_error=0.0)))
         assert asyncio.run(made(None, Sample())) == 0.0
         assert made.__name__ == "custom_rm"
+        assert asyncio.run(made(None, Sample(), evaluation=True)) == 0.0
         assert asyncio.iscoroutinefunction(slime.custom_rm)
 
 
@@ -333,10 +288,6 @@ class TestNeMoRL:
         assert list(env.step([chat("<Yes>")], [None]).rewards) == [0.0]
         assert len(env.step([], []).rewards) == 0
 
-    def test_a_nan_is_not_returned(self) -> None:
-        with pytest.raises(UnscoredError, match=r"on_error=0\.0"):
-            nemo_rl.RelfastEnvironment().step([chat("<Yes>")], [None])
-
     def test_keys_of_its_own_environments(self) -> None:
         env = nemo_rl.RelfastEnvironment({"num_workers": 2, "stop_strings": None, "on_error": 0.0})
         assert env.options["workers"] == 2
@@ -345,21 +296,6 @@ class TestNeMoRL:
 
 
 class TestReasoningGym:
-    def test_entries(self) -> None:
-        for task, answer, response, expected in MIXED:
-            gold = answer if isinstance(answer, str) else json.dumps(answer)
-            for entry in (
-                {"question": "q", "answer": gold, "metadata": {"task": task}},
-                {"question": "q", "answer": "text", "metadata": {"task": task, "answer": answer}},
-            ):
-                if answer is None and entry["answer"] == "text":
-                    continue
-                if expected is None:
-                    with pytest.raises(UnscoredError, match=r"on_error=0\.0"):
-                        reasoning_gym.score_answer(answer=response, entry=entry)
-                else:
-                    assert _close([reasoning_gym.score_answer(answer=response, entry=entry)], [expected])
-
     def test_no_answer_and_options(self) -> None:
         entry = {"question": "q", "answer": '{"label": "Yes"}', "metadata": {"source_dataset": "REL-C1"}}
         assert reasoning_gym.score_answer(None, entry) == 0.0

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,13 +15,13 @@ import pytest
 from contract_records import REALIGN, SEQBENCH
 from corpora import rel_records, solutions
 from live_server import Live, live_server
+from reward_doors import DOORS, SINGLE, columns, labels, queries
 from tiny_bert import make_checkpoint
 
 import relfast
 from relfast import rewards
 from relfast.embed.adding import add
 from relfast.embed.models import kept_directory
-from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 
 Options = dict[str, Any]
 
@@ -122,155 +120,14 @@ def test_there_is_something_to_tell_apart(alone: list[float | None]) -> None:
         assert {0.0, 1.0} <= set(mine), task
 
 
-TASKS, ANSWERS, RESPONSES, QUESTIONS = map(list, zip(*(case.row for case in CASES), strict=True))
+ROWS = [case.row for case in CASES]
+TASKS, ANSWERS, RESPONSES, QUESTIONS = columns(ROWS)
 
 
-def _chat(role: str, text: str) -> list[dict[str, Any]]:
-    return [{"role": role, "content": text}]
-
-
-def _trl(options: Options) -> list[Any]:
-    prompts = [_chat("user", question) for question in QUESTIONS]
-    completions = [_chat("assistant", text) for text in RESPONSES]
-    return trl.make_reward(**options)(
-        prompts=prompts, completions=completions, answer=list(map(json.dumps, ANSWERS)), task=TASKS
-    )
-
-
-def _verl(options: Options) -> list[Any]:
-    places: list[Callable[[str], Any]] = [
-        lambda question: {"question": question},
-        lambda question: {"prompt": _chat("user", question)},
-        lambda question: {"raw_prompt": question, "index": 3},
-    ]
-    return [
-        verl.compute_score(task, text, json.dumps(answer), places[at % 3](question), **options)["score"]
-        for at, (task, answer, text, question) in enumerate(case.row for case in CASES)
-    ]
-
-
-def _verl_by_keyword(options: Options) -> list[Any]:
-    return [
-        verl.compute_score(
-            task, text, answer, {}, raw_prompt=_chat("user", question), metrics=False, **options
-        )
-        for task, answer, text, question in (case.row for case in CASES)
-    ]
-
-
-def _verl_batched(options: Options) -> list[Any]:
-    given = verl.compute_score_batched(
-        TASKS, RESPONSES, ANSWERS, [{"question": question} for question in QUESTIONS], **options
-    )
-    return [result["score"] for result in given]
-
-
-TEMPLATES = {
-    "bare": "{}\n",
-    "chatml": "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n{}<|im_end|>\n<|im_start|>assistant\n",
-    "llama": (
-        "<|begin_of_text|><|start_header_id|>user<|end_header_id|>\n\n{}<|eot_id|>"
-        "<|start_header_id|>assistant<|end_header_id|>\n\n"
-    ),
-    "gemma": "<bos><start_of_turn>user\n{}<end_of_turn>\n<start_of_turn>model\n",
-    "mistral": "<s>[INST]{}[/INST]",
-    "deepseek": "<｜begin▁of▁sentence｜><｜User｜>{}<｜Assistant｜>",
-    "r1": "A conversation. User: {} Assistant: ",
-}
-
-
-def _queries(template: str) -> tuple[list[str], list[str]]:
-    prompts = [TEMPLATES[template].replace("{}", question) for question in QUESTIONS]
-    return [prompt + text for prompt, text in zip(prompts, RESPONSES, strict=True)], prompts
-
-
-def _labels(*, asked: bool) -> list[str]:
-    return [
-        json.dumps({"task": task, "answer": answer} | ({"question": question} if asked else {}))
-        for task, answer, _, question in (case.row for case in CASES)
-    ]
-
-
-def _openrlhf(options: Options, template: str, prompts: str) -> list[Any]:
-    queries, wrapped = _queries(template)
-    func = openrlhf.make_reward(**options)
-    given: Any = {"wrapped": wrapped, "questions": QUESTIONS, "none": None}[prompts]
-    if template == "mistral":
-        queries = [query.removeprefix("<s>") for query in queries]
-        given = [text.removeprefix("<s>") for text in given] if given else None
-    return list(map(float, func(queries, given, _labels(asked=prompts == "none"))["rewards"]))
-
-
-def _verifiers(options: Options) -> list[Any]:
-    function = verifiers.make_reward(**options)
-    return [
-        function(
-            prompt=_chat("user", question),
-            completion=_chat("assistant", text),
-            answer=json.dumps(answer),
-            info={"task": task},
-        )
-        for task, answer, text, question in (case.row for case in CASES)
-    ]
-
-
-class Sample(NamedTuple):
-    """The fields of slime's ``Sample`` that a reward reads."""
-
-    prompt: Any
-    response: str
-    label: Any
-    metadata: dict[str, Any]
-
-
-def _slime(options: Options) -> list[Any]:
-    samples = [
-        Sample(q, text, json.dumps(answer), {"task": task})
-        for task, answer, text, q in (c.row for c in CASES)
-    ]
-    given: list[Any] = asyncio.run(slime.make_reward(**options)(None, samples))
-    return given
-
-
-def _nemo(options: Options) -> list[Any]:
-    logs = [
-        _chat("user", question) + _chat("assistant", text)
-        for question, text in zip(QUESTIONS, RESPONSES, strict=True)
-    ]
-    about = [{"task": task, "answer": answer} for task, answer in zip(TASKS, ANSWERS, strict=True)]
-    return list(map(float, nemo_rl.make_environment(**options).step(logs, about).rewards))
-
-
-def _gym(options: Options) -> list[Any]:
-    function = reasoning_gym.make_reward(**options)
-    return [
-        function(text, {"question": question, "answer": json.dumps(answer), "metadata": {"task": task}})
-        for task, answer, text, question in (case.row for case in CASES)
-    ]
-
-
-ADAPTERS: dict[str, Callable[[Options], list[Any]]] = {
-    "trl": _trl,
-    "verl": _verl,
-    "verl by keyword": _verl_by_keyword,
-    "verl, batched": _verl_batched,
-    **{
-        f"openrlhf {template} {prompts}": partial(_openrlhf, template=template, prompts=prompts)
-        for template in TEMPLATES
-        for prompts in ("wrapped", "questions", "none")
-        if (template, prompts) not in {("bare", "questions"), ("bare", "none")}
-    },
-    "verifiers": _verifiers,
-    "slime": _slime,
-    "nemo": _nemo,
-    "reasoning-gym": _gym,
-}
-
-
-@pytest.mark.parametrize("name", ADAPTERS)
+@pytest.mark.parametrize("name", DOORS)
 def test_adapters(name: str, alone: list[float | None], options: Options) -> None:
-    given = ADAPTERS[name](options)
-    if name.startswith(("openrlhf", "nemo")):  # single precision where torch is loaded
+    given = DOORS[name](ROWS, **options)
+    if name.startswith(SINGLE):
         _same([round(float(x), 6) for x in given], [None if x is None else round(x, 6) for x in alone])
     else:
         _same(given, alone)
@@ -319,8 +176,8 @@ def test_http_slime(live: Live, alone: list[float | None]) -> None:
 
 @pytest.mark.parametrize("prompts", [True, False])
 def test_http_openrlhf(live: Live, alone: list[float | None], prompts: bool) -> None:
-    queries, wrapped = _queries("chatml")
-    body = {"query": queries, "labels": _labels(asked=not prompts)} | (
+    sent, wrapped = queries(ROWS, "chatml")
+    body = {"query": sent, "labels": labels(ROWS, with_question=not prompts)} | (
         {"prompts": wrapped} if prompts else {}
     )
     status, answer = live.ask("/get_reward", body)
