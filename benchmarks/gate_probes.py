@@ -30,19 +30,15 @@ def _alignment(folder: Path) -> Probe:
 
 
 def _mazes(folder: Path) -> Probe:
-    from relfast_kernels.maze.plans import validate_plans
-
     from benchmarks.workloads_seqbench import mazes
-    from relfast.seqbench import Maze
-    from relfast.tasks.seqbench.actions import as_plan
+    from relfast.tasks.seqbench.machine import machine
+    from relfast.tasks.seqbench.maze import Fields
+    from relfast.tasks.seqbench.score import solve
 
     (row,) = mazes(1, 20, 20, 100, 4)
-    maze, plan = Maze.from_row(row), as_plan(row["completion"])
-    assert plan is not None
-    kinds, arguments = maze.encode(plan)
-    n = 500
-    plans = np.tile(kinds, n), np.tile(arguments, n), np.arange(n + 1, dtype=np.int64) * len(plan)
-    return Probe(lambda: validate_plans(maze.tables, *plans))
+    problem, n = solve(Fields.of(None, None, row)), 500
+    texts = [row["completion"].encode()] * n
+    return Probe(lambda: machine().judge(texts, [problem] * n))
 
 
 def _text_kernel(policy: str) -> Callable[[Path], Probe]:

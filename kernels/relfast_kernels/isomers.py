@@ -165,15 +165,9 @@ def _row_is_good(
 
 @kernel
 def next_isomers(
-    valences: Counts,
-    blocks: Bonds,
-    cursor: Counts,
-    matrix: Bonds,
-    free: Counts,
-    out: Bonds,
-    work: Bonds,
+    valences: Counts, blocks: Bonds, cursor: Counts, matrix: Bonds, free: Counts, out: Bonds, work: Bonds,
     places: Counts,
-) -> int:
+) -> int:  # fmt: skip
     """Write the next isomers to ``out`` and say how many; fewer than ``len(out)`` means there are no more.
 
     Parameters
@@ -238,17 +232,9 @@ def next_isomers(
 
 
 def _next(
-    valences: Any,
-    blocks: Any,
-    n: int,
-    cursor: Any,
-    matrix: Any,
-    free: Any,
-    out: Any,
-    chunk: int,
-    work: Any,
-    places: Any,
-) -> int:
+    valences: Any, blocks: Any, n: int, cursor: Any, matrix: Any, free: Any, out: Any, chunk: int, work:
+    Any, places: Any,
+) -> int:  # fmt: skip
     return next_isomers(
         carray(valences, n, np.int64),
         carray(blocks, n, np.int8),

@@ -1,7 +1,7 @@
 """What kernels and their callers both have to know: columns, bits, codes and sizes, each written down once.
 
 What concerns molecules, tags or mazes alone stands in their folders (`smiles.layouts`, `mcs.layouts`,
-`tags.columns`, `maze.columns`).
+`tags.layouts`, `maze.layouts`).
 
 Plain numbers and names: importing this loads neither numba nor numpy, so that callers which only hand memory
 to machine code (`relfast_kernels.compiled.native`) need nothing else of the kernels.

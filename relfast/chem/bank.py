@@ -11,6 +11,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +20,7 @@ import numpy.typing as npt
 from rdkit import rdBase
 from relfast_kernels.compiled.cache import Cache, user_cache
 from relfast_kernels.compiled.trust import UntrustedError
+from relfast_kernels.motif.layouts import MAX_ATOMS
 
 from relfast.chem.clean import parse_clean
 from relfast.chem.clean_text import MAX_CHARS
@@ -28,9 +30,6 @@ from relfast.errors import InputError
 
 BUILT_IN: Final = "rel_c2_molecules.smi.gz"
 """The molecules of the published REL-C2 records (ada-f/rel, MIT): 3,530 SMILES of 3,518 molecules."""
-
-MAX_HEAVY_ATOMS: Final = 100
-"""Larger molecules are left out: motif search is exponential, and the largest published one has 60."""
 
 MAX_MOLECULES: Final = 200_000
 """About 1 GB of molecules and fingerprints."""
@@ -60,9 +59,10 @@ class Bank:
     Attributes
     ----------
     molecules
-        Molecules with at least ``min_atoms`` and at most `MAX_HEAVY_ATOMS` heavy atoms.
+        Molecules with at least ``min_atoms`` heavy atoms that motifs can be sought in: at most `MAX_ATOMS`
+        (the largest published one has 60), bonds of the usual orders.
     n_unusable
-        Lines left out because they are no plain molecule of such a size.
+        Lines left out because they are no such molecule.
     """
 
     def __init__(self, lines: Iterable[str], min_atoms: int, source: str) -> None:
@@ -100,10 +100,11 @@ class Bank:
         if len(smiles) > MAX_CHARS:
             return None
         molecule, _ = parse_clean(smiles)
-        if molecule is None or not min_atoms <= molecule.heavy_atoms <= MAX_HEAVY_ATOMS:
+        if molecule is None or not min_atoms <= molecule.heavy_atoms <= MAX_ATOMS:
             return None
         # what is written as its key is flat already: no need to parse it again
-        return molecule if molecule.key == smiles else molecule.flat
+        flat = molecule if molecule.key == smiles else molecule.flat
+        return flat if flat is not None and packed(flat) is not None else None
 
     def __len__(self) -> int:
         return len(self.molecules)
@@ -211,9 +212,8 @@ def _lines(path: Path) -> Iterator[str]:
 # What RDKit has said of the molecules of a bank, kept on disk: to ask it anew takes 0.3 ms a molecule.
 
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _DIGEST: Final = 32
-_NONE: Final = -1
 
 
 class Kept(NamedTuple):
@@ -259,7 +259,7 @@ def _kept(arrays: Any) -> Kept:
     rows = arrays["rows"].astype(np.int32)
     starts, bonds = arrays["starts"].tolist(), arrays["bonds"].tolist()
     molecules = [
-        StoredMolecule(text, key, n_bonds, None if start == _NONE else Packed(rows, start))
+        StoredMolecule(text, key, n_bonds, Packed(rows, start))
         for text, key, n_bonds, start in zip(texts, keys, bonds, starts, strict=True)
     ]
     return Kept(molecules, int(arrays["n_unusable"]), arrays["prints"], arrays["counts"])
@@ -274,10 +274,8 @@ def write_kept(
     counts: npt.NDArray[np.int64],
 ) -> None:
     """Keep what is known of the molecules of a file; where that cannot be, it is not."""
-    known = [packed(molecule) for molecule in molecules]
-    rows = [np.empty(0, np.int32) if one is None else one.row for one in known]
-    ends = np.cumsum([len(row) for row in rows])
-    starts = [_NONE if one is None else int(end) - len(one.row) for one, end in zip(known, ends, strict=True)]
+    rows = [one.row for one in map(packed, molecules) if one is not None]
+    starts = [0, *accumulate(map(len, rows[:-1]))]
     arrays: dict[str, Any] = {
         "texts": _text([molecule.text for molecule in molecules]),
         "keys": _text([molecule.key for molecule in molecules]),

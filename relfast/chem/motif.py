@@ -20,9 +20,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from rdkit import Chem
-from rdkit.Chem import rdFMCS
 from relfast_kernels.compiled import native
-from relfast_kernels.motif.rows import (
+from relfast_kernels.motif.layouts import (
     ATOM_BONDS,
     ATOM_DEGREE,
     ATOM_SIZE,
@@ -34,7 +33,6 @@ from relfast_kernels.motif.rows import (
     MAX_ATOMS,
     MAX_DEGREE,
     MAX_MOTIFS,
-    MAX_QUERY_BONDS,
     PER_MOLECULE,
     RING_BOND,
     SECTION,
@@ -79,13 +77,9 @@ def largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int)
 
 def _largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motif | None:
     found = largest_motifs(molecules, min_atoms, max_steps)
-    if found is None:
-        places = motifs_by_rdkit(molecules, min_atoms, max_steps)
-        smiles, cut, is_everywhere = *_cut(molecules[0], places), False
-    elif found.masks:
-        smiles, cut, is_everywhere = _cut_once(found)
-    else:
+    if not found.masks:
         return None
+    smiles, cut, is_everywhere = _cut_once(found)
     if cut is None or not (is_everywhere or all(_contains(one, cut) for one in molecules)):
         return None
     return Motif(smiles, cut.heavy_atoms, cut.n_bonds)
@@ -160,7 +154,7 @@ class Packed(NamedTuple):
 
     @property
     def row(self) -> Rows:
-        """`relfast_kernels.motif.rows` says what stands there."""
+        """`relfast_kernels.motif.layouts` says what stands there."""
         n_atoms = int(self.buffer[self.start])
         return self.buffer[self.start : self.start + ATOMS + ATOM_SIZE * n_atoms]
 
@@ -173,10 +167,10 @@ class StoredMolecule(Molecule):
     text
         What it is parsed of.
     packed
-        It for the kernel that searches for motifs; None if that does not take it.
+        It for the kernel that searches for motifs.
     """
 
-    def __init__(self, text: str, key: str, n_bonds: int, packed: Packed | None) -> None:
+    def __init__(self, text: str, key: str, n_bonds: int, packed: Packed) -> None:
         self.text, self.packed = text, packed
         self.n_bonds = n_bonds
         self.__dict__["key"] = key
@@ -243,7 +237,7 @@ class Search(threading.local):
 def similar(
     prints: npt.NDArray[np.uint64], counts: Ints, index: int, lowest: float, highest: float
 ) -> tuple[Ints, npt.NDArray[np.float64]]:
-    """Where fingerprints are that are similar to one of them, and how similar: `relfast_kernels.similar`."""
+    """Where fingerprints are that are similar to one of them, and how similar (`relfast_kernels.motif`)."""
     n, words = prints.shape
     places, shares = np.empty(n, np.int64), np.empty(n)
     bounds = np.array((lowest, highest))
@@ -282,7 +276,7 @@ def _packed(molecule: Molecule) -> Packed | None:
 
 
 def row_of(molecule: Molecule) -> Rows | None:
-    """A molecule's row, as `relfast_kernels.motif.rows` has it; None where `packed` is None."""
+    """A molecule's row, as `relfast_kernels.motif.layouts` has it; None where `packed` is None."""
     mol, n = molecule.mol, molecule.n_atoms
     if not 0 < n <= MAX_ATOMS or not molecule.definite:
         return None
@@ -339,7 +333,7 @@ class Motifs(NamedTuple):
     masks
         Its bonds as bits, one number for each place (`place_of`): all places of all motifs, but for
         interchangeable leaves. Empty where the search was given up, all motifs are smaller than asked for,
-        or there are too many.
+        there are too many, or the kernel does not take a molecule.
     """
 
     query: Molecule
@@ -350,13 +344,13 @@ class Motifs(NamedTuple):
         return [place_of(self.query, mask) for mask in self.masks]
 
 
-def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motifs | None:
-    """The largest motifs of two or more molecules; None where the kernel does not take them."""
+def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motifs:
+    """The largest motifs of two or more molecules; none where the kernel does not take them."""
     n_bonds = [molecule.n_bonds for molecule in molecules]
     query = n_bonds.index(min(n_bonds))
     known = [row for row in map(packed, molecules) if row is not None]
-    if n_bonds[query] > MAX_QUERY_BONDS or len(known) < len(molecules):
-        return None
+    if n_bonds[query] > MAX_ATOMS or len(known) < len(molecules):
+        return Motifs(molecules[query], ())
     known.insert(0, known.pop(query))
     buffer = known[0].buffer
     if all(one.buffer is buffer for one in known):
@@ -377,81 +371,3 @@ def place_of(molecule: Molecule, mask: int) -> Place:
     pairs = [pair for at, pair in enumerate(_ends(molecule)) if mask >> at & 1]
     bonds = [molecule.mol.GetBondBetweenAtoms(*pair).GetIdx() for pair in pairs]
     return sorted({atom for pair in pairs for atom in pair}), bonds
-
-
-# The largest motif of molecules that the kernel does not take, by RDKit's search.
-
-
-FIRST_MOLECULES: Final = 8
-"""Molecules searched at first. A motif of some that all others contain is the motif of all, for it cannot
-grow with more molecules; this makes groups of 20 and more 1.2 to 1.7 times as fast."""
-
-STEPS_OF_OURS: Final = 200
-"""Steps of the kernel that RDKit takes as long for as for one of its own, at least."""
-
-
-class _StepLimit(rdFMCS.MCSProgress):  # type: ignore[misc]
-    """Stops a search after a number of steps, not of seconds: the same on every machine."""
-
-    def __init__(self, steps: int) -> None:
-        super().__init__()
-        self.left = steps
-
-    def __call__(self, _stat: Any, _parameters: Any) -> bool:
-        self.left -= 1
-        return self.left > 0
-
-
-def _search_by_rdkit(molecules: Sequence[Molecule], limit: _StepLimit) -> Any:
-    parameters = rdFMCS.MCSParameters()
-    parameters.MaximizeBonds = True
-    parameters.StoreAll = True
-    parameters.AtomTyper = rdFMCS.AtomCompare.CompareElements
-    parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
-    parameters.AtomCompareParameters.RingMatchesRingOnly = True
-    parameters.BondCompareParameters.RingMatchesRingOnly = True
-    parameters.BondCompareParameters.CompleteRingsOnly = True
-    parameters.Timeout = 0
-    parameters.ProgressCallback = limit
-    return rdFMCS.FindMCS([m.mol for m in molecules], parameters)
-
-
-def motifs_by_rdkit(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> list[Place]:
-    """Atoms and bonds of the first molecule: one place of each of the largest motifs.
-
-    Empty where they are smaller than ``min_atoms``, or the search took more than ``max_steps`` steps of the
-    kernel's.
-    """
-    chosen = list(molecules[:FIRST_MOLECULES])
-    others = list(molecules[FIRST_MOLECULES:])
-    limit = _StepLimit(max(1, max_steps // STEPS_OF_OURS))
-    while True:
-        result = _search_by_rdkit(chosen, limit)
-        patterns = list(result.degenerateSmartsQueryMolDict.values())
-        if result.canceled or limit.left <= 0 or result.numAtoms < min_atoms or not patterns:
-            return []
-        shared = [p for p in patterns if all(m.mol.HasSubstructMatch(p) for m in others)]
-        if shared:
-            # of some groups it tells patterns of which a ring is cut open, and no others
-            places = [_place(molecules[0], pattern) for pattern in shared]
-            return places if all(_has_whole_rings(molecules[0], bonds) for _, bonds in places) else []
-        lacking = next(m for m in others if not m.mol.HasSubstructMatch(patterns[0]))
-        others.remove(lacking)
-        chosen.append(lacking)
-
-
-def _place(molecule: Molecule, pattern: Any) -> Place:
-    atoms = list(molecule.mol.GetSubstructMatch(pattern))
-    bonds = [
-        molecule.mol.GetBondBetweenAtoms(atoms[b.GetBeginAtomIdx()], atoms[b.GetEndAtomIdx()]).GetIdx()
-        for b in pattern.GetBonds()
-    ]
-    return atoms, bonds
-
-
-def _has_whole_rings(molecule: Molecule, bonds: list[int]) -> bool:
-    """Whether each of these bonds that is in a ring is in a ring of them."""
-    part = Chem.PathToSubmol(molecule.mol, bonds)
-    Chem.FastFindRings(part)
-    in_ring = sum(bond.IsInRing() for bond in part.GetBonds())
-    return bool(in_ring == sum(molecule.mol.GetBondWithIdx(bond).IsInRing() for bond in bonds))

@@ -3,7 +3,7 @@
 A kernel reads a SMILES into a graph with a canonical code, aromatic bonds as RDKit perceives them, and
 equal codes are the same molecule exactly where RDKit, asked whether each is a substructure of the
 other, says so. Of the molecules that models write 99 in 100 are read; what is not is listed in
-`relfast_kernels.smiles.plain` and left to RDKit, and `SmilesTable.learn` then tells the kernel the answer.
+`relfast_kernels.smiles.parser` and left to RDKit, and `SmilesTable.learn` then tells the kernel the answer.
 The kernel is used only where its machine code has been compiled (`relfast_kernels.compiled.native`); without
 it RDKit does everything, with the same results.
 """
@@ -18,7 +18,6 @@ import sys
 import threading
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
@@ -40,6 +39,7 @@ from relfast_kernels.smiles.layouts import (
     RESULT_COLUMNS,
     SEVERAL_FRAGMENTS,
     SIZE_COLUMNS,
+    TABLE_PARTS,
     TEXT_COLUMNS,
     TOO_LONG,
     TRUE_POSITIVES,
@@ -59,16 +59,9 @@ MAX_CANONICAL: Final = 1_000
 """Longest text by RDKit that is worth a try: graphs of 60 atoms take 200 characters at most."""
 
 
-def zeros_at(n_bytes: int, keep: list[object]) -> ctypes.c_void_p:
-    """The address of zeros that take no memory until they are written over (ctypes' own would be written at
-    once), as functions take it without ado; they are there as long as ``keep``."""
-    held = lazy_memory(n_bytes)
-    keep.append(held)
-    return ctypes.c_void_p(ctypes.addressof(held))
-
-
 def lazy_memory(n_bytes: int, *, large_pages: bool = False) -> ctypes.Array[ctypes.c_char]:
-    """Such zeros themselves; in pages of 2 MB, if the system has them, where much is going to be touched."""
+    """Zeros that take no memory until they are written over (ctypes' own would be written at once); in pages
+    of 2 MB, if the system has them, where much is going to be touched."""
     # private: a process that is forked has a table of its own
     memory = mmap.mmap(-1, n_bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if large_pages and hasattr(mmap, "MADV_HUGEPAGE"):
@@ -176,7 +169,7 @@ class _Space:
             ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_void_p()), self.texts,
             self.n_bytes, self.sizes, self.size, self.strict,
             ctypes.c_void_p(classes_at), ctypes.c_void_p(classes_at + 8 * n_texts), self.size_texts,
-            ctypes.c_void_p(at), self.kept,
+            ctypes.c_void_p(at), self.kept, ctypes.c_int64(KEPT_NUMBERS),
         )  # fmt: skip
 
 
@@ -198,24 +191,23 @@ class SmilesTable:
         self._match, self._learn = functions["match"].__wrapped__, functions["learn"]  # type: ignore[attr-defined]
         self._spaces: list[_Space] = []
         self._code, self._fingerprint = functions["code"], functions["fingerprint"]
-        self._memory: list[object] = []
-        zeros = partial(zeros_at, keep=self._memory)
-        self._graph, self._work = zeros(8 * GRAPH_SIZE), zeros(8 * WORK_SIZE)
-        n_texts, n_codes, n_bytes = map(ctypes.c_int64, (CACHED_TEXTS, CACHED_CODES, CACHED_BYTES))
-        self._table = (
-            zeros(4 * 2 * CACHED_TEXTS),
-            zeros(8 * TEXT_COLUMNS * CACHED_TEXTS),
-            zeros(CACHED_BYTES),
-            n_texts,
-            n_bytes,
-            zeros(4 * 2 * CACHED_CODES),
-            zeros(8 * CODE_COLUMNS * CACHED_CODES),
-            zeros(CACHED_BYTES),
-            n_codes,
-            n_bytes,
-            zeros(8 * N_COUNTERS),
+        self._memory = [
+            lazy_memory(n_bytes)
+            for n_bytes in (
+                4 * 2 * CACHED_TEXTS,
+                8 * TEXT_COLUMNS * CACHED_TEXTS,
+                CACHED_BYTES,
+                4 * 2 * CACHED_CODES,
+                8 * CODE_COLUMNS * CACHED_CODES,
+                CACHED_BYTES,
+                8 * N_COUNTERS,
+                8 * GRAPH_SIZE,
+                8 * WORK_SIZE,
+            )
+        ]
+        self._table = (ctypes.c_int64 * TABLE_PARTS)(
+            *map(ctypes.addressof, self._memory), CACHED_TEXTS, CACHED_BYTES, CACHED_CODES, CACHED_BYTES
         )
-        self._call_space = (ctypes.c_int64(KEPT_NUMBERS), *self._table, self._graph, self._work)
 
     def match(self, records: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> list[Match]:
         """Hold predictions against gold, for many records (gold, predictions)."""
@@ -303,7 +295,7 @@ class SmilesTable:
         space.texts.value, space.n_bytes.value, space.sizes.value = texts, n_bytes, sizes
         space.size.value, space.size_texts.value, space.strict.value = n, n_texts, strict
         space.kept.value = kept
-        status = self._match(*space.arguments, *self._call_space)
+        status = self._match(*space.arguments, self._table)
         found: list[int] = space.told[: RESULT_COLUMNS * n]
         if classes:
             found += space.told[space.classes : space.classes + n_texts]
@@ -315,7 +307,7 @@ class SmilesTable:
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
         """Remember what RDKit said of a text: the code of its molecule, empty for no molecule."""
         data = text.encode("utf-8", "surrogatepass")
-        self._learn(data, len(data), code, len(code), fingerprint, *self._table)
+        self._learn(data, len(data), code, len(code), fingerprint, self._table)
 
     def code_of(self, text: str, *, by_rdkit: bool) -> bytes | None:
         """The canonical code of a molecule, None for one that the kernel cannot read.
@@ -326,14 +318,14 @@ class SmilesTable:
         if not 0 < len(text) <= MAX_SMILES or not text.isascii():
             return None
         code = ctypes.create_string_buffer(2 * MAX_CODE)
-        length = self._code(text.encode(), len(text), by_rdkit, code, self._graph, self._work)
+        length = self._code(text.encode(), len(text), by_rdkit, code, self._table)
         return code.raw[:length] if length > 0 else None
 
     def fingerprint_of(self, text: str) -> int | None:
         """The fingerprint of the graph that a SMILES by RDKit describes, None if it cannot be read."""
         if not 0 < len(text) <= MAX_CANONICAL or not text.isascii():
             return None
-        fingerprint = self._fingerprint(text.encode(), len(text), self._graph)
+        fingerprint = self._fingerprint(text.encode(), len(text), self._table)
         return fingerprint if fingerprint >= 0 else None
 
 

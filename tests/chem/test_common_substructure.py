@@ -19,9 +19,9 @@ from rdkit import Chem
 from rdkit.Chem import rdFMCS
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.mcs import state as states
+from relfast_kernels.mcs import layouts as states
 from relfast_kernels.mcs.packed import N_BONDS, PACKED_SIZE, pack
-from relfast_kernels.mcs.roots import largest_common as search
+from relfast_kernels.mcs.search import largest_common as search
 from relfast_kernels.smiles import layouts
 from seeds import fresh, rounds, share
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from molecular_graphs import graphs
 from naive_mcs import largest_common as naive_largest_common
 from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.mcs import state as states
+from relfast_kernels.mcs import layouts as states
 from relfast_kernels.mcs.packed import PACKED_SIZE, pack
-from relfast_kernels.mcs.roots import largest_common
+from relfast_kernels.mcs.search import largest_common
 from relfast_kernels.smiles import layouts
 
 STATE = np.zeros(states.STATE_SIZE, np.int64)

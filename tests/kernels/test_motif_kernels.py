@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from molecular_graphs import graphs
 from naive_mcs import largest_motifs as naive_largest_motifs
 from rdkit import DataStructs
-from relfast_kernels.motif import rows as layout
+from relfast_kernels.motif import layouts as layout
+from relfast_kernels.motif.entries import similar
 from relfast_kernels.motif.grow import largest_motifs
-from relfast_kernels.motif.known import MAX_BITS
-from relfast_kernels.similar import similar
 
 EXAMPLES: Final = 20
 ENOUGH: Final = 1_000_000
@@ -68,13 +67,6 @@ def search(
     return (int(found[layout.FOUND_BONDS]), int(found[layout.FOUND_ATOMS])), parts
 
 
-def with_crowd(graph: nx.Graph) -> nx.Graph:
-    """A graph with so many lone atoms beside it that its atoms are too many for bits."""
-    crowded = graph.copy()
-    crowded.add_nodes_from(range(len(graph), MAX_BITS + 2), element="X")
-    return crowded
-
-
 def alike(one: nx.Graph, other: nx.Graph) -> bool:
     return bool(
         nx.is_isomorphic(
@@ -100,17 +92,6 @@ def test_what_brute_force_finds(group: list[nx.Graph]) -> None:
     assert found[0] == size
     assert len({frozenset(map(frozenset, part.edges)) for part in found[1]}) == len(found[1])
     assert same_kinds(found[1], naive)
-
-
-@settings(max_examples=EXAMPLES // 4, deadline=None)
-@given(group=st.lists(graphs(12), min_size=2, max_size=4), data=st.data())
-def test_molecules_too_large_for_bits_are_placed_in_alike(group: list[nx.Graph], data: st.DataObject) -> None:
-    crowded = [with_crowd(one) if data.draw(st.booleans()) else one for one in group[1:]]
-    found, again = search(group), search([group[0], *crowded])
-    assert found is not None
-    assert again is not None
-    assert found[0] == again[0]
-    assert same_kinds(found[1], again[1])
 
 
 def test_a_bound_of_atoms_leaves_smaller_ones_out() -> None:

@@ -9,20 +9,36 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.smiles import layouts, lists, plain
+from relfast_kernels.smiles import layouts, lists, parser
 from relfast_kernels.smiles import table as tables
 from relfast_kernels.smiles.layouts import INVALID
 
 from relfast.chem import smiles_table as relfast_table
 
-GRAPH = np.zeros(layouts.GRAPH_SIZE, np.int64)
-WORK = np.zeros(layouts.WORK_SIZE, np.int64)
+
+def new_table(max_texts: int, text_bytes: int, max_codes: int, code_bytes: int) -> tables.Table:
+    """An empty table for so many texts and molecules (powers of two), which take so many bytes."""
+    return tables.Table(
+        np.zeros(2 * max_texts, np.int32),
+        np.zeros(max_texts * layouts.TEXT_COLUMNS, np.int64),
+        np.zeros(text_bytes, np.uint8),
+        np.zeros(2 * max_codes, np.int32),
+        np.zeros(max_codes * layouts.CODE_COLUMNS, np.int64),
+        np.zeros(code_bytes, np.uint8),
+        np.zeros(layouts.N_COUNTERS, np.int64),
+        np.zeros(layouts.GRAPH_SIZE, np.int64),
+        np.zeros(layouts.WORK_SIZE, np.int64),
+    )
+
+
+TABLE = new_table(1, 16, 4, 4 * layouts.MAX_CODE)
+GRAPH = TABLE.graph
 
 
 def code_of(text: str, *, by_rdkit: bool = False) -> bytes | int:
     code = np.zeros(2 * layouts.MAX_CODE, np.uint8)
     data = np.frombuffer(text.encode(), np.uint8)
-    length = tables.code_of(data, by_rdkit, code, GRAPH, WORK)
+    length = tables.code_of(data, by_rdkit, code, TABLE)
     return code[:length].tobytes() if length > 0 else length
 
 
@@ -59,7 +75,7 @@ def test_ways_of_writing_that_are_left_to_rdkit() -> None:
 
 def bonds(text: str) -> list[int]:
     """The orders of a molecule's bonds, sorted."""
-    n = plain.read_plain(np.frombuffer(text.encode(), np.uint8), 0, len(text), GRAPH)
+    n = parser.read_plain(np.frombuffer(text.encode(), np.uint8), 0, len(text), GRAPH)
     found = []
     for atom in range(n):
         start = layouts.BONDS + layouts.MAX_DEGREE * atom
@@ -93,7 +109,7 @@ def match(
         np.zeros(n, np.int64),
         results,
         memory,
-        *table,
+        table,
     )
     wanted = [layouts.TRUE_POSITIVES, layouts.VOTE, layouts.DECIDED]
     return results.reshape(-1, layouts.RESULT_COLUMNS)[:, wanted].tolist()  # type: ignore[no-any-return]
@@ -134,8 +150,8 @@ def test_golds_that_are_kept_give_what_they_did(
     records: list[tuple[list[str], list[str]]], size: int, strict: bool
 ) -> None:
     """One memory through many calls, while the table is emptied now and then."""
-    table = tables.new_table(size, 16 * size, 4 * size, 4 * layouts.MAX_CODE + 64 * size)
-    other = tables.new_table(size, 16 * size, 4 * size, 4 * layouts.MAX_CODE + 64 * size)
+    table = new_table(size, 16 * size, 4 * size, 4 * layouts.MAX_CODE + 64 * size)
+    other = new_table(size, 16 * size, 4 * size, 4 * layouts.MAX_CODE + 64 * size)
     memory = np.zeros(1_000, np.int64)
     known: dict[tuple[str, ...], int] = {}
     for _ in range(3):

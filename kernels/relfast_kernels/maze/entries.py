@@ -8,7 +8,9 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import carray, kernel, pointer
 from relfast_kernels.layouts import ITEM_COLUMNS
-from relfast_kernels.maze.columns import (
+from relfast_kernels.maze.growth import PLACING, join, place
+from relfast_kernels.maze.judge import settle
+from relfast_kernels.maze.layouts import (
     DESK_COLUMNS,
     DESK_ITEMS,
     DESK_ITEMS_SIZE,
@@ -24,38 +26,29 @@ from relfast_kernels.maze.columns import (
     N_RATIOS,
     SIZE,
 )
-from relfast_kernels.maze.growth import PLACING, join, place
-from relfast_kernels.maze.judge import first_violations
-from relfast_kernels.maze.packed import settle, unpack
-from relfast_kernels.maze.plans import find_plan
-from relfast_kernels.maze.reading import read_response
+from relfast_kernels.maze.problem import unpack
+from relfast_kernels.maze.reading import Desk, read_response
+from relfast_kernels.maze.search import Work, find_plan
 from relfast_kernels.text.plans import scan
 
 
 @kernel
-def _items(about: Any) -> Any:
+def _desk(address: Any) -> Desk:
+    about = carray(address, DESK_COLUMNS, np.int64)
     rows = about[DESK_ITEMS_SIZE] // 2
-    return carray(pointer(about[DESK_ITEMS]), (2, rows, ITEM_COLUMNS), np.int32)
-
-
-@kernel
-def _numbers(about: Any) -> Any:
-    return carray(pointer(about[DESK_NUMBERS]), about[DESK_NUMBERS_SIZE], np.int32)
-
-
-@kernel
-def _pairs(about: Any) -> Any:
-    return carray(pointer(about[DESK_PAIRS]), (MAX_PAIRS, 2), np.int64)
-
-
-@kernel
-def _spare(about: Any) -> Any:
-    return carray(pointer(about[DESK_TEXT]), about[DESK_TEXT_SIZE], np.uint8)
+    return Desk(
+        carray(pointer(about[DESK_TEXT]), about[DESK_TEXT_SIZE], np.uint8),
+        carray(pointer(about[DESK_ITEMS]), (2, rows, ITEM_COLUMNS), np.int32),
+        Work(
+            carray(pointer(about[DESK_NUMBERS]), about[DESK_NUMBERS_SIZE], np.int32),
+            carray(pointer(about[DESK_PAIRS]), (MAX_PAIRS, 2), np.int64),
+        ),
+        carray(pointer(about[DESK_SPAN]), (1, 3), np.int64),
+    )
 
 
 def _settle(problem: Any, size: int, desk: Any) -> int:
-    about = carray(desk, DESK_COLUMNS, np.int64)
-    return 1 if settle(carray(problem, size, np.int32), _numbers(about), _pairs(about)) else 0
+    return 1 if settle(carray(problem, size, np.int32), _desk(desk).work) else 0
 
 
 def _judge(
@@ -63,20 +56,18 @@ def _judge(
 ) -> int:
     """Judge responses ``start`` to ``n``; how many are done, fewer than ``n`` where one wants more work
     space."""
-    about = carray(desk, DESK_COLUMNS, np.int64)
-    items, numbers, pairs, spare = _items(about), _numbers(about), _pairs(about), _spare(about)
+    space = _desk(desk)
     at, lengths, of_mazes = (
         carray(texts, n, np.int64),
         carray(sizes, n, np.int64),
         carray(problems, n, np.int64),
     )
     said, shares = carray(found, (n, FOUND_COLUMNS), np.int64), carray(ratios, (n, N_RATIOS), np.float64)
-    span = carray(pointer(about[DESK_SPAN]), (1, 3), np.int64)
     for row in range(start, n):
         header = carray(pointer(of_mazes[row]), HEADER, np.int32)
-        problem = carray(pointer(of_mazes[row]), int(header[SIZE]), np.int32)
+        problem = unpack(carray(pointer(of_mazes[row]), int(header[SIZE]), np.int32))
         text = carray(pointer(at[row]), lengths[row], np.uint8)
-        if not read_response(text, problem, how, spare, items, numbers, pairs, span, said[row], shares[row]):
+        if not read_response(text, problem, how, space, said[row], shares[row]):
             return row
     return n
 
@@ -84,8 +75,7 @@ def _judge(
 def _scan(text: Any, size: int, spans: Any, n_spans: int, result: Any, desk: Any) -> int:
     """All plans of a text, which has as many bytes again behind it; how many there are. ``result`` has the
     number of items of the last one, which stand in the second half of the items."""
-    about = carray(desk, DESK_COLUMNS, np.int64)
-    items = _items(about)
+    items = _desk(desk).items
     n_items, n_plans = scan(
         carray(text, 2 * size, np.uint8), 0, size, items[0], items[1], carray(spans, (n_spans, 3), np.int64)
     )
@@ -95,36 +85,11 @@ def _scan(text: Any, size: int, spans: Any, n_spans: int, result: Any, desk: Any
 
 def _solve(problem: Any, size: int, numbers: Any, n: int, pairs: Any, plan: Any, told: Any) -> int:
     """The length of a maze's shortest plan; ``told`` has whether it is unique."""
-    maze, _, _, _, _ = unpack(carray(problem, size, np.int32))
-    length, unique = find_plan(
-        maze,
-        carray(numbers, n, np.int32),
-        carray(pairs, (MAX_PAIRS, 2), np.int64),
-        carray(plan, (2, n), np.int32),
-    )
+    work = Work(carray(numbers, n, np.int32), carray(pairs, (MAX_PAIRS, 2), np.int64))
+    maze = unpack(carray(problem, size, np.int32)).maze
+    length, unique = find_plan(maze, work, carray(plan, (2, n), np.int32))
     carray(told, 1, np.int64)[0] = 1 if unique else 0
     return length
-
-
-def _validate(
-    problem: Any, size: int, kinds: Any, arguments: Any, n: int, offsets: Any, n_plans: int, found: Any,
-    state: Any,
-) -> int:  # fmt: skip
-    """The first violations of plans in a maze and where they are. ``state`` is a zero a door and a key."""
-    maze, _, _, _, _ = unpack(carray(problem, size, np.int32))
-    n_doors, n_keys = len(maze.door_keys), len(maze.key_rooms)
-    told, numbers = carray(found, (2, n_plans), np.int32), carray(state, n_doors + n_keys, np.int32)
-    first_violations(
-        maze,
-        carray(kinds, n, np.int32),
-        carray(arguments, n, np.int32),
-        carray(offsets, n_plans + 1, np.int64),
-        told[0],
-        told[1],
-        numbers[:n_doors],
-        numbers[n_doors:],
-    )
-    return 0
 
 
 def _tree(
@@ -156,7 +121,6 @@ def _rewind(
 
 ENTRIES = {
     "solve": (_solve, "pipippp"),
-    "validate": (_validate, "pippipipp"),
     "tree": (_tree, "pipipipi"),
     "rewind": (_rewind, "pipiiiipippp"),
     "settle": (_settle, "pip"),

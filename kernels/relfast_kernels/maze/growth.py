@@ -5,7 +5,7 @@ Chance comes in as arrays of uniform draws, so that a maze is a pure function of
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,9 +49,11 @@ def spanning_tree(edges: NDArray[np.int32], order: NDArray[np.int64], n_rooms: i
 
     Returns indices of edges (int32), in the order of joining; rooms - 1 of them if the grid is connected.
     """
+    from relfast_kernels.compiled import native
+
     edges, order = np.ascontiguousarray(edges, np.int32), np.ascontiguousarray(order, np.int64)
     above, chosen = np.empty(n_rooms, np.int32), np.empty(max(n_rooms - 1, 0), np.int32)
-    n = _functions()["tree"](
+    n = native.functions("maze")["tree"](
         edges.ctypes.data, len(edges), order.ctypes.data, len(order), above.ctypes.data, n_rooms,
         chosen.ctypes.data, len(chosen),
     )  # fmt: skip
@@ -198,18 +200,14 @@ def rewind(
         ``moves`` is 0 if these draws lead nowhere. ``points`` (n_doors + 2, int32): goal, keys, start.
         ``doors`` (n_doors × 2, int32): rooms on the key's and on the goal's side.
     """
+    from relfast_kernels.compiled import native
+
     n_rooms = len(first_edge) - 1
     points, doors = np.empty(n_doors + 2, np.int32), np.empty((n_doors, 2), np.int32)
     work = np.empty((PLACING, n_rooms), np.int32)
     first_edge, neighbors, draws = map(np.ascontiguousarray, (first_edge, neighbors, draws))
-    moves = _functions()["rewind"](
+    moves = native.functions("maze")["rewind"](
         first_edge.ctypes.data, n_rooms, neighbors.ctypes.data, len(neighbors), n_doors, fewest, most,
         draws.ctypes.data, len(draws), points.ctypes.data, doors.ctypes.data, work.ctypes.data,
     )  # fmt: skip
     return moves, points, doors
-
-
-def _functions() -> Any:
-    from relfast_kernels.compiled import native
-
-    return native.functions("maze")

@@ -6,6 +6,8 @@ PICK_UP and USE, 0 for the rescue of the right person; -1 for anything that the 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,28 +36,35 @@ from relfast_kernels.layouts import (
     START,
     TOO_LARGE,
     UNLOCK,
+    UNSOLVABLE,
     USE,
     WRONG_KEY,
     WRONG_RESCUE,
     WRONG_START,
 )
-from relfast_kernels.maze.columns import (
+from relfast_kernels.maze.layouts import (
+    BEST,
     EXACT,
     F1,
     GIVEN_UP,
+    GOLD_IS_BEST,
     LEGAL_RATIO,
+    MAX_PAIRS,
     N_ACTIONS,
+    N_DISTINCT,
+    N_GOLD,
     NO_ROOM,
     OPTIMAL,
     PRECISION,
     PROGRESS,
     RECALL,
+    SHORTEST,
     VIOLATION,
     VIOLATION_INDEX,
     WALK_SCORE,
 )
-from relfast_kernels.maze.search import remaining
-from relfast_kernels.maze.tables import GoldTables, MazeTables, NameTables
+from relfast_kernels.maze.problem import MazeTables, NameTables, Problem, fill_slots, unpack
+from relfast_kernels.maze.search import Work, remaining, shortest
 
 
 @kernel
@@ -80,13 +89,11 @@ def first_violation(
     arguments: NDArray[np.int32],
     opened: NDArray[np.int32],
     held: NDArray[np.int32],
-    stamp: int,
 ) -> tuple[int, int, int, int]:
     """Code and index of the first violation (LEGAL and -1 for a plan from start to rescue); where the agent
     then is, and the key in use (or NO_KEY).
 
-    ``opened`` (doors) and ``held`` (keys) are scratch: an entry equal to ``stamp``, which must be new at
-    each call, says opened or held; so nothing has to be cleared between plans.
+    ``opened`` (doors) and ``held`` (keys) are zeros at first, and 1 afterwards for those opened and held.
     """
     n_actions = len(kinds)
     room = maze.start
@@ -106,24 +113,24 @@ def first_violation(
             if edge < 0:
                 return NOT_ADJACENT, index, room, used
             door = maze.doors[edge]
-            if door != NO_DOOR and opened[door] != stamp:
+            if door != NO_DOOR and not opened[door]:
                 return DOOR_LOCKED, index, room, used
             room = argument
         elif kind == PICK_UP:
-            if argument < 0 or maze.key_rooms[argument] != room or held[argument] == stamp:
+            if argument < 0 or maze.key_rooms[argument] != room or held[argument]:
                 return KEY_NOT_HERE, index, room, used
-            held[argument] = stamp
+            held[argument] = 1
         elif kind == USE:
-            if argument < 0 or held[argument] != stamp:
+            if argument < 0 or not held[argument]:
                 return KEY_NOT_HELD, index, room, used
         elif kind == UNLOCK:
             edge = _edge(maze, room, argument)
-            if edge < 0 or maze.doors[edge] == NO_DOOR or opened[maze.doors[edge]] == stamp:
+            if edge < 0 or maze.doors[edge] == NO_DOOR or opened[maze.doors[edge]]:
                 return NO_SUCH_DOOR, index, room, used
             door = maze.doors[edge]
             if used == NO_KEY or maze.door_keys[door] != used:
                 return WRONG_KEY, index, room, used
-            opened[door] = stamp
+            opened[door] = 1
         elif kind == RESCUE:
             if argument != 0 or room != maze.goal:
                 return WRONG_RESCUE, index, room, used
@@ -132,25 +139,6 @@ def first_violation(
     if not rescued:
         return NO_RESCUE, n_actions, room, used
     return LEGAL, -1, room, used
-
-
-@kernel
-def first_violations(
-    maze: MazeTables,
-    kinds: NDArray[np.int32],
-    arguments: NDArray[np.int32],
-    offsets: NDArray[np.int64],
-    violations: NDArray[np.int32],
-    indices: NDArray[np.int32],
-    opened: NDArray[np.int32],
-    held: NDArray[np.int32],
-) -> None:
-    """`first_violation` of each plan ``offsets[i]:offsets[i+1]``; ``opened`` and ``held`` are zeros."""
-    for plan in range(len(violations)):
-        low, high = offsets[plan], offsets[plan + 1]
-        violations[plan], indices[plan], _, _ = first_violation(
-            maze, kinds[low:high], arguments[low:high], opened, held, plan + 1
-        )
 
 
 @kernel
@@ -215,37 +203,21 @@ def progress_score(best: int, n_actions: int, n_legal: int, rest: int) -> float:
 
 @kernel
 def judge_plan(
-    maze: MazeTables,
-    names: NameTables,
-    gold: GoldTables,
-    best: int,
-    gold_is_best: bool,
-    follow: bool,
-    text: NDArray[np.uint8],
-    items: NDArray[np.int32],
-    numbers: NDArray[np.int32],
-    pairs: NDArray[np.int64],
-    found: NDArray[np.int64],
-    ratios: NDArray[np.float64],
+    problem: Problem, follow: bool, text: Any, items: Any, work: Work, found: Any, ratios: Any
 ) -> bool:
     """Hold a plan against its maze and its gold; False where there is no room for that.
 
     Parameters
     ----------
-    best
-        Actions of the shortest plan.
-    gold_is_best
-        Whether gold is such a plan.
     follow
         Whether to search for the way on where a plan breaks off; else such a plan's ``walk_score`` is 0.
     text, items
         What `relfast_kernels.text.plans.scan` took, and the items of the plan that it found.
-    numbers, pairs
-        Work space of `relfast_kernels.maze.search.shortest`.
     found, ratios
-        Rows of `relfast_kernels.maze.columns`, filled in. They come in as zeros, which is what a
+        Rows of `relfast_kernels.maze.layouts`, filled in. They come in as zeros, which is what a
         text without a plan keeps.
     """
+    maze, names, gold, best = problem.maze, problem.names, problem.gold, problem.best
     n_actions = len(items)
     if n_actions == 0:
         return True
@@ -253,6 +225,7 @@ def judge_plan(
     n_keys, n_doors = len(maze.key_rooms), len(maze.door_keys)
     n_left, n_gold = len(gold.counts), len(gold.codes)
     used_up = n_doors + n_keys + n_left + 2 * n_actions
+    numbers = work.numbers
     if len(numbers) < used_up:
         return False
     opened, held = numbers[:n_doors], numbers[n_doors : n_doors + n_keys]
@@ -293,7 +266,7 @@ def judge_plan(
         if place >= 0 and left[place] > 0:
             left[place] -= 1
             overlap += 1
-    violation, index, room, used = first_violation(maze, kinds, arguments, opened, held, 1)
+    violation, index, room, used = first_violation(maze, kinds, arguments, opened, held)
     found[VIOLATION] = violation
     found[VIOLATION_INDEX] = index
     found[N_ACTIONS] = n_actions
@@ -312,10 +285,70 @@ def judge_plan(
     elif follow and index > 1:
         # an optimal gold's states have no need of a search
         rest = best - index
-        if not (gold_is_best and prefix >= index):
-            rest = remaining(maze, room, used, opened, held, 1, numbers[used_up:], pairs)
+        if not (problem.gold_is_best and prefix >= index):
+            rest = remaining(maze, room, used, opened, held, Work(numbers[used_up:], work.pairs))
             if rest == NO_ROOM:
                 return False
             found[GIVEN_UP] = rest == TOO_LARGE
         ratios[WALK_SCORE] = progress_score(best, n_actions, index, rest)
+    return True
+
+
+@kernel
+def _sort(values: NDArray[np.int32], n: int) -> None:
+    """Shell's sort, in place."""
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for at in range(gap, n):
+            value = values[at]
+            to = at
+            while to >= gap and values[to - gap] > value:
+                values[to] = values[to - gap]
+                to -= gap
+            values[to] = value
+        gap //= 3
+
+
+@kernel
+def settle(problem: NDArray[np.int32], work: Work) -> bool:
+    """Fill in what a problem's maker leaves; False where the work space does not suffice."""
+    n_gold = int(problem[N_GOLD])
+    problem[N_DISTINCT] = n_gold  # as long as the room for them
+    maze, names, gold, _, _, _ = unpack(problem)
+    kinds, arguments, numbers = gold.kinds, gold.arguments, work.numbers
+    n_keys, n_doors = len(maze.key_rooms), len(maze.door_keys)
+    if len(numbers) < n_keys + n_doors:
+        return False
+    held, opened = numbers[:n_keys], numbers[n_keys : n_keys + n_doors]
+    held[:] = 0
+    found = shortest(maze, held, MAX_PAIRS, Work(numbers[n_keys:], work.pairs))
+    if found.length == NO_ROOM:
+        return False
+    fill_slots(names.text, names.ends, names.slots)
+    for index in range(n_gold):
+        code = step_code(kinds[index], arguments[index])
+        gold.codes[index] = code
+        gold.distinct[index] = code
+    _sort(gold.distinct, n_gold)
+    n_distinct = 0
+    for index in range(n_gold):
+        code = int(gold.distinct[index])
+        if n_distinct > 0 and gold.distinct[n_distinct - 1] == code:
+            gold.counts[n_distinct - 1] += 1
+        else:
+            gold.distinct[n_distinct] = code
+            gold.counts[n_distinct] = 1
+            n_distinct += 1
+    for index in range(n_gold):
+        gold.places[index] = _search(gold.distinct[:n_distinct], gold.codes[index])
+    held[:] = 0
+    opened[:] = 0
+    violation, _, _, _ = first_violation(maze, kinds, arguments, opened, held)
+    solved = found.length > UNSOLVABLE
+    problem[N_DISTINCT] = n_distinct
+    problem[SHORTEST] = found.length
+    problem[BEST] = found.length if solved else n_gold
+    problem[GOLD_IS_BEST] = violation == LEGAL and found.length == n_gold
     return True

@@ -17,10 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import NO_DOOR, NO_KEY, TOO_LARGE, UNSOLVABLE
-from relfast_kernels.maze.columns import NO_ROOM
-from relfast_kernels.maze.part import Part, mark_needed, part_size, select, walk_tree
-from relfast_kernels.maze.tables import MazeTables
+from relfast_kernels.layouts import (
+    MOVE,
+    NO_DOOR,
+    NO_KEY,
+    PICK_UP,
+    RESCUE,
+    START,
+    TOO_LARGE,
+    UNLOCK,
+    UNSOLVABLE,
+    USE,
+)
+from relfast_kernels.maze.layouts import HEADER, MAX_PAIRS, NO_ROOM, header_of
+from relfast_kernels.maze.problem import MazeTables
 
 MAX_SWITCHES: Final = 60
 """Doors, and keys, that a search keeps apart (bits of an int64; published mazes have at most 8)."""
@@ -36,6 +46,139 @@ _FEW_PAIRS: Final = 32
 
 _STATE_NUMBERS: Final = 6
 """Of a state: depth, the state before, whether several ways lead to it, and its places in three buckets."""
+
+
+class Work(NamedTuple):
+    """Where a search does its work: int32 ``numbers``, and ``pairs`` (int64, MAX_PAIRS × 2)."""
+
+    numbers: NDArray[np.int32]
+    pairs: NDArray[np.int64]
+
+
+@kernel
+def walk_tree(maze: MazeTables, parents: NDArray[np.int32], queue: NDArray[np.int32]) -> bool:
+    """Parents of all rooms connected with the start, locked doors ignored; False if there is a cycle.
+
+    ``parents`` (rooms, int32) receives the next room towards the start, the start itself for the start,
+    -1 for rooms elsewhere. ``queue`` (rooms, int32) is work space.
+    """
+    parents[:] = -1
+    parents[maze.start] = maze.start
+    queue[0] = maze.start
+    head, tail = 0, 1
+    while head < tail:
+        room = queue[head]
+        head += 1
+        for edge in range(maze.first_edge[room], maze.first_edge[room + 1]):
+            behind = maze.neighbors[edge]
+            if parents[behind] < 0:
+                parents[behind] = room
+                queue[tail] = behind
+                tail += 1
+            elif parents[room] != behind:
+                return False
+    return True
+
+
+@kernel
+def mark_needed(
+    maze: MazeTables,
+    parents: NDArray[np.int32],
+    alive: NDArray[np.int32],
+    needed: NDArray[np.int32],
+    pending: NDArray[np.int32],
+) -> bool:
+    """In a tree: rooms on the way to the goal and to each needed key, and these keys.
+
+    Returns False where something needed cannot be had. ``pending`` (keys + 1) is work space.
+    """
+    pending[0] = maze.goal
+    n_pending = 1
+    alive[maze.start] = 1
+    while n_pending:
+        n_pending -= 1
+        room = pending[n_pending]
+        if parents[room] < 0:
+            return False
+        while not alive[room]:
+            alive[room] = 1
+            parent = parents[room]
+            for edge in range(maze.first_edge[room], maze.first_edge[room + 1]):
+                if maze.neighbors[edge] == parent and maze.doors[edge] != NO_DOOR:
+                    key = maze.door_keys[maze.doors[edge]]
+                    if key == NO_KEY or maze.key_rooms[key] < 0:
+                        return False
+                    if not needed[key]:
+                        needed[key] = 1
+                        pending[n_pending] = maze.key_rooms[key]
+                        n_pending += 1
+            room = parent
+    return True
+
+
+class Part(NamedTuple):
+    """The part of a maze that a search looks at.
+
+    ``rooms``: its rooms; ``places``: place of each room among them or -1; ``keys``: its keys;
+    ``key_bits``, ``door_bits``: bit of each key and door of the maze, or -1 where it does not matter.
+    """
+
+    rooms: NDArray[np.int32]
+    places: NDArray[np.int32]
+    keys: NDArray[np.int32]
+    key_bits: NDArray[np.int32]
+    door_bits: NDArray[np.int32]
+    n_doors: int
+
+
+@kernel
+def select(
+    maze: MazeTables, alive: NDArray[np.int32], wanted: NDArray[np.int32], room: NDArray[np.int32]
+) -> Part:
+    """The part with these rooms and keys, and the doors between these rooms that these keys open.
+
+    ``room`` (int32, `part_size` of them) is where it is put.
+    """
+    n_rooms, n_keys, n_doors = len(alive), len(wanted), len(maze.door_keys)
+    rooms = room[:n_rooms]
+    places = room[n_rooms : 2 * n_rooms]
+    at = 2 * n_rooms
+    keys = room[at : at + n_keys]
+    key_bits = room[at + n_keys : at + 2 * n_keys]
+    at += 2 * n_keys
+    door_bits = room[at : at + n_doors]
+    n_alive = 0
+    for one in range(n_rooms):
+        places[one] = -1
+        if alive[one]:
+            places[one] = n_alive
+            rooms[n_alive] = one
+            n_alive += 1
+    n_wanted = 0
+    for key in range(n_keys):
+        key_bits[key] = -1
+        if wanted[key]:
+            key_bits[key] = n_wanted
+            keys[n_wanted] = key
+            n_wanted += 1
+    door_bits[:] = -1
+    n_chosen = 0
+    for place in range(n_alive):
+        one = rooms[place]
+        for edge in range(maze.first_edge[one], maze.first_edge[one + 1]):
+            door = maze.doors[edge]
+            if door == NO_DOOR or door_bits[door] >= 0 or places[maze.neighbors[edge]] < 0:
+                continue
+            if maze.door_keys[door] != NO_KEY and wanted[maze.door_keys[door]]:
+                door_bits[door] = n_chosen
+                n_chosen += 1
+    return Part(rooms[:n_alive], places, keys[:n_wanted], key_bits, door_bits, n_chosen)
+
+
+@kernel
+def part_size(maze: MazeTables) -> int:
+    """Numbers that the part of a maze takes at most."""
+    return 2 * (len(maze.first_edge) - 1) + 2 * len(maze.key_rooms) + len(maze.door_keys)
 
 
 class States(NamedTuple):
@@ -71,22 +214,13 @@ def _find_pair(pairs: NDArray[np.int64], n_pairs: int, opened: int, held: int) -
 
 
 @kernel
-def _reach(
-    state: int,
-    to: int,
-    depth: int,
-    states: States,
-    buckets: NDArray[np.int32],
-    width: int,
-    bucket: int,
-    size: int,
-) -> int:
+def _reach(state: int, to: int, depth: int, states: States, bucket: NDArray[np.int32], size: int) -> int:
     """Note a way from one state to another, whose depth it may lower; how many are in the bucket then."""
     if states.depth_of[to] == 0 or depth < states.depth_of[to]:
         states.depth_of[to] = depth
         states.before[to] = state
         states.several[to] = states.several[state]
-        buckets[bucket * width + size] = to
+        bucket[size] = to
         return size + 1
     if depth == states.depth_of[to]:
         states.several[to] = 1
@@ -101,6 +235,13 @@ def _states(numbers: NDArray[np.int32], n_states: int, pairs: NDArray[np.int64])
 
 
 @kernel
+def _third(buckets: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
+    """The bucket of the states of a depth."""
+    size = len(buckets) // 3
+    return buckets[depth % 3 * size : (depth % 3 + 1) * size]
+
+
+@kernel
 def _search(
     maze: MazeTables, part: Part, in_hand: int, eager: bool, max_pairs: int, states: States,
     buckets: NDArray[np.int32],
@@ -111,7 +252,6 @@ def _search(
     (right where every key of the part is needed). Returns the length and the last state.
     """
     width = len(part.rooms)
-    n_states = max_pairs * width
     pairs = states.pairs
     pairs[0, 0] = 0
     pairs[0, 1] = in_hand
@@ -122,13 +262,13 @@ def _search(
     states.depth_of[origin] = 1
     states.before[origin] = -1
     states.several[origin] = 0
-    buckets[n_states] = origin
+    _third(buckets, 1)[0] = origin
     here, next_one, next_two = 1, 0, 0
     depth = 1
     while here + next_one + next_two > 0:
-        bucket, one, two = depth % 3, (depth + 1) % 3, (depth + 2) % 3
+        bucket, one, two = _third(buckets, depth), _third(buckets, depth + 1), _third(buckets, depth + 2)
         for at in range(here):
-            state = int(buckets[bucket * n_states + at])
+            state = int(bucket[at])
             if states.depth_of[state] != depth:
                 continue  # reached sooner on another way
             pair = state // width
@@ -147,9 +287,7 @@ def _search(
                         return TOO_LARGE, 0
                     pairs[to, 0], pairs[to, 1] = opened, held | 1 << bit
                     n_pairs += 1
-                next_one = _reach(
-                    state, state + (to - pair) * width, depth + 1, states, buckets, n_states, one, next_one
-                )
+                next_one = _reach(state, state + (to - pair) * width, depth + 1, states, one, next_one)
             if eager and picking:
                 continue
             for edge in range(maze.first_edge[room], maze.first_edge[room + 1]):
@@ -159,9 +297,7 @@ def _search(
                 door = maze.doors[edge]
                 bit = 0 if door == NO_DOOR else int(part.door_bits[door])
                 if door == NO_DOOR or (bit >= 0 and opened >> bit & 1):
-                    next_one = _reach(
-                        state, pair * width + place, depth + 1, states, buckets, n_states, one, next_one
-                    )
+                    next_one = _reach(state, pair * width + place, depth + 1, states, one, next_one)
                 elif bit >= 0 and held >> part.key_bits[maze.door_keys[door]] & 1:
                     to = _find_pair(pairs, n_pairs, opened | 1 << bit, held)
                     if to == n_pairs:
@@ -169,33 +305,16 @@ def _search(
                             return TOO_LARGE, 0
                         pairs[to, 0], pairs[to, 1] = opened | 1 << bit, held
                         n_pairs += 1
-                    next_two = _reach(
-                        state,
-                        state + (to - pair) * width,
-                        depth + 2,
-                        states,
-                        buckets,
-                        n_states,
-                        two,
-                        next_two,
-                    )
+                    next_two = _reach(state, state + (to - pair) * width, depth + 2, states, two, next_two)
         here, next_one, next_two = next_one, next_two, 0
         depth += 1
     return UNSOLVABLE, 0
 
 
 @kernel
-def shortest(
-    maze: MazeTables,
-    held: NDArray[np.int32],
-    most_pairs: int,
-    numbers: NDArray[np.int32],
-    pairs: NDArray[np.int64],
-) -> Found:
-    """The shortest plan of who holds the keys with 1 in ``held``, which lie in the first room.
-
-    ``numbers`` (int32) and ``pairs`` (int64, MAX_PAIRS × 2) are work space.
-    """
+def shortest(maze: MazeTables, held: NDArray[np.int32], most_pairs: int, work: Work) -> Found:
+    """The shortest plan of who holds the keys with 1 in ``held``, which lie in the first room."""
+    numbers, pairs = work.numbers, work.pairs
     n_rooms, n_keys = len(maze.first_edge) - 1, len(maze.key_rooms)
     size = part_size(maze)
     first = size + 3 * n_rooms + 2 * n_keys + 1
@@ -251,9 +370,7 @@ def remaining(
     key_in_use: int,
     opened: NDArray[np.int32],
     held: NDArray[np.int32],
-    stamp: int,
-    numbers: NDArray[np.int32],
-    pairs: NDArray[np.int64],
+    work: Work,
 ) -> int:
     """Actions of the shortest way on from a state, the rescue included; UNSOLVABLE or TOO_LARGE without one.
 
@@ -262,27 +379,26 @@ def remaining(
     room, key_in_use
         Where the agent is, and the key (or NO_KEY) that the action before put to use.
     opened, held
-        Doors and keys: an entry equal to ``stamp`` says opened or held.
-    numbers, pairs
-        Work space as `shortest` has it; NO_ROOM where it does not suffice.
+        Doors and keys: 1 says opened or held, 0 not.
+    work
+        As `shortest` has it; NO_ROOM where it does not suffice.
     """
     room = int(room)  # as wide as the tables' start, so that nothing is compiled twice
     n_edges, n_keys = len(maze.doors), len(maze.key_rooms)
-    first = 2 * n_edges + 2 * n_keys
+    first = 2 * n_edges + n_keys
+    numbers = work.numbers
     if len(numbers) < first:
         return NO_ROOM
     doors, open_too = numbers[:n_edges], numbers[n_edges : 2 * n_edges]
-    key_rooms, in_hand = numbers[2 * n_edges : 2 * n_edges + n_keys], numbers[2 * n_edges + n_keys : first]
+    key_rooms = numbers[2 * n_edges : first]
     for edge in range(n_edges):
         door = maze.doors[edge]
-        doors[edge] = NO_DOOR if door != NO_DOOR and opened[door] == stamp else door
+        doors[edge] = NO_DOOR if door != NO_DOOR and opened[door] else door
     for key in range(n_keys):
-        has = held[key] == stamp
-        key_rooms[key] = room if has else maze.key_rooms[key]
-        in_hand[key] = 1 if has else 0
-    work = numbers[first:]
+        key_rooms[key] = room if held[key] else maze.key_rooms[key]
+    work = Work(numbers[first:], work.pairs)
     rest = MazeTables(maze.first_edge, maze.neighbors, doors, maze.door_keys, key_rooms, room, maze.goal)
-    best = shortest(rest, in_hand, MAX_PAIRS_ON, work, pairs).length
+    best = shortest(rest, held, MAX_PAIRS_ON, work).length
     if best == NO_ROOM:
         return NO_ROOM
     if best > 0:
@@ -299,9 +415,103 @@ def remaining(
         behind = MazeTables(
             rest.first_edge, rest.neighbors, open_too, rest.door_keys, key_rooms, rest.start, rest.goal
         )
-        length = shortest(behind, in_hand, MAX_PAIRS_ON, work, pairs).length
+        length = shortest(behind, held, MAX_PAIRS_ON, work).length
         if length == NO_ROOM:
             return NO_ROOM
         if length > 0 and (best <= 0 or length < best):
             best = length  # one for the door, and no start
     return best
+
+
+_PER_PLACE: Final = 256
+"""Numbers of work space that are tried first, for each room and each edge: enough for 32 pairs."""
+
+
+class Search(NamedTuple):
+    """What a search found.
+
+    ``length``: actions of the shortest plan, start and rescue included, or UNSOLVABLE or TOO_LARGE.
+    ``unique``: whether every plan of that length is the same up to the time of picking keys up (False
+    where that is not known: mazes with cycles). ``kinds``, ``arguments`` (int32): the plan.
+    """
+
+    length: int
+    unique: bool
+    kinds: NDArray[np.int32]
+    arguments: NDArray[np.int32]
+
+
+@kernel
+def _trace(maze: MazeTables, found: Found, kinds: NDArray[np.int32], arguments: NDArray[np.int32]) -> None:
+    """Write the plan that leads to the last state."""
+    part, pairs = found.part, found.states.pairs
+    width = len(part.rooms)
+    length = found.length
+    kinds[length - 1], arguments[length - 1] = RESCUE, 0
+    kinds[0], arguments[0] = START, maze.start
+    index = length - 2
+    state = found.last
+    while found.states.before[state] >= 0:
+        previous = int(found.states.before[state])
+        pair, room = state // width, part.rooms[state % width]
+        pair_before, room_before = previous // width, part.rooms[previous % width]
+        if room != room_before:
+            kinds[index], arguments[index] = MOVE, room
+        elif pairs[pair, 1] != pairs[pair_before, 1]:
+            picked = pairs[pair, 1] ^ pairs[pair_before, 1]
+            for bit in range(len(part.keys)):
+                if picked == 1 << bit:
+                    kinds[index], arguments[index] = PICK_UP, part.keys[bit]
+        else:
+            unlocked = pairs[pair, 0] ^ pairs[pair_before, 0]
+            for edge in range(maze.first_edge[room], maze.first_edge[room + 1]):
+                door = maze.doors[edge]
+                if door != NO_DOOR and part.door_bits[door] >= 0 and unlocked == 1 << part.door_bits[door]:
+                    kinds[index], arguments[index] = UNLOCK, maze.neighbors[edge]
+                    kinds[index - 1], arguments[index - 1] = USE, maze.door_keys[door]
+            index -= 1
+        index -= 1
+        state = previous
+
+
+@kernel
+def find_plan(maze: MazeTables, work: Work, plan: NDArray[np.int32]) -> tuple[int, bool]:
+    """Length of the shortest plan, which goes to ``plan`` (kinds and arguments), and whether it is unique.
+
+    The length is NO_ROOM where the work space does not suffice. ``plan`` is half as wide as its numbers at
+    least: a state takes more of them.
+    """
+    n_keys = len(maze.key_rooms)
+    held = work.numbers[:n_keys]
+    held[:] = 0
+    found = shortest(maze, held, MAX_PAIRS, Work(work.numbers[n_keys:], work.pairs))
+    if found.length <= 0:
+        return found.length, False
+    _trace(maze, found, plan[0], plan[1])
+    return found.length, found.tree and found.states.several[found.last] == 0
+
+
+def shortest_plan(maze: MazeTables) -> Search:
+    """The shortest plan, exact for any maze within the limits."""
+    from relfast_kernels.compiled import native
+
+    problem, pairs, told = _problem(maze), np.empty((MAX_PAIRS, 2), np.int64), np.empty(1, np.int64)
+    size = _PER_PLACE * (len(maze.first_edge) + len(maze.neighbors) + len(maze.key_rooms) + 1)
+    while True:
+        numbers, plan = np.empty(size, np.int32), np.empty((2, size), np.int32)
+        length = native.functions("maze")["solve"](
+            problem.ctypes.data, problem.size, numbers.ctypes.data, size, pairs.ctypes.data, plan.ctypes.data,
+            told.ctypes.data,
+        )  # fmt: skip
+        if length != NO_ROOM:
+            break
+        size *= 8
+    return Search(length, bool(told[0]), *(row[: max(length, 0)].copy() for row in plan))
+
+
+def _problem(maze: MazeTables) -> NDArray[np.int32]:
+    """A maze alone, without names and gold, as `relfast_kernels.maze.problem.unpack` reads it."""
+    counts = len(maze.first_edge) - 1, len(maze.neighbors), len(maze.door_keys), len(maze.key_rooms)
+    size = HEADER + sum(map(len, maze[:5]))
+    header = header_of(*counts, maze.start, maze.goal, 0, 0, 0, 0, size)
+    return np.concatenate([header, [0] * (HEADER - len(header)), *maze[:5]], dtype=np.int32)

@@ -376,7 +376,7 @@ def find_steps(text: Any, begin: int, end: int, names: Any, work: Any, plan: Any
     Parameters
     ----------
     text : uint8
-        UTF-8, folded (`relfast_kernels.maze.fold`); names of rooms in it are written as the maze has them.
+        UTF-8, folded (`relfast_kernels.maze.reading`); names of rooms in it are written as the maze has them.
     names
         Of the things in the maze.
     work, plan : int32, shape (n, ITEM_COLUMNS)

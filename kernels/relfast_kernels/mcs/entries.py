@@ -9,8 +9,7 @@ import numpy as np
 from relfast_kernels.compiled.jit import carray
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs.layouts import PAIR_SIZE, PAIR_WORK_SIZE, PREPARED_SIZE
-from relfast_kernels.mcs.pairs import SEARCH_WORK, common, first_part, judge
-from relfast_kernels.mcs.prepared import prepare
+from relfast_kernels.mcs.pairs import SEARCH_WORK, common, first_part, judge, prepare
 from relfast_kernels.smiles.layouts import MAX_SMILES
 
 assert SEARCH_WORK <= PAIR_WORK_SIZE
@@ -34,20 +33,9 @@ def _common(first: Any, second: Any, whole_rings: int, limit: int, work: Any, re
 
 
 def _judge(
-    golds: Any,
-    n_golds: int,
-    chosen: Any,
-    text: Any,
-    n_bytes: int,
-    spans: Any,
-    n: int,
-    whole_rings: int,
-    limit: int,
-    second: Any,
-    work: Any,
-    statuses: Any,
-    results: Any,
-) -> int:
+    golds: Any, n_golds: int, chosen: Any, text: Any, n_bytes: int, spans: Any, n: int, whole_rings: int,
+    limit: int, second: Any, work: Any, statuses: Any, results: Any,
+) -> int:  # fmt: skip
     """`judge` for many texts, of which each has its gold among many; a text that is too long is `UNKNOWN`."""
     prepared = carray(golds, (n_golds, PREPARED_SIZE), np.int64)
     texts, places = carray(text, n_bytes, np.uint8), carray(spans, (n, 2), np.int64)

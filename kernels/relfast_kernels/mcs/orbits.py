@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from relfast_kernels.bits import n_bits, place_of
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.mcs.bits import n_bits, place_of
 from relfast_kernels.mcs.packed import CLASS, ENDS, INCIDENT, LABELS, N_ATOMS, OF_CLASS
 from relfast_kernels.smiles.layouts import SECTION
 

@@ -12,11 +12,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from relfast_kernels.bits import place_of
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.mcs.bits import place_of
-from relfast_kernels.mcs.layouts import MAX_BONDS
-from relfast_kernels.mcs.state import KEYS
+from relfast_kernels.mcs.layouts import KEYS, MAX_BONDS
 from relfast_kernels.smiles.layouts import AROMATIC_BOND, BONDS, CHARGES, DEGREE, LABEL, MAX_DEGREE, SECTION
 
 Ints = npt.NDArray[np.int64]

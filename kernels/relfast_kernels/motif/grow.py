@@ -20,37 +20,54 @@ the ones after it are, too.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from relfast_kernels.bits import n_bits, place_of
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.mcs.bits import place_of
-from relfast_kernels.mcs.count import ends_of, without_ring
+from relfast_kernels.mcs.bound import ends_of, without_ring
 from relfast_kernels.mcs.packed import (
+    CLASS,
     CYCLIC,
+    ENDS,
     FIRST,
+    INCIDENT,
+    LABELS,
+    N_ATOMS,
     N_BONDS,
     OF_CLASS,
+    ORDERS,
     PACKED_SIZE,
     bridges,
     reach,
 )
-from relfast_kernels.motif.known import KNOWN_SIZE, know
-from relfast_kernels.motif.place import PLACE_WORK
-from relfast_kernels.motif.query import count_labels, pack, twins
-from relfast_kernels.motif.reach import bonds_in_common, choose, choose_root, front_of, within_reach
-from relfast_kernels.motif.rows import (
+from relfast_kernels.motif.layouts import (
+    ATOM_BONDS,
+    ATOM_DEGREE,
+    ATOM_LABEL,
+    ATOM_SIZE,
+    ATOM_TWIN,
+    ATOMS,
     DEPTHS,
     FOUND_ATOMS,
     FOUND_BONDS,
     FOUND_STEPS,
     FRAME_SIZE,
-    PER_MOLECULE,
+    RING_BOND,
     SECTION,
     WORK_SIZE,
 )
-from relfast_kernels.motif.take import is_wanted, keep, lacking, take_in
+from relfast_kernels.motif.place import (
+    PLACE_WORK,
+    Group,
+    is_wanted,
+    keep,
+    kind_of,
+    know,
+    lacking,
+    take_in,
+)
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -66,7 +83,6 @@ _LEAST: Final = _COUNTS + SECTION
 _RARITY: Final = _LEAST + SECTION
 _PLACE: Final = _RARITY + SECTION
 assert _PLACE + PLACE_WORK <= WORK_SIZE
-assert KNOWN_SIZE <= PER_MOLECULE
 
 _MOTIF, _LEFT, _TAKEN, _IS_NEW = range(FRAME_SIZE)
 """Of each state on the way to the present one: the bonds of the motif, those that may be taken in, the ones
@@ -74,34 +90,179 @@ that are gone when the one taken in next has been, and whether it is still to be
 listed (2: now is the time)."""
 
 
+class Query(NamedTuple):
+    """The molecule that motifs are cut out of: its bonds as bits (`relfast_kernels.mcs.packed`), its row, and
+    of each of its kinds of bonds the least number in any molecule of the group."""
+
+    packed: Ints
+    row: Rows
+    least: Ints
+    n_kinds: int
+
+
+@kernel
+def pack(row: Rows, packed: Ints, kinds: Ints) -> int:
+    """The query's bonds as bits; the number of their kinds."""
+    n = row[0]
+    bonds, n_kinds, cyclic = 0, 0, 0
+    packed[INCIDENT : INCIDENT + SECTION] = 0
+    packed[OF_CLASS : OF_CLASS + SECTION] = 0
+    for atom in range(n):
+        start = ATOMS + ATOM_SIZE * atom
+        packed[LABELS + atom] = row[start + ATOM_LABEL]
+        for at in range(row[start + ATOM_DEGREE]):
+            other = row[start + ATOM_BONDS + at] >> 4
+            order = row[start + ATOM_BONDS + at] & 15
+            if other < atom:
+                continue
+            kind = kind_of(row[start + ATOM_LABEL], row[ATOMS + ATOM_SIZE * other + ATOM_LABEL], order)
+            found = 0
+            while found < n_kinds and kinds[found] != kind:
+                found += 1
+            if found == n_kinds:
+                kinds[found] = kind
+                n_kinds += 1
+            packed[FIRST + bonds] = atom
+            packed[ENDS + bonds] = atom ^ other
+            packed[ORDERS + bonds] = order
+            packed[CLASS + bonds] = found
+            packed[OF_CLASS + found] |= 1 << bonds
+            packed[INCIDENT + atom] |= 1 << bonds
+            packed[INCIDENT + other] |= 1 << bonds
+            if order & RING_BOND:
+                cyclic |= 1 << bonds
+            bonds += 1
+    packed[N_ATOMS] = n
+    packed[N_BONDS] = bonds
+    packed[CYCLIC] = cyclic
+    return n_kinds
+
+
+@kernel
+def count_labels(packed: Ints, row: Rows, rarity: Ints) -> None:
+    """For each query atom, how often its label occurs in a molecule."""
+    for atom in range(packed[N_ATOMS]):
+        for there in range(row[0]):
+            rarity[atom] += row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] == packed[LABELS + atom]
+
+
+@kernel
+def twins(query: Query, bond: int, is_open: int, motif: int) -> int:
+    """Open bonds to leaves that are like this one, where this one is to a leaf; else none."""
+    packed, row = query.packed, query.row
+    atoms = ends_of(packed, motif) if motif else 0
+    first = packed[FIRST + bond]
+    other = packed[ENDS + bond] ^ first
+    anchor = first if atoms >> first & 1 else other
+    leaf = anchor ^ first ^ other
+    alike = 0
+    if packed[INCIDENT + leaf] == 1 << bond and atoms >> anchor & 1:
+        left = packed[INCIDENT + anchor] & is_open & packed[OF_CLASS + packed[CLASS + bond]]
+        twin = row[ATOMS + ATOM_SIZE * leaf + ATOM_TWIN]
+        while left:
+            low = left & -left
+            left ^= low
+            there = packed[ENDS + place_of(low)] ^ anchor
+            if packed[INCIDENT + there] == low and row[ATOMS + ATOM_SIZE * there + ATOM_TWIN] == twin:
+                alike |= low
+    return alike
+
+
+@kernel
+def bonds_in_common(query: Query, bonds: int) -> int:
+    """How many bonds of a set all molecules of the group can have, kind by kind."""
+    total = 0
+    for kind in range(query.n_kinds):
+        total += min(n_bits(bonds & query.packed[OF_CLASS + kind]), query.least[kind])
+    return total
+
+
+@kernel
+def within_reach(query: Query, motif: int, left: int, atoms: int, found: Ints) -> int:
+    """The bonds that may still be taken in, none where no larger or equal motif can come of it."""
+    packed = query.packed
+    if packed[CYCLIC]:
+        gone = without_ring(packed, (motif | left) & packed[CYCLIC])
+        if gone & motif:
+            return 0
+        left &= ~gone
+    left, reached = reach(packed, atoms, left)
+    best = found[FOUND_BONDS]
+    at_most = bonds_in_common(query, motif | left)
+    if at_most < best:
+        return 0
+    if at_most == best:
+        rings = n_bits(motif) + 1 - n_bits(atoms)
+        if min(n_bits(reached | atoms), at_most + 1 - rings) < found[FOUND_ATOMS]:
+            return 0
+    return left
+
+
+@kernel
+def front_of(packed: Ints, atoms: int, left: int) -> int:
+    """The bonds at these atoms."""
+    front = 0
+    while atoms:
+        front |= packed[INCIDENT + place_of(atoms & -atoms)] & left
+        atoms &= atoms - 1
+    return front
+
+
+@kernel
+def choose(packed: Ints, atoms: int, front: int, loose: int) -> int:
+    """The bond to take in next: one that closes a ring, else one of a ring that is begun, else any."""
+    chosen, most = -1, -1
+    while front:
+        low = front & -front
+        front ^= low
+        bond = place_of(low)
+        first = packed[FIRST + bond]
+        other = packed[ENDS + bond] ^ first
+        worth = 0
+        if atoms >> first & 1 and atoms >> other & 1:
+            worth = 4
+        elif packed[CYCLIC] & low and packed[INCIDENT + (first if atoms >> first & 1 else other)] & loose:
+            worth = 3
+        elif packed[CYCLIC] & low:
+            worth = 1
+        else:
+            worth = 2 if packed[INCIDENT + first] & packed[INCIDENT + other] == low else 1
+        if worth > most:
+            most = worth
+            chosen = bond
+    return chosen
+
+
+@kernel
+def choose_root(packed: Ints, part: int) -> int:
+    """The bond of a part to begin with: of a kind that is rare there, with many bonds around it."""
+    chosen, lowest = 0, 1 << 30
+    rest = part
+    while rest:
+        low = rest & -rest
+        rest ^= low
+        bond = place_of(low)
+        first = packed[FIRST + bond]
+        around = packed[INCIDENT + first] | packed[INCIDENT + (packed[ENDS + bond] ^ first)]
+        cost = 16 * n_bits(part & packed[OF_CLASS + packed[CLASS + bond]]) - n_bits(around & part)
+        if cost < lowest:
+            lowest = cost
+            chosen = bond
+    return chosen
+
+
 @kernel
 def _from_root(
-    packed: Ints,
-    rows: Rows,
-    starts: Ints,
-    known: Ints,
-    n_kinds: int,
-    least: Ints,
-    is_open: int,
-    root: int,
-    images: Images,
-    turns: Ints,
-    n_turns: int,
-    rarity: Ints,
-    frames: Ints,
-    work: Ints,
-    found: Ints,
-    motifs: Ints,
-    limit: int,
-) -> int:
+    query: Query, group: Group, is_open: int, root: int, images: Images, n_turns: int, frames: Ints,
+    found: Ints, motifs: Ints, limit: int,
+) -> int:  # fmt: skip
     """List the largest motifs that have a bond, of the ones in ``is_open``; stops at ``limit`` steps.
 
     Returns the number of molecules whose turn it is now.
     """
+    packed, turns = query.packed, group.turns
     depth = 0
-    taken = take_in(
-        packed, rows, starts, known, 0, root, images[0], images[0], turns, n_turns, rarity, work, limit
-    )
+    taken = take_in(packed, group, n_turns, 0, root, images[0], images[0], limit)
     if taken < 0:
         found[FOUND_STEPS] += -1 - taken
         return n_turns
@@ -111,25 +272,12 @@ def _from_root(
         motif, left = frames[depth, _MOTIF], frames[depth, _LEFT]
         found[FOUND_STEPS] += 1
         atoms = ends_of(packed, motif)
-        left = within_reach(packed, n_kinds, least, motif, left, atoms, found)
+        left = within_reach(query, motif, left, atoms, found)
         # looked at after what is larger: on the way to the first motif nothing is placed in all molecules
         is_back = frames[depth, _IS_NEW] and (left == 0 or frames[depth, _IS_NEW] == 2)
         if is_back and is_wanted(packed, motif, found):
             frames[depth, _IS_NEW] = 0
-            turn = lacking(
-                packed,
-                rows,
-                starts,
-                known,
-                motif,
-                images[depth],
-                images[DEPTHS - 1, 0],
-                turns,
-                rarity,
-                work,
-                found,
-                limit,
-            )
+            turn = lacking(packed, group, motif, images[depth], images[DEPTHS - 1, 0], found, limit)
             if turn < 0:
                 keep(packed, motif, found, motifs)
             elif found[FOUND_STEPS] < limit:
@@ -148,22 +296,9 @@ def _from_root(
             continue
         loose = bridges(packed, motif) & packed[CYCLIC] if motif & packed[CYCLIC] else 0
         bond = choose(packed, atoms, front_of(packed, atoms, left), loose)
-        gone = 1 << bond | twins(packed, rows[starts[0] :], bond, left, motif)
-        taken = take_in(
-            packed,
-            rows,
-            starts,
-            known,
-            motif,
-            bond,
-            images[depth],
-            images[depth + 1],
-            turns,
-            n_turns,
-            rarity,
-            work,
-            limit - found[FOUND_STEPS],
-        )
+        gone = 1 << bond | twins(query, bond, left, motif)
+        left_steps = limit - found[FOUND_STEPS]
+        taken = take_in(packed, group, n_turns, motif, bond, images[depth], images[depth + 1], left_steps)
         if taken < 0:
             found[FOUND_STEPS] += -1 - taken
             frames[depth, _LEFT] = left & ~gone
@@ -194,10 +329,10 @@ def largest_motifs(
     Parameters
     ----------
     rows
-        int32: molecules as `relfast_kernels.motif.rows` has them.
+        int32: molecules as `relfast_kernels.motif.layouts` has them.
     starts
         ``(k + 1,)`` int64: where those of the group begin. The first one is the query, which motifs are cut
-        out of, of at most `MAX_QUERY_BONDS` bonds.
+        out of, of at most `MAX_ATOMS` bonds.
     min_atoms
         Smaller ones are not sought: a motif of most bonds that has fewer atoms may or may not be found.
     limit
@@ -206,7 +341,7 @@ def largest_motifs(
         Space: ``(WORK_SIZE + k,)`` and ``(k, PER_MOLECULE)`` int64, ``(DEPTHS, k, SECTION)`` int8,
         ``(DEPTHS, FRAME_SIZE)`` int64.
     found
-        ``(FOUND_SIZE,)`` int64, out: `FOUND_BONDS`, … as `relfast_kernels.motif.rows` has them.
+        ``(FOUND_SIZE,)`` int64, out: `FOUND_BONDS`, … as `relfast_kernels.motif.layouts` has them.
     motifs
         ``(MAX_MOTIFS,)`` int64, out: their bonds as bits, numbered by their first atoms and, at one atom, in
         the order of the row.
@@ -219,9 +354,8 @@ def largest_motifs(
     packed = work[:PACKED_SIZE]
     kinds, counts = work[_KINDS : _KINDS + SECTION], work[_COUNTS : _COUNTS + SECTION]
     least, rarity = work[_LEAST : _LEAST + SECTION], work[_RARITY : _RARITY + SECTION]
-    place_work = work[_PLACE : _PLACE + PLACE_WORK]
-    query, k = rows[starts[0] :], len(starts) - 1
-    n_kinds = pack(query, packed, kinds)
+    row, k = rows[starts[0] :], len(starts) - 1
+    n_kinds = pack(row, packed, kinds)
     least[:] = packed[N_BONDS]
     for at in range(k):
         know(packed, rows[starts[at + 1] :], kinds, n_kinds, counts, known[at])
@@ -233,12 +367,14 @@ def largest_motifs(
             is_open |= packed[OF_CLASS + kind]
     found[:] = 0
     found[FOUND_BONDS], found[FOUND_ATOMS] = max(1, min_atoms - 1), min_atoms
-    if bonds_in_common(packed, n_kinds, least, is_open) < found[FOUND_BONDS]:
+    query = Query(packed, row, least, n_kinds)
+    if bonds_in_common(query, is_open) < found[FOUND_BONDS]:
         return True
     turns = work[WORK_SIZE : WORK_SIZE + k]
     for at in range(k):
         turns[at] = at
     n_turns = min(k, FIRST_TURNS)
+    group = Group(known, turns, rarity, work[_PLACE : _PLACE + PLACE_WORK])
     images[:, :k] = -1
     rarity[:] = 0
     count_labels(packed, rows[starts[1] :], rarity)
@@ -251,7 +387,7 @@ def largest_motifs(
         while rest:
             one, _ = reach(packed, 1 << packed[FIRST + place_of(rest & -rest)], rest)
             rest &= ~one
-            at_most = bonds_in_common(packed, n_kinds, least, one)
+            at_most = bonds_in_common(query, one)
             if at_most < found[FOUND_BONDS]:
                 is_open &= ~one
             elif at_most > most:
@@ -259,25 +395,7 @@ def largest_motifs(
         if not part:
             break
         root = choose_root(packed, part)
-        n_turns = _from_root(
-            packed,
-            rows,
-            starts,
-            known,
-            n_kinds,
-            least,
-            part,
-            root,
-            images,
-            turns,
-            n_turns,
-            rarity,
-            frames,
-            place_work,
-            found,
-            motifs,
-            limit,
-        )
+        n_turns = _from_root(query, group, part, root, images, n_turns, frames, found, motifs, limit)
         if found[FOUND_STEPS] >= limit:
             return False
         is_open &= ~(1 << root)

@@ -2,72 +2,96 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from relfast_kernels.bits import n_bits, place_of
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.mcs.bits import n_bits, place_of
-from relfast_kernels.mcs.count import ends_of
-from relfast_kernels.mcs.packed import CLASS, ENDS, FIRST, INCIDENT, LABELS, OF_CLASS, ORDERS
-from relfast_kernels.motif.known import BESIDE, MAX_BITS, N_ORDERS, WITH_BONDS, WITH_LABEL, add_bond
-from relfast_kernels.motif.rows import (
+from relfast_kernels.mcs.bound import ends_of
+from relfast_kernels.mcs.packed import (
+    CLASS,
+    CYCLIC,
+    ENDS,
+    FIRST,
+    INCIDENT,
+    LABELS,
+    N_ATOMS,
+    OF_CLASS,
+    ORDERS,
+    bridges,
+)
+from relfast_kernels.motif.layouts import (
     ATOM_BONDS,
     ATOM_DEGREE,
     ATOM_LABEL,
     ATOM_SIZE,
     ATOMS,
-    MAX_ATOMS,
+    FOUND_ATOMS,
+    FOUND_BONDS,
+    FOUND_MOTIFS,
+    FOUND_STEPS,
     MAX_DEGREE,
+    MAX_MOTIFS,
+    PER_MOLECULE,
+    SECTION,
 )
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 Images = npt.NDArray[np.int8]
 
-# sections of the workspace, of `_SECTION` places
-_SECTION: Final = 64
+# sections of what is known of a molecule before anything is placed in it; its atoms are bits
+WITH_LABEL: Final = 0
+"""For each atom of the query the atoms with its label."""
+WITH_BONDS: Final = SECTION
+"""For each kind of bond, and each number up to `MAX_DEGREE`, the atoms with at least so many of that kind."""
+BESIDE: Final = WITH_BONDS + MAX_DEGREE * SECTION
+"""For each atom, and each order of bond, the atoms at its other ends."""
+N_ORDERS: Final = 16
+KNOWN_SIZE: Final = BESIDE + N_ORDERS * SECTION
+assert KNOWN_SIZE <= PER_MOLECULE
+
+# sections of the workspace
 _ORDER: Final = 0
 """The atoms of a set of bonds, each but the first with a bond of the set to an earlier one."""
-_ANCHOR: Final = _SECTION
-"""For each place in the order an earlier neighbour of its atom."""
-_NEXT: Final = 2 * _SECTION
-"""For each place the candidate that comes next."""
-_NEEDS: Final = 3 * _SECTION
-"""For each atom how many of its bonds are of each kind, as `add_bond` counts them."""
-_N_PLACED: Final = 4 * _SECTION
-_TAKEN: Final = 4 * _SECTION + 1
-"""For each atom of the molecule whether it is an image."""
-_BACK: Final = _TAKEN + MAX_ATOMS
+_BACK: Final = SECTION
 """For each place in the order the bonds of its atom to earlier ones."""
-_OPTIONS: Final = _BACK + _SECTION
+_OPTIONS: Final = 2 * SECTION
 """For each place the images that are left to try."""
-_DOMAINS: Final = _OPTIONS + _SECTION
+_DOMAINS: Final = 3 * SECTION
 """For each atom the images that it may have by itself."""
-PLACE_WORK: Final = _DOMAINS + _SECTION
+_N_PLACED: Final = 4 * SECTION
+PLACE_WORK: Final = 4 * SECTION + 1
 
-_EIGHTS: Final = 0x888_8888_8888_8888
+
+class Group(NamedTuple):
+    """The molecules that motifs are placed in.
+
+    ``known``: (k, `PER_MOLECULE`), what `know` fills in; ``turns``: (k,), the order in which they are tried;
+    ``rarity``: how often the label of each query atom occurs; ``work``: `PLACE_WORK`. All int64.
+    """
+
+    known: Ints
+    turns: Ints
+    rarity: Ints
+    work: Ints
 
 
 @kernel
-def order_atoms(query: Ints, bonds: int, rarity: Ints, work: Ints) -> None:
+def order_atoms(query: Ints, bonds: int, group: Group) -> None:
     """Put the atoms of a connected set of bonds in the order in which `place` takes them.
 
     The rarest one first; then always one with as many bonds to earlier ones as can be, the rarest of these,
     and of these the one whose neighbour came last.
     """
+    rarity, work = group.rarity, group.work
     atoms = ends_of(query, bonds)
     first, least = 0, 1 << 30
     rest = atoms
     while rest:
         atom = place_of(rest & -rest)
         rest &= rest - 1
-        need = 0
-        around = query[INCIDENT + atom] & bonds
-        while around:
-            need = add_bond(need, query[CLASS + place_of(around & -around)])
-            around &= around - 1
-        work[_NEEDS + atom] = need
         if rarity[atom] < least:
             least = rarity[atom]
             first = atom
@@ -86,49 +110,12 @@ def order_atoms(query: Ints, bonds: int, rarity: Ints, work: Ints) -> None:
                     worth = 1_000 * n_bits(query[INCIDENT + other] & touched) - rarity[other]
                     if worth > most:
                         chosen, most = other, worth
-                        work[_ANCHOR + placed] = anchor
         work[_ORDER + placed] = chosen
         work[_BACK + placed] = query[INCIDENT + chosen] & touched
         placed += 1
         seen |= 1 << chosen
         touched |= query[INCIDENT + chosen] & bonds
     work[_N_PLACED] = placed
-
-
-@kernel
-def order_between(row: Rows, a: int, b: int) -> int:
-    """The order of the bond between two atoms of a molecule, 0 without one."""
-    start = ATOMS + ATOM_SIZE * a
-    for at in range(row[start + ATOM_DEGREE]):
-        bond = row[start + ATOM_BONDS + at]
-        if bond >> 4 == b:
-            return int(bond & 15)
-    return 0
-
-
-@kernel
-def _bonds_fit(query: Ints, around: int, row: Rows, image: Images, atom: int, there: int) -> bool:
-    """Whether an atom's bonds to those with images are bonds of the molecule."""
-    while around:
-        bond = place_of(around & -around)
-        around &= around - 1
-        other = image[query[ENDS + bond] ^ atom]
-        if other >= 0 and order_between(row, there, other) != query[ORDERS + bond]:
-            return False
-    return True
-
-
-@kernel
-def place(query: Ints, bonds: int, row: Rows, known: Ints, image: Images, work: Ints, limit: int) -> int:
-    """Find a place in a molecule for a set of bonds whose atoms are in order.
-
-    ``known``: what `know` has filled in. ``image`` (int8, one for each query atom) receives the images, -1
-    elsewhere. Returns the steps that were taken (candidates looked at); ``-1 - steps`` where there is no
-    place, or ``limit`` steps did not tell.
-    """
-    if row[0] <= MAX_BITS:
-        return _place_bits(query, bonds, known, image, work, limit)
-    return _place_one_by_one(query, bonds, row, known, image, work, limit)
 
 
 @kernel
@@ -145,8 +132,13 @@ def _domain(query: Ints, bonds: int, known: Ints, atom: int) -> int:
 
 
 @kernel
-def _place_bits(query: Ints, bonds: int, known: Ints, image: Images, work: Ints, limit: int) -> int:
-    """`place` in a molecule whose atoms are bits."""
+def place(query: Ints, bonds: int, known: Ints, image: Images, work: Ints, limit: int) -> int:
+    """Find a place in a molecule for a set of bonds whose atoms are in order.
+
+    ``known``: what `know` has filled in. ``image`` (int8, one for each query atom) receives the images, -1
+    elsewhere. Returns the steps that were taken (candidates looked at); ``-1 - steps`` where there is no
+    place, or ``limit`` steps did not tell.
+    """
     image[:] = -1
     n = work[_N_PLACED]
     steps = 1
@@ -191,85 +183,145 @@ def _place_bits(query: Ints, bonds: int, known: Ints, image: Images, work: Ints,
 
 
 @kernel
-def _place_one_by_one(
-    query: Ints, bonds: int, row: Rows, has: Ints, image: Images, work: Ints, limit: int
-) -> int:
-    """`place` in a molecule of any size. ``has``: for each atom its bonds of each kind (`add_bond`)."""
-    image[:] = -1
-    n = work[_N_PLACED]
-    taken = work[_TAKEN : _TAKEN + MAX_ATOMS]
-    taken[:] = 0
-    steps = 0
-    at = 0
-    work[_NEXT] = 0
-    while at >= 0:
-        atom = work[_ORDER + at]
-        if image[atom] >= 0:
-            # back here: the image is of no use
-            taken[image[atom]] = 0
-            image[atom] = -1
-        found = -1
-        if at == 0:
-            n_options, start = row[0], 0
-        else:
-            start = ATOMS + ATOM_SIZE * int(image[work[_ANCHOR + at]])
-            n_options = row[start + ATOM_DEGREE]
-        label, need = query[LABELS + atom], work[_NEEDS + atom]
-        around = query[INCIDENT + atom] & bonds
-        option = work[_NEXT + at]
-        while option < n_options and found < 0:
-            there = option if at == 0 else row[start + ATOM_BONDS + option] >> 4
-            option += 1
-            steps += 1
-            if taken[there] != 0 or row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] != label:
-                continue
-            # a count that is less than needed borrows the highest of its four bits
-            if ((has[there] | _EIGHTS) - need) & _EIGHTS != _EIGHTS:
-                continue
-            if _bonds_fit(query, around, row, image, atom, there):
-                found = there
-        work[_NEXT + at] = option
-        if found < 0:
-            at -= 1
-        else:
-            image[atom] = found
-            taken[found] = 1
-            at += 1
-            if at == n:
-                return steps
-            work[_NEXT + at] = 0
-        if steps >= limit:
-            break
-    return -1 - steps
-
-
-@kernel
-def extend(query: Ints, row: Rows, image: Images, bond: int) -> bool:
+def extend(query: Ints, known: Ints, image: Images, bond: int) -> bool:
     """Place one more bond without moving an atom, if that can be.
 
     ``image`` is that of the bonds before, or all -1.
     """
     a = query[FIRST + bond]
     b = query[ENDS + bond] ^ a
-    order = query[ORDERS + bond]
-    if image[a] >= 0 and image[b] >= 0:
-        return bool(order_between(row, image[a], image[b]) == order)
     if image[a] < 0:
         a, b = b, a
         if image[a] < 0:
             return False
-    start = ATOMS + ATOM_SIZE * int(image[a])
-    for at in range(row[start + ATOM_DEGREE]):
-        option = row[start + ATOM_BONDS + at]
-        there = option >> 4
-        if option & 15 != order or row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] != query[LABELS + b]:
+    options = known[BESIDE + N_ORDERS * int(image[a]) + query[ORDERS + bond]]
+    if image[b] >= 0:
+        return bool(options >> int(image[b]) & 1)
+    options &= known[WITH_LABEL + b]
+    for there in image:
+        if there >= 0:
+            options &= ~(1 << int(there))
+    if options:
+        image[b] = place_of(options & -options)
+    return bool(options)
+
+
+@kernel
+def kind_of(label: int, other: int, order: int) -> int:
+    """A bond's kind: its order, and the labels of its atoms."""
+    return (min(label, other) * 1_024 + max(label, other)) * 16 + order
+
+
+@kernel
+def _add_bit(known: Ints, kind: int, atom: int) -> None:
+    """An atom has one bond of a kind more than before."""
+    at = WITH_BONDS + MAX_DEGREE * kind
+    while known[at] >> atom & 1:
+        at += 1
+    known[at] |= 1 << atom
+
+
+@kernel
+def know(query: Ints, row: Rows, kinds: Ints, n_kinds: int, counts: Ints, known: Ints) -> None:
+    """Fill in what is known of a molecule, `KNOWN_SIZE`, and count its bonds of each kind."""
+    n = row[0]
+    counts[:n_kinds] = 0
+    known[WITH_BONDS : WITH_BONDS + MAX_DEGREE * n_kinds] = 0
+    known[BESIDE : BESIDE + N_ORDERS * n] = 0
+    for atom in range(n):
+        start = ATOMS + ATOM_SIZE * atom
+        label = row[start + ATOM_LABEL]
+        for at in range(row[start + ATOM_DEGREE]):
+            other, order = row[start + ATOM_BONDS + at] >> 4, row[start + ATOM_BONDS + at] & 15
+            known[BESIDE + N_ORDERS * atom + order] |= 1 << other
+            if other < atom:
+                continue
+            kind = kind_of(label, row[ATOMS + ATOM_SIZE * other + ATOM_LABEL], order)
+            for found in range(n_kinds):
+                if kinds[found] == kind:
+                    counts[found] += 1
+                    _add_bit(known, found, atom)
+                    _add_bit(known, found, other)
+                    break
+    for atom in range(query[N_ATOMS]):
+        label = query[LABELS + atom]
+        with_label = 0
+        for there in range(n):
+            with_label |= (row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] == label) << there
+        known[WITH_LABEL + atom] = with_label
+
+
+@kernel
+def take_in(
+    packed: Ints, group: Group, n_turns: int, motif: int, bond: int, before: Images, after: Images,
+    limit: int,
+) -> int:  # fmt: skip
+    """Place a motif and one more bond in the molecules whose turn it is.
+
+    Returns the steps taken, ``-1 - steps`` if that cannot be.
+
+    The molecule that lacks it comes first the next time.
+    """
+    steps = 1
+    is_ordered = False
+    for turn in range(n_turns):
+        at = group.turns[turn]
+        if motif:
+            # (numba allocates memory to assign one array to another)
+            for atom in range(packed[N_ATOMS]):
+                after[at, atom] = before[at, atom]
+            if extend(packed, group.known[at], after[at], bond):
+                continue
+        if not is_ordered:
+            order_atoms(packed, motif | 1 << bond, group)
+            is_ordered = True
+        taken = place(packed, motif | 1 << bond, group.known[at], after[at], group.work, limit - steps)
+        if taken < 0:
+            for earlier in range(turn, 0, -1):
+                group.turns[earlier] = group.turns[earlier - 1]
+            group.turns[0] = at
+            return taken - steps
+        steps += taken
+        if steps >= limit:
+            return -1 - steps
+    return steps
+
+
+@kernel
+def is_wanted(packed: Ints, motif: int, found: Ints) -> bool:
+    """Whether no motif that is known is larger than a set of bonds, and that is one."""
+    bonds = n_bits(motif)
+    if bonds < found[FOUND_BONDS]:
+        return False
+    if bonds == found[FOUND_BONDS] and n_bits(ends_of(packed, motif)) < found[FOUND_ATOMS]:
+        return False
+    return not motif & packed[CYCLIC] or not bridges(packed, motif) & packed[CYCLIC]
+
+
+@kernel
+def lacking(
+    packed: Ints, group: Group, motif: int, placed: Images, image: Images, found: Ints, limit: int
+) -> int:
+    """The turn of a molecule that lacks a motif, -1 if none does. Those in which it is ``placed`` do not."""
+    order_atoms(packed, motif, group)
+    first = packed[FIRST + place_of(motif & -motif)]
+    for turn in range(len(group.turns)):
+        at = group.turns[turn]
+        if placed[at, first] >= 0:
             continue
-        is_free = True
-        for other in image:
-            if other == there:
-                is_free = False
-                break
-        if is_free:
-            image[b] = there
-            return True
-    return False
+        taken = place(packed, motif, group.known[at], image, group.work, limit - found[FOUND_STEPS])
+        found[FOUND_STEPS] += taken if taken >= 0 else -1 - taken
+        if taken < 0:
+            return turn
+    return -1
+
+
+@kernel
+def keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
+    """List a motif that is wanted."""
+    bonds, atoms = n_bits(motif), n_bits(ends_of(packed, motif))
+    if bonds > found[FOUND_BONDS] or atoms > found[FOUND_ATOMS]:
+        found[FOUND_BONDS], found[FOUND_ATOMS], found[FOUND_MOTIFS] = bonds, atoms, 0
+    if found[FOUND_MOTIFS] < MAX_MOTIFS:
+        motifs[found[FOUND_MOTIFS]] = motif
+    found[FOUND_MOTIFS] += 1

@@ -12,9 +12,17 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from relfast_kernels.bits import n_bits
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.smiles.cycles import FOUND_RING, find_rings, is_in_a_large_ring, n_bits, n_cycles, peeled
+from relfast_kernels.smiles.cycles import (
+    FOUND_RING,
+    find_ring_bonds,
+    find_rings,
+    is_in_a_large_ring,
+    n_cycles,
+    peeled,
+)
 from relfast_kernels.smiles.elements import CARBON, LISTED, OUTER, VALENCES, charge_of, number_of
 from relfast_kernels.smiles.layouts import (
     AROMATIC_BOND,
@@ -26,7 +34,6 @@ from relfast_kernels.smiles.layouts import (
     RADICALS,
     RING_BONDS,
 )
-from relfast_kernels.smiles.rings import find_ring_bonds
 from relfast_kernels.smiles.valence import IMPLICIT
 
 Ints = npt.NDArray[np.int64]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from relfast_kernels.compiled.jit import carray
+from relfast_kernels.compiled.jit import carray, kernel, pointer
 from relfast_kernels.smiles.layouts import (
     CODE_COLUMNS,
     GRAPH_SIZE,
@@ -14,39 +14,41 @@ from relfast_kernels.smiles.layouts import (
     N_COUNTERS,
     RESULT_COLUMNS,
     SIZE_COLUMNS,
+    TABLE_MEMORIES,
+    TABLE_PARTS,
     TEXT_COLUMNS,
     WORK_SIZE,
 )
 from relfast_kernels.smiles.lists import match_lists
-from relfast_kernels.smiles.table import code_of, fingerprint_of, learn
+from relfast_kernels.smiles.table import Table, code_of, fingerprint_of, learn
+
+
+@kernel
+def _table(address: Any) -> Table:
+    about = carray(address, TABLE_PARTS, np.int64)
+    max_texts, text_bytes, max_codes, code_bytes = (
+        about[TABLE_MEMORIES],
+        about[TABLE_MEMORIES + 1],
+        about[TABLE_MEMORIES + 2],
+        about[TABLE_MEMORIES + 3],
+    )
+    return Table(
+        carray(pointer(about[0]), 2 * max_texts, np.int32),
+        carray(pointer(about[1]), TEXT_COLUMNS * max_texts, np.int64),
+        carray(pointer(about[2]), text_bytes, np.uint8),
+        carray(pointer(about[3]), 2 * max_codes, np.int32),
+        carray(pointer(about[4]), CODE_COLUMNS * max_codes, np.int64),
+        carray(pointer(about[5]), code_bytes, np.uint8),
+        carray(pointer(about[6]), N_COUNTERS, np.int64),
+        carray(pointer(about[7]), GRAPH_SIZE, np.int64),
+        carray(pointer(about[8]), WORK_SIZE, np.int64),
+    )
 
 
 def _match(
-    data: Any,
-    n_bytes: int,
-    sizes: Any,
-    n_records: int,
-    strict: int,
-    classes: Any,
-    links: Any,
-    n_texts: int,
-    results: Any,
-    kept: Any,
-    n_kept: int,
-    text_slots: Any,
-    texts_index: Any,
-    texts: Any,
-    max_texts: int,
-    text_bytes: int,
-    code_slots: Any,
-    codes_index: Any,
-    codes: Any,
-    max_codes: int,
-    code_bytes: int,
-    used: Any,
-    graph: Any,
-    work: Any,
-) -> int:
+    data: Any, n_bytes: int, sizes: Any, n_records: int, strict: int, classes: Any, links: Any, n_texts: int,
+    results: Any, kept: Any, n_kept: int, table: Any,
+) -> int:  # fmt: skip
     match_lists(
         carray(data, n_bytes, np.uint8),
         carray(sizes, SIZE_COLUMNS * n_records, np.int64),
@@ -55,69 +57,31 @@ def _match(
         carray(links, n_texts, np.int64),
         carray(results, RESULT_COLUMNS * n_records, np.int64),
         carray(kept, n_kept, np.int64),
-        carray(text_slots, 2 * max_texts, np.int32),
-        carray(texts_index, TEXT_COLUMNS * max_texts, np.int64),
-        carray(texts, text_bytes, np.uint8),
-        carray(code_slots, 2 * max_codes, np.int32),
-        carray(codes_index, CODE_COLUMNS * max_codes, np.int64),
-        carray(codes, code_bytes, np.uint8),
-        carray(used, N_COUNTERS, np.int64),
-        carray(graph, GRAPH_SIZE, np.int64),
-        carray(work, WORK_SIZE, np.int64),
+        _table(table),
     )
     return 0
 
 
-def _learn(
-    data: Any,
-    n_bytes: int,
-    code: Any,
-    code_length: int,
-    fingerprint: int,
-    text_slots: Any,
-    texts_index: Any,
-    texts: Any,
-    max_texts: int,
-    text_bytes: int,
-    code_slots: Any,
-    codes_index: Any,
-    codes: Any,
-    max_codes: int,
-    code_bytes: int,
-    used: Any,
-) -> int:
+def _learn(data: Any, n_bytes: int, code: Any, code_length: int, fingerprint: int, table: Any) -> int:
     return learn(
-        carray(data, n_bytes, np.uint8),
-        carray(code, code_length, np.uint8),
-        fingerprint,
-        carray(text_slots, 2 * max_texts, np.int32),
-        carray(texts_index, TEXT_COLUMNS * max_texts, np.int64),
-        carray(texts, text_bytes, np.uint8),
-        carray(code_slots, 2 * max_codes, np.int32),
-        carray(codes_index, CODE_COLUMNS * max_codes, np.int64),
-        carray(codes, code_bytes, np.uint8),
-        carray(used, N_COUNTERS, np.int64),
+        carray(data, n_bytes, np.uint8), carray(code, code_length, np.uint8), fingerprint, _table(table)
     )
 
 
-def _code(data: Any, n_bytes: int, by_rdkit: int, code: Any, graph: Any, work: Any) -> int:
+def _code(data: Any, n_bytes: int, by_rdkit: int, code: Any, table: Any) -> int:
     return code_of(
-        carray(data, n_bytes, np.uint8),
-        by_rdkit != 0,
-        carray(code, 2 * MAX_CODE, np.uint8),
-        carray(graph, GRAPH_SIZE, np.int64),
-        carray(work, WORK_SIZE, np.int64),
+        carray(data, n_bytes, np.uint8), by_rdkit != 0, carray(code, 2 * MAX_CODE, np.uint8), _table(table)
     )
 
 
-def _fingerprint(data: Any, n_bytes: int, graph: Any) -> int:
-    return fingerprint_of(carray(data, n_bytes, np.uint8), carray(graph, GRAPH_SIZE, np.int64))
+def _fingerprint(data: Any, n_bytes: int, table: Any) -> int:
+    return fingerprint_of(carray(data, n_bytes, np.uint8), _table(table).graph)
 
 
 ENTRIES = {
-    "match": (_match, "pipiippippipppiipppiippp"),
-    "learn": (_learn, "pipiipppiipppiip"),
-    "code": (_code, "piippp"),
+    "match": (_match, "pipiippippip"),
+    "learn": (_learn, "pipiip"),
+    "code": (_code, "piipp"),
     "fingerprint": (_fingerprint, "pip"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

@@ -93,6 +93,11 @@ N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES, GENERATION = range(5)
 N_COUNTERS: Final = 5
 """Counters of a table; the last one says how often it was emptied."""
 
+TABLE_MEMORIES: Final = 9
+TABLE_PARTS: Final = TABLE_MEMORIES + 4
+"""What a table is handed over as: the addresses of the arrays of `relfast_kernels.smiles.table.Table`, in
+their order, and how many texts, bytes of texts, codes and bytes of codes it has room for."""
+
 SEVERAL_FRAGMENTS, NOT_PLAIN, ISOTOPE, TOO_LONG, EMPTY = -3, -4, -5, -6, -7
 """Instead of a class of strict, beside `UNKNOWN` and `INVALID`: why a text is no clean molecule."""
 

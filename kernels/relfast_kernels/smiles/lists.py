@@ -37,11 +37,10 @@ from relfast_kernels.smiles.layouts import (
     TRUE_POSITIVES,
     VOTE,
 )
-from relfast_kernels.smiles.table import classify, glance, hash_of, make_room
+from relfast_kernels.smiles.table import Table, classify, glance, hash_of, make_room
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
-Slots = npt.NDArray[np.int32]
 
 NEWLINE: Final = 10
 
@@ -57,14 +56,7 @@ def vote_of_place(place: int) -> int:
 
 @kernel
 def _match(
-    classes: Ints,
-    links: Ints,
-    first: int,
-    n_gold: int,
-    n_pred: int,
-    codes_index: Ints,
-    results: Ints,
-    to: int,
+    classes: Ints, links: Ints, first: int, n_gold: int, n_pred: int, codes_index: Ints, results: Ints
 ) -> None:
     """One record: ``classes`` of its gold from ``first`` on, then those of its predictions.
 
@@ -72,7 +64,7 @@ def _match(
     """
     end_of_gold = first + n_gold
     end = end_of_gold + n_pred
-    results[to + DECIDED] = 0
+    results[DECIDED] = 0
     for at in range(first, end):
         if classes[at] == UNKNOWN:
             return
@@ -99,27 +91,20 @@ def _match(
     for at in range(first, end_of_gold):
         if classes[at] >= 0:
             codes_index[CODE_COLUMNS * classes[at] + CODE_FIRST] = 0
-    results[to + TRUE_POSITIVES] = matched
-    results[to + VOTE] = vote & FINGERPRINT_MASK
-    results[to + DECIDED] = 1
+    results[TRUE_POSITIVES] = matched
+    results[VOTE] = vote & FINGERPRINT_MASK
+    results[DECIDED] = 1
 
 
 @kernel
 def _judge(
-    classes: Ints,
-    first: int,
-    n_gold: int,
-    n_pred: int,
-    n_given: int,
-    codes_index: Ints,
-    results: Ints,
-    to: int,
+    classes: Ints, first: int, n_gold: int, n_pred: int, n_given: int, codes_index: Ints, results: Ints
 ) -> None:
     """One record as strict has it: ``classes`` of its gold, of its predictions, of what the question gave."""
     end_of_gold = first + n_gold
     end_of_pred = end_of_gold + n_pred
     end = end_of_pred + n_given
-    results[to + DECIDED] = 0
+    results[DECIDED] = 0
     for at in range(first, end_of_pred):
         # what is wrong with gold is told in words, elsewhere
         if classes[at] == UNKNOWN or (at < end_of_gold and classes[at] < 0):
@@ -164,12 +149,12 @@ def _judge(
     for at in range(first, end):
         if classes[at] >= 0:
             codes_index[CODE_COLUMNS * classes[at] + CODE_FIRST] = 0
-    results[to + DECIDED] = decided
-    results[to + TRUE_POSITIVES] = right
-    results[to + VOTE] = vote & FINGERPRINT_MASK
-    results[to + N_WANTED] = n_wanted
-    results[to + N_NEUTRAL] = neutral
-    results[to + FLAW] = flaw
+    results[DECIDED] = decided
+    results[TRUE_POSITIVES] = right
+    results[VOTE] = vote & FINGERPRINT_MASK
+    results[N_WANTED] = n_wanted
+    results[N_NEUTRAL] = neutral
+    results[FLAW] = flaw
 
 
 @kernel
@@ -188,8 +173,7 @@ def _hash_texts(data: Bytes, start: int, first: int, last: int, starts: Ints, ha
 @kernel
 def match_lists(
     data: Bytes, sizes: Ints, strict: bool, classes: Ints, links: Ints, results: Ints, kept: Ints,
-    text_slots: Slots, texts_index: Ints, texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes,
-    used: Ints, graph: Ints, work: Ints,
+    table: Table,
 ) -> None:  # fmt: skip
     """Hold predictions against gold for many records.
 
@@ -214,8 +198,8 @@ def match_lists(
         int64: the classes of gold and given texts that come with many answers, from the place on that a
         record's sizes name; zeros at first. They are looked up anew once the table has been emptied.
     """
-    make_room(text_slots, texts_index, texts, code_slots, codes_index, codes, used)
-    generation = used[GENERATION] + 1
+    make_room(table)
+    generation = table.used[GENERATION] + 1
     start = 0
     first = 0
     for record in range(len(sizes) // SIZE_COLUMNS):
@@ -240,14 +224,11 @@ def match_lists(
                 kept[place + KEPT_GOLD_BYTES] = pred_at - start
                 kept[place + KEPT_GIVEN_BYTES] = end_of_bytes - given_at
             start = end_of_bytes
-        glance(links, text, last, text_slots, texts_index, texts, work)
+        glance(links, text, last, table)
         all_said = True
         for other in range(text, last):
             end = (classes[other + 1] if other + 1 < last else end_of_bytes) - 1
-            published, clean = classify(
-                data, classes[other], end, links[other], text_slots, texts_index, texts,
-                code_slots, codes_index, codes, used, graph, work,
-            )  # fmt: skip
+            published, clean = classify(data, classes[other], end, links[other], table)
             classes[other] = clean if strict else published
             if place >= 0 and not known and not end_of_gold <= other < end_of_pred:
                 all_said = all_said and published != UNKNOWN and clean != UNKNOWN
@@ -262,9 +243,9 @@ def match_lists(
                 classes[other] = kept[column + 2 * (other - first - n_pred)]
         elif place >= 0 and all_said:
             kept[place + KEPT_GENERATION] = generation
-        to = RESULT_COLUMNS * record
+        told = results[RESULT_COLUMNS * record : RESULT_COLUMNS * (record + 1)]
         if strict:
-            _judge(classes, first, n_gold, n_pred, n_given, codes_index, results, to)
+            _judge(classes, first, n_gold, n_pred, n_given, table.codes_index, told)
         else:
-            _match(classes, links, first, n_gold, n_pred, codes_index, results, to)
+            _match(classes, links, first, n_gold, n_pred, table.codes_index, told)
         first = end_of_texts

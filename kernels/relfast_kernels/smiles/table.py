@@ -1,7 +1,7 @@
 """Many SMILES at once: texts to classes of equal molecules.
 
 A table remembers texts and canonical codes, so that a text seen before costs a look-up. It is a handful of
-arrays made by the caller (see `new_table`), filled by `learn` and `relfast_kernels.smiles.lists`, and never
+arrays made by the caller (`Table`), filled by `learn` and `relfast_kernels.smiles.lists`, and never
 grows: each call that finds it three quarters full empties it first, and a text for which there is no room
 stays `UNKNOWN`.
 Classes are therefore numbers of one call, and a call says all that there is to know of them.
@@ -31,7 +31,6 @@ from relfast_kernels.smiles.layouts import (
     FINGERPRINT_MASK,
     FLAGS,
     GENERATION,
-    GRAPH_SIZE,
     HAS_ISOTOPE,
     HYDROGENS,
     INVALID,
@@ -54,8 +53,7 @@ from relfast_kernels.smiles.layouts import (
     TOO_LONG,
     WORK_SIZE,
 )
-from relfast_kernels.smiles.parser import read_canonical
-from relfast_kernels.smiles.plain import read_plain
+from relfast_kernels.smiles.parser import read_canonical, read_plain
 from relfast_kernels.smiles.valence import is_settled, tell_apart
 
 Bytes = npt.NDArray[np.uint8]
@@ -98,21 +96,6 @@ class Table(NamedTuple):
     work: Ints
 
 
-def new_table(max_texts: int, text_bytes: int, max_codes: int, code_bytes: int) -> Table:
-    """An empty table for so many texts and molecules (powers of two), which take so many bytes."""
-    return Table(
-        np.zeros(2 * max_texts, np.int32),
-        np.zeros(max_texts * TEXT_COLUMNS, np.int64),
-        np.zeros(text_bytes, np.uint8),
-        np.zeros(2 * max_codes, np.int32),
-        np.zeros(max_codes * CODE_COLUMNS, np.int64),
-        np.zeros(code_bytes, np.uint8),
-        np.zeros(N_COUNTERS, np.int64),
-        np.zeros(GRAPH_SIZE, np.int64),
-        np.zeros(WORK_SIZE, np.int64),
-    )
-
-
 @kernel
 def hash_of(data: Bytes, start: int, end: int) -> int:
     """FNV-1a, folded to 38 bits after each byte."""
@@ -144,16 +127,9 @@ def _find(
 
 
 @kernel
-def _add_code(
-    length: int,
-    known_fingerprint: int,
-    clean_print: int,
-    code_slots: Slots,
-    codes_index: Ints,
-    codes: Bytes,
-    used: Ints,
-) -> int:
+def _add_code(length: int, known_fingerprint: int, clean_print: int, table: Table) -> int:
     """The class of the code that stands behind the last one; `UNKNOWN` if it is new and one too many."""
+    code_slots, codes_index, codes, used = table.code_slots, table.codes_index, table.codes, table.used
     start = used[CODE_BYTES]
     hashed = hash_of(codes, start, start + length)
     slot = _find(code_slots, codes_index, CODE_COLUMNS, codes, codes, start, start + length, hashed)
@@ -175,11 +151,9 @@ def _add_code(
 
 
 @kernel
-def _add_text(
-    data: Bytes, start: int, end: int, slot: int, found: int, clean: int, text_slots: Slots,
-    texts_index: Ints, texts: Bytes, used: Ints,
-) -> None:  # fmt: skip
+def _add_text(data: Bytes, start: int, end: int, slot: int, found: int, clean: int, table: Table) -> None:
     """Remember the classes of a text, if there is room."""
+    texts_index, texts, used = table.texts_index, table.texts, table.used
     n, to = used[N_TEXTS], used[TEXT_BYTES]
     if (n + 1) * TEXT_COLUMNS > len(texts_index) or to + end - start > len(texts):
         return
@@ -189,7 +163,7 @@ def _add_text(
     texts_index[TEXT_COLUMNS * n + TEXT_LENGTH] = end - start
     texts_index[TEXT_COLUMNS * n + TEXT_CLASS] = found
     texts_index[TEXT_COLUMNS * n + TEXT_CLEAN] = clean
-    text_slots[slot] = n + 1
+    table.text_slots[slot] = n + 1
     used[N_TEXTS] = n + 1
     used[TEXT_BYTES] = to + end - start
 
@@ -217,13 +191,12 @@ def _flaw_of(data: Bytes, start: int, end: int) -> int:
 
 
 @kernel
-def _formula(
-    graph: Ints, n: int, code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints
-) -> int:  # fmt: skip
-    """The number of the formula of a molecule, counted from one; 0 where isomers have none."""
+def _formula(n: int, table: Table) -> int:
+    """The number of the formula of the table's graph, counted from one; 0 where isomers have none."""
+    graph, codes = table.graph, table.codes
     if not graph[FLAGS] & IS_ORDINARY:
         return 0
-    start = used[CODE_BYTES]
+    start = table.used[CODE_BYTES]
     # no code of a graph begins like this: keys have fewer bits
     codes[start] = 255
     hydrogens = 0
@@ -235,25 +208,24 @@ def _formula(
         codes[start + 2 + _RANK[number_of(graph[LABEL + atom])]] += 1
     codes[start + 1] = hydrogens >> 8
     codes[start + 2] = hydrogens & 255
-    return _add_code(length, 0, 0, code_slots, codes_index, codes, used) + 1
+    return _add_code(length, 0, 0, table) + 1
 
 
 @kernel
-def glance(
-    hashes: Ints, first: int, last: int, text_slots: Slots, texts_index: Ints, texts: Bytes, work: Ints
-) -> None:
+def glance(hashes: Ints, first: int, last: int, table: Table) -> None:
     """Have the processor fetch what `classify` will look at for some texts, by their hashes.
 
     Nearly all of the time that a known text takes goes by until memory answers, three times one after the
     other; for several texts at once it answers at once.
     """
+    text_slots, work = table.text_slots, table.work
     for text in range(first, last):
         work[text % WORK_SIZE] = text_slots[_slot_of(hashes[text], text_slots)]
     seen = 0
     for text in range(first, last):
         entry = TEXT_COLUMNS * (work[text % WORK_SIZE] - 1)
         if entry >= 0:
-            seen += int(texts[texts_index[entry + TEXT_START]])
+            seen += int(table.texts[table.texts_index[entry + TEXT_START]])
     work[0] = seen
 
 
@@ -263,10 +235,7 @@ def _slot_of(hashed: int, slots: Slots) -> int:
 
 
 @kernel
-def classify(
-    data: Bytes, start: int, end: int, hashed: int, text_slots: Slots, texts_index: Ints, texts: Bytes,
-    code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints, graph: Ints, work: Ints,
-) -> tuple[int, int]:  # fmt: skip
+def classify(data: Bytes, start: int, end: int, hashed: int, table: Table) -> tuple[int, int]:
     """The class of a text as published, `UNKNOWN` or `INVALID`; and as strict has it, or its flaw.
 
     ``hashed`` is its hash, if it is no longer than `MAX_SMILES`.
@@ -278,10 +247,13 @@ def classify(
             if data[at] > 127:  # strict counts characters
                 return UNKNOWN, UNKNOWN
         return UNKNOWN, TOO_LONG
-    slot = _find(text_slots, texts_index, TEXT_COLUMNS, texts, data, start, end, hashed)
+    text_slots, texts_index = table.text_slots, table.texts_index
+    slot = _find(text_slots, texts_index, TEXT_COLUMNS, table.texts, data, start, end, hashed)
     if text_slots[slot]:
         entry = TEXT_COLUMNS * (int(text_slots[slot]) - 1)
         return int(texts_index[entry + TEXT_CLASS]), int(texts_index[entry + TEXT_CLEAN])
+    codes_index, codes, used = table.codes_index, table.codes, table.used
+    graph, work = table.graph, table.work
     clean = _flaw_of(data, start, end)
     n = read_plain(data, start, end, graph)
     found = n
@@ -299,7 +271,7 @@ def classify(
         else:
             printed = fingerprint(graph, n)
             clean_print = (printed + hydrogens_print(graph, n)) & FINGERPRINT_MASK
-            found = _add_code(length, printed, clean_print, code_slots, codes_index, codes, used)
+            found = _add_code(length, printed, clean_print, table)
             if found == UNKNOWN:
                 return UNKNOWN, clean or UNKNOWN
             if clean == 0:
@@ -309,35 +281,32 @@ def classify(
                     length = write_code(graph, n, work, codes, used[CODE_BYTES])
                     clean = UNKNOWN
                     if length:
-                        clean = _add_code(length, printed, clean_print, code_slots, codes_index, codes, used)
+                        clean = _add_code(length, printed, clean_print, table)
                 if clean >= 0:
                     # what RDKit told of a class before has neither
                     entry = CODE_COLUMNS * clean
                     codes_index[entry + CODE_CLEAN_PRINT] = clean_print
                     if codes_index[entry + CODE_FORMULA] == 0:
-                        formula = _formula(graph, n, code_slots, codes_index, codes, used)
-                        codes_index[entry + CODE_FORMULA] = formula
-    _add_text(data, start, end, slot, found, clean, text_slots, texts_index, texts, used)
+                        codes_index[entry + CODE_FORMULA] = _formula(n, table)
+    _add_text(data, start, end, slot, found, clean, table)
     return found, clean
 
 
 @kernel
-def make_room(
-    text_slots: Slots, texts_index: Ints, texts: Bytes, code_slots: Slots, codes_index: Ints, codes: Bytes,
-    used: Ints,
-) -> None:  # fmt: skip
+def make_room(table: Table) -> None:
     """Empty the table if it is three quarters full."""
+    used = table.used
     if (
-        4 * TEXT_COLUMNS * used[N_TEXTS] <= 3 * len(texts_index)
-        and 4 * used[TEXT_BYTES] <= 3 * len(texts)
-        and 4 * CODE_COLUMNS * used[N_CODES] <= 3 * len(codes_index)
-        and 4 * used[CODE_BYTES] <= 3 * len(codes)
+        4 * TEXT_COLUMNS * used[N_TEXTS] <= 3 * len(table.texts_index)
+        and 4 * used[TEXT_BYTES] <= 3 * len(table.texts)
+        and 4 * CODE_COLUMNS * used[N_CODES] <= 3 * len(table.codes_index)
+        and 4 * used[CODE_BYTES] <= 3 * len(table.codes)
     ):
         return
-    for at in range(len(text_slots)):
-        text_slots[at] = 0
-    for at in range(len(code_slots)):
-        code_slots[at] = 0
+    for at in range(len(table.text_slots)):
+        table.text_slots[at] = 0
+    for at in range(len(table.code_slots)):
+        table.code_slots[at] = 0
     emptied = used[GENERATION] + 1
     for counter in range(N_COUNTERS):
         used[counter] = 0
@@ -345,15 +314,16 @@ def make_room(
 
 
 @kernel
-def code_of(data: Bytes, by_rdkit: bool, code: Bytes, graph: Ints, work: Ints) -> int:
+def code_of(data: Bytes, by_rdkit: bool, code: Bytes, table: Table) -> int:
     """Write the code of a text at ``code[0:]`` (`code` has room for twice `MAX_CODE`); its length.
 
     `UNKNOWN` or `INVALID` where there is none. ``by_rdkit`` reads it with `read_canonical`.
     """
+    graph = table.graph
     n = read_canonical(data, 0, len(data), graph) if by_rdkit else read_plain(data, 0, len(data), graph)
     if n < 0:
         return n
-    length = write_code(graph, n, work, code, 0)
+    length = write_code(graph, n, table.work, code, 0)
     return length if length else UNKNOWN
 
 
@@ -365,25 +335,23 @@ def fingerprint_of(data: Bytes, graph: Ints) -> int:
 
 
 @kernel
-def learn(
-    data: Bytes, code: Bytes, known_fingerprint: int, text_slots: Slots, texts_index: Ints, texts: Bytes,
-    code_slots: Slots, codes_index: Ints, codes: Bytes, used: Ints,
-) -> int:  # fmt: skip
+def learn(data: Bytes, code: Bytes, known_fingerprint: int, table: Table) -> int:
     """Remember the code of a text (empty: that it is invalid); its class, or `UNKNOWN` without room."""
-    make_room(text_slots, texts_index, texts, code_slots, codes_index, codes, used)
+    make_room(table)
+    codes, used, text_slots, texts_index = table.codes, table.used, table.text_slots, table.texts_index
     if len(data) > MAX_SMILES or len(data) == 0 or used[CODE_BYTES] + len(code) > len(codes):
         return UNKNOWN
     found = INVALID
     if len(code):
         for at in range(len(code)):
             codes[used[CODE_BYTES] + at] = code[at]
-        found = _add_code(len(code), known_fingerprint, 0, code_slots, codes_index, codes, used)
+        found = _add_code(len(code), known_fingerprint, 0, table)
         if found == UNKNOWN:
             return UNKNOWN
     hashed = hash_of(data, 0, len(data))
-    slot = _find(text_slots, texts_index, TEXT_COLUMNS, texts, data, 0, len(data), hashed)
+    slot = _find(text_slots, texts_index, TEXT_COLUMNS, table.texts, data, 0, len(data), hashed)
     if text_slots[slot]:
         texts_index[TEXT_COLUMNS * (int(text_slots[slot]) - 1) + TEXT_CLASS] = found
     else:
-        _add_text(data, 0, len(data), slot, found, UNKNOWN, text_slots, texts_index, texts, used)
+        _add_text(data, 0, len(data), slot, found, UNKNOWN, table)
     return found

@@ -9,33 +9,16 @@ import numpy as np
 from relfast_kernels.compiled.jit import carray
 from relfast_kernels.layouts import RECORD_COLUMNS
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS
-from relfast_kernels.tags.columns import GOLD_COLUMNS, TOLD_COLUMNS
+from relfast_kernels.tags.layouts import GOLD_COLUMNS, TOLD_COLUMNS
 from relfast_kernels.tags.read import gather
 from relfast_kernels.tags.strict import read_strict
 
 
 def _gather(
-    data: Any,
-    n_bytes: int,
-    scratch: Any,
-    n_scratch: int,
-    records: Any,
-    n_records: int,
-    numbers: Any,
-    golds: Any,
-    n: int,
-    known: Any,
-    n_known: int,
-    store: Any,
-    n_store: int,
-    strict: int,
-    cuts: int,
-    one: int,
-    out: Any,
-    n_out: int,
-    told: Any,
-    sizes: Any,
-) -> int:
+    data: Any, n_bytes: int, scratch: Any, n_scratch: int, records: Any, n_records: int, numbers: Any,
+    golds: Any, n: int, known: Any, n_known: int, store: Any, n_store: int, strict: int, cuts: int, one: int,
+    out: Any, n_out: int, told: Any, sizes: Any,
+) -> int:  # fmt: skip
     return gather(
         carray(data, n_bytes, np.uint8),
         carray(scratch, n_scratch, np.uint8),

@@ -16,7 +16,7 @@ from relfast_kernels.layouts import (
     RECORD_TEXT_PLACE,
 )
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS, SIZE_GIVEN, SIZE_GOLD, SIZE_KEPT, SIZE_PREDICTED
-from relfast_kernels.tags.columns import (
+from relfast_kernels.tags.layouts import (
     GOLD_END,
     GOLD_GIVEN_END,
     GOLD_KEPT,
@@ -33,9 +33,8 @@ from relfast_kernels.tags.columns import (
     TOLD_N,
     TOLD_START,
 )
-from relfast_kernels.tags.published import read_published
-from relfast_kernels.tags.strict import read_strict
-from relfast_kernels.text.find import copy
+from relfast_kernels.tags.strict import KINDS, NEWLINE, TAG, WHITE, opens, read_strict
+from relfast_kernels.text.find import copy, find_byte
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.words import skip_white
 
@@ -44,12 +43,47 @@ LONGEST: Final = 200_000
 
 
 @kernel
-def _final_text(data: Any, start: int, end: int, out: Any, to: int) -> Any:
-    """Where in ``data`` the text without reasoning is; -1 and -1 where it is in pieces, left to Python."""
-    first, last, copied = cut_reasoning(data, start, end, out, to)
-    if copied:
-        return -1, -1
-    return first, last
+def read_published(data: Any, start: int, end: int, one: bool, out: Any, to: int) -> Any:
+    """Write the tags of data[start:end], as the published scorer finds them, to ``out``, a newline behind
+    each.
+
+    ``one``: no more than the first. Returns how many there are, -1 where only Python can say, and where the
+    next byte goes.
+    """
+    n = 0
+    at = start
+    while True:
+        at = find_byte(data, at, end, 60)
+        if at >= end:
+            return n, to
+        kind = opens(data, at, end)
+        if kind < 0:
+            return -1, to
+        at += 1
+        if kind == 0:
+            continue
+        at += len(TAG) - 1
+        first = at
+        blank = False
+        while first < end and KINDS[data[first]] & WHITE:
+            blank |= data[first] != 10 and data[first] != 13
+            first += 1
+        last = first
+        while last < end and data[last] != 60 and data[last] != 10 and data[last] != 13:
+            if data[last] > 127:
+                return -1, to
+            last += 1
+        at = last
+        if last == first and not blank:
+            continue
+        while last > first and KINDS[data[last - 1]] & WHITE:
+            last -= 1
+        to = copy(data, first, last, out, to)
+        out[to] = NEWLINE
+        to += 1
+        n += 1
+        if one:
+            return n, to
 
 
 @kernel
@@ -102,9 +136,9 @@ def gather(
         said = copy(store, gold[GOLD_START], gold[GOLD_END], out, to)
         begin, stop = start, end
         if cuts:
-            begin, stop = _final_text(source, start, end, out, said)
-            if begin < 0:
-                continue
+            begin, stop, copied = cut_reasoning(source, start, end, out, said)
+            if copied:
+                continue  # what is left of it is in pieces
         how = READ_PLAIN
         if strict:
             n, behind, how = read_strict(source, begin, stop, one, out, said)

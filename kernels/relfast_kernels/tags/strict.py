@@ -17,11 +17,30 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.tags.columns import READ_EMPTY, READ_FORM, READ_NEARLY, READ_PLAIN, READ_SEVERAL
-from relfast_kernels.tags.kinds import KINDS, NEWLINE, PLAIN, WHITE
+from relfast_kernels.tags.layouts import READ_EMPTY, READ_FORM, READ_NEARLY, READ_PLAIN, READ_SEVERAL
 from relfast_kernels.text.find import copy, same_bytes
 from relfast_kernels.text.form_table import BOXES, LANGUAGES, QUALIFIED, TAGS
 from relfast_kernels.text.words import skip_white, struck_end
+
+NEWLINE: Final = 10
+TAG: Final = np.frombuffer(b"<smiles>", np.uint8)
+
+WHITE, PLAIN = 1, 2
+"""Kinds of bytes: white space, and letters of a plain molecule."""
+
+
+def _kinds() -> Any:
+    kinds = np.zeros(256, np.int64)
+    for kind, some in (
+        (WHITE, b"\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f "),
+        (PLAIN, b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@+-[]()=#/%"),
+    ):
+        for byte in some:
+            kinds[byte] |= kind
+    return kinds
+
+
+KINDS: Final = _kinds()
 
 _OPENING: Final = np.frombuffer(b"<\n&lt;\n&#60;\n\\<\n\\u003c\n\xef\xbc\x9c\n", np.uint8)
 _CLOSING: Final = np.frombuffer(b">\n&gt;\n&#62;\n\\>\n\\u003e\n\xef\xbc\x9e\n", np.uint8)
@@ -68,8 +87,9 @@ _LAYOUT: Final = np.frombuffer(b"code\npre\nb\nstrong\ni\nem\ntt\np\nspan\nsamp\
 
 
 @kernel
-def _one_of(text: Any, at: int, end: int, some: Any) -> int:
-    """Where one of ``some``, each ended by a newline, ends that stands at ``at``; ``at`` where none does."""
+def _listed(text: Any, at: int, end: int, some: Any, whole: bool) -> int:
+    """Where one of ``some``, each ended by a newline, ends that stands at ``at`` (``whole``: and is all of
+    text[at:end]); ``at`` where none does."""
     k = 0
     while k < len(some):
         to = at
@@ -80,7 +100,7 @@ def _one_of(text: Any, at: int, end: int, some: Any) -> int:
         ):
             k += 1
             to += 1
-        if some[k] == NEWLINE:
+        if some[k] == NEWLINE and (to == end or not whole):
             return to
         while some[k] != NEWLINE:
             k += 1
@@ -89,23 +109,13 @@ def _one_of(text: Any, at: int, end: int, some: Any) -> int:
 
 
 @kernel
+def _one_of(text: Any, at: int, end: int, some: Any) -> int:
+    return _listed(text, at, end, some, False)
+
+
+@kernel
 def _is_one_of(text: Any, at: int, end: int, some: Any) -> bool:
-    k = 0
-    while k < len(some):
-        to = at
-        while (
-            some[k] != NEWLINE
-            and to < end
-            and (text[to] | 32 if 65 <= text[to] <= 90 else text[to]) == some[k]
-        ):
-            k += 1
-            to += 1
-        if some[k] == NEWLINE and to == end:
-            return True
-        while some[k] != NEWLINE:
-            k += 1
-        k += 1
-    return False
+    return _listed(text, at, end, some, True) > at
 
 
 @kernel
@@ -268,8 +278,8 @@ def n_atoms(text: Any, at: int, end: int) -> int:
 @kernel
 def _read(text: Any, at: int, end: int, counts: bool, out: Any, to: int) -> Any:
     """Write the molecules between two brackets, each with a newline behind it; how many, 0 for anything
-    else, and where the next byte goes. ``counts``: plain letters that are no molecule are one that nobody
-    can read."""
+    else, and where the next byte goes. ``counts``: plain letters that are no molecule are one that cannot
+    be read."""
     n, start, begin = 0, to, at
     for k in range(at, end):
         counts = counts and KINDS[text[k]] & (PLAIN | WHITE) != 0
@@ -518,3 +528,18 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
         if out[k] != NEWLINE and not KINDS[out[k]] & PLAIN:
             return n, to, READ_NEARLY
     return n, to, READ_PLAIN
+
+
+@kernel
+def opens(data: Any, at: int, end: int) -> int:
+    """1 if a tag in any case begins at a ``<``, 0 if none does, -1 for a letter that `re` may take for
+    its."""
+    for k in range(1, len(TAG)):
+        if at + k >= end:
+            return 0
+        byte = data[at + k]
+        if byte > 127:
+            return -1
+        if byte | 32 != TAG[k] | 32:
+            return 0
+    return 1 if data[at + 7] == 62 else 0

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import RECORD_COLUMNS, RECORD_TEXT, RECORD_TEXT_END
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS
-from relfast_kernels.tags.columns import (
+from relfast_kernels.tags.layouts import (
     READ_EMPTY,
     READ_FORM,
     READ_ONLY_REASONING,
@@ -132,7 +132,7 @@ ROOM: Final = 1 << 20
 
 
 class Golds(NamedTuple):
-    """Golds as the kernel reads them: ``n`` times `GOLD_COLUMNS` of `relfast_kernels.tags.columns`, and their
+    """Golds as the kernel reads them: ``n`` times `GOLD_COLUMNS` of `relfast_kernels.tags.layouts`, and their
     texts, each ended by a newline."""
 
     columns: ctypes.Array[ctypes.c_int64]
@@ -157,7 +157,7 @@ class TagReader:
     rows
         Of each response that was read last: how many tags, `LEFT_TO_PYTHON` where `extract_molecule` or the
         like must read it; where in ``texts`` they begin and end; and how it was read, `READ_PLAIN` and the
-        others of `relfast_kernels.tags.columns`.
+        others of `relfast_kernels.tags.layouts`.
     texts, texts_at, n_bytes
         Golds, tags and given molecules, each ended by a newline, their address, and how many bytes they have.
     said

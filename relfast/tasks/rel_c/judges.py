@@ -22,7 +22,7 @@ from relfast_kernels.smiles.layouts import (
     TRUE_POSITIVES,
     VOTE,
 )
-from relfast_kernels.tags.columns import (
+from relfast_kernels.tags.layouts import (
     GOLD_COLUMNS,
     GOLD_END,
     GOLD_GIVEN_END,

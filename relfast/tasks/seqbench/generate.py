@@ -32,7 +32,7 @@ from relfast.tasks.seqbench.maze import column_letters, edge_lists
 from relfast.tasks.seqbench.parameters import MAX_SIDE, Parameters
 
 if TYPE_CHECKING:
-    from relfast_kernels.maze.tables import MazeTables
+    from relfast_kernels.maze.problem import MazeTables
 
 Row = dict[str, Any]
 
@@ -140,7 +140,7 @@ class Growth:
     """A maze on a grid.
 
     ``chosen`` (int32): the grid's edges that are passages, in the order in which they were joined;
-    ``first_edge``, ``neighbors``: these passages as `relfast_kernels.maze.tables.MazeTables` has them,
+    ``first_edge``, ``neighbors``: these passages as `relfast_kernels.maze.problem.MazeTables` has them,
     ``edges`` (int32) the grid's edge of each row there. ``locks``: in the order in which keys are removed.
     """
 
@@ -159,7 +159,7 @@ class Growth:
 
     def tables(self) -> MazeTables:
         """The maze for the kernels; rooms as in the grid, keys and doors in the order of ``locks``."""
-        from relfast_kernels.maze.tables import MazeTables
+        from relfast_kernels.maze.problem import MazeTables
 
         door_of_edge = np.full(len(self.grid.edges), NO_DOOR, np.int32)
         door_of_edge[[lock.edge for lock in self.locks]] = np.arange(len(self.locks), dtype=np.int32)
@@ -175,7 +175,7 @@ class Growth:
 
     def solve(self) -> Solution:
         """The shortest plan."""
-        from relfast_kernels.maze.plans import shortest_plan
+        from relfast_kernels.maze.search import shortest_plan
 
         found = shortest_plan(self.tables())
         return Solution(found.kinds.tolist(), found.arguments.tolist(), bool(found.unique))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import ITEM_COLUMNS
-from relfast_kernels.maze.columns import (
+from relfast_kernels.maze.layouts import (
     DESK_COLUMNS,
     DESK_ITEMS,
     DESK_ITEMS_SIZE,
@@ -118,7 +118,7 @@ class Machine:
         return Found(found, ratios)
 
     def settle(self, numbers: array[int]) -> None:
-        """Fill in what a problem's maker leaves (`relfast_kernels.maze.columns`)."""
+        """Fill in what a problem's maker leaves (`relfast_kernels.maze.layouts`)."""
         address, n = numbers.buffer_info()
         size = _NUMBERS
         while not self._settle(address, n, self._desk):

@@ -7,12 +7,13 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
 import orjson
 from relfast_kernels.layouts import (
     ACTIONS,
     BAD,
+    LEGAL,
     NO_DOOR,
     NO_KEY,
     PICK_UP,
@@ -29,7 +30,7 @@ from relfast.tasks.seqbench.actions import CODES, Action, as_plan
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from relfast_kernels.maze.tables import MazeTables
+    from relfast_kernels.maze.problem import MazeTables
 
 Source = Literal["structural_details", "context"]
 """The field a maze was read from."""
@@ -341,7 +342,7 @@ class Maze:
     """A maze with its names, what the kernels take of it, and where it was read from.
 
     ``first_edge``, ``neighbors``, ``doors``, ``door_keys`` and ``key_rooms`` (numbers of 32 bits), ``start``
-    and ``goal`` as `relfast_kernels.maze.tables.MazeTables` has them."""
+    and ``goal`` as `relfast_kernels.maze.problem.MazeTables` has them."""
 
     layout: Layout
     rooms: tuple[str, ...]
@@ -437,7 +438,7 @@ class Maze:
     def tables(self) -> MazeTables:
         """The maze for kernels that take arrays of numpy."""
         import numpy as np
-        from relfast_kernels.maze.tables import MazeTables
+        from relfast_kernels.maze.problem import MazeTables
 
         return MazeTables(
             np.array(self.first_edge, np.int32),
@@ -449,15 +450,8 @@ class Maze:
             self.goal,
         )
 
-    def encode(self, actions: Sequence[Action | None]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def encode(self, actions: Sequence[Action | None]) -> tuple[list[int], list[int]]:
         """Codes and arguments of a plan, as `relfast_kernels.maze.judge` wants them."""
-        import numpy as np
-
-        kinds, arguments = self.numbers_of(actions)
-        return np.array(kinds, np.int32), np.array(arguments, np.int32)
-
-    def numbers_of(self, actions: Sequence[Action | None]) -> tuple[list[int], list[int]]:
-        """The same as lists."""
         room_at = {name: index for index, name in enumerate(self.rooms)}
         key_at = {name: index for index, name in enumerate(self.keys)}
         kinds, arguments = [], []
@@ -474,6 +468,15 @@ class Maze:
             kinds.append(kind)
             arguments.append(argument)
         return kinds, arguments
+
+    def first_violation(self, plan: Sequence[Action | None]) -> tuple[int, int]:
+        """Code and index of a plan's first violation, LEGAL and -1 for one from start to rescue: by the
+        kernel's source as plain Python, a microsecond an action."""
+        from relfast_kernels.maze.judge import first_violation
+
+        opened, held = [0] * len(self.door_keys), [0] * len(self.keys)
+        code, index, _, _ = cast("Any", first_violation)(self, *self.encode(plan), opened, held)
+        return code, index
 
     def decode(self, kinds: Iterable[int], arguments: Iterable[int]) -> list[str]:
         """The reverse of `encode`, for plans whose every argument the maze knows."""
@@ -511,18 +514,13 @@ def validate(maze: Maze, actions: object) -> Verdict:
     actions
         ``"action: param"`` strings or (action, param) pairs; a text, which is parsed; or None (unparsable).
     """
-    import numpy as np
-    from relfast_kernels.maze.plans import validate_plans
-
     plan = as_plan(actions)
     if plan is None:
         return Verdict(False, "unparsable", 0, 0, 0)
-    kinds, arguments = maze.encode(plan)
-    codes, indices = validate_plans(maze.tables, kinds, arguments, np.array([0, len(plan)], np.int64))
-    if codes[0] < 0:
+    code, index = maze.first_violation(plan)
+    if code == LEGAL:
         return Verdict(True, None, None, len(plan), len(plan))
-    index = int(indices[0])
-    return Verdict(False, VIOLATIONS[codes[0]], index, len(plan), index)
+    return Verdict(False, VIOLATIONS[code], index, len(plan), index)
 
 
 def shortest_plan(maze: Maze) -> list[str] | None:
@@ -535,7 +533,7 @@ def shortest_plan(maze: Maze) -> list[str] | None:
     InputError
         The maze has so many doors and cycles that the search was given up.
     """
-    from relfast_kernels.maze.plans import shortest_plan as search
+    from relfast_kernels.maze.search import shortest_plan as search
 
     found = search(maze.tables)
     if found.length == TOO_LARGE:

@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.layouts import TOO_LARGE, UNSOLVABLE, VIOLATIONS
-from relfast_kernels.maze.columns import (
+from relfast_kernels.maze.layouts import (
     CUTS_REASONING,
     EXACT,
     FOUND_BEGIN,
@@ -62,7 +62,7 @@ _BYTES_A_ROOM: Final = 120
 class Problem:
     """A maze with its gold plan.
 
-    ``numbers``: what the kernels take of it (`relfast_kernels.maze.columns`), settled. ``source`` is None
+    ``numbers``: what the kernels take of it (`relfast_kernels.maze.layouts`), settled. ``source`` is None
     where nothing describes the maze: then plans can only be compared with gold. ``rooms`` are their names,
     ``target`` is who is rescued. ``length`` and ``unlocks`` are counted in gold; ``text`` is that as the
     record has it."""
@@ -128,7 +128,7 @@ def solve(fields: Fields) -> Problem:
 
 def _numbers(maze: Maze, gold: Sequence[Action]) -> array[int]:
     """A maze, its names and its gold as the kernels take them."""
-    kinds, arguments = maze.numbers_of(gold)
+    kinds, arguments = maze.encode(gold)
     names = [name.encode("utf-8", "surrogatepass") for name in (*maze.rooms, *maze.keys, maze.target)]
     text = b"".join(names)
     n_slots = 8

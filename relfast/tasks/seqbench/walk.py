@@ -7,7 +7,6 @@ action is tried at its end. So what a walk has done is a plan, and scores as any
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from typing import Final
 
 from relfast_kernels.layouts import LEGAL, VIOLATIONS
@@ -164,11 +163,6 @@ class Walk:
 
     def _tried(self, *ways: Sequence[Action | None]) -> list[str | None]:
         """What is wrong with each of some ways on."""
-        import numpy as np
-        from relfast_kernels.maze.plans import validate_plans
-
-        plans = [[*map(as_action, self.plan), *way] for way in ways]
-        kinds, arguments = self.maze.encode([action for plan in plans for action in plan])
-        offsets = np.array([0, *accumulate(map(len, plans))], np.int64)
-        codes, _ = validate_plans(self.maze.tables, kinds, arguments, offsets)
-        return [None if code in (LEGAL, _GOES_ON) else VIOLATIONS[code] for code in codes.tolist()]
+        done = [*map(as_action, self.plan)]
+        codes = [self.maze.first_violation([*done, *way])[0] for way in ways]
+        return [None if code in (LEGAL, _GOES_ON) else VIOLATIONS[code] for code in codes]

@@ -32,9 +32,9 @@ gold is such a plan; what the search said (`UNSOLVABLE`, `TOO_LARGE` or a length
 problem.
 
 Behind them stand, one after the other: first_edge, neighbors, doors, door_keys and key_rooms of
-`relfast_kernels.maze.tables.MazeTables`, kinds and arguments of gold, the ends of the names, their slots,
+`relfast_kernels.maze.problem.MazeTables`, kinds and arguments of gold, the ends of the names, their slots,
 codes, distinct codes, counts and places of gold, and the names (bytes). Who makes a problem leaves slots,
-codes and all that is said of gold and of the shortest plan to `relfast_kernels.maze.packed.settle`."""
+codes and all that is said of gold and of the shortest plan to `relfast_kernels.maze.judge.settle`."""
 
 
 def header_of(

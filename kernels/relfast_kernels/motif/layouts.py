@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-MAX_ATOMS: Final = 100
-"""Atoms of a molecule."""
+MAX_ATOMS: Final = 62
+"""Atoms of a molecule, and bonds of the one that motifs are cut out of: bits of a non-negative int64."""
 MAX_DEGREE: Final = 6
 """Bonds of an atom."""
-MAX_QUERY_BONDS: Final = 62
-"""Bonds of the molecule that motifs are cut out of: bits of a non-negative int64."""
 
 ATOMS: Final = 1
 """Where the atoms begin, after their number."""
@@ -30,7 +28,7 @@ say nothing), and the steps that it took."""
 
 SECTION: Final = 64
 """Atoms or bonds of the query at most, and one more."""
-DEPTHS: Final = MAX_QUERY_BONDS + 2
+DEPTHS: Final = MAX_ATOMS + 2
 """Bonds of a motif at most, and two more."""
 FRAME_SIZE: Final = 4
 WORK_SIZE: Final = 2_048
