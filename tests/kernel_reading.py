@@ -52,9 +52,11 @@ def check(table: SmilesTable, text: str) -> bool:
     assert table.code_of(molecule.key, by_rdkit=False) in (code, None), text
     if code is not None and not molecule.has_radicals:
         assert table.code_of(flat.key, by_rdkit=True) == code, text
-    if not table.match([([text], [text])])[0].unknown:
+    if not table.match([([text], [text], ())])[0].unknown:
         # a record whose only prediction is wrong votes with the fingerprint
-        assert table.match([([], [text])])[0].vote == flat.fingerprint == molecule._walked_fingerprint(), text
+        assert (
+            table.match([([], [text], ())])[0].vote == flat.fingerprint == molecule._walked_fingerprint()
+        ), text
     return True
 
 
@@ -72,8 +74,7 @@ def read(table: SmilesTable, text: str) -> list[Any] | Literal["invalid"] | None
     if not 0 < len(text) <= layouts.MAX_SMILES or not text.isascii():
         return None
     table.code_of(text, by_rdkit=False)
-    assert table._graph.value is not None
-    graph = (ctypes.c_int64 * layouts.GRAPH_SIZE).from_address(table._graph.value)
+    graph = (ctypes.c_int64 * layouts.GRAPH_SIZE).from_buffer(table._memory[7])
     n = graph[layouts.N_FOUND]
     if n < 0:
         return "invalid" if n == layouts.INVALID else None

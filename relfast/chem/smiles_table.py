@@ -18,13 +18,13 @@ import sys
 import threading
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles.layouts import (
     CODE_COLUMNS,
-    DECIDED,
     EMPTY,
     FINGERPRINT_MASK,
     GRAPH_SIZE,
@@ -42,8 +42,6 @@ from relfast_kernels.smiles.layouts import (
     TABLE_PARTS,
     TEXT_COLUMNS,
     TOO_LONG,
-    TRUE_POSITIVES,
-    VOTE,
     WORK_SIZE,
 )
 
@@ -87,45 +85,32 @@ def vote_of_place(place: int) -> int:
 
 
 class Match(NamedTuple):
-    """Predictions held against gold.
+    """Predictions held against gold, in the order of the kernel's columns.
 
     Attributes
     ----------
+    decided
+        Whether the kernel can say; else only RDKit can, and the rest means nothing.
     true_positives
-        Predictions that found a gold molecule of their own.
+        Predictions that found a gold molecule of their own; strict: gold molecules that were named.
     vote
-        32 bits for the predictions, whatever their order: where each found its gold, or its fingerprint.
+        32 bits for the predictions, whatever their order: where each found its gold, or its fingerprint;
+        strict: for the different molecules that were named.
+    n_wanted, n_neutral
+        Strict: different gold molecules, and repeats and isomers that are neither gold nor given.
+    flaw
+        Strict: what is wrong with the first prediction that is no molecule of its own, see `FLAWS`.
     unknown
-        Texts that only RDKit can judge; nothing else is decided while there are any.
+        Texts that only RDKit can judge.
     """
 
+    decided: int
     true_positives: int
     vote: int
+    n_wanted: int = 0
+    n_neutral: int = 0
+    flaw: int = 0
     unknown: tuple[object, ...] = ()
-
-
-class Verdict(NamedTuple):
-    """Predictions held against gold as strict has it.
-
-    Attributes
-    ----------
-    n_right
-        Gold molecules that were named.
-    n_wanted
-        Different gold molecules.
-    n_neutral
-        Different predictions with the formula of all gold that are neither gold nor given.
-    flaw
-        What is wrong with the first prediction that is no molecule of its own.
-    vote
-        32 bits for the different molecules that were named, whatever their order.
-    """
-
-    n_right: int
-    n_wanted: int
-    n_neutral: int
-    flaw: str | None
-    vote: int
 
 
 FLAWS: Final = {
@@ -209,32 +194,18 @@ class SmilesTable:
             *map(ctypes.addressof, self._memory), CACHED_TEXTS, CACHED_BYTES, CACHED_CODES, CACHED_BYTES
         )
 
-    def match(self, records: Sequence[tuple[Sequence[Any], Sequence[Any]]]) -> list[Match]:
-        """Hold predictions against gold, for many records (gold, predictions)."""
+    def match(self, records: Sequence[Lists], *, strict: bool = False) -> list[Match]:
+        """Hold predictions against gold, for many records."""
         matches = []
-        for (gold, predictions), told in zip(
-            records, self._told([(*record, ()) for record in records], strict=False), strict=True
-        ):
-            texts = (*gold, *predictions)
+        for lists, told in zip(records, self._told(records, strict=strict), strict=True):
+            texts = chain.from_iterable(lists)
             if told is None:
-                matches.append(Match(0, 0, texts))
+                matches.append(Match(0, 0, 0, unknown=tuple(texts)))
                 continue
             result, classes = told
-            unknown = [text for text, kind in zip(texts, classes, strict=True) if kind == UNKNOWN]
-            matches.append(Match(result[TRUE_POSITIVES], result[VOTE], tuple(unknown)))
+            unknown = tuple(text for text, kind in zip(texts, classes, strict=True) if kind == UNKNOWN)
+            matches.append(Match._make((*result, unknown)))
         return matches
-
-    def judge(self, records: Sequence[Lists]) -> list[Verdict | None]:
-        """Hold predictions against gold as strict has it, for many records (gold, predictions, given); None
-        where a text is unknown or a gold molecule unclean."""
-        verdicts: list[Verdict | None] = []
-        for told in self._told(records, strict=True):
-            if told is None or not told[0][DECIDED]:
-                verdicts.append(None)
-                continue
-            _, right, vote, wanted, neutral, flaw = told[0]
-            verdicts.append(Verdict(right, wanted, neutral, FLAWS[flaw], vote))
-        return verdicts
 
     def read(self, texts: Sequence[str]) -> list[bool]:
         """For each text whether it certainly is a molecule; False says nothing."""
@@ -360,5 +331,5 @@ def same_clean_molecule(a: str, b: str) -> bool:
     table = simple_table()
     if table is None:
         return False
-    (verdict,) = table.judge([([a], [b], ())])
-    return verdict is not None and verdict.n_right == 1
+    (match,) = table.match([([a], [b], ())], strict=True)
+    return bool(match.decided) and match.true_positives == 1

@@ -12,15 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from relfast_kernels.smiles.layouts import (
-    DECIDED,
-    FLAW,
     KEPT_FACTS,
-    N_NEUTRAL,
-    N_WANTED,
     NOT_KEPT,
     RESULT_COLUMNS,
-    TRUE_POSITIVES,
-    VOTE,
 )
 from relfast_kernels.tags.layouts import (
     GOLD_COLUMNS,
@@ -37,7 +31,15 @@ from relfast_kernels.tags.layouts import (
 from relfast.chem.clean_text import flaw_of_text
 from relfast.chem.common_substructure import MAX_STEPS, MOLECULES, SHORT_STEPS
 from relfast.chem.common_substructure import Golds as Motifs
-from relfast.chem.smiles_table import FLAWS, KEPT_NUMBERS, SmilesTable, joined, lazy_memory, simple_table
+from relfast.chem.smiles_table import (
+    FLAWS,
+    KEPT_NUMBERS,
+    Match,
+    SmilesTable,
+    joined,
+    lazy_memory,
+    simple_table,
+)
 from relfast.records import Outcome, Record, Score
 from relfast.tasks.base import Task
 from relfast.tasks.block_rows import Block, OutcomeJudge, Outcomes, Setting
@@ -227,21 +229,18 @@ class IsomersJudge(TagJudge):
             if n == LEFT_TO_PYTHON:
                 outcomes.append(None)
             else:
-                outcomes.append(self._outcome(told[at : at + RESULT_COLUMNS], n, gold, how))
+                match = Match._make((*told[at : at + RESULT_COLUMNS], ()))
+                outcomes.append(self._outcome(match, n, gold, how))
                 at += RESULT_COLUMNS
         return outcomes
 
-    def _outcome(self, told: Sequence[int], n: int, gold: int, how: int) -> Outcome | None:
+    def _outcome(self, match: Match, n: int, gold: int, how: int) -> Outcome | None:
         """The outcome of so many tags against a gold; None where the table cannot say."""
-        if not told[DECIDED]:
+        if not match.decided:
             return None
-        tp, vote = told[TRUE_POSITIVES], told[VOTE]
-        if not self._strict:
-            n_gold = len(self._golds.shown[gold])
-            return missing_isomers.published_outcome(tp, vote, n, n_gold, found=n > 0)
-        flaw = FLAWS[told[FLAW]] if n else reason_of(how)
-        n_predictions = n - told[N_NEUTRAL]
-        return missing_isomers.strict_outcome(tp, told[N_WANTED], n_predictions, flaw, vote, found=n > 0)
+        flaw = FLAWS[match.flaw] if n else reason_of(how)
+        n_gold = len(self._golds.shown[gold])
+        return missing_isomers.outcome_of(match, n, n_gold, flaw, found=n > 0, strict=self._strict)
 
     def shown(self, said: str, n: int) -> list[str]:
         return said.split("\n") if n > 0 else []

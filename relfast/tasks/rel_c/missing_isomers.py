@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zlib import crc32
 
 from relfast_kernels.smiles.layouts import FINGERPRINT_MASK, INVALID_VOTE
 
+from relfast.chem.smiles_table import FLAWS, Match
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecules
 from relfast.tasks.rel_c.options import RelCOptions
-
-if TYPE_CHECKING:
-    from relfast.chem.smiles_table import SmilesTable
-
 
 _TEXT: Final = frozenset((str,))
 
@@ -27,33 +24,20 @@ def extract(record: Record, options: RelCOptions) -> Extracted[list[str]]:
 
 def score_without_rdkit(batch: Batch, options: RelCOptions) -> list[Outcome | None]:
     """The outcomes of records whose molecules are all simple, at once; None for the others."""
-    outcomes: list[Outcome | None] = [None] * len(batch)
     from relfast.chem.smiles_table import simple_table
 
-    table = simple_table()
-    if table is None:
-        return outcomes
-    if options.strict:
-        return _strict_without_rdkit(table, batch, options)
-    golds = [gold_of(record.answer) for record, _ in batch]
-    places = [at for at, gold in enumerate(golds) if isinstance(gold, list)]
-    matches = table.match([(golds[at], batch[at][1].value) for at in places])
-    for at, match in zip(places, matches, strict=True):
-        if not match.unknown:
-            outcomes[at] = _outcome(golds[at], batch[at][1], match.true_positives, match.vote)
-    return outcomes
-
-
-def _strict_without_rdkit(table: SmilesTable, batch: Batch, options: RelCOptions) -> list[Outcome | None]:
     outcomes: list[Outcome | None] = [None] * len(batch)
-    if options.tautomers != "apart":
+    table, strict = simple_table(), options.strict
+    if table is None or (strict and options.tautomers != "apart"):
         return outcomes
     golds = [gold_of(record.answer) for record, _ in batch]
-    places = [at for at, gold in enumerate(golds) if isinstance(gold, list) and gold]
-    verdicts = table.judge([(golds[at], batch[at][1].value, given_of(batch[at][0].answer)) for at in places])
-    for at, verdict in zip(places, verdicts, strict=True):
-        if verdict is not None:
-            outcomes[at] = _strict_outcome(golds[at], batch[at][1], *verdict)
+    places = [at for at, gold in enumerate(golds) if isinstance(gold, list) and (gold or not strict)]
+    lists = [
+        (golds[at], batch[at][1].value, given_of(batch[at][0].answer) if strict else ()) for at in places
+    ]
+    for at, match in zip(places, table.match(lists, strict=strict), strict=True):
+        if match.decided:
+            outcomes[at] = _outcome(match, golds[at], batch[at][1], FLAWS[match.flaw], strict=strict)
     return outcomes
 
 
@@ -99,27 +83,45 @@ def _judge(answer: object, extracted: Extracted[list[str]], options: RelCOptions
         )
     if options.strict:
         return _judge_strict(gold, given_of(answer), extracted, options)
-    return _outcome(gold, extracted, *_match_reference(pred, gold))
+    return _outcome(_match_reference(pred, gold), gold, extracted)
 
 
-def _outcome(gold: Sequence[object], extracted: Extracted[list[str]], tp: int, vote: int) -> Outcome:
-    outcome = published_outcome(tp, vote, len(extracted.value), len(gold), found=extracted.found)
+def _outcome(
+    match: Match,
+    gold: Sequence[object],
+    extracted: Extracted[list[str]],
+    flaw: str | None = None,
+    *,
+    strict: bool = False,
+) -> Outcome:
+    reason = extracted.reason or flaw
+    outcome = outcome_of(match, len(extracted.value), len(gold), reason, found=extracted.found, strict=strict)
     outcome.details = {"pred": extracted.value, "gold": gold}
     return outcome
 
 
-def published_outcome(tp: int, vote: int, n_pred: int, n_gold: int, *, found: bool) -> Outcome:
-    """What predictions are worth of which ``tp`` found a gold of their own; without details."""
-    return Outcome(
-        tp == n_gold and tp == n_pred,
-        measures(tp, n_pred, n_gold),
-        found=found,
-        vote=vote or 1 if found else None,
-    )
+def outcome_of(
+    match: Match, n_pred: int, n_gold: int, reason: str | None, *, found: bool, strict: bool
+) -> Outcome:
+    """What predictions are worth; without details.
+
+    Under ``strict`` isomers that gold does not know of and repeats are not among them; what is neither (given
+    molecules, unreadable ones) is a false positive.
+    """
+    if strict:
+        n_pred, n_gold = n_pred - match.n_neutral, match.n_wanted
+    tp = match.true_positives
+    metrics = measures(tp, n_pred, n_gold)
+    vote = None
+    if strict:
+        metrics["reason"] = reason
+    if found:
+        vote = max(2, match.vote & FINGERPRINT_MASK) if strict else match.vote or 1
+    return Outcome(tp == n_gold and tp == n_pred, metrics, found=found, vote=vote)
 
 
-def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> tuple[int, int]:
-    """True positives of the published greedy matching, and the vote.
+def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> Match:
+    """The published greedy matching.
 
     Each prediction takes the first gold not taken yet that is the same molecule. Identity is not
     transitive where ``~`` or ``*`` occur, so the order matters and is kept.
@@ -130,11 +132,11 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> tuple[int, 
     table = simple_table()
     if table is not None:
         # most often what it does not know is no molecule, or one that it can take from RDKit
-        for smiles in table.match([(gold, pred)])[0].unknown:
+        for smiles in table.match([(gold, pred, ())])[0].unknown:
             teach(table, smiles)
-        match = table.match([(gold, pred)])[0]
-        if not match.unknown:
-            return match.true_positives, match.vote
+        match = table.match([(gold, pred, ())])[0]
+        if match.decided:
+            return match
     left = list(gold)
     tp = vote = 0
     for smiles in pred:
@@ -152,7 +154,7 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> tuple[int, 
                 vote += crc32(smiles.encode("utf-8", "surrogatepass"))
             else:
                 vote += INVALID_VOTE if molecule is None else molecule.fingerprint
-    return tp, vote & FINGERPRINT_MASK
+    return Match(1, tp, vote & FINGERPRINT_MASK)
 
 
 def _judge_strict(
@@ -194,40 +196,8 @@ def _judge_strict(
         parsed = (parse_clean(smiles)[0] for smiles in given)
         shown = {clean_key(molecule, options.tautomers) for molecule in parsed if molecule is not None}
         neutral += sum(named[key] not in shown and ordinary_formula(texts[key]) == formula for key in other)
-    return _strict_outcome(gold, extracted, tp, len(wanted), neutral, first_flaw, vote)
-
-
-def _strict_outcome(
-    gold: Sequence[object],
-    extracted: Extracted[list[str]],
-    tp: int,
-    n_wanted: int,
-    neutral: int,
-    flaw: str | None,
-    vote: int,
-) -> Outcome:
-    n_predictions = len(extracted.value) - neutral
-    outcome = strict_outcome(
-        tp, n_wanted, n_predictions, extracted.reason or flaw, vote, found=extracted.found
-    )
-    outcome.details = {"pred": extracted.value, "gold": gold}
-    return outcome
-
-
-def strict_outcome(
-    tp: int, n_wanted: int, n_predictions: int, reason: str | None, vote: int, *, found: bool
-) -> Outcome:
-    """What predictions are worth of which ``tp`` are right; without details. Isomers that gold does not know
-    of and repeats are not among them; what is neither (given molecules, unreadable ones) is a false
-    positive."""
-    metrics = measures(tp, n_predictions, n_wanted)
-    metrics["reason"] = reason
-    return Outcome(
-        tp == n_wanted and tp == n_predictions,
-        metrics,
-        found=found,
-        vote=max(2, vote & FINGERPRINT_MASK) if found else None,
-    )
+    match = Match(1, tp, vote, len(wanted), neutral)
+    return _outcome(match, gold, extracted, first_flaw, strict=True)
 
 
 def said(details: Mapping[str, Any]) -> str:
