@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import gc
 import os
 import sys
@@ -79,17 +80,17 @@ def _leave(code: object) -> None:
 def _main() -> None:
     gc.set_threshold(COLLECT_AFTER)
     from relfast.cli.signals import Interrupted, interruptible
-    from relfast.engine.pool.launch import dismiss
 
     _open_standard_streams()
     # numpy's linear algebra would start a thread per core, and the command never uses one
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
-        with interruptible(at_the_end=True):
-            if workers := _workers(sys.argv[1:]):
-                from relfast.engine.pool.early import prefork
+        with contextlib.ExitStack() as at_the_end, interruptible(at_the_end=True):
+            if _workers(sys.argv[1:]):
+                from relfast.engine.pool.forkserver import dismiss, prefork
 
-                prefork(workers, sys.argv[1:])
+                at_the_end.callback(dismiss)
+                prefork(sys.argv[1:])
             from relfast.cli.main import main as run
 
             run()
@@ -97,8 +98,6 @@ def _main() -> None:
         # while it was still loading; from then on the command itself knows what to say
         sys.stderr.write("relfast: interrupted\n")
         sys.exit(interrupted.exit_code)
-    finally:
-        dismiss()
 
 
 if __name__ == "__main__":

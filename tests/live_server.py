@@ -42,7 +42,7 @@ class Live:
 
     def workers(self) -> list[psutil.Process]:
         children = psutil.Process(self.process.pid).children(recursive=True)
-        return [child for child in children if "relfast.engine.pool.worker" in child.cmdline()]
+        return [child for child in children if child.name() == "relfast-worker"]
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Tell it to stop; its exit status."""

@@ -110,7 +110,7 @@ def workers_of(pid: int | None = None) -> list[psutil.Process]:
     found = []
     for child in psutil.Process(pid).children(recursive=True):
         try:
-            if "relfast.engine.pool.worker" in child.cmdline() and child.status() != psutil.STATUS_ZOMBIE:
+            if child.name() == "relfast-worker" and child.status() != psutil.STATUS_ZOMBIE:
                 found.append(child)
         except psutil.NoSuchProcess:
             continue

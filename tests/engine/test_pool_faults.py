@@ -163,36 +163,25 @@ def test_random_killer_of_workers(tmp_path: Path) -> None:
     assert (tmp_path / "rows.jsonl").read_bytes() == (tmp_path / "quiet.jsonl").read_bytes()
 
 
-@pytest.mark.slow
-def test_a_killed_fork_server_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "_SERVER_EVERY", 0.0)
+def test_a_killed_fork_server_is_replaced() -> None:
     with _closing(Pool(Job(timeout=0.2), 1)) as workers:
-        for _ in range(2):
-            task = _Wait(_record())
-            workers.submit(task)
-            task.wait()
-            assert task.deaths[0].timed_out
-        server = _ready_server(workers)
-        forked = _Wait(_record())
-        workers.submit(forked)
-        forked.wait()
-        assert workers._server is server
-        server._process.kill()  # type: ignore[union-attr]
-        until(lambda: server.gone)
-        for _ in range(2):
-            easy = _Wait(_record(**EASY))
-            workers.submit(easy)
-            easy.wait()
         task = _Wait(_record())
         workers.submit(task)
         task.wait()
-        assert _ready_server(workers) is not server
-
-
-def _ready_server(workers: Pool) -> ForkServer:
-    until(lambda: workers._server is not None and workers._server.ready)
-    assert workers._server is not None
-    return workers._server
+        assert task.deaths[0].timed_out
+        server = workers._server
+        assert server is not None
+        server._process.kill()  # type: ignore[union-attr]
+        until(lambda: server.gone)
+        # the worker goes with it, perhaps while it has a task
+        easy = _Wait(_record(**EASY))
+        workers.submit(easy)
+        easy.wait()
+        task = _Wait(_record())
+        workers.submit(task)
+        task.wait()
+        assert task.deaths[0].timed_out
+        assert workers._server is not server
 
 
 class _closing:
@@ -206,16 +195,9 @@ class _closing:
         self._workers.close()
 
 
-def test_a_forked_worker_is_one_like_any_other() -> None:
-    """Its limits, its deadline, its exit status and its end with the pool."""
+def test_the_limits_of_a_worker() -> None:
+    """Its memory, its deadline, its exit status and its end with the pool."""
     with _closing(Pool(Job(timeout=0.3), 1)) as workers:
-        first = _Wait(_record())
-        workers.submit(first)
-        first.wait()
-        _ready_server(workers)
-        second = _Wait(_record())  # the replacement was started by exec while the server came up
-        workers.submit(second)
-        second.wait()
         task = _Wait(_record(**EASY))
         workers.submit(task)
         task.wait()
@@ -292,11 +274,6 @@ def test_whether_a_record_was_at_work_when_its_time_was_up() -> None:
         easy = _Wait(_record(**EASY))
         workers.submit(easy)
         easy.wait()
-        workers._ensure_server()
-        server = workers._server
-        assert server is not None
-        until(lambda: server.ready)
-        # the first worker was started, the others are forked
         for stopped in (False, False, True):
             death, share = _hang(workers, stopped=stopped)
             assert (death.status, death.silent) == (-signal.SIGALRM, False)
@@ -377,16 +354,16 @@ def test_an_answer_that_cannot_be_read_is_told_of(monkeypatch: pytest.MonkeyPatc
 
 def test_no_room_for_more_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where some workers cannot be started, the others do the work."""
-    real = children.launch
+    real = ForkServer.fork
     started = []
 
-    def full() -> Any:
+    def full(self: ForkServer, *ends: int) -> int:
         if started:
             raise OSError(11, "Resource temporarily unavailable")
         started.append(1)
-        return real()
+        return real(self, *ends)
 
-    monkeypatch.setattr(children, "launch", full)
+    monkeypatch.setattr(ForkServer, "fork", full)
     relfast.score_file(_dump(tmp_path, *honest(300)), tmp_path / "rows.jsonl", workers=3)
     assert len(statuses(tmp_path / "rows.jsonl")) == 300
 

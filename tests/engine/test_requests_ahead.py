@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from patience import until
 
 from relfast import score_file
 from relfast.engine.file_run import files
@@ -72,7 +73,7 @@ def test_a_request_that_cannot_be_sent_ahead(
         if not gone:
             gone.append(worker)
             worker.kill()
-            worker._process.wait()
+            until(lambda: worker.pid in worker.server._statuses)
         send(pool, worker)
 
     monkeypatch.setattr(Pool, "_send_ahead", too_late)

@@ -19,7 +19,6 @@ NOT_NEEDED = {
     "socket",
     "zipfile",
     "relfast.cli.table",
-    "relfast.engine.pool.forkserver",
     "relfast.engine.text_fast_path",
     "relfast.stats.lengths",
     "relfast.tasks.display",

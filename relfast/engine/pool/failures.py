@@ -98,14 +98,13 @@ class Death:
         place: Place | None,
         *,
         silent: bool = False,
-        late: bool = False,
         frozen: bool = False,
         starved: bool = False,
         too_large: bool = False,
     ) -> None:
         self.too_large = too_large
         self.status, self.place, self.silent, self.frozen = status, place, silent, frozen
-        self.timed_out = silent or late or status == -signal.SIGALRM
+        self.timed_out = silent or status == -signal.SIGALRM
         self.starved = starved and self.timed_out
 
     @property

@@ -1,243 +1,266 @@
-"""Fast replacements: a helper process with everything imported that forks workers on demand.
+"""Where workers come from: a helper process of one thread that has imported what they need, and forks them.
 
-A worker that is started takes 0.3 s of imports before its first record; one that is forked from this
-process takes 10 ms. Where many records hang or crash, that is most of the time. The helper is started by
-exec when the first worker has died, so that a quiet run never pays for it, and it has one thread, so
-that its forks are sound; the caller itself is never forked.
+A program that is started takes 0.3 s of imports before its first record, a worker that is forked 5 ms: where
+many records hang or crash, that is most of the time. The caller's own process is never forked: it may have
+threads. A pool starts its helper by exec. Only a command, which has one thread and is about to be nothing
+else, forks it (`prefork`), and goes on importing while the helper makes ready.
 
-Over a socket of packets the pool sends ``fork`` with a worker's three descriptors, or ``kill`` with a pid;
-the helper answers with the pid, and later with the exit status and the CPU time. The kernel keeps packets
-and their descriptors together, so that they need no frames (`protocol`). Workers die with the helper, and the
-helper with the pool's process.
+Over a socket of packets the pool sends ``fork`` with a worker's three descriptors, ``kill`` with a pid, or
+``import``; the helper answers with the pid, and later with the exit status and the CPU time. The kernel keeps
+packets and their descriptors together, so that they need no frames (`protocol`). Workers die with the helper,
+and the helper with the pool's process.
 """
 
 from __future__ import annotations
 
+# `socket` takes a short run 4 ms to import, for names and conveniences
+import _socket
 import contextlib
 import gc
+import itertools
 import os
 import pickle
 import select
 import signal
-import socket
 import struct
-import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from relfast_kernels.compiled.cache import QUIET_VARIABLE
 
 from relfast import interrupts
 from relfast.engine.pool.failures import LOST
-from relfast.engine.pool.launch import start
+from relfast.engine.pool.launch import import_path, start
+
+if TYPE_CHECKING:
+    import subprocess
 
 _REPLY: Final = struct.Struct("<cqqq")
-_STARTED, _ENDED, _READY, _REFUSED = b"s", b"e", b"r", b"x"
+_STARTED, _ENDED, _REFUSED = b"s", b"e", b"x"
+_FORK, _IMPORT = b"fork", b"import"
 _PACKET: Final = 1 << 16
+_DESCRIPTORS: Final = struct.Struct("3i")
 
-REPLY_SECONDS: Final = 5.0
-"""A fork takes 5 ms; where none comes for so long, a worker is started without the helper."""
+START_SECONDS: Final = 120.0
+"""Longest start of a worker; imports take 0.3 s, and a minute from a cold network disk."""
+
+_LARGE_BYTES: Final = 32 * 2**20
+"""As `relfast.engine.file_run.files.LARGE_BYTES`, which is not loaded yet."""
 
 
-class ForkedProcess:
-    """A worker forked by the helper: what `subprocess.Popen` is for a started one."""
+class ServerGone(Exception):
+    """The helper ended, with this exit status, before it had forked a worker that it was asked for."""
 
-    def __init__(self, server: ForkServer, pid: int) -> None:
-        self.pid = pid
-        self.returncode: int | None = None
-        self.worked: float | None = None
-        """CPU seconds that it spent in its life; known once it was waited for."""
-        self._server = server
-
-    def kill(self) -> None:
-        # the helper kills what it has not yet reaped, so the pid cannot be somebody else's by now
-        self._server.request_kill(self.pid)
-
-    def wait(self, timeout: float | None = None) -> int:
-        """Its exit status, negative for a signal. Raises `subprocess.TimeoutExpired`."""
-        status, self.worked = self._server.wait(self.pid, timeout)
-        return status
+    def __init__(self, status: int) -> None:
+        self.status = status
 
 
 class ForkServer:
-    """The pool's side of the helper.
+    """The pool's side of the helper: the one that this command has forked if it is left, else a new one.
 
     A thread of its own starts it and lives as long as it does: the kernel ends a child when the *thread*
     that started it ends.
+
+    Parameters
+    ----------
+    gold
+        The files of ``--data``, which the helper reads once for all of its workers.
     """
 
     def __init__(self, gold: Sequence[str]) -> None:
-        self._gold = tuple(gold)
         self._changed = threading.Condition()
-        self._ours: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
-        self._statuses: dict[int, tuple[int, float] | None] = {}
-        self._started: deque[int | None] = deque()
+        self._statuses: dict[int, tuple[int, float | None]] = {}
+        self._started: deque[tuple[int, int]] = deque()
         self._asking = threading.Lock()
-        self.ready = self.gone = False
+        self._status = 0
+        self._error: OSError | None = None
         self._closed = self._ended = False
-        self._thread = threading.Thread(target=self._run, name="relfast-forkserver", daemon=True)
+        early = _early.pop() if _early else None
+        self._process: _Forked | subprocess.Popen[bytes] | None = early and early[0]
+        self._ours, theirs = (early[1], None) if early else _socketpair()
+        if theirs is not None:
+            self._ours.send(pickle.dumps([*gold]))
+        self._thread = threading.Thread(
+            target=self._run, args=(theirs,), name="relfast-forkserver", daemon=True
+        )
         self._thread.start()
 
-    def fork(self, requests: int, answers: int, page: int) -> ForkedProcess:
-        """A worker that reads ``requests`` and writes ``answers``. Raises `OSError` where none comes."""
+    def fork(self, requests: int, answers: int, page: int) -> int:
+        """The pid of a worker that reads ``requests`` and writes ``answers``.
+
+        Raises
+        ------
+        OSError
+            It cannot be started.
+        ServerGone
+            The helper is no more.
+        """
         with self._asking:
-            self._send(b"fork", [requests, answers, page])
+            self._send(_FORK, [requests, answers, page])
             with self._changed:
-                if not self._changed.wait_for(lambda: self._started or self.gone, REPLY_SECONDS):
+                if not self._changed.wait_for(lambda: self._started or self._ended, START_SECONDS):
                     # it may come later and would be taken for another: this helper is not asked again
-                    self.gone = True
-                    raise OSError("the fork server does not answer")
-                pid = self._started.popleft() if self._started else None
-            if pid is None:
-                raise OSError("the fork server is gone")
-            return ForkedProcess(self, pid)
+                    self._kill()
+                    self._changed.wait_for(lambda: self._ended)
+                if self._error is not None:
+                    raise self._error
+                if not self._started:
+                    raise ServerGone(self._status)
+                pid, number = self._started.popleft()
+        if not pid:
+            raise OSError(number, os.strerror(number))
+        return pid
 
-    def request_kill(self, pid: int) -> None:
-        with contextlib.suppress(OSError):
-            self._send(b"kill %d" % pid, [])
+    def kill(self, pid: int) -> None:
+        """End a worker: the helper does, so that the pid cannot be somebody else's by now."""
+        self._send(b"kill %d" % pid)
 
-    def wait(self, pid: int, timeout: float | None) -> tuple[int, float | None]:
-        """A worker's exit status and CPU seconds. Raises `subprocess.TimeoutExpired`."""
+    def import_tasks(self) -> None:
+        """Have workers that are forked from now on find imported what any task needs (0.3 s): the next one
+        need not be the last."""
+        self._send(_IMPORT)
+
+    def wait(self, pid: int, timeout: float | None) -> tuple[int, float | None] | None:
+        """A worker's exit status, negative for a signal, and CPU seconds; None while it is at work."""
         with self._changed:
-            known = self._changed.wait_for(
-                lambda: self._statuses.get(pid) is not None or self._ended, timeout
-            )
-            if not known:
-                raise subprocess.TimeoutExpired("worker", timeout or 0)
-            end = self._statuses.pop(pid, None)
-        return (LOST, None) if end is None else end
+            if not self._changed.wait_for(lambda: pid in self._statuses or self._ended, timeout):
+                return None
+            return self._statuses.pop(pid, (LOST, None))
 
     def close(self) -> None:
         """End the helper, and with it all that it forked."""
         with self._changed:
             self._closed = True
-            if self._process is not None:
-                self._process.kill()
+            self._kill()
         if self._thread is not threading.current_thread():
             self._thread.join(2.0)
 
-    def _send(self, message: bytes, descriptors: list[int]) -> None:
-        ours = self._ours
-        if ours is None or self.gone:
-            raise OSError("the fork server is gone")
-        flags = socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT
-        if descriptors:
-            socket.send_fds(ours, [message], descriptors, flags)
-        else:
-            ours.send(message, flags)
+    @property
+    def gone(self) -> bool:
+        """Whether it forks no more workers."""
+        return self._ended
 
-    def _run(self) -> None:
-        process = None
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def _send(self, message: bytes, descriptors: Sequence[int] = ()) -> None:
+        rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack(f"{len(descriptors)}i", *descriptors))
+        with self._changed:
+            try:
+                flags = _socket.MSG_NOSIGNAL | _socket.MSG_DONTWAIT
+                self._ours.sendmsg([message], [rights] if descriptors else [], flags)
+            except OSError:  # it is gone, or does not read
+                self._kill()
+
+    def _run(self, theirs: _socket.socket | None) -> None:
         try:
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            with ours:
-                with theirs:
-                    nowhere = subprocess.DEVNULL
-                    process = start(__name__, stdin=theirs.fileno(), stdout=nowhere, stderr=nowhere)
+            if theirs is not None:
+                started = start("relfast.engine.pool.forkserver", stdin=theirs.fileno())
+                theirs.close()
                 with self._changed:
-                    self._process, self._ours = process, ours
+                    self._process = started
                     if self._closed:
-                        process.kill()
-                ours.send(pickle.dumps(self._gold))
-                while reply := ours.recv(_REPLY.size):
-                    self._take(*_REPLY.unpack(reply))
-        except OSError:
-            pass
+                        started.kill()
+            while reply := self._ours.recv(_REPLY.size):
+                self._take(*_REPLY.unpack(reply))
+        except OSError as error:
+            self._error = None if self._process else error
         finally:
-            self._ours = None
+            with self._changed:
+                process, self._process = self._process, None
             if process is not None:
                 process.kill()
-                process.wait()
+                self._status = process.wait()
             with self._changed:
-                self.ready, self.gone, self._ended = False, True, True
+                self._ended = True
+                self._ours.close()
                 self._changed.notify_all()
 
     def _take(self, kind: bytes, pid: int, status: int, worked: int) -> None:
         with self._changed:
-            if kind == _READY:
-                self.ready = True
-            elif kind == _STARTED:
-                self._statuses[pid] = None
-                self._started.append(pid)
-            elif kind == _REFUSED:
-                self._started.append(None)
-            elif pid in self._statuses:
+            if kind == _ENDED:
                 self._statuses[pid] = status, worked / 1e6
+            else:
+                self._started.append((pid, status))
             self._changed.notify_all()
+
+
+def _socketpair() -> tuple[_socket.socket, _socket.socket]:
+    return _socket.socketpair(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
 
 
 # the helper's side
 
 
 class _Helper:
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: _socket.socket) -> None:
         self._control = control
         self._children: set[int] = set()
-        self._wake, wake = socket.socketpair()
-        self._wake.setblocking(False)
-        wake.setblocking(False)
-        self._wake_end = wake
+        self._wake, self._wake_end = os.pipe()
+        for end in (self._wake, self._wake_end):
+            os.set_blocking(end, False)
         signal.signal(signal.SIGCHLD, lambda signum, frame: None)
-        signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self._wake_end, warn_on_full_buffer=False)
 
     def serve(self) -> None:
         poller = select.poll()
-        poller.register(self._control, select.POLLIN)
+        poller.register(self._control.fileno(), select.POLLIN)
         poller.register(self._wake, select.POLLIN)
-        self._reply(_READY, os.getpid(), 0)
         while True:
             for descriptor, _ in poller.poll():
-                if descriptor == self._wake.fileno():
+                if descriptor == self._wake:
                     with contextlib.suppress(BlockingIOError):
-                        self._wake.recv(_PACKET)
+                        os.read(self._wake, _PACKET)
                     self._reap()
                 elif not self._obey():
                     return
 
     def _obey(self) -> bool:
-        message, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, 3)
-        if not message:
-            return False
-        if message == b"fork":
-            self._fork(descriptors)
+        message, rights, *_ = self._control.recvmsg(_PACKET, _socket.CMSG_SPACE(_DESCRIPTORS.size))
+        if message == _FORK:
+            descriptors = _DESCRIPTORS.unpack(rights[0][2])
+            self._fork(*descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
-        else:
-            pid = int(message.split()[1])
-            if pid in self._children:
-                os.kill(pid, signal.SIGKILL)
-        return True
+        elif message == _IMPORT:
+            _import_tasks()
+        elif message and (pid := int(message.split()[1])) in self._children:
+            os.kill(pid, signal.SIGKILL)
+        return bool(message)
 
-    def _fork(self, descriptors: list[int]) -> None:
+    def _fork(self, requests: int, answers: int, page: int) -> None:
+        server = os.getpid()
         try:
             pid = os.fork()
-        except OSError:
-            self._reply(_REFUSED, 0, 0)
+        except OSError as error:
+            self._reply(_REFUSED, 0, error.errno or 0)
             return
         if not pid:
             try:
-                self._become_worker(*descriptors)
+                self._become_worker(server, requests, answers, page)
             finally:
                 os._exit(1)
         self._children.add(pid)
         self._reply(_STARTED, pid, 0)
 
-    def _become_worker(self, requests: int, answers: int, page: int) -> None:
+    def _become_worker(self, server: int, requests: int, answers: int, page: int) -> None:
         from relfast.engine.pool import worker
 
-        server = os.getppid()
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for mine in (self._control, self._wake, self._wake_end):
-            mine.close()
         os.dup2(requests, 0)
         os.dup2(answers, 1)
-        os.close(requests)
-        os.close(answers)
-        worker.main(server, page)
-        os._exit(0)
+        for mine in (self._control.fileno(), self._wake, self._wake_end, requests, answers):
+            os.close(mine)
+        try:
+            worker.main(server, page)
+            os._exit(0)
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
 
     def _reap(self) -> None:
         while self._children:
@@ -249,34 +272,135 @@ class _Helper:
             self._reply(_ENDED, pid, os.waitstatus_to_exitcode(status), worked)
 
     def _reply(self, kind: bytes, pid: int, status: int, worked: int = 0) -> None:
-        self._control.send(_REPLY.pack(kind, pid, status, worked), socket.MSG_NOSIGNAL)
+        self._control.send(_REPLY.pack(kind, pid, status, worked), _socket.MSG_NOSIGNAL)
 
 
-def _import_what_workers_need(gold: Sequence[str]) -> None:
-    from relfast.engine.pool import worker
+def _import_tasks() -> None:
     from relfast.tasks import TASKS
 
     for task in TASKS.values():
         with contextlib.suppress(ImportError):
             task.import_modules()
-    worker.keep_gold(tuple(gold))
+    gc.freeze()
 
 
-def main(parent: int) -> None:
-    """Serve the pool of process ``parent`` over the socket that is our stdin."""
+def _serve(parent: int, control: _socket.socket, gold: Callable[[], Sequence[str]]) -> None:
+    """Fork workers for process ``parent``, as it asks over ``control``."""
     from relfast.engine.pool import worker
 
     worker.die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     interrupts.block_for_good()
-    control = socket.socket(fileno=os.dup(0))
-    gold = pickle.loads(control.recv(_PACKET))
-    _import_what_workers_need(gold)
+    # the caller may have closed its standard streams: what is opened would get their numbers
+    while (nowhere := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)
+    with contextlib.suppress(Exception):  # a worker that reads it itself will say what is wrong
+        if paths := tuple(gold()):
+            worker.keep_gold(paths)
     # what is here now is never freed: the collector need not touch, and so copy, its pages
-    gc.collect()
     gc.freeze()
     with contextlib.suppress(OSError):
         _Helper(control).serve()
+
+
+def main(parent: int) -> None:
+    """Serve the pool of process ``parent`` over the socket that is our stdin."""
+    control = _socket.socket(fileno=os.dup(0))
+    _serve(parent, control, lambda: pickle.loads(control.recv(_PACKET)))
+
+
+# the command's
+
+
+class _Forked:
+    """A helper forked from this process: what of `subprocess.Popen` is used of a started one."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+
+    def kill(self) -> None:
+        os.kill(self._pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """To be called once, and nothing after it."""
+        return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+
+
+_early: list[tuple[_Forked, _socket.socket]] = []
+
+
+def prefork(arguments: Sequence[str]) -> bool:
+    """Fork the helper of the pool that this command is about to open; whether that could be done.
+
+    ``arguments`` are those of the command, for a glance at what the workers will be asked to do.
+    """
+    # of the threads of this process, those that Python does not know are here too
+    if len(os.listdir("/proc/self/task")) != 1:
+        return False
+    from relfast.engine.pool import worker  # noqa: F401 (which both need)
+
+    parent = os.getpid()
+    ours, theirs = _socketpair()
+    # a signal that the terminal sends to all of us must not find this command's handlers in the helper
+    signals = {signal.SIGINT, signal.SIGTERM}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    try:
+        pid = os.fork()
+        if not pid:
+            for signum in signals:
+                signal.signal(signum, signal.SIG_DFL)
+            ours.close()
+            _become_helper(parent, theirs, arguments)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    theirs.close()
+    _early.append((_Forked(pid), ours))
+    return True
+
+
+def dismiss() -> None:
+    """Let a helper that was forked early and not used go."""
+    while _early:
+        process, _ = _early.pop()
+        process.kill()
+        process.wait()
+
+
+def _become_helper(parent: int, control: _socket.socket, arguments: Sequence[str]) -> NoReturn:
+    try:
+        sys.path[:] = import_path()
+        os.environ[QUIET_VARIABLE] = "1"
+
+        def gold() -> list[str]:
+            if any(map(_is_large, arguments)):
+                from relfast_kernels.compiled import native
+
+                from relfast.engine.text_fast_path import UNIT
+
+                # what ``strict`` extractors load is not: most files need none of it
+                native.find(UNIT)
+            return [os.path.abspath(path) for path in _values_of("--data", arguments)]
+
+        _serve(parent, control, gold)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(1)
+
+
+def _values_of(option: str, arguments: Sequence[str]) -> list[str]:
+    """What an option is given, as far as can be seen at a glance."""
+    values = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"{option}=")]
+    return values + [value for name, value in itertools.pairwise(arguments) if name == option]
+
+
+def _is_large(argument: str) -> bool:
+    try:
+        return os.stat(argument).st_size >= _LARGE_BYTES
+    except (OSError, ValueError):
+        return False
 
 
 if __name__ == "__main__":

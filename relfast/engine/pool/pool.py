@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from relfast_kernels.compiled.cache import how_to_compile, report
 
@@ -27,14 +27,12 @@ from relfast.engine.io.line_counts import open_shared
 from relfast.engine.job import Job
 from relfast.engine.pool import protocol as wire
 from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death, Died
+from relfast.engine.pool.forkserver import START_SECONDS, ForkServer, ServerGone
 from relfast.engine.pool.protocol import WorkItem
 from relfast.engine.pool.worker_process import Worker, failure_of, shield_thread
 from relfast.errors import WorkerError
 from relfast.memo import create_shared, path_of
 from relfast.records import Place
-
-if TYPE_CHECKING:
-    from relfast.engine.pool.forkserver import ForkServer
 
 STACK_BYTES: Final = 64 * 2**20
 """Stack of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
@@ -55,9 +53,6 @@ timer has done so long before; this is for a worker stopped by somebody else."""
 SILENT_SECONDS: Final = 300.0
 """Longest silence without a record in flight: the worker reads and decodes, at worst from a slow disk."""
 
-START_SECONDS: Final = 120.0
-"""Longest start of a worker; imports take 0.3 s, and a minute from a cold network disk."""
-
 MAX_STARTS: Final = 5
 """Starts in a row that may fail by themselves before the pool gives up: the installation is broken then."""
 
@@ -71,9 +66,6 @@ which takes longer to fill; everybody else who sends SIGKILL does not know the r
 LEAST_WORK: Final = 0.1
 """Share of its time that a record which meets its deadline must have been at work. On a processor that serves
 twenty others, or in a worker that somebody stopped, it is less, and the deadline says nothing about it."""
-
-_SERVER_EVERY: Final = 2.0
-"""Least time between two starts of a fork server, which somebody may keep killing."""
 
 _CHECK_SECONDS: Final = 1.0
 
@@ -135,7 +127,6 @@ class Pool:
         self._closing = False
         self._live: dict[int, Worker] = {}
         self._server: ForkServer | None = None
-        self._server_after = 0.0
         self.replaced = 0
         self.repeated: Repeated | None = None
         self._threads = [
@@ -257,7 +248,12 @@ class Pool:
         while not self._closing and failures < MAX_STARTS and kills < MAX_KILLED_STARTS:
             asked = time.monotonic()
             try:
-                worker = Worker(self._setup, self._server)
+                worker = Worker(self._setup, self._fork_server())
+            except ServerGone as gone:
+                error = _not_ready(gone.status)
+                failures += gone.status >= 0
+                kills += gone.status < 0
+                continue
             except OSError as reason:
                 error = WorkerError(f"cannot start a worker: {reason.strerror or reason}")
                 failures += 1
@@ -276,7 +272,7 @@ class Pool:
             status = self._end(slot, worker)
             if isinstance(hello, wire.Failure):
                 return None, failure_of(hello, "a worker could not start: ")
-            error = WorkerError(f"a worker {Death(status, None).describe()} before it was ready")
+            error = _not_ready(status)
             failures += status >= 0
             kills += status < 0
         return None, error
@@ -316,7 +312,7 @@ class Pool:
             self.replaced += 1
             why = "met the deadline" if death.timed_out else death.describe()
             self._tell(f"worker {worker.pid} {why}{_at(death.place)}; another one takes over")
-            self._ensure_server()
+            worker.server.import_tasks()
             self._put_back([*item.died(death), *worker.not_begun()])
         except Exception as error:
             # a fault of ours must not leave anybody waiting for ever
@@ -385,36 +381,30 @@ class Pool:
     def _death(self, slot: int, worker: Worker, died: Died) -> Death:
         silent = died.silent
         place, seconds = worker.in_flight.read(), worker.in_flight.seconds() or 0.0
-        overdue, worked_before = worker.in_flight.overdue(), worker.in_flight.worked_before()
+        worked_before = worker.in_flight.worked_before()
         status = self._end(slot, worker)
         ours = silent or died.too_large
         if status == LOST or (-status in FROM_OUTSIDE and not ours and seconds < BLAME_SECONDS):
             place = None
-        # where the caller ignores SIGCHLD nobody learns a status; the clock says it too
-        late = status == 0 and overdue is not None and overdue >= 0
         starved = worker.worked is not None and worker.worked - worked_before < LEAST_WORK * seconds
         return Death(
             status,
             place,
             silent=silent,
-            late=late,
             frozen=worker.frozen,
             starved=starved,
             too_large=died.too_large,
         )
 
-    def _ensure_server(self) -> None:
-        try:
-            # loads sockets: only once a worker has died
-            from relfast.engine.pool.forkserver import ForkServer
-        except (ImportError, OSError):
-            return  # no descriptor left to read it by: workers are started without its help
+    def _fork_server(self) -> ForkServer:
         with self._changed:
-            if self._closing or time.monotonic() < self._server_after:
-                return
             if self._server is None or self._server.gone:
-                self._server_after = time.monotonic() + _SERVER_EVERY
                 self._server = ForkServer(self.job.data)
+            return self._server
+
+
+def _not_ready(status: int) -> WorkerError:
+    return WorkerError(f"a worker {Death(status, None).describe()} before it was ready")
 
 
 def _drop(items: Sequence[WorkItem]) -> None:

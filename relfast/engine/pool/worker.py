@@ -1,9 +1,9 @@
-"""A worker: ``python -m relfast.engine.pool.worker``, requests on stdin, answers on stdout.
+"""A worker: requests on stdin, answers on stdout.
 
-It is started by exec, never by fork of somebody's program, so it works from threads, daemonic processes,
-event loops and scripts without a ``__main__`` guard; a command forks its first ones (`early`). It dies with
-its parent, ignores the terminal's Ctrl-C (the parent decides), and lets the kernel kill it when a record
-takes too long: C++ that never returns cannot be interrupted in any other way.
+It is forked by a helper (`forkserver`), never by somebody's program, so it works from threads, daemonic
+processes, event loops and scripts without a ``__main__`` guard. It dies with its parent, ignores the
+terminal's Ctrl-C (the pool decides), and lets the kernel kill it when a record takes too long: C++ that never
+returns cannot be interrupted in any other way.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import ctypes
 import os
 import resource
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -43,6 +42,9 @@ from relfast.memo import use_shared
 from relfast.records import Place, Record, Score
 
 _PR_SET_PDEATHSIG: Final = 1
+_PR_SET_NAME: Final = 15
+NAME: Final = "relfast-worker"
+"""What ``ps`` and ``top`` show."""
 
 REPORT_SECONDS: Final = 0.005
 """Longest time a finished score waits for company. When a record hangs, what was reported before is kept
@@ -180,12 +182,11 @@ def _scores_of(records: Sequence[Record], scoring: Scoring) -> Iterator[list[Sco
         yield scores
 
 
-def main(parent: int, page: int, meanwhile: Callable[[], None] = lambda: None) -> None:
-    """Serve process ``parent``: requests on stdin, answers on stdout, ``page`` is the in-flight page.
-
-    ``meanwhile`` is called before the first frame is read, which the parent may not have sent yet.
-    """
+def main(parent: int, page: int) -> None:
+    """Serve the pool of process ``parent``, which has forked this one: requests on stdin, answers on stdout,
+    ``page`` is the in-flight page."""
     die_with(parent)
+    ctypes.CDLL(None).prctl(_PR_SET_NAME, NAME.encode())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -193,7 +194,6 @@ def main(parent: int, page: int, meanwhile: Callable[[], None] = lambda: None) -
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 1)  # what a library prints must not land between frames
-    meanwhile()
     try:
         setup = receive(0)
     except EOFError:
@@ -219,7 +219,3 @@ def main(parent: int, page: int, meanwhile: Callable[[], None] = lambda: None) -
     send(answers, Ready(os.getpid(), gold.repeated))
     os.dup2(nowhere, 2)  # RDKit can write gigabytes about one bad answer
     _serve(answers, scoring, setup)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -10,14 +11,14 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from relfast.engine.pool import protocol as wire
-from relfast.engine.pool.launch import Launched, launch, launch_with, timeout_expired
+from relfast.engine.pool.forkserver import ForkServer
 from relfast.errors import WorkerError
 
 if TYPE_CHECKING:
-    from relfast.engine.pool.forkserver import ForkServer
     from relfast.engine.pool.protocol import WorkItem
 
 _END_SECONDS: Final = 0.2
+_PIPE_BYTES: Final = 1 << 20
 
 
 def shield_thread() -> None:
@@ -34,18 +35,32 @@ class Worker:
     setup
         What it scores with.
     server
-        Forks it, if there is one that is ready.
+        Forks it.
 
     Raises
     ------
-    OSError
+    OSError, ServerGone
         It cannot be started.
     """
 
-    def __init__(self, setup: wire.Setup, server: ForkServer | None = None) -> None:
-        self._process, self._requests, self._answers, page = _launched(server)
+    def __init__(self, setup: wire.Setup, server: ForkServer) -> None:
+        self.server = server
+        with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
+            page = os.memfd_create("relfast-in-flight")
+            ours.callback(os.close, page)
+            os.ftruncate(page, wire.PAGE)
+            requests_out, self._requests = os.pipe()
+            ours.callback(os.close, self._requests)
+            theirs.callback(os.close, requests_out)
+            self._answers, answers_in = os.pipe()
+            ours.callback(os.close, self._answers)
+            theirs.callback(os.close, answers_in)
+            for end in (self._requests, self._answers):
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+            self.pid = server.fork(requests_out, answers_in, page)
+            ours.pop_all()
         self.in_flight = wire.InFlight(page)
-        self.pid = self._process.pid
         self.frozen = False
         """Whether this process seems to have been stopped (Ctrl-Z) while it waited for the worker."""
         self.worked: float | None = None
@@ -80,20 +95,17 @@ class Worker:
         return [] if left is None else [left]
 
     def kill(self) -> None:
-        self._process.kill()
+        self.server.kill(self.pid)
 
     def end(self) -> int:
         """Make sure it is gone; its exit status. To be called once."""
         os.close(self._requests)
-        self.worked = cpu_seconds(self.pid)
-        try:
-            # without requests it leaves by itself, unless it is at work
-            status = self._process.wait(_END_SECONDS)
-        except timeout_expired():
-            self._process.kill()
-            status = self._process.wait()
-        # one that was forked by a helper is known to that more exactly
-        self.worked = getattr(self._process, "worked", self.worked)
+        # without requests it leaves by itself, unless it is at work
+        end = self.server.wait(self.pid, _END_SECONDS)
+        while end is None:
+            self.kill()
+            end = self.server.wait(self.pid, None)
+        status, self.worked = end
         os.close(self._answers)
         self.in_flight.close()
         return status
@@ -104,24 +116,6 @@ class Worker:
             with contextlib.suppress(OSError):
                 os.close(descriptor)
         self.in_flight.close()
-        self._process.returncode = 0  # not ours to wait for
-
-
-def cpu_seconds(pid: int) -> float | None:
-    """What a process has spent; None if it is no more (one that nobody waited for yet still is)."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            after_name = file.read().rpartition(b")")[2].split()
-        return (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
-    except (OSError, ValueError, IndexError):
-        return None
-
-
-def _launched(server: ForkServer | None) -> Launched:
-    if server is not None and server.ready:
-        with contextlib.suppress(OSError):
-            return launch_with(server.fork)
-    return launch()
 
 
 def failure_of(failure: wire.Failure, prefix: str = "") -> WorkerError:
