@@ -170,7 +170,7 @@ def test_a_machine_holds_one_model_for_all_workers(
     def look(state: Any) -> None:
         if not state.rows:
             return
-        pids = [worker.pid for actor in nodes.actors() for worker in [actor, *actor.children()]]
+        pids = [worker.pid for actor in nodes.actors() for worker in [actor, *actor.children(recursive=True)]]
         owners.append(sum(has_runtime(pid) for pid in pids))
         hosts = [
             p for p in psutil.process_iter(["cmdline"]) if "relfast.embed.shared" in (p.info["cmdline"] or [])

@@ -184,7 +184,7 @@ chains = ["<smiles>" + "C" * n + "</smiles>" for n in range(1, 101)]
 rewards = [reward(completions=[chain], answer=[{"smiles": "CCO"}]) for chain in chains]
 rewards += [reward(completions=["<Yes>"], answer=['{"label": "Yes"}']) for _ in range(900)]
 assert all(value is not None for batch in rewards for value in batch)
-print("fine", [p.pid for p in psutil.Process().children()])
+print("fine", [p.pid for p in psutil.Process().children(recursive=True)])
 """
 
 
@@ -223,7 +223,7 @@ def test_workers_die_with_a_host_that_is_killed() -> None:
         "import relfast, psutil, time\n"
         "scorer = relfast.Scorer(workers=2)\n"
         "scorer.reward('REL-C2', {'smiles': 'C[Te]C'}, '<smiles>CC[Te]C</smiles>')\n"
-        "print([p.pid for p in psutil.Process().children()], flush=True)\n"
+        "print([p.pid for p in psutil.Process().children(recursive=True)], flush=True)\n"
         "time.sleep(3600)\n"
     )
     path = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
