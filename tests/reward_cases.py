@@ -11,7 +11,7 @@ import psutil
 from patience import until
 
 import relfast
-from relfast import memo
+from relfast.tasks.rel_c import motif
 
 
 class Case(NamedTuple):
@@ -102,7 +102,7 @@ def _head(ending: str) -> str:
 def forget(scorer: relfast.Scorer) -> None:
     """Have a scorer ask its workers again."""
     scorer._isolated._cache._scores.clear()
-    memo._memo = None
+    motif._known.clear()
 
 
 def workers_of(pid: int | None = None) -> list[psutil.Process]:

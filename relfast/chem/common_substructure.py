@@ -201,20 +201,13 @@ def largest_common(
     finds depends on the texts only. Safe to use from several threads.
     """
     ours, theirs = prepared(first, by_rdkit=by_rdkit), prepared(second, by_rdkit=by_rdkit)
-    if isinstance(ours, Prepared) and isinstance(theirs, Prepared):
-        return largest_common_of(ours, theirs, whole_rings=whole_rings, max_steps=max_steps)
-    return None
-
-
-def largest_common_of(
-    first: Prepared, second: Prepared, *, whole_rings: bool = False, max_steps: int = MAX_STEPS
-) -> LargestCommon | None:
-    """`largest_common` of molecules that have been read."""
+    if not (isinstance(ours, Prepared) and isinstance(theirs, Prepared)):
+        return None
     space = _space()
     result = space.results
     with _untimed_unless_compiled():
         status = native.functions(UNIT)["common"](
-            first.address, second.address, whole_rings, max_steps, space.search, result
+            ours.address, theirs.address, whole_rings, max_steps, space.search, result
         )
     found = LargestCommon(result[COMMON_BONDS], result[COMMON_ATOMS]) if status == 0 else None
     _spaces.append(space)

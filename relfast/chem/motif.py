@@ -47,9 +47,6 @@ from relfast.interrupts import uninterrupted
 CACHED_CUTS: Final = 20_000
 """Motifs that are kept as they were cut, with all molecules of theirs that are."""
 
-CACHED_CONTAINED: Final = 100_000
-"""Pairs of a molecule and a motif of which it is kept whether the motif lies in it."""
-
 _CHARGED: Final = re.compile(r"\[[^\]]*[+-]")
 
 
@@ -80,12 +77,9 @@ def _largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int
     if not found.masks:
         return None
     smiles, cut, is_everywhere = _cut_once(found)
-    if cut is None or not (is_everywhere or all(_contains(one, cut) for one in molecules)):
+    if cut is None or not (is_everywhere or all(contains(one, cut) for one in molecules)):
         return None
     return Motif(smiles, cut.heavy_atoms, cut.n_bonds)
-
-
-_contains = lru_cache(maxsize=CACHED_CONTAINED)(contains)
 
 
 @lru_cache(maxsize=CACHED_CUTS)

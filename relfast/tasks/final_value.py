@@ -7,68 +7,39 @@ from typing import Final
 
 from relfast.tasks.reasoning import read_strictly
 
+Marks = tuple[tuple[str, str], ...]
+
 _ROOM: Final = 64
 
 
-def read_choice(
-    response: object, reasoning: tuple[tuple[str, str], ...] = ()
-) -> tuple[int | None, str | None]:
+def read_choice(response: object, reasoning: Marks = ()) -> tuple[int | None, str | None]:
     """REL-A's choice, 1 to 8, or None and the reason: ``no_answer``, ``several_answers``, or one of
     `relfast.tasks.reasoning.read_strictly`."""
-    from relfast_kernels.text.answers import read_choice as read
-
-    data, reason = _encoded(response, reasoning)
-    if reason is not None:
-        return None, reason
-    return _meaning(read(data, 0, len(data), _work(data), 0, _numbers(0)))
+    choice, _, reason = _read("read_choice", response, reasoning)
+    return choice, reason
 
 
-def read_label(
-    response: object, reasoning: tuple[tuple[str, str], ...] = ()
-) -> tuple[int | None, str | None]:
+def read_label(response: object, reasoning: Marks = ()) -> tuple[int | None, str | None]:
     """REL-C1's label, 1 for no and 2 for yes; see `read_choice`."""
-    from relfast_kernels.text.answers import read_label as read
-
-    data, reason = _encoded(response, reasoning)
-    if reason is not None:
-        return None, reason
-    return _meaning(read(data, 0, len(data), _work(data), 0, _numbers(0)))
+    label, _, reason = _read("read_label", response, reasoning)
+    return label, reason
 
 
-def read_claim(
-    response: object, reasoning: tuple[tuple[str, str], ...] = ()
-) -> tuple[int | None, list[int], str | None]:
+def read_claim(response: object, reasoning: Marks = ()) -> tuple[int | None, list[int], str | None]:
     """REL-B1's label, 1 for no and 2 for yes, and the taxa of a yes, each once; see `read_choice`."""
-    from relfast_kernels.text.answers import MAX_TAXA, TAXA
-    from relfast_kernels.text.answers import read_claim as read
+    return _read("read_claim", response, reasoning)
 
-    data, reason = _encoded(response, reasoning)
+
+def _read(kernel: str, response: object, reasoning: Marks) -> tuple[int | None, list[int], str | None]:
+    from relfast_kernels.text import answers
+
+    text, reason = read_strictly(response, reasoning)
     if reason is not None:
         return None, [], reason
-    numbers = _numbers(2 * MAX_TAXA)
-    value, n = read(data, 0, len(data), _work(data), 0, numbers)
-    label, reason = _meaning(value)
-    return label, numbers[TAXA : TAXA + n], reason
-
-
-def _encoded(response: object, reasoning: tuple[tuple[str, str], ...]) -> tuple[bytes, str | None]:
-    text, reason = read_strictly(response, reasoning)
-    return text.encode() if reason is None else b"", reason
-
-
-def _work(data: bytes) -> bytearray:
-    return bytearray(2 * len(data) + _ROOM)
-
-
-def _numbers(n_taxa: int) -> list[int]:
-    from relfast_kernels.text.answers import TAXA
-
-    return [0] * (TAXA + n_taxa)
-
-
-def _meaning(value: int) -> tuple[int | None, str | None]:
-    from relfast_kernels.text.answers import NOTHING, SEVERAL
-
-    if value == NOTHING:
-        return None, "no_answer"
-    return (None, "several_answers") if value == SEVERAL else (value, None)
+    data, numbers = text.encode(), [0] * (answers.TAXA + 2 * answers.MAX_TAXA)
+    work = bytearray(2 * len(data) + _ROOM)
+    found = getattr(answers, kernel)(data, 0, len(data), work, 0, numbers)
+    value, n_taxa = found if isinstance(found, tuple) else (found, 0)
+    if value in (answers.NOTHING, answers.SEVERAL):
+        return None, [], "no_answer" if value == answers.NOTHING else "several_answers"
+    return value, numbers[answers.TAXA : answers.TAXA + n_taxa], None

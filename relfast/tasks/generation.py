@@ -72,6 +72,26 @@ class UnconfirmedGoldError(RelfastError):
     """A generated record whose gold our own scorer does not accept: a bug, and no record for anybody."""
 
 
+def record_of(
+    task: Task,
+    id: str,
+    question: str,
+    answer: dict[str, Any],
+    metadata: dict[str, Any],
+    *stated: str,
+) -> dict[str, Any]:
+    """A record in the published form, confirmed by what is ``stated`` of its gold (`confirm`)."""
+    record = {
+        "id": id,
+        "domain": task.gold.domain,
+        "task": task.name,
+        "question": question,
+        "answer": answer,
+        "metadata": metadata,
+    }
+    return confirm(task, record, *stated)
+
+
 def confirm(task: Task, record: dict[str, Any], response: str, strictly: str | None = None) -> dict[str, Any]:
     """The record, once the response that states its gold is correct under both policies.
 

@@ -261,7 +261,7 @@ def test_scores_are_the_same_without_the_kernel(
         with pytest.MonkeyPatch.context() as patch:
             without(patch, *(["smiles"] if known is None else []))
             patch.setattr(smiles_table, "_table", known)
-            patch.setattr("relfast.memo._memo", None)
+            patch.setattr("relfast.tasks.rel_c.motif._known", {})
             scoring = Scoring(Job(options=AllOptions(policy=policy)))
             entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
             together = [(score.to_row(), score.vote) for score in scoring.entries(entries)]

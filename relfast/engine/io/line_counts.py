@@ -19,7 +19,6 @@ from typing import Final, NamedTuple
 
 from relfast.engine.io.blocks import Block
 from relfast.errors import ReadError
-from relfast.memo import shared_memory
 
 _SLOT: Final = Struct("<Q")
 _SLOTS: Final = 512
@@ -136,8 +135,17 @@ def place(block: Block, first_index: int) -> None:
 
 
 def create_shared() -> int:
-    """A descriptor of memory for processes to share; -1 where there is none."""
-    return shared_memory("relfast-line-counts", _BYTES)
+    """A descriptor of memory for processes to share, gone with the last of them; -1 where there is none. A
+    limit on the size of files holds for such memory too."""
+    descriptor = -1
+    try:
+        descriptor = os.memfd_create("relfast-line-counts")
+        os.ftruncate(descriptor, _BYTES)
+    except OSError:
+        if descriptor >= 0:
+            os.close(descriptor)
+        return -1
+    return descriptor
 
 
 def open_shared(path: str) -> LineCounts:

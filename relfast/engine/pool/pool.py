@@ -22,8 +22,7 @@ from relfast.cores import usable_cores
 from relfast.embed import vectors_cache
 from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.engine.gold_records import Repeated
-from relfast.engine.io.line_counts import create_shared as create_counts
-from relfast.engine.io.line_counts import open_shared
+from relfast.engine.io.line_counts import create_shared, open_shared
 from relfast.engine.job import Job
 from relfast.engine.pool import protocol as wire
 from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death, Died
@@ -31,7 +30,6 @@ from relfast.engine.pool.forkserver import START_SECONDS, ForkServer, ServerGone
 from relfast.engine.pool.protocol import WorkItem
 from relfast.engine.pool.worker_process import Worker, failure_of, shield_thread
 from relfast.errors import WorkerError
-from relfast.memo import create_shared, path_of
 from relfast.records import Place
 
 STACK_BYTES: Final = 64 * 2**20
@@ -115,13 +113,12 @@ class Pool:
         # workers that are started later should find the files, wherever the caller has gone by then
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
         self.workers = workers
-        self._memo = create_shared()
         cores = max(1, usable_cores() // max(1, workers))
-        self._counts = create_counts()
-        places = path_of(self._memo), path_of(self._counts)
-        self.line_counts = open_shared(places[1])
+        self._counts = create_shared()
+        counts = f"/proc/{os.getpid()}/fd/{self._counts}"
+        self.line_counts = open_shared(counts)
         growth = max(GROWTH_BYTES, GROWTH_OF_LINE * job.max_line_bytes) if memory else 0
-        self._setup = wire.Setup(self.job, memory, growth, STACK_BYTES, large, *places, cores)
+        self._setup = wire.Setup(self.job, memory, growth, STACK_BYTES, large, counts, cores)
         self._queue: deque[WorkItem] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -194,10 +191,9 @@ class Pool:
         # after its children, so that it has told how they ended
         if self._server is not None:
             self._server.close()
-        for descriptor in (self._memo, self._counts):
-            if descriptor >= 0:
-                os.close(descriptor)
-        self._memo = self._counts = -1
+        if self._counts >= 0:
+            os.close(self._counts)
+        self._counts = -1
 
     # the life of a slot
 

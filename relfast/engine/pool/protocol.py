@@ -57,16 +57,14 @@ PAGE: Final = mmap.PAGESIZE
 
 class Setup(NamedTuple):
     """The first frame a worker gets: what to score with, its limits (bytes; 0 = none: address space, what it
-    may hold beyond what it needs to begin with, stack), whether a large
-    input is coming, where the memory is that the workers remember answers in and that in which they tell how
-    many lines blocks have, and how many of the cores are its own."""
+    may hold beyond what it needs to begin with, stack), whether a large input is coming, where the memory is
+    in which the workers tell how many lines blocks have, and how many of the cores are its own."""
 
     job: Job
     memory: int
     growth: int
     stack: int
     large: bool
-    memo: str
     line_counts: str
     cores: int
 

@@ -38,7 +38,6 @@ from relfast.engine.pool.protocol import (
 )
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
-from relfast.memo import use_shared
 from relfast.records import Place, Record, Score
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -202,7 +201,6 @@ def main(parent: int, page: int) -> None:
     _limit(resource.RLIMIT_CORE, 1)
     _limit(resource.RLIMIT_STACK, setup.stack)
     _limit(resource.RLIMIT_AS, setup.memory)
-    use_shared(setup.memo)
     # an embedding model would else start a thread per core in every worker
     os.environ.setdefault(THREADS_VARIABLE, str(setup.cores))
     try:

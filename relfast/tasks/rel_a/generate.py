@@ -23,7 +23,7 @@ from typing import Any, Final, Literal, get_args
 from relfast.errors import RelfastError, UsageError
 from relfast.parameters import Choice, Whole, parameter
 from relfast.tasks import get_task
-from relfast.tasks.generation import check_count, check_range, confirm, stream
+from relfast.tasks.generation import check_count, check_range, record_of, stream
 from relfast.tasks.modules import BlindStrategy
 from relfast.tasks.rel_a import N_CHOICES
 from relfast.tasks.rel_a.rules import STEPS, fitting_choices
@@ -134,15 +134,9 @@ def _record(
     metadata: dict[str, Any] = {"panels": panels, "choices": choices}
     if broken is not None:
         metadata |= {"distractors": "hard", "broken": broken}
-    record = {
-        "id": f"algebra_{name}_s{seed}_{index:05d}",
-        "domain": "algebra",
-        "task": name,
-        "question": question(panels, choices),
-        "answer": {"target": target},
-        "metadata": metadata,
-    }
-    return confirm(get_task(name), record, f"Answer {target + 1}")
+    id = f"algebra_{name}_s{seed}_{index:05d}"
+    asked = question(panels, choices)
+    return record_of(get_task(name), id, asked, {"target": target}, metadata, f"Answer {target + 1}")
 
 
 def question(panels: Series, choices: Series) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from relfast.records import Extracted, Options
@@ -34,23 +35,19 @@ def vote(claim: Homoplasy) -> int:
 
 
 def _share(taxon: str) -> int:
-    """What a taxon adds."""
-    known = _known.get(taxon)
-    if known is not None:
-        return known
+    """What a taxon adds. Those of a data set are a few hundred short numbers."""
+    return _known_share(taxon) if len(taxon) <= _SHORT else _scattered(taxon)
+
+
+def _scattered(taxon: str) -> int:
     value = 2166136261
     for byte in taxon.encode("utf-8", "surrogatepass"):
         value = ((value ^ byte) * 16777619) & 0xFFFF_FFFF
-    value *= 2654435761
-    if len(_known) < _MOST and len(taxon) <= _SHORT:
-        _known[taxon] = value
-    return value
+    return value * 2654435761
 
 
-_known: Final[dict[str, int]] = {}
-_MOST: Final = 1 << 12
 _SHORT: Final = 16
-"""How many are remembered, and the longest of them: those of a data set are a few hundred numbers."""
+_known_share: Final = lru_cache(maxsize=1 << 12)(_scattered)
 
 
 _TAXON: Final = re.compile(r"taxon[_\s]?(\d+)")

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from relfast.errors import UsageError
 from relfast.tasks import get_task
-from relfast.tasks.generation import Slot, check_count, check_range, confirm, plan, stream
+from relfast.tasks.generation import Slot, check_count, check_range, plan, record_of, stream
 from relfast.tasks.modules import BlindStrategy
 from relfast.tasks.rel_b.parameters import HomoplasyParameters, Selection, TaxaAs
 
@@ -109,15 +109,9 @@ def _record(name: str, seed: int, slot: Slot, parameters: HomoplasyParameters) -
     if parameters.taxa_as == "index":
         # few or short motifs do not tell places from names
         answer["taxa_as"] = "index"
-    record = {
-        "id": f"biology_{name}_s{seed}_{slot.place:05d}",
-        "domain": "biology",
-        "task": name,
-        "question": question(tree, case.sequences),
-        "answer": answer,
-        "metadata": metadata,
-    }
-    return confirm(get_task(name), record, _stated(slot.yes, gold), _stated(slot.yes, named))
+    id, asked = f"biology_{name}_s{seed}_{slot.place:05d}", question(tree, case.sequences)
+    stated = _stated(slot.yes, gold), _stated(slot.yes, named)
+    return record_of(get_task(name), id, asked, answer, metadata, *stated)
 
 
 def _stated(yes: bool, taxa: Sequence[int]) -> str:

@@ -51,30 +51,15 @@ def gold_names(taxa: Sequence[object], question: object, taxa_as: object = None)
     question
         The question's text, if it is known.
     """
-    taxa_as = taxa_as if isinstance(taxa_as, str) else None
-    if not isinstance(question, str):
-        return frozenset(map(plain_name, taxa))
-    written = tuple(taxa)
-    if not NAMES.issuperset(map(type, written)):
-        return _names(written, question, taxa_as)
-    # a text keeps its hash, and a data set's question comes again with every rollout
-    key = written, hash(question), taxa_as
-    names = _known_golds.get(key)
-    if names is None:
-        names = _names(written, question, taxa_as)
-        if len(_known_golds) >= _MOST:
-            _known_golds.clear()
-        _known_golds[key] = names
-    return names
+    written = tuple(map(plain_name, taxa))
+    if not isinstance(question, str) or ">" not in question:
+        return frozenset(written)
+    return _named(written, question, taxa_as if isinstance(taxa_as, str) else None)
 
 
-def _names(taxa: tuple[object, ...], question: str, taxa_as: str | None) -> frozenset[str]:
-    if ">" not in question:
-        return frozenset(map(plain_name, taxa))
-    return _named(tuple(map(plain_name, taxa)), question, taxa_as)
-
-
+@lru_cache(maxsize=512)
 def _named(written: tuple[str, ...], question: str, taxa_as: str | None) -> frozenset[str]:
+    """Found out once for all rollouts of a question, which takes 15 kB."""
     as_written = frozenset(written)
     if taxa_as == "name" or not all(name.isdigit() and len(name) < 10 for name in written):
         return as_written
@@ -90,13 +75,6 @@ def _named(written: tuple[str, ...], question: str, taxa_as: str | None) -> froz
         return as_written
     here, there = _evidence(as_written, rows), _evidence(by_place, rows)
     return by_place if there >= MARGIN and there >= here + MARGIN else as_written
-
-
-_known_golds: Final[dict[tuple[tuple[object, ...], int, str | None], frozenset[str]]] = {}
-_MOST: Final = 1 << 13
-"""Golds that are remembered: those of a data set, at 0.5 kB each."""
-NAMES: Final = frozenset({int, str})
-"""Types of names; they are equal only to themselves: 1, 1.0 and True would share a place."""
 
 
 def _evidence(taxa: frozenset[str], rows: Mapping[str, str]) -> float:

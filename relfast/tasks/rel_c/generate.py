@@ -21,7 +21,7 @@ from relfast.chem.molecule import Molecule
 from relfast.chem.motif import Motif, largest_motif
 from relfast.errors import RelfastError, UsageError
 from relfast.tasks import get_task
-from relfast.tasks.generation import Slot, check_count, check_range, confirm, plan, stream
+from relfast.tasks.generation import Slot, check_count, check_range, plan, record_of, stream
 from relfast.tasks.rel_c import C1, C2, C3
 from relfast.tasks.rel_c.parameters import (
     IsomerSetParameters,
@@ -210,15 +210,14 @@ def _isomer_set(slot: Slot, seed: int, universes: _Universes, asked: IsomerSetPa
         metadata = {"base_formula": formula, "odd_formula": other}
     label = "Yes" if slot.yes else "No"
     _check_label(label, molecules)
-    record = {
-        "id": f"q2_n{slot.size}_s{seed}_{slot.place:05d}",
-        "domain": "chemistry",
-        "task": "REL-C1",
-        "question": _C1_QUESTION.format(molecules=numbered(molecules)),
-        "answer": {"molecules": molecules, "label": label},
-        "metadata": metadata | {"constructed_label": label, "original_task": "q2_isomer_set_yes_no"},
-    }
-    return confirm(C1, record, f"<{label}>")
+    return record_of(
+        C1,
+        f"q2_n{slot.size}_s{seed}_{slot.place:05d}",
+        _C1_QUESTION.format(molecules=numbered(molecules)),
+        {"molecules": molecules, "label": label},
+        metadata | {"constructed_label": label, "original_task": "q2_isomer_set_yes_no"},
+        f"<{label}>",
+    )
 
 
 def _near_molecule(
@@ -273,20 +272,20 @@ def _missing_isomers(slot: Slot, seed: int, universes: _Universes) -> dict[str, 
     molecules = numbers.sample(universe, slot.size)
     shown = set(molecules)
     missing = [smiles for smiles in universe if smiles not in shown]
-    record = {
-        "id": f"q3_given{slot.size}_s{seed}_{slot.place:05d}",
-        "domain": "chemistry",
-        "task": "REL-C3",
-        "question": _C3_QUESTION.format(molecules=numbered(molecules)),
-        "answer": {"molecules": molecules, "missing_smiles": missing},
-        "metadata": {
-            "formula": formula,
-            "universe_size": len(universe),
-            "given_size": slot.size,
-            "original_task": "q3_missing_isomers",
-        },
+    metadata = {
+        "formula": formula,
+        "universe_size": len(universe),
+        "given_size": slot.size,
+        "original_task": "q3_missing_isomers",
     }
-    return confirm(C3, record, "\n".join(f"<smiles>{smiles}</smiles>" for smiles in missing))
+    return record_of(
+        C3,
+        f"q3_given{slot.size}_s{seed}_{slot.place:05d}",
+        _C3_QUESTION.format(molecules=numbered(molecules)),
+        {"molecules": molecules, "missing_smiles": missing},
+        metadata,
+        "\n".join(f"<smiles>{smiles}</smiles>" for smiles in missing),
+    )
 
 
 # New REL-C2 records: groups of similar molecules from a bank, gold their largest connected motif.
@@ -404,18 +403,18 @@ def _draws(seed: int, index: int, size: int, bank: Bank, asked: MotifParameters)
 def _record(seed: int, index: int, draw: _Draw) -> dict[str, Any]:
     group, motif, strategy, attempt = draw
     molecules = [molecule.key for molecule in group]
-    record = {
-        "id": f"q1a_n{len(group)}_s{seed}_{index:05d}",
-        "domain": "chemistry",
-        "task": "REL-C2",
-        "question": _QUESTION.format(molecules=numbered(molecules)),
-        "answer": {"molecules": molecules, "smiles": motif.smiles},
-        "metadata": {
-            "mcs_num_atoms": motif.n_atoms,
-            "mcs_num_bonds": motif.n_bonds,
-            "attempt": attempt,
-            "sampling_strategy": strategy,
-            "original_task": "q1a_largest_common_motif",
-        },
+    metadata = {
+        "mcs_num_atoms": motif.n_atoms,
+        "mcs_num_bonds": motif.n_bonds,
+        "attempt": attempt,
+        "sampling_strategy": strategy,
+        "original_task": "q1a_largest_common_motif",
     }
-    return confirm(C2, record, f"<smiles>{motif.smiles}</smiles>")
+    return record_of(
+        C2,
+        f"q1a_n{len(group)}_s{seed}_{index:05d}",
+        _QUESTION.format(molecules=numbered(molecules)),
+        {"molecules": molecules, "smiles": motif.smiles},
+        metadata,
+        f"<smiles>{motif.smiles}</smiles>",
+    )

@@ -1,7 +1,7 @@
 """Scoring REL-C2: is the molecule the motif, and how much of it do they share?
 
-Kernels compare the two if they can read both, which is so for most answers; the rest is RDKit's, whose
-outcomes the workers share in a memo.
+Kernels compare the two if they can read both, which is so for most answers; the rest is RDKit's, each pair
+once a process.
 
 Under ``strict`` the motif pays, and what is sure to be common to all molecules pays for what it has beyond a
 constant. What lies in gold lies in every molecule of the question, however it was found; what does not is no
@@ -23,7 +23,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from itertools import accumulate, pairwise
-from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
@@ -43,7 +42,6 @@ from relfast.chem.common_substructure import (
 from relfast.chem.common_substructure import judge as judge_pair
 from relfast.chem.smiles_table import same_clean_molecule
 from relfast.interrupts import uninterrupted
-from relfast.memo import memo
 from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_molecule
 from relfast.tasks.rel_c.options import RelCOptions
@@ -54,7 +52,10 @@ if TYPE_CHECKING:
 RIGHT: Final = 1
 """The vote of every response that names the motif, however it is written."""
 
-_OUTCOME: Final = Struct("<dIB")
+MAX_KNOWN: Final = 20_000
+MAX_KNOWN_CHARS: Final = 1_000
+"""Pairs whose outcome a process keeps, and the longest of them: models give the same wrong answer again and
+again, and finding out what it is worth can take RDKit milliseconds."""
 
 MAX_SEARCHED: Final = 60
 """Atoms of a response that is searched for a common substructure. The longest published gold has 49; of two
@@ -261,27 +262,22 @@ def judge_as_published(gold: object, extracted: Extracted[str | None], options: 
     outcome = _judge_as_published(gold, extracted, options)
     # how far a search that was cut short came depends on the machine's load: not for others to repeat
     is_settled = "mcs_canceled" not in outcome.metrics and isinstance(outcome.vote, int)
-    if is_settled and isinstance(gold, str) and isinstance(response, str):
-        in_gold, in_response, overlap = outcome.metrics.values()
-        bits = outcome.correct | in_gold << 1 | in_response << 2
-        memo().put(_by_text(gold, response, options), _OUTCOME.pack(overlap, outcome.vote, bits))
+    are_texts = isinstance(gold, str) and isinstance(response, str)
+    if is_settled and are_texts and len(f"{gold}{response}") <= MAX_KNOWN_CHARS:
+        if len(_known) >= MAX_KNOWN:
+            _known.clear()
+        metrics = dict(outcome.metrics)
+        _known[gold, response, options.mcs_timeout] = outcome.correct, metrics, outcome.vote
     return outcome
 
 
+_known: Final[dict[tuple[object, object, int], tuple[bool, dict[str, Any], int | str | None]]] = {}
+
+
 def _remembered(gold: object, response: str | None, options: RelCOptions) -> Outcome | None:
-    """What a worker has found of a pair before."""
-    if not isinstance(gold, str) or response is None:
-        return None
-    value = memo().get(_by_text(gold, response, options))
-    if value is None:
-        return None
-    overlap, vote, bits = _OUTCOME.unpack_from(value)
-    return Outcome(bool(bits & 1), metrics_of(bool(bits & 2), bool(bits & 4), overlap), vote=vote)
-
-
-def _by_text(gold: str, response: str, options: RelCOptions) -> bytes:
-    text = f"REL-C2 texts {options.mcs_timeout} {len(gold)} {gold}{response}"
-    return text.encode("utf-8", "surrogatepass")
+    """What the process has found of a pair before."""
+    known = _known.get((gold, response, options.mcs_timeout)) if isinstance(gold, str) else None
+    return None if known is None else Outcome(known[0], dict(known[1]), vote=known[2])
 
 
 def _compare(gold: object, response: object, *, whole_rings: bool = False) -> Compared:
