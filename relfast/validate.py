@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from relfast.engine.io.lines import iterate_lines
+from relfast.engine.io.sources import iterate_lines
 from relfast.engine.online.scorer import Scorer
 from relfast.errors import InputError
 from relfast.formats import read_row

@@ -29,8 +29,7 @@ def command(files: tuple[str, ...], limit: int, as_json: bool) -> int:
     what a policy in training finds first. Responses in the file are shown beside them, right and wrong apart.
     """
     from relfast.audit import audit
-    from relfast.engine.io.lines import lines_of
-    from relfast.engine.io.sources import find_sources
+    from relfast.engine.io.sources import find_sources, lines_of
     from relfast.json_text import Undecodable, decode_object
 
     n_rows = n_passed = 0

@@ -50,7 +50,7 @@ def command(record: str) -> None:
 
 def _find(record: str) -> tuple[str, Mapping[str, Any]]:
     """The file, and the row asked for."""
-    from relfast.engine.io.lines import iterate_lines
+    from relfast.engine.io.sources import iterate_lines
     from relfast.json_text import Undecodable, decode_object
 
     path, wanted = record, ""

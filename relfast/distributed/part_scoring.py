@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import IO, Any, Final
 
-from relfast.distributed.part_causes import PartCauses
-from relfast.distributed.parts import Part, blocks_of
+from relfast.distributed.parts import Part, RowAt, blocks_of
 from relfast.distributed.storage import Folder
+from relfast.engine.file_run.first_causes import FAR, explain, invalid_rows
 from relfast.engine.file_run.run import Blocks
 from relfast.engine.io.file_writer import encoder
-from relfast.engine.io.lines import iterate_lines
+from relfast.engine.io.sources import iterate_lines
 from relfast.engine.job import Job
 from relfast.engine.scoring import EMBEDDED
-from relfast.errors import OutputError, ReadError
-from relfast.json_text import decode_object, encode_json
+from relfast.errors import OutputError, ReadError, RelfastError
+from relfast.json_text import Undecodable, decode_object, encode_json
 from relfast.stats.tally import Tally
 from relfast.stats.task_tally import TaskTally
 from relfast.stats.unusable import Cause, Unusable
@@ -95,6 +97,30 @@ def note_of(part: Part) -> str:
     return f"{NOTES}/{part.number:06}.json"
 
 
+MOST: Final = 10_000
+"""Causes told apart in a part: a run has fewer, but which ones is known when all are together."""
+
+
+class PartCauses:
+    """Follows a part's rows; places are line numbers in its input."""
+
+    def __init__(self, part: Part, job: Job, row_at: RowAt) -> None:
+        self.unusable = Unusable(MOST)
+        self._part, self._job, self._row_at = part, job, row_at
+
+    def rows(self, rows: bytes) -> None:
+        """Look at rows of output, some of which are unusable."""
+        part = self._part
+        for row in invalid_rows(rows):
+            line = row["index"] - part.first_index
+            cause = self.unusable.add(row["error"], str(part.line + line + 1))
+            if cause is not None:
+                # as far into an input as on one machine
+                near = part.line + line < FAR
+                with suppress(RelfastError, OSError, Undecodable):
+                    explain(cause, self._job, partial(self._row_at, line) if near else dict)
+
+
 def score_part(
     part: Part,
     job: Job,
@@ -164,8 +190,6 @@ def _write(file: IO[bytes], data: bytes, name: str) -> None:
 
 
 def _to_parquet(rows: str, path: str, name: str) -> None:
-    import os
-
     from relfast.engine.io.parquet import write_rows
 
     try:

@@ -21,10 +21,9 @@ from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_foreign
 from relfast.engine.io.line_counts import place
-from relfast.engine.io.lines import lines_of
 from relfast.engine.io.parquet import cut_parquet, group_sizes
 from relfast.engine.io.reader import cut_file, cut_stream
-from relfast.engine.io.sources import HEAD_BYTES, Codec, Source, codec_of
+from relfast.engine.io.sources import HEAD_BYTES, Codec, Source, codec_of, lines_of
 from relfast.engine.job import Job
 from relfast.errors import InputError, ReadError
 from relfast.json_text import decode_object

@@ -48,23 +48,16 @@ def _line(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def _reading(url: str) -> Iterator[None]:
-    try:
-        yield
-    except RelfastError:
-        raise
-    except Exception as error:  # every store has errors of its own; here they become one line
-        raise ReadError(_line(error), file=url) from error
-
-
-@contextlib.contextmanager
-def _writing(url: str) -> Iterator[None]:
+def _told_as(kind: type[ReadError] | type[OutputError], url: str) -> Iterator[None]:
+    """Every store has errors of its own; here they become one line."""
     try:
         yield
     except RelfastError:
         raise
     except Exception as error:
-        raise OutputError(url, _line(error)) from error
+        if kind is OutputError:
+            raise OutputError(url, _line(error)) from error
+        raise ReadError(_line(error), file=url) from error
 
 
 def expand(name: str) -> list[str]:
@@ -78,7 +71,7 @@ def expand(name: str) -> list[str]:
     if not is_url(name):
         return paths_of(name)
     system, path = _open_url(name)
-    with _reading(name):
+    with _told_as(ReadError, name):
         if _GLOB & set(path):
             found = [at for at in sorted(system.glob(path)) if system.isfile(at)]
             if not found:
@@ -103,7 +96,7 @@ def size_and_version(path: str) -> tuple[int, str]:
             raise InputError(_line(error), file=path) from error
         return told.st_size, str(told.st_mtime_ns)
     system, at = _open_url(path)
-    with _reading(path):
+    with _told_as(ReadError, path):
         system.invalidate_cache(at)  # a store's client remembers what it has listed
         told = system.info(at)
         # an actor's client may tell more or less of an object than the driver's
@@ -121,7 +114,7 @@ def head(path: str, length: int, start: int = 0) -> bytes:
         except OSError as error:
             raise ReadError(_line(error), file=path) from error
     system, at = _open_url(path)
-    with _reading(path), system.open(at, "rb", cache_type="none") as file:
+    with _told_as(ReadError, path), system.open(at, "rb", cache_type="none") as file:
         file.seek(start)
         data: bytes = file.read(length)
         return data
@@ -140,7 +133,7 @@ def local_copy(path: str, start: int = 0, end: int | None = None) -> Iterator[st
         # what a file is in is told by its name, too
         target = os.path.join(folder, os.path.basename(path) or "input")
         system, at = _open_url(path)
-        with _reading(path), system.open(at, "rb") as source, open(target, "wb") as file:
+        with _told_as(ReadError, path), system.open(at, "rb") as source, open(target, "wb") as file:
             source.seek(start)
             left = None if end is None else end - start
             while left is None or left > 0:
@@ -164,7 +157,7 @@ class Folder:
     def make(self, name: str = "") -> None:
         """Make a folder in it, or itself. Raises `OutputError`."""
         target = self.join(name) if name else self.path
-        with _writing(target):
+        with _told_as(OutputError, target):
             if is_url(target):
                 system, at = _open_url(target)
                 system.makedirs(at, exist_ok=True)
@@ -193,42 +186,27 @@ class Folder:
         if not is_url(target):
             return sorted(os.listdir(target)) if os.path.isdir(target) else []
         system, at = _open_url(target)
-        with _reading(target):
+        with _told_as(ReadError, target):
             if not system.exists(at):
                 return []
             return sorted(str(path).rstrip("/").rpartition("/")[2] for path in system.ls(at, detail=False))
 
     def write(self, name: str, data: bytes) -> None:
         """Raises `OutputError`."""
-        if not is_url(self.path):
-            # beside the target, so that the last step is a rename
-            beside = self.join(f".{os.path.basename(name)}.{uuid.uuid4().hex}.part")
-            with _writing(self.join(name)):
-                try:
-                    Path(beside).write_bytes(data)
-                    os.replace(beside, self.join(name))
-                except BaseException:
-                    with contextlib.suppress(OSError):
-                        os.unlink(beside)
-                    raise
-            return
-        with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
-            draft = os.path.join(folder, "data")
-            with _writing(self.join(name)):
-                Path(draft).write_bytes(data)
-            self._put(draft, name)
+        with self.draft(name) as path, _told_as(OutputError, self.join(name)):
+            Path(path).write_bytes(data)
 
     def _put(self, draft: str, name: str) -> None:
         """Put a local file in place in a store. Raises `OutputError`."""
         target = self.join(name)
-        with _writing(target):
+        with _told_as(OutputError, target):
             system, at = _open_url(target)
             system.put_file(draft, at)
 
     def remove(self, name: str) -> None:
         """Remove a file or folder in it, if it is there. Raises `OutputError`."""
         target = self.join(name)
-        with _writing(target):
+        with _told_as(OutputError, target):
             if is_url(target):
                 system, at = _open_url(target)
                 if system.exists(at):
@@ -247,14 +225,16 @@ class Folder:
         """
         if is_url(self.path):
             with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
-                path = os.path.join(folder, name)
+                path = os.path.join(folder, os.path.basename(name))
                 yield path
                 self._put(path, name)
             return
-        path = self.join(f".{uuid.uuid4().hex}.part.{name}")
+        # beside the target, so that the last step is a rename
+        within, base = os.path.split(name)
+        path = self.join(os.path.join(within, f".{uuid.uuid4().hex}.part.{base}"))
         try:
             yield path
-            with _writing(self.join(name)):
+            with _told_as(OutputError, self.join(name)):
                 os.replace(path, self.join(name))
         finally:
             with contextlib.suppress(OSError):

@@ -27,7 +27,7 @@ def read_gold(paths: Sequence[str]) -> GoldRecords:
     InputError
         A file cannot be read, or a line of it is no record with an id, or no file has a record.
     """
-    from relfast.engine.io.lines import iterate_lines
+    from relfast.engine.io.sources import iterate_lines
     from relfast.errors import InputError
 
     gold = GoldRecords()

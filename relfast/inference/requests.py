@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.engine.io.lines import lines_of
-from relfast.engine.io.sources import find_sources
+from relfast.engine.io.sources import find_sources, lines_of
 from relfast.errors import InputError, UsageError
 from relfast.formats import read_row
 from relfast.formats.paths import MISSING

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from relfast.engine.io.lines import lines_of
-from relfast.engine.io.sources import find_sources
+from relfast.engine.io.sources import find_sources, lines_of
 from relfast.errors import InputError, MissingExtraError, UsageError
 from relfast.json_text import Undecodable, decode_object
 

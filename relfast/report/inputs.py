@@ -14,9 +14,8 @@ import orjson
 from numpy.typing import NDArray
 
 from relfast.comparison.runs import read_summary
-from relfast.engine.io.lines import lines_of
 from relfast.engine.io.scored import is_row, read_scores
-from relfast.engine.io.sources import Source, find_sources
+from relfast.engine.io.sources import Source, find_sources, lines_of
 from relfast.engine.job import Job
 from relfast.engine.rows import read_gold, records_of
 from relfast.errors import InputError, UsageError

@@ -11,8 +11,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from relfast.engine.io.lines import lines_of
-from relfast.engine.io.sources import find_sources
+from relfast.engine.io.sources import find_sources, lines_of
 from relfast.errors import InputError, MissingExtraError, OutputError, UsageError
 from relfast.inference.request_log import SETTINGS_SUFFIX
 from relfast.json_text import Undecodable, decode_object

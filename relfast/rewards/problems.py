@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from relfast.engine.io.lines import iterate_lines
+from relfast.engine.io.sources import iterate_lines
 from relfast.errors import UsageError
 from relfast.formats import read_row
 from relfast.formats.paths import MISSING

@@ -149,8 +149,8 @@ def test_parts_are_in_what_the_output_is_named_after(suffix: str, tmp_path: Path
     score_here([str(dump)], str(output), JOB, part_bytes=4_000)
     parts = sorted(output.glob(f"part-*{suffix}"))
     assert len(parts) > 1
-    from relfast.engine.io.lines import iterate_lines
     from relfast.engine.io.parquet import output_rows
+    from relfast.engine.io.sources import iterate_lines
 
     if suffix == ".parquet":
         found = [row for path in parts for row in output_rows(str(path))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -20,14 +19,12 @@ from numpy.typing import NDArray
 from tiny_bert import make_checkpoint
 
 import relfast
-from relfast.deadlines import Deadlines
+from relfast.deadlines import Deadlines, WorkingClock
 from relfast.embed import get_embedder
 from relfast.embed.adding import add
 from relfast.embed.cache import MemoryCache
 from relfast.embed.session import Session
 from relfast.engine.job import Job
-from relfast.engine.online.scorer import WorkingClock
-from relfast.engine.pool.worker import RunningClock
 from relfast.engine.scoring import Scoring
 from relfast.records import Score
 from relfast.tasks.options import AllOptions
@@ -241,22 +238,7 @@ def test_an_answer_in_dispute_has_the_time_of_its_record(
     assert not deadlines.passed(0)
 
 
-def test_a_stop_is_nobodys_time() -> None:
-    clock = Clock()
-    before = signal.getsignal(signal.SIGCONT)
-    try:
-        running = RunningClock(clock)
-        deadlines = Deadlines(1, 2.0, clock=running)
-        with deadlines.step({0: 1}):
-            clock.seconds += 100.0  # in which the process was stopped
-            signal.raise_signal(signal.SIGCONT)
-            clock.seconds += 0.5
-        assert deadlines.left(0) == 1.5
-    finally:
-        signal.signal(signal.SIGCONT, before)
-
-
-def test_a_host_s_clock_leaves_out_what_it_did_not_work() -> None:
+def test_a_clock_leaves_out_what_it_did_not_work() -> None:
     now = worked = 0.0
     clock = WorkingClock(lambda: now, lambda: worked)
 

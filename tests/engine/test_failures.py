@@ -70,7 +70,7 @@ def test_a_deadline_counts_at_once() -> None:
         (-signal.SIGALRM, {"frozen": True}),
         (-signal.SIGSEGV, {"frozen": True}),
         (-signal.SIGKILL, {"silent": True}),
-        (-signal.SIGALRM, {"starved": True}),
+        (-signal.SIGALRM, {"idle": True}),
     ],
 )
 def test_what_others_did_excuses_once(status: int, why: dict[str, bool]) -> None:
@@ -97,12 +97,12 @@ def test_whose_fault_it_is() -> None:
         return fault_of(unscored(0, None, "x", 0, *verdicts[-1]))
 
     assert judged(DEADLINE) == "response"
-    assert judged(Death(-signal.SIGALRM, PLACE, starved=True), DEADLINE) == "response"
+    assert judged(Death(-signal.SIGALRM, PLACE, idle=True), DEADLINE) == "response"
     assert judged(SEGFAULT, SEGFAULT) == judged(SEGFAULT, Death(OUT_OF_MEMORY, PLACE)) == "response"
     assert judged(Death(-signal.SIGKILL, PLACE), Death(-signal.SIGKILL, PLACE)) == "response"
     assert judged(Death(-signal.SIGTERM, PLACE), SEGFAULT) == "machinery"
     # a crash is one on any machine: only a deadline says less on one that is overloaded
-    assert judged(Death(-signal.SIGSEGV, PLACE, starved=True), SEGFAULT) == "response"
+    assert judged(Death(-signal.SIGSEGV, PLACE, idle=True), SEGFAULT) == "response"
     for status, kind in (
         ("crashed", "WorkerError"),
         ("crashed", "Interrupted"),

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from relfast.engine.file_run.block_scoring import split_lines
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.lines import iterate_lines, lines_of
-from relfast.engine.io.sources import Source
+from relfast.engine.io.sources import Source, iterate_lines, lines_of
 from relfast.engine.job import Job
 from relfast.engine.rows import entry_of
 from relfast.errors import RelfastError

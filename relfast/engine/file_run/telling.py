@@ -11,8 +11,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from relfast.embed import CACHE_VARIABLE
-from relfast.engine.io.lines import lines_of
-from relfast.engine.io.sources import Source
+from relfast.engine.io.sources import Source, lines_of
 from relfast.engine.job import Job
 from relfast.engine.segments import Detours
 from relfast.errors import RelfastError

@@ -7,8 +7,7 @@ from typing import Any
 
 import orjson
 
-from relfast.engine.io.lines import lines_of
-from relfast.engine.io.sources import Source
+from relfast.engine.io.sources import Source, lines_of
 from relfast.errors import InputError
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import STATUSES, Score

@@ -1,4 +1,4 @@
-"""Inputs named on the command line: files, globs, folders, stdin; and what codec each is in."""
+"""Inputs named on the command line: files, globs, folders, stdin; what codec each is in, and its lines."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Final, Literal, NamedTuple, cast
 
 from relfast.engine.io.codecs import GZIP_MAGIC, ZSTD_MAGIC, Damaged, Expanding, Gunzip, Plain, Stream, Unzstd
 from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
-from relfast.errors import InputError, MissingExtraError, UsageError
+from relfast.errors import InputError, MissingExtraError, ReadError, UsageError
 
 Codec = Literal["plain", "gz", "zst", "parquet", "csv", "zip", "json"]
 
@@ -245,3 +245,38 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     if _LIST_IN_PIPE.match(text):
         raise InputError("a JSON array cannot be read from a pipe: name the file", file=path)
     return head, codec
+
+
+def iterate_lines(path: str) -> Iterator[bytes]:
+    """The lines of all that a name stands for (see `find_sources`), one input after the other.
+
+    Raises
+    ------
+    InputError
+        An input is not there, or cannot be read to its end.
+    """
+    for source in find_sources([path]):
+        yield from lines_of(source)
+
+
+def lines_of(source: Source) -> Generator[bytes]:
+    """The lines of an input in any codec, without their ends; rows of Parquet as JSON.
+
+    Raises
+    ------
+    InputError
+        It cannot be read to its end.
+    """
+    if source.codec == "parquet":
+        from relfast.engine.io.parquet import iterate_rows
+
+        yield from iterate_rows(source.path)
+        return
+    try:
+        with source.open() as stream:
+            for line in stream:
+                yield line.removesuffix(b"\n")
+    except Damaged as error:
+        raise InputError(str(error), file=source.path) from None
+    except OSError as error:
+        raise ReadError(error.strerror or str(error), file=source.path) from error

@@ -11,9 +11,8 @@ from typing import Any
 
 from relfast.cores import usable_cores
 from relfast.engine.judged_texts import MAX_MOLECULES, tell
-from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import not_plain
-from relfast.engine.online.pending import Key, Keys, PendingScore, ScoreCache, for_record
+from relfast.engine.online.pending import Counts, Key, Keys, PendingScore, ScoreCache, for_record
 from relfast.engine.online.record_work import RecordPool
 from relfast.engine.online.shared_pool import SharedPool
 from relfast.engine.scoring import Scoring, failed
@@ -151,10 +150,10 @@ class IsolatedScoring:
         """The score of an equal answer, or its pending score."""
         known = self._cache.find(key)
         if isinstance(known, Score):
-            self._counts.add("scored_before")
+            self._counts["scored_before"]()
             return for_record(known, record)
         if known is not None:
-            self._counts.add("shared")
+            self._counts["shared"]()
         return known
 
     def _settled(
@@ -169,7 +168,7 @@ class IsolatedScoring:
         first = self._cache.begin(key, pending)
         if first is not pending:
             new.pop()
-            self._counts.add("shared")
+            self._counts["shared"]()
         return first
 
     def _asks(self, task: Task) -> bool:

@@ -16,10 +16,9 @@ from contextlib import nullcontext
 from typing import Any, Final, overload
 
 from relfast.engine.judged_texts import MAX_CHARS, JudgedTexts, Judges
-from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import Columns, flaw_of, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
-from relfast.engine.online.pending import Begun, PendingScore, delivered
+from relfast.engine.online.pending import Begun, Counts, PendingScore, delivered
 from relfast.engine.scoring import Scoring
 from relfast.errors import RelfastError
 from relfast.json_text import once_decoded
@@ -103,12 +102,11 @@ class Routes:
         turn: threading.Lock,
     ) -> None:
         self._scoring, self._workers, self._counts, self._isolated = scoring, workers, counts, isolated
-        self._ticks = counts.ticks
         # an embedding model is fastest on many texts, and one call fills all cores
         self._embedding = MicroBatcher(self._here, turn)
         self._judges: Judges | None = None
         if not scoring.job.details:  # a judge's rows have no texts
-            known = counts.ticks["scored_before"]
+            known = counts["scored_before"]
             self._judges = Judges(scoring.options, scoring.row_of, known=known)
         scoring.judges = self._judges
 
@@ -140,7 +138,7 @@ class Routes:
                 return None
             else:
                 score = delivered(self.begin(entry), entry)
-        self._ticks[score.status]()
+        self._counts[score.status]()
         return score
 
     def record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
@@ -264,7 +262,9 @@ class Routes:
             ]
 
     def _counted(self, scores: list[Score]) -> list[Score]:
-        self._counts.add_all([score.status for score in scores])
+        counts = self._counts
+        for score in scores:
+            counts[score.status]()
         return scores
 
     def _goes_to_workers(self, record: Record) -> bool:

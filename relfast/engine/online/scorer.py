@@ -10,20 +10,19 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Final, Unpack
+from typing import Any, Unpack
 
+from relfast.deadlines import WorkingClock
 from relfast.engine.job import Job, make_job
 from relfast.engine.judged_texts import own
-from relfast.engine.online.counts import Counts
 from relfast.engine.online.incoming import check_records, columns_of
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.needs import level_of_caller
-from relfast.engine.online.pending import Begun, PendingScore, delivered
+from relfast.engine.online.pending import Begun, Counts, PendingScore, delivered
 from relfast.engine.online.routes import Routes
 from relfast.engine.online.worth import checked_on_error, value_of
 from relfast.engine.rows import read_gold
@@ -33,39 +32,6 @@ from relfast.formats import filter_of
 from relfast.keywords import JobKeywords, OnError
 from relfast.records import STATUSES, Record, Score, unscored
 from relfast.results import ScoreBatch
-
-LONG_SECONDS: Final = 1.0
-"""What is shorter is nobody's ruin, and too short to tell work from waiting."""
-
-LEAST_WORK: Final = 0.1
-"""Share of a long time that the process must have been at work, all threads together."""
-
-
-class WorkingClock:
-    """Monotonic seconds without the long times in which this process hardly ran: it was stopped (Ctrl-Z), or
-    the machine was overloaded. A record must not pay for them with its deadline.
-
-    Parameters
-    ----------
-    now, worked
-        Seconds from any start on, and CPU seconds of this process.
-    """
-
-    def __init__(
-        self,
-        now: Callable[[], float] = time.monotonic,
-        worked: Callable[[], float] = time.process_time,
-    ) -> None:
-        self._now, self._worked = now, worked
-        self._last = now(), worked()
-        self._left_out = 0.0
-
-    def __call__(self) -> float:
-        before, worked_before = self._last
-        self._last = now, worked = self._now(), self._worked()
-        if now - before > LONG_SECONDS and worked - worked_before < LEAST_WORK * (now - before):
-            self._left_out += now - before
-        return now - self._left_out
 
 
 class Scorer:
@@ -223,7 +189,7 @@ class Scorer:
 
         def deliver(begun: Score | PendingScore) -> None:
             score = delivered(begun, entry)
-            self._counts.add(score.status)
+            self._counts[score.status]()
             future.set_result(score)
 
         if isinstance(begun, PendingScore):
@@ -343,7 +309,7 @@ class Scorer:
         an earlier call), ``shared`` (equal answers scored at the same time), ``workers`` (running now) and
         ``workers_replaced``."""
         names = (*STATUSES, "scored_before", "shared")
-        return {**{name: self._counts[name] for name in names}, **self._isolated.stats()}
+        return {**{name: self._counts.told(name) for name in names}, **self._isolated.stats()}
 
     # inside
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Callable
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, NamedTuple, TypeVar
 
 from relfast.records import SCORED, Place, Score
 
@@ -71,41 +71,31 @@ def timed_out_verdict(timeout: float) -> Verdict:
     return "timeout", TIMEOUT, f"scoring it took longer than {timeout:g} s and was stopped"
 
 
-class Death:
-    """How a worker ended.
+class Death(NamedTuple):
+    """How a worker ended."""
 
-    Attributes
-    ----------
-    status
-        Exit status, negative for a signal.
-    place
-        The record to blame; None if it was none, a whole batch, or a record that happened to be there.
-    timed_out
-        It was the deadline.
-    silent
-        It outlived its deadline and had to be ended: the kernel's timer ends all but stopped processes.
-    frozen
-        This process was stopped meanwhile (Ctrl-Z): the deadline says nothing.
-    starved
-        The worker was hardly given the processor.
-    too_large
-        It held more memory than it may, and was ended for that.
-    """
+    status: int
+    """Exit status, negative for a signal."""
+    place: Place | None
+    """The record to blame; None if it was none, a whole batch, or a record that happened to be there."""
+    silent: bool = False
+    """It outlived its deadline and had to be ended: the kernel's timer ends all but stopped processes."""
+    frozen: bool = False
+    """This process was stopped meanwhile (Ctrl-Z): the deadline says nothing."""
+    idle: bool = False
+    """The worker was hardly given the processor."""
+    too_large: bool = False
+    """It held more memory than it may, and was ended for that."""
 
-    def __init__(
-        self,
-        status: int,
-        place: Place | None,
-        *,
-        silent: bool = False,
-        frozen: bool = False,
-        starved: bool = False,
-        too_large: bool = False,
-    ) -> None:
-        self.too_large = too_large
-        self.status, self.place, self.silent, self.frozen = status, place, silent, frozen
-        self.timed_out = silent or status == -signal.SIGALRM
-        self.starved = starved and self.timed_out
+    @property
+    def timed_out(self) -> bool:
+        """Whether it was the deadline."""
+        return self.silent or self.status == -signal.SIGALRM
+
+    @property
+    def starved(self) -> bool:
+        """Whether it met the deadline for want of the processor."""
+        return self.idle and self.timed_out
 
     @property
     def excused(self) -> bool:

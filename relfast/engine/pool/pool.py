@@ -375,22 +375,14 @@ class Pool:
         return waited > SILENT_SECONDS if overdue is None else overdue > GRACE_SECONDS
 
     def _death(self, slot: int, worker: Worker, died: Died) -> Death:
-        silent = died.silent
         place, seconds = worker.in_flight.read(), worker.in_flight.seconds() or 0.0
         worked_before = worker.in_flight.worked_before()
         status = self._end(slot, worker)
-        ours = silent or died.too_large
+        ours = died.silent or died.too_large
         if status == LOST or (-status in FROM_OUTSIDE and not ours and seconds < BLAME_SECONDS):
             place = None
-        starved = worker.worked is not None and worker.worked - worked_before < LEAST_WORK * seconds
-        return Death(
-            status,
-            place,
-            silent=silent,
-            frozen=worker.frozen,
-            starved=starved,
-            too_large=died.too_large,
-        )
+        idle = worker.worked is not None and worker.worked - worked_before < LEAST_WORK * seconds
+        return Death(status, place, died.silent, worker.frozen, idle, died.too_large)
 
     def _fork_server(self) -> ForkServer:
         with self._changed:

@@ -13,7 +13,7 @@ import os
 import resource
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
@@ -94,27 +94,6 @@ class KernelGuard:
         self._limited = limited
         size = own_memory(os.getpid()) + self._growth if limited and self._growth else 0
         self._in_flight.limit_memory(size)
-
-
-class RunningClock:
-    """Monotonic seconds of a process that may be stopped (Ctrl-Z): what it was at then costs no time.
-
-    Made by the first thread; the kernel does not tell how long a stop was, so that all since the clock was
-    last read is left out.
-    """
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now, self._last, self._left_out = now, now(), 0.0
-        signal.signal(signal.SIGCONT, self._continued)
-
-    def __call__(self) -> float:
-        self._last = self._now()
-        return self._last - self._left_out
-
-    def _continued(self, *_: object) -> None:
-        now = self._now()
-        self._left_out += now - self._last
-        self._last = now
 
 
 def die_with(parent: int) -> None:
@@ -210,7 +189,7 @@ def main(parent: int, page: int) -> None:
             gold = read_gold(paths)
         guard = KernelGuard(InFlight(page), setup.growth)
         deadlines.untimed = guard.untimed
-        scoring = Scoring(setup.job, gold, guard, clock=RunningClock())
+        scoring = Scoring(setup.job, gold, guard, clock=deadlines.WorkingClock())
     except Exception as error:
         send(answers, Failure.of(error))
         return
