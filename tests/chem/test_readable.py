@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 from corpora import DATA, rows
-from hypothesis import given
-from hypothesis import strategies as st
 
 from relfast.chem import smiles_table as module
 from relfast.chem.molecule import parse
@@ -24,22 +22,6 @@ def test_texts_of_models_and_published_molecules() -> None:
     assert told == by_rdkit(texts)
     assert True in told
     assert False in told
-
-
-PUBLISHED = [record["answer"]["molecules"][0] for record in rows("rel/REL-C2.jsonl.gz")[::20]]
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(PUBLISHED), st.integers(0, 200), st.sampled_from("CNOcno()[]=#12+-H@ \n\x00é*.%")
-        ),
-        max_size=6,
-    )
-)
-def test_mutilated_molecules(edits: list[tuple[str, int, str]]) -> None:
-    texts = [text[: at % len(text)] + put + text[at % len(text) + 1 :] for text, at, put in edits]
-    assert readable(texts) == by_rdkit(texts)
 
 
 def test_without_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:

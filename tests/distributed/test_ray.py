@@ -263,22 +263,6 @@ def test_the_driver_killed_and_resumed(
     assert not list(output.glob(".*.part*"))
 
 
-def test_a_part_that_cannot_be_read_is_named(nodes: Nodes, tmp_path: Path) -> None:
-    dumps = tmp_path / "dumps"
-    dumps.mkdir()
-    write_dump(dumps / "a.jsonl", honest(200))
-    (dumps / "b.parquet").write_bytes(b"PAR1" + bytes(100))
-    write_dump(dumps / "c.jsonl", honest(200))
-    output = tmp_path / "out"
-    command = [sys.executable, "-m", "relfast", "score", str(dumps), "-o", str(output), "-q"]
-    command += ["--engine", "ray", "--ray-address", nodes.address]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 1
-    assert "1 of 3 parts failed" in done.stderr
-    assert "b.parquet" in done.stderr
-    assert len(rows_in(output).splitlines()) == 400
-
-
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "by environment"])
 def test_a_cluster_that_is_not_there(address: str, tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "a.jsonl", honest(2))

@@ -32,7 +32,6 @@ from relfast.tasks.realign import verify
 
 GOLD = {"benchmark_solution": "First 2 + 2 = 4.\nThen 4 + 1 = 5.\nSo \\boxed{5}."}
 SECONDS_PER_TOKEN = 0.001
-TIMED_OUT = {"type": "Timeout", "message": "scoring it took longer than 2 s and was stopped"}
 
 
 class Clock:
@@ -106,20 +105,6 @@ def test_a_step_is_charged_by_shares() -> None:
     endless = Deadlines(1, clock=clock)
     endless.charge(0, 1e9)
     assert (endless.passed(0), endless.left(0)) == (False, float("inf"))
-
-
-@pytest.mark.slow
-def test_a_long_response_among_short_ones(tiny: str, clock: Clock) -> None:
-    responses = ["2 + 2 = 4\n\\boxed{5}", lines(300), "so it is 5", "", lines(20)]
-    without = scored(tiny, responses, clock, timeout=0.0)
-    assert [score.status for score in without] == ["ok", "ok", "ok", "no_answer", "ok"]
-    clock.seconds, clock.runs = 0.0, []
-    rows = [score.to_row() for score in scored(tiny, responses, clock)]
-    assert (rows[1]["status"], rows[1]["reward"], rows[1]["error"]) == ("timeout", None, TIMED_OUT)
-    others = (0, 2, 3, 4)
-    assert [rows[k] for k in others] == [without[k].to_row() for k in others]
-    # its time, one run that was under way, and what the others took
-    assert clock.seconds < 2.0 * 1.25 + 2.0
 
 
 @given(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import gc
-import multiprocessing
 import os
 import pickle
 import random
@@ -408,28 +406,6 @@ def test_many_open_files(tmp_path: Path) -> None:
 # the callers
 
 
-def _score(dump: Path, out: Path) -> None:
-    relfast.score_file(dump, out, workers=2, timeout=0.5)
-
-
-@pytest.mark.slow
-def test_from_a_thread_and_an_event_loop(tmp_path: Path) -> None:
-    dump = _dump(tmp_path, *honest(50), HANG)
-    thread = threading.Thread(target=_score, args=(dump, tmp_path / "thread.jsonl"))
-    thread.start()
-    thread.join()
-
-    async def main() -> None:
-        await asyncio.gather(
-            *(asyncio.to_thread(_score, dump, tmp_path / f"loop{n}.jsonl") for n in range(2))
-        )
-        _score(dump, tmp_path / "in_loop.jsonl")
-
-    asyncio.run(main())
-    outputs = [tmp_path / name for name in ("thread.jsonl", "loop0.jsonl", "loop1.jsonl", "in_loop.jsonl")]
-    assert len({path.read_bytes() for path in outputs}) == 1
-
-
 @pytest.mark.slow
 def test_from_a_thread_with_odd_signals(tmp_path: Path) -> None:
     """A thread that blocks the deadline's signal, in a process that ignores the end of its children."""
@@ -465,29 +441,6 @@ def test_from_a_script_without_a_main_guard(tmp_path: Path) -> None:
     )
     _run_python([str(script)])
     assert len(statuses(tmp_path / "rows.jsonl")) == 50
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_from_a_daemonic_process(method: str, tmp_path: Path) -> None:
-    """Which may have no multiprocessing children of its own."""
-    from multiprocessing import forkserver, resource_tracker
-
-    # processes of the standard library's, for the session; where an earlier module has them they stay
-    helpers = (
-        (forkserver._forkserver, "_forkserver_pid"),  # type: ignore[attr-defined]
-        (resource_tracker._resource_tracker, "_pid"),  # type: ignore[attr-defined]
-    )
-    ours = [helper for helper, pid in helpers if getattr(helper, pid) is None]
-    dump = _dump(tmp_path, *honest(50), HANG)
-    context = multiprocessing.get_context(method)
-    process = context.Process(target=_score, args=(dump, tmp_path / "rows.jsonl"), daemon=True)
-    process.start()
-    process.join(60)
-    assert process.exitcode == 0
-    assert statuses(tmp_path / "rows.jsonl")[-1] == "timeout"
-    for helper in ours:
-        helper._stop()
 
 
 def test_the_caller_may_change_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

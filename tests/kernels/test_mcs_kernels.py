@@ -66,18 +66,10 @@ def check_solution(one: nx.Graph, other: nx.Graph, bonds: int, atoms: int) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("whole_rings", [False, True])
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(one=graphs(), other=graphs())
-def test_what_brute_force_finds(one: nx.Graph, other: nx.Graph) -> None:
-    found = naive_largest_common(one, other)
-    assert search(one, other) == found
-    assert search(other, one) == found
-
-
-@pytest.mark.slow
-@settings(max_examples=EXAMPLES, deadline=None)
-@given(one=graphs(), other=graphs())
-def test_whole_rings_as_brute_force_finds_them(one: nx.Graph, other: nx.Graph) -> None:
-    found = naive_largest_common(one, other, whole_rings=True)
-    assert search(one, other, whole_rings=True) == found
-    assert search(other, one, whole_rings=True) == found
+def test_what_brute_force_finds(whole_rings: bool, one: nx.Graph, other: nx.Graph) -> None:
+    found = naive_largest_common(one, other, whole_rings=whole_rings)
+    assert search(one, other, whole_rings=whole_rings) == found
+    assert search(other, one, whole_rings=whole_rings) == found

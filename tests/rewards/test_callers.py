@@ -6,7 +6,6 @@ import asyncio
 import json
 import multiprocessing
 import os
-import pickle
 import subprocess
 import sys
 import threading
@@ -57,14 +56,6 @@ def _in_threads(n_threads: int, work: Callable[[int], int]) -> int:
         thread.join(100)
         assert not thread.is_alive(), "deadlock"
     return sum(done)
-
-
-def test_from_the_main_thread(scorer: relfast.Scorer) -> None:
-    assert _calls(scorer) == N
-
-
-def test_from_a_thread(scorer: relfast.Scorer) -> None:
-    assert _in_threads(1, lambda _: _calls(scorer)) == N
 
 
 def test_from_64_threads_at_once(scorer: relfast.Scorer) -> None:
@@ -238,12 +229,3 @@ def test_workers_die_with_a_host_that_is_killed() -> None:
         host.kill()
     assert pids
     _wait_until_gone(pids)
-
-
-def test_a_pickled_adapter_scores_on_the_other_side() -> None:
-    from relfast.rewards import trl
-
-    custom = trl.make_reward(name="mine", on_error=-1.0, workers=1)
-    copy = pickle.loads(pickle.dumps(custom))
-    assert copy.__name__ == "mine"
-    assert copy(completions=["?", "<Yes>"], answer=[{"smiles": None}, {"label": "Yes"}]) == [-1.0, 1.0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import pickle
 import threading
 from typing import Any
@@ -14,9 +13,7 @@ from patience import PATIENCE, until
 from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, wait_for_no_workers, workers_of
 
 import relfast
-from relfast.errors import UnscoredError, UsageError
 from relfast.formats.reading import prompt_id
-from relfast.json_text import plain
 from relfast.records import STATUSES, Record
 from relfast.tasks import TASKS
 
@@ -27,10 +24,6 @@ TASK_COLUMN, ANSWERS, RESPONSES, REWARDS = map(list, zip(*MIXED, strict=True))
 def scorer() -> Any:
     with relfast.Scorer(policy="strict", workers=2) as scorer:
         yield scorer
-
-
-def test_rewards_are_the_known_ones(scorer: relfast.Scorer) -> None:
-    assert scorer.rewards(TASK_COLUMN, ANSWERS, RESPONSES) == pytest.approx(REWARDS)
 
 
 def test_one_by_one_gives_the_same_rows_as_a_batch(scorer: relfast.Scorer) -> None:
@@ -114,49 +107,6 @@ def test_score_reads_rows_in_every_dialect_with_samples(scorer: relfast.Scorer) 
         (1, None, 0, "invalid_record", None),
         (2, prompt_id("q", '{"label": "Yes"}'), 0, "ok", 1.0),
     ]
-
-
-def test_chat_messages_count_by_their_last_assistant(scorer: relfast.Scorer) -> None:
-    chat = [
-        {"role": "assistant", "content": "<No>"},
-        {"role": "user", "content": "sure?"},
-        {"role": "assistant", "content": [{"type": "text", "text": "<Yes>"}]},
-    ]
-    assert scorer.reward("REL-C1", {"label": "Yes"}, chat) == 1.0
-
-
-def test_lengths_that_differ_are_said() -> None:
-    with relfast.Scorer() as scorer, pytest.raises(UsageError, match="lengths differ: 1 tasks, 2 answers"):
-        scorer.score_batch(["REL-C1"], [{}, {}], ["x"])
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"workers": -1}, "workers must be"),
-        ({"workers": 1.5}, "workers must be"),
-        ({"on_error": "ignore"}, "on_error must be"),
-        ({"policy": "lax"}, "policy must be"),
-        ({"rewards": {"REL-C2": "f2"}}, "has no numeric metric"),
-        ({"colour": "red"}, "unknown option"),
-    ],
-)
-def test_options_that_cannot_be_used(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        relfast.Scorer(**options)
-
-
-def test_on_error_is_the_callers_choice() -> None:
-    bad = ("REL-C1", {"label": None}, "<Yes>")
-    assert relfast.Scorer().reward(*bad) is None
-    assert relfast.Scorer(on_error=-0.25).reward(*bad) == -0.25
-    assert relfast.Scorer(on_error=0).rewards(["x"], [{}], ["y"]) == [0.0]
-    with relfast.Scorer(on_error="raise") as raising:
-        with pytest.raises(UnscoredError, match="invalid_record") as caught:
-            raising.reward(*bad)
-        assert caught.value.status == "invalid_record"
-        # an answer that is not there is scored, so it is no error
-        assert raising.reward("REL-C1", {"label": "Yes"}, "?") == 0.0
 
 
 def test_the_reward_metric_can_be_chosen() -> None:
@@ -260,12 +210,3 @@ def test_closing_under_callers_leaves_nobody_waiting() -> None:
     scorer.close()
     assert len(rewards) == len(rows)
     assert set(rewards) <= {"ok", "crashed"}
-
-
-def test_plain_gold_is_what_json_can_hold() -> None:
-    assert plain({"a": ("x", 1, None)})[0] == {"a": ("x", 1, None)}
-    assert plain({"a": 2**70, 5: "\ud800"})[0] == {"a": 2**70, "5": "\ud800"}
-    assert type(plain(np.str_("C"))[0]) is str
-    with pytest.raises(TypeError):
-        plain({"a": object()})
-    assert json.loads(json.dumps(plain({"a": [1.5, True]})[0])) == {"a": [1.5, True]}

@@ -17,7 +17,6 @@ import relfast
 from relfast.engine import judged_texts
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.pool import pool
-from relfast.errors import UnscoredError
 from relfast.tasks import TASKS
 
 TIMEOUT = 0.5
@@ -77,13 +76,6 @@ def test_more_hangs_than_workers_end_too(scorer: relfast.Scorer) -> None:
     batch = scorer.score_batch("REL-C2", [HANG[0]] * 4 + answers[1:], hangs + responses[1:])
     assert list(batch.status) == ["timeout"] * 4 + ["ok"] * 30
     assert scorer.stats()["workers"] <= 2
-
-
-def test_a_timeout_is_the_callers_on_error() -> None:
-    with relfast.Scorer(timeout=TIMEOUT, workers=1, on_error="raise") as scorer:
-        with pytest.raises(UnscoredError, match="timeout"):
-            scorer.reward("REL-C2", *HANG)
-        assert scorer.reward("REL-C2", {"smiles": "CO"}, "<smiles>CO</smiles>") == 1.0
 
 
 def _kill_the_busy_worker(scorer: relfast.Scorer) -> None:
