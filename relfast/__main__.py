@@ -9,28 +9,22 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
 
-def _workers(arguments: Sequence[str]) -> int:
-    """How many workers ``relfast score`` is going to use, as far as can be seen at a glance."""
+def _has_workers(arguments: Sequence[str]) -> bool:
+    """Whether ``relfast score`` is going to use workers, as far as can be seen at a glance."""
     # on a cluster (--engine ray) this process has none
     if not arguments or arguments[0] != "score" or {"-h", "--help", "ray", "--engine=ray"} & set(arguments):
-        return 0
-    for at, argument in enumerate(arguments):
-        value = argument.partition("=")[2] if argument.startswith("--workers=") else None
-        if argument == "--workers" and at + 1 < len(arguments):
-            value = arguments[at + 1]
-        if value is not None:
-            return min(int(value), 256) if value.isdecimal() else 0
-    from relfast.cores import default_workers, usable_cores
-    from relfast.errors import UsageError
-
-    try:
-        workers = default_workers()
-    except UsageError:
-        return 0  # the command says what is wrong
-    return usable_cores() if workers is None else min(workers, 256)
+        return False
+    workers = os.environ.get("RELFAST_WORKERS")
+    for option, value in pairwise([*arguments, ""]):
+        name, _, given = option.partition("=")
+        if name == "--workers":
+            workers = given or value
+            break
+    return not workers or (workers.isdecimal() and int(workers) > 0)
 
 
 def _open_standard_streams() -> None:
@@ -63,7 +57,7 @@ def _leave(code: object) -> None:
     Returns where Python's own way may have something to do: for a command whose work was not done by workers,
     and that has libraries loaded which end in ways of their own.
     """
-    if not _workers(sys.argv[1:]) or "ray" in sys.modules or not (code is None or isinstance(code, int)):
+    if not _has_workers(sys.argv[1:]) or "ray" in sys.modules or not (code is None or isinstance(code, int)):
         return
     if not all(thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
         return
@@ -86,7 +80,7 @@ def _main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with contextlib.ExitStack() as at_the_end, interruptible(at_the_end=True):
-            if _workers(sys.argv[1:]):
+            if _has_workers(sys.argv[1:]):
                 from relfast.engine.pool.forkserver import dismiss, prefork
 
                 at_the_end.callback(dismiss)

@@ -206,7 +206,7 @@ def _on_ray(
 
 def _has_rows(inputs: tuple[str, ...], output: str | None, engine: str) -> bool:
     """Whether an output has rows of an earlier run; one that is far away is believed to have some."""
-    from relfast.engine.io.file_writer import TABLE_ROWS_SUFFIX
+    from relfast.engine.io.writer import TABLE_ROWS_SUFFIX
 
     if output is None:
         output = _default_output(inputs, engine)

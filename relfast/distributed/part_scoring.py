@@ -15,8 +15,8 @@ from relfast.distributed.parts import Part, RowAt, blocks_of
 from relfast.distributed.storage import Folder
 from relfast.engine.file_run.first_causes import FAR, explain, invalid_rows
 from relfast.engine.file_run.run import Blocks
-from relfast.engine.io.file_writer import encoder
 from relfast.engine.io.sources import iterate_lines
+from relfast.engine.io.writer import encoder
 from relfast.engine.job import Job
 from relfast.engine.scoring import EMBEDDED
 from relfast.errors import OutputError, ReadError, RelfastError

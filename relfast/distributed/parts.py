@@ -16,16 +16,15 @@ from typing import Any, Final
 
 from relfast.distributed.storage import head, is_url, local_copy, size_and_version
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.cutting import lines_in
 from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_foreign
-from relfast.engine.io.line_counts import place
+from relfast.engine.io.line_counts import count_lines, place
 from relfast.engine.io.parquet import cut_parquet, group_sizes
 from relfast.engine.io.reader import cut_file, cut_stream
 from relfast.engine.io.sources import HEAD_BYTES, Codec, Source, codec_of, lines_of
 from relfast.engine.job import Job
-from relfast.errors import InputError, ReadError
+from relfast.errors import InputError
 from relfast.json_text import decode_object
 
 PART_BYTES: Final = 64 * 2**20
@@ -33,11 +32,6 @@ PART_BYTES: Final = 64 * 2**20
 driver, two small files) no longer counts; what is lost with a node is one of these a worker."""
 
 _SCAN: Final = 1 << 16
-
-_PIECE: Final = 1 << 18
-"""Bytes that are counted at a time: they stay where the processor has them at once."""
-
-_LINE_END: Final = 10
 
 _OF_ONE: Final = 0.9
 """Of an actor's share of a run, what is left to be counted on the way: it begins when the rest is counted."""
@@ -193,7 +187,7 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
             if head_end:
                 part = replace(part, filter=_filter(path, "plain", job))
             if chunk.count:
-                part = replace(part, n_lines=_n_lines(path, start - offset, end - offset))
+                part = replace(part, n_lines=count_lines(path, start - offset, end - offset))
         return [part]
     enough = _HEAD_OF_PACKED if item.codec in ("gz", "zst") and not chunk.count else None
     with _at_hand(item, 0, enough) as (path, _):
@@ -203,23 +197,6 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
             return list(_groups(whole, path, part_bytes))
         lines = sum(block.n_lines for block in _blocks(path, whole, job)) if chunk.count else -1
         return [replace(whole, n_lines=lines)]
-
-
-def _n_lines(path: str, start: int, end: int) -> int:
-    """Lines between two bytes of a file; the last may lack its end. Raises `ReadError`."""
-    buffer = bytearray(_PIECE)
-    n, at, last = 0, start, _LINE_END
-    try:
-        with open(path, "rb", buffering=0) as file:
-            while at < end:
-                got = os.preadv(file.fileno(), [memoryview(buffer)[: end - at]], at)
-                if not got:
-                    raise ReadError("it shrank while it was read", file=path)
-                n += lines_in(buffer, got)
-                at, last = at + got, buffer[got - 1]
-    except OSError as error:
-        raise ReadError(error.strerror or str(error), file=path) from error
-    return n + (last != _LINE_END)
 
 
 def _groups(whole: Part, path: str, part_bytes: int) -> Iterator[Part]:

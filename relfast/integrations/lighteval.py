@@ -33,7 +33,7 @@ from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc, SamplingMethod
 
-from relfast.engine.online.shared import shared_scorer
+from relfast.engine.online.scorer import shared_scorer
 from relfast.errors import UsageError
 from relfast.integrations.documents import rows_of
 from relfast.rewards.problems import from_file

@@ -14,9 +14,7 @@ from typing import Any, ClassVar, Final, Self, Unpack
 import orjson
 
 from relfast.engine.online.needs import Formless, Needs
-from relfast.engine.online.scorer import Scorer
-from relfast.engine.online.shared import close, shared_scorer, stats
-from relfast.engine.online.worth import checked_on_error, value_of
+from relfast.engine.online.scorer import Scorer, checked_on_error, close, shared_scorer, stats, value_of
 from relfast.errors import UnscoredError
 from relfast.formats.entry import content_of, text_of
 from relfast.json_text import decode_text

@@ -12,9 +12,9 @@ import pytest
 from engine_runs import honest, write_dump
 
 import relfast
-from relfast.engine.io import file_writer
+from relfast.engine.io import writer as file_writer
 from relfast.engine.io.blocks import Position
-from relfast.engine.io.file_writer import FileWriter
+from relfast.engine.io.writer import FileWriter
 from relfast.errors import OutputError, ResumeMismatchError, UsageError
 
 RUN = {"relfast version": "1", "paths": {}}

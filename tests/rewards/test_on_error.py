@@ -107,7 +107,7 @@ def test_what_cannot_be_meant(on_error: Any) -> None:
 def test_a_task_has_a_lowest_reward_of_its_own(judge: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     judge(LATE)
     lower = dataclasses.replace(TASKS["REL-C2"], lowest_reward=-1.0)
-    monkeypatch.setattr("relfast.engine.online.worth.find_task", lambda name: lower)
+    monkeypatch.setattr("relfast.engine.online.scorer.find_task", lambda name: lower)
     with relfast.Scorer(policy="strict", workers=1) as scorer:
         assert scorer.reward("REL-C2", GOLD, TEXT) == -1.0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from relfast.cores import usable_cores
-from relfast.engine.file_run.run import Blocks, Progress, in_process, on_pool, open_output, run
+from relfast.engine.file_run.run import Progress, in_process, on_pool, open_output, run
 from relfast.engine.file_run.telling import Tell, Ways, describe_setting, tell_nobody
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import CHUNK, Damaged
@@ -109,7 +109,11 @@ def score_files(
 
     notes: list[str] = []
     try:
-        with _open_scoring(job, workers, large, tell, meanwhile, notes.append) as score:
+        with (
+            on_pool(job, workers, large=large, once=True, tell=tell, meanwhile=meanwhile, note=notes.append)
+            if workers
+            else in_process(job, notes.append)
+        ) as score:
             summary = run(
                 job,
                 sources,
@@ -138,19 +142,6 @@ def score_files(
         tell(line)
     tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary
-
-
-def _open_scoring(
-    job: Job,
-    workers: int,
-    large: bool,
-    tell: Tell,
-    meanwhile: Callable[[int], None],
-    note: Callable[[str], None],
-) -> contextlib.AbstractContextManager[Blocks]:
-    if not workers:
-        return in_process(job, note)
-    return on_pool(job, workers, large=large, once=True, tell=tell, meanwhile=meanwhile, note=note)
 
 
 def _same_file(path: str, output: str) -> bool:

@@ -15,13 +15,12 @@ from relfast.engine.file_run.first_causes import FirstCauses
 from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.commit_log import Commit
-from relfast.engine.io.file_writer import FileWriter
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.fingerprint import fingerprint
 from relfast.engine.io.line_counts import place
 from relfast.engine.io.reader import blocks
 from relfast.engine.io.sources import STDIN, Source
-from relfast.engine.io.writer import StreamWriter, Writer, is_stream
+from relfast.engine.io.writer import FileWriter, StreamWriter, Writer, is_stream
 from relfast.engine.job import Job
 from relfast.engine.pool.pool import Pool
 from relfast.engine.rows import read_gold

@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from relfast.engine.io.blocks import Block
+from relfast.engine.io.cutting import lines_in
 from relfast.errors import ReadError
 
 _SLOT: Final = Struct("<Q")
@@ -28,7 +29,9 @@ _BYTES: Final = _SLOTS * _SLOT.size
 _COUNT_BITS: Final = 32
 _WAIT_SECONDS: Final = 0.05
 _LOOK_AGAIN_SECONDS: Final = 0.0002
-_PIECE: Final = 1 << 20
+_LINE_END: Final = 10
+_PIECE: Final = 1 << 18
+"""Bytes that are counted at a time: they stay where the processor has them at once."""
 
 
 class LineCounts:
@@ -53,7 +56,8 @@ class LineCounts:
             if told >> _COUNT_BITS == block.seq + 1:
                 return int(told & (1 << _COUNT_BITS) - 1)
             if time.monotonic() >= until:
-                return count_lines(block)
+                assert block.path is not None
+                return count_lines(block.path, block.start, block.end)
             time.sleep(_LOOK_AGAIN_SECONDS)
 
 
@@ -61,20 +65,20 @@ def _place(block: Block) -> int:
     return block.seq % _SLOTS * _SLOT.size
 
 
-def count_lines(block: Block) -> int:
-    """Lines of a block of a file; the last may lack its end. Raises `ReadError`."""
-    assert block.path is not None
-    n, at, last = 0, block.start, b"\n"
+def count_lines(path: str, start: int, end: int) -> int:
+    """Lines between two bytes of a file; the last may lack its end. Raises `ReadError`."""
+    buffer = bytearray(_PIECE)
+    n, at, last = 0, start, _LINE_END
     try:
-        with open(block.path, "rb", buffering=0) as file:
-            while at < block.end and (piece := os.pread(file.fileno(), min(_PIECE, block.end - at), at)):
-                n += piece.count(b"\n")
-                at, last = at + len(piece), piece[-1:]
+        with open(path, "rb", buffering=0) as file:
+            while at < end and (got := os.preadv(file.fileno(), [memoryview(buffer)[: end - at]], at)):
+                n += lines_in(buffer, got)
+                at, last = at + got, buffer[got - 1]
     except OSError as error:
-        raise ReadError(error.strerror or str(error), file=block.path) from error
-    if at < block.end:
-        raise ReadError("it changed while it was read", file=block.path)
-    return n + (last != b"\n")
+        raise ReadError(error.strerror or str(error), file=path) from error
+    if at < end:
+        raise ReadError("it changed while it was read", file=path)
+    return n + (last != _LINE_END)
 
 
 class Before(NamedTuple):

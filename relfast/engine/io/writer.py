@@ -1,19 +1,45 @@
-"""Where rows go: what every writer does, and the writer for pipes and devices."""
+"""Where rows go: a file, in order, under a lock, with a journal of what is whole; or a pipe or device.
+
+Rows are written before their journal entry, so an entry is never ahead of the rows; a resumed run cuts
+the output back to the last entry whose rows are all there.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import fcntl
 import os
 import select
 import stat
 import sys
 import time
-from collections.abc import Iterator
-from typing import IO, Any, Final, Protocol
+from collections.abc import Iterator, Mapping
+from typing import IO, Any, Final
+from zlib import crc32
 
 from relfast.engine.io.blocks import Position
-from relfast.engine.io.commit_log import Commit
-from relfast.errors import OutputError
+from relfast.engine.io.commit_log import JOURNAL_SUFFIX, Commit, CommitLog, finished_line, header_line
+from relfast.engine.io.fingerprint import compare_runs
+from relfast.engine.io.parquet import TABLES
+from relfast.engine.io.sources import iterate_lines
+from relfast.errors import (
+    InputError,
+    MissingExtraError,
+    OutputError,
+    OutputExistsError,
+    ResumeMismatchError,
+)
+from relfast.json_text import decode_object
+
+_READ_BYTES: Final = 1 << 20
+
+_LOCK_SECONDS: Final = 0.2
+"""How long the lock is tried for: another run may hold it for a moment, to see that it must not go on."""
+
+TABLE_ROWS_SUFFIX: Final = ".rows.jsonl"
+"""What a table is made of when all rows are there: it cannot be written row by row and cut back."""
+
 
 READER_SECONDS: Final = 10.0
 """How long a named pipe's reader is waited for: a shell starts both at once, in any order."""
@@ -25,19 +51,22 @@ class ConsumerGone(Exception):
     """The reader of the rows has gone (``| head``)."""
 
 
-class Writer(Protocol):
+class Writer:
     """Where rows go."""
 
-    commits: list[Commit]
-    """Blocks whose rows are there from before."""
+    def __init__(self) -> None:
+        self.commits: list[Commit] = []
+        """Blocks whose rows are there from before."""
 
     def write(
         self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0, embedder: str = ""
     ) -> None:
         """Append a block's rows; ``then`` is where the input goes on."""
+        raise NotImplementedError
 
     def written_rows(self) -> Iterator[dict[str, Any]]:
         """The rows of ``commits``."""
+        return iter(())
 
     def finish(self, n_rows: int) -> None:
         """All rows are written."""
@@ -45,17 +74,265 @@ class Writer(Protocol):
     def withdraw(self) -> None:
         """Take back the files that this run has made, if no rows are in them."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        raise NotImplementedError
 
 
-class StreamWriter:
+def encoder(path: str) -> Any:
+    """How rows are compressed: each commit is a gzip member or zstd frame of its own, so that files can
+    be cut and continued between them."""
+    if path.endswith(".gz"):
+        import gzip
+
+        return lambda rows: gzip.compress(rows, 6, mtime=0)
+    if path.endswith(".zst"):
+        try:
+            import zstandard
+        except ImportError:
+            raise MissingExtraError("writing .zst", "zstd") from None
+        return zstandard.ZstdCompressor().compress
+    return None
+
+
+class FileWriter(Writer):
+    """Rows in a file, with lock and journal.
+
+    Parameters
+    ----------
+    path
+        The output; ``.gz`` and ``.zst`` are compressed. ``.parquet`` and ``.csv`` are written as rows to
+        ``PATH.rows.jsonl`` first and turned into a table at the end.
+    fingerprint
+        What must be equal for a resumed run to continue this one.
+    resume, overwrite
+        What to do with an output that exists; with neither, it is an error.
+
+    Raises
+    ------
+    OutputExistsError
+        The output exists.
+    OutputError
+        It cannot be written, or another run holds it.
+    ResumeMismatchError
+        ``resume``, and the run that wrote it was started differently.
+    """
+
+    def __init__(self, path: str, fingerprint: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
+        super().__init__()
+        self.target = path
+        self._is_table = path.endswith(TABLES)
+        self.path = path + TABLE_ROWS_SUFFIX if self._is_table else path
+        self.journal_path = path + JOURNAL_SUFFIX
+        self._fingerprint = dict(fingerprint)
+        self._finished = False
+        self._size = self._journal_size = 0
+        self._encode = encoder(self.path)
+        self._journal = -1
+        fresh = not (resume or overwrite)
+        if self._is_table:
+            from relfast.engine.io.parquet import require_parquet
+
+            require_parquet()
+        if fresh and self._is_table and os.path.exists(path):
+            raise OutputExistsError(path, resumable=True)
+        self._out, created = self._open(self.path)
+        self._made: list[str] = []
+        try:
+            self._lock()
+            if fresh and not created:
+                raise OutputExistsError(path, resumable=True)
+            self._made += [self.path] if created else []
+            self._journal, created = self._open(self.journal_path)
+            self._made += [self.journal_path] if created else []
+            if resume:
+                self._recover()
+            else:
+                self._begin()
+        except BaseException:
+            self.withdraw()
+            self.close()
+            raise
+
+    def _open(self, path: str) -> tuple[int, bool]:
+        """A descriptor, and whether the file is new."""
+        flags = os.O_RDWR | os.O_CREAT
+        try:
+            try:
+                return os.open(path, flags | os.O_EXCL, 0o666), True
+            except FileExistsError:
+                return os.open(path, flags, 0o666), False
+        except FileNotFoundError as error:
+            import shlex
+
+            folder = shlex.quote(os.path.dirname(path) or ".")
+            raise OutputError(path, f"{error.strerror}; make the folder first: mkdir -p {folder}") from error
+        except OSError as error:
+            raise OutputError(path, error.strerror or str(error)) from error
+
+    def _lock(self) -> None:
+        until = time.monotonic() + _LOCK_SECONDS
+        while True:
+            try:
+                # the kernel drops the lock when its holder dies, however it dies
+                fcntl.flock(self._out, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError as error:
+                if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                    raise OutputError(self.target, error.strerror or str(error)) from error
+            if time.monotonic() > until:
+                raise OutputError(self.target, "another run is writing this output")
+            time.sleep(_LOCK_SECONDS / 10)
+
+    def _begin(self) -> None:
+        self.commits = []
+        self._size = self._journal_size = 0
+        if self._is_table and os.path.exists(self.target):
+            os.unlink(self.target)
+        self._cut_back()
+        header = header_line(self._fingerprint)
+        self._append(self._journal, header, 0, self.journal_path)
+        self._journal_size = len(header)
+
+    def _recover(self) -> None:
+        """Find the last block whose rows are all there, and cut both files back to it."""
+        size = os.fstat(self._out).st_size
+        with os.fdopen(os.dup(self._journal), "rb") as lines:
+            journal = CommitLog.read(lines)
+        there = size or (self._is_table and os.path.exists(self.target))
+        if journal.run is None:
+            if there:
+                raise ResumeMismatchError(
+                    f"{self.journal_path} is missing or unreadable, so it is not known how"
+                    f" {self.target} was made"
+                )
+            self._begin()
+            return
+        difference = compare_runs(journal.run, self._fingerprint)
+        if difference:
+            raise ResumeMismatchError(difference)
+        if self._is_finished_table(journal, size):
+            self.commits, self._finished = journal.commits, True
+            return
+        self._size = 0
+        for commit in journal.commits:
+            if commit.size > size or self._sum_of_rows(self._size, commit.size) != commit.rows_sum:
+                break
+            self.commits.append(commit)
+            self._size = commit.size
+        self._journal_size = journal.header_size + sum(len(commit.to_line()) for commit in self.commits)
+        self._cut_back()
+
+    def _is_finished_table(self, journal: CommitLog, size: int) -> bool:
+        if not self._is_table or size or journal.finished_rows is None or not os.path.exists(self.target):
+            return False
+        from relfast.engine.io.parquet import count_rows
+
+        try:
+            return count_rows(self.target) == journal.finished_rows
+        except InputError:
+            return False  # it was finished and is damaged now: made again
+
+    def _sum_of_rows(self, start: int, end: int) -> int:
+        total = 0
+        while start < end:
+            piece = os.pread(self._out, min(_READ_BYTES, end - start), start)
+            if not piece:
+                break
+            total = crc32(piece, total)
+            start += len(piece)
+        return total
+
+    def write(
+        self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0, embedder: str = ""
+    ) -> None:
+        data = self._encode(rows) if self._encode and rows else rows
+        commit = Commit(self._size + len(data), then, votes, crc32(data), input_sum, embedder)
+        entry = commit.to_line()
+        try:
+            self._append(self._out, data, self._size, self.path)
+            self._append(self._journal, entry, self._journal_size, self.journal_path)
+        except BaseException:
+            # full disk, a signal: what stands in the files is whole
+            self._cut_back()
+            raise
+        self._size = commit.size
+        self._journal_size += len(entry)
+
+    def _append(self, descriptor: int, data: bytes, at: int, path: str) -> None:
+        view = memoryview(data)
+        done = 0
+        try:
+            while done < len(data):
+                done += os.pwrite(descriptor, view[done:], at + done)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise OutputError(
+                path, f"{reason} after {at} bytes; all rows in it are whole, --resume goes on from there"
+            ) from error
+
+    def _cut_back(self) -> None:
+        for descriptor, size in ((self._out, self._size), (self._journal, self._journal_size)):
+            with contextlib.suppress(OSError):  # the next resume does it
+                if os.fstat(descriptor).st_size != size:
+                    # not a new file: ext4 flushes one that was ever cut to nothing when it is closed
+                    os.ftruncate(descriptor, size)
+
+    def withdraw(self) -> None:
+        if self._size == 0:
+            for path in self._made:
+                with contextlib.suppress(OSError):
+                    os.unlink(path)
+
+    def written_rows(self) -> Iterator[dict[str, Any]]:
+        if self._finished:
+            from relfast.engine.io.parquet import output_rows
+
+            return output_rows(self.target)
+        # not orjson: it refuses the lone surrogates that a row may quote, and rounds big integers
+        return map(decode_object, iterate_lines(self.path))
+
+    def finish(self, n_rows: int) -> None:
+        if self._finished:
+            return
+        if self._encode and not self._size:
+            # an empty file is no gzip or zstd file
+            self._append(self._out, self._encode(b""), 0, self.path)
+        if self._is_table:
+            self._write_table()
+        self._append(self._journal, finished_line(n_rows), self._journal_size, self.journal_path)
+        self._finished = True
+
+    def _write_table(self) -> None:
+        from relfast.engine.io.parquet import write_rows
+
+        try:
+            write_rows(self.written_rows(), self.target)
+        except OSError as error:
+            reason = error.strerror or " ".join(str(error).split())
+            size = os.fstat(self._out).st_size
+            raise OutputError(
+                self.target,
+                f"{reason}; the rows ({size} bytes) are whole in {self.path}, --resume finishes it",
+            ) from error
+
+    def close(self) -> None:
+        if self._is_table and self._finished:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path)  # before the lock is given up
+        for descriptor in (self._journal, self._out):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._journal = self._out = -1
+
+
+class StreamWriter(Writer):
     """Rows to stdout, a named pipe or a device: nothing to lock, nothing to resume.
 
     ``stream`` must be unbuffered, so that nothing is left to be flushed when it fails.
     """
 
     def __init__(self, name: str, stream: IO[bytes]) -> None:
-        self.commits: list[Commit] = []
+        super().__init__()
         self._name, self._stream = name, stream
         self._written = 0
 
@@ -100,15 +377,6 @@ class StreamWriter:
         except OSError as error:
             reason = error.strerror or str(error)
             raise OutputError(self._name, f"{reason} after {self._written} bytes") from error
-
-    def written_rows(self) -> Iterator[dict[str, Any]]:
-        return iter(())
-
-    def finish(self, n_rows: int) -> None:
-        pass
-
-    def withdraw(self) -> None:
-        pass
 
     def close(self) -> None:
         if self._name != "stdout":

@@ -12,10 +12,12 @@ import os
 import threading
 import warnings
 import weakref
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Unpack
+from typing import Any, Final, Unpack, cast
 
+from relfast.cores import default_workers
 from relfast.deadlines import WorkingClock
 from relfast.engine.job import Job, make_job
 from relfast.engine.judged_texts import own
@@ -24,14 +26,76 @@ from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.needs import level_of_caller
 from relfast.engine.online.pending import Begun, Counts, PendingScore, delivered
 from relfast.engine.online.routes import Routes
-from relfast.engine.online.worth import checked_on_error, value_of
+from relfast.engine.online.shared_pool import POOL_VARIABLE, place_of
+from relfast.engine.pool.failures import fault_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.settings import workers_of
+from relfast.errors import UnscoredError, UsageError
 from relfast.formats import filter_of
-from relfast.keywords import JobKeywords, OnError
-from relfast.records import STATUSES, Record, Score, unscored
+from relfast.keywords import AdapterKeywords, JobKeywords, OnError, Unscored
+from relfast.parameters import number_of
+from relfast.records import STATUSES, Policy, Record, Score, unscored
 from relfast.results import ScoreBatch
+from relfast.tasks import find_task
+
+# What a response is worth that has no reward: whose fault it is decides. A response that runs into its
+# deadline or ends its workers has failed by itself. Under ``strict`` it is worth the lowest reward of its
+# task: were it left out, a policy would learn to hang where it does not know. What the machinery or the data
+# are to blame for (broken gold, no workers, an interrupted call) says nothing about the response, and is
+# worth what ``on_error`` says.
+
+_KINDS: Final = ("response", "machinery")
+
+
+def checked_on_error(on_error: object) -> OnError:
+    """``on_error`` as it is kept. Raises `UsageError` for what cannot be used."""
+    if isinstance(on_error, Mapping):
+        unknown = sorted(map(str, on_error.keys() - set(_KINDS)))
+        if unknown:
+            raise UsageError(f"on_error has no kind {unknown[0]!r}; kinds: response, machinery")
+        kinds = {kind: _checked(on_error[kind]) for kind in _KINDS if kind in on_error}
+        return cast(OnError, kinds)
+    return _checked(on_error)
+
+
+def _checked(value: object) -> Unscored:
+    if value is None or value == "raise":
+        return cast(Unscored, value)
+    number = number_of(value)
+    if number is None:
+        raise UsageError(
+            f"on_error must be None, a number, 'raise', or a mapping of these by kind, not {value!r:.60}"
+        )
+    return number
+
+
+def value_of(score: Score, on_error: OnError, policy: Policy) -> float | None:
+    """The reward of a score, or what ``on_error`` says of one that has none.
+
+    Raises
+    ------
+    UnscoredError
+        It has none, and ``on_error`` says so.
+    """
+    if score.reward is not None:
+        return score.reward
+    worth = _worth(score, on_error, policy)
+    if isinstance(worth, str):
+        raise UnscoredError(score.task, score.status, score.error["message"] if score.error else "no reward")
+    return worth
+
+
+def _worth(score: Score, on_error: OnError, policy: Policy) -> Unscored:
+    """What an unscored response is worth."""
+    kinds = on_error if isinstance(on_error, Mapping) else {"machinery": on_error}
+    if fault_of(score) == "response":
+        if "response" in kinds:
+            return kinds["response"]
+        task = find_task(score.task)
+        if policy == "strict" and task is not None:
+            return task.lowest_reward
+    return kinds.get("machinery")
 
 
 class Scorer:
@@ -319,6 +383,54 @@ class Scorer:
         self._start_anew()
 
 
+WORKERS: Final = 1
+"""Workers of a process's reward functions where neither ``workers`` nor ``RELFAST_WORKERS`` says how many.
+
+Trainers run many processes that score (verl eight, by default) on one machine, and kernels decide nearly all
+of chemistry without a worker: one, started at the first need, is enough for the rest."""
+
+_scorers: dict[str, Scorer] = {}
+_lock = threading.Lock()
+
+
+def shared_scorer(options: AdapterKeywords) -> Scorer:
+    """This process's scorer with these options, made at the first call. Where ``RELFAST_POOL`` is set and
+    ``workers`` is not given, it uses the workers that all processes which say so share.
+
+    Raises
+    ------
+    UsageError, UnknownTaskError
+        An option that cannot be used.
+    """
+    key = repr(sorted(options.items()))
+    scorer = _scorers.get(key)
+    if scorer is None:
+        with _lock:
+            scorer = _scorers.get(key)
+            if scorer is None:
+                settled: AdapterKeywords = {"workers": default_workers(WORKERS), **options}
+                scorer = Scorer(**settled)
+                place = place_of(os.environ.get(POOL_VARIABLE))
+                if place is not None and "workers" not in options:
+                    scorer.share_pool(place)
+                _scorers[key] = scorer
+    return scorer
+
+
+def stats() -> dict[str, int]:
+    """`relfast.Scorer.stats` summed over the scorers behind this process's reward functions."""
+    total: Counter[str] = Counter()
+    for scorer in list(_scorers.values()):
+        total.update(scorer.stats())
+    return dict(total)
+
+
+def close() -> None:
+    """End the workers behind this process's reward functions; they start anew when called again."""
+    for scorer in list(_scorers.values()):
+        scorer.close()
+
+
 _embedding_turn = threading.Lock()
 """Held by whoever embeds in this process. A model takes all cores: two scorers at once would each pay with
 their records' time for the other's."""
@@ -327,8 +439,8 @@ _alive: weakref.WeakSet[Scorer] = weakref.WeakSet()
 
 
 def _renew_all() -> None:
-    global _embedding_turn
-    _embedding_turn = threading.Lock()
+    global _embedding_turn, _lock
+    _embedding_turn, _lock = threading.Lock(), threading.Lock()
     for scorer in list(_alive):
         scorer._after_fork()
 

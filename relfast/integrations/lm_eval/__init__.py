@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from relfast.engine.online.shared import shared_scorer
+from relfast.engine.online.scorer import shared_scorer
 from relfast.integrations.documents import rows_of
 
 __all__ = ["FOLDER", "documents", "process_results"]
