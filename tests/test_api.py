@@ -141,14 +141,6 @@ def test_score_batch() -> None:
     assert batch[4].error == {"type": "UnknownTask", "message": "task cannot be inferred from answer"}
 
 
-def test_score_batch_is_what_singles_are() -> None:
-    together = relfast.score_batch(None, ANSWERS, RESPONSES)
-    for at, (answer, response) in enumerate(zip(ANSWERS, RESPONSES, strict=True)):
-        alone = relfast.score_batch(None, [answer], [response], workers=0)[0]
-        alone.index = at
-        assert together[at] == alone
-
-
 @pytest.mark.parametrize("tasks", ["REL-A1", "rel-a1", ["REL-A1", None], None])
 def test_tasks_of_a_batch(tasks: Any) -> None:
     batch = relfast.score_batch(tasks, [{"target": 1}, {"target": 2}], ["Answer 2", "Answer 2"])
@@ -212,13 +204,6 @@ def test_score_file(tmp_path: Path) -> None:
     assert relfast.score_file([dump], tmp_path / "rows.jsonl", workers=0).rows == 1
     with pytest.raises(relfast.InputError, match="no such file"):
         relfast.score_file(tmp_path / "nowhere.jsonl")
-
-
-def test_scorer() -> None:
-    with relfast.Scorer(policy="strict", workers=0) as scorer:
-        assert scorer.score([GOOD])[0].correct is True
-        assert scorer.score_batch("REL-A1", [{"target": 3}], ["1 or 4"]).correct.tolist() == [False]
-    scorer.close()
 
 
 def test_records_are_plain_data() -> None:

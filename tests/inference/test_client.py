@@ -65,17 +65,6 @@ def test_every_kind_of_failure_is_ridden_out(path: str) -> None:
     assert min(completion.attempts for completion in completions.values()) == 2
 
 
-@pytest.mark.slow
-def test_what_fails_for_good_is_a_value_that_says_why() -> None:
-    with running(Server(solve=str, failing=9)) as server:
-        completions = complete_all(server.url, [f"question {n}" for n in range(30)], FAST)
-    for completion in completions.values():
-        assert completion.text is None
-        assert completion.error is not None
-        assert completion.error["message"].endswith("(4 attempts)")
-        assert "\n" not in completion.error["message"]
-
-
 def test_a_refusal_is_not_repeated() -> None:
     class Refusing(Server):
         def failure(self, prompt: str) -> str | None:
@@ -109,13 +98,6 @@ def test_a_refusal_is_not_repeated() -> None:
     assert completion.attempts == 1
     assert completion.error is not None
     assert completion.error["type"] == "NotFoundError"
-
-
-def test_nobody_there() -> None:
-    twice = Settings(model="m", attempts=2, backoff=0.01)
-    completion = complete_all("http://127.0.0.1:9/v1", ["x"], twice)["x"]
-    assert completion.error is not None
-    assert (completion.error["type"], completion.attempts) == ("APIConnectionError", 2)
 
 
 def test_concurrency_is_bounded_and_used() -> None:

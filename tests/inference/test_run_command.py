@@ -147,18 +147,6 @@ def test_inputs_that_cannot_be_read(tmp_path: Path) -> None:
     assert exit_code("run", good, "--api", "nonsense", "--model", "m", "-o", tmp_path / "o") == 2
 
 
-def test_the_output_can_be_scored(tmp_path: Path) -> None:
-    records, output = write(tmp_path / "in.jsonl", RECORDS[:5]), tmp_path / "out.jsonl"
-    with running(Server(solve=lambda prompt: "Answer #1", broken="is 3 ")) as server:
-        assert exit_code("run", records, *options(server, output), "--attempts", 1) == 0
-    with pytest.raises(SystemExit) as left:
-        main(["score", str(output), "-o", str(tmp_path / "scored.jsonl"), "--workers", "0", "-q"])
-    assert not left.value.code
-    rows = rows_of(tmp_path / "scored.jsonl")
-    assert [row["correct"] for row in rows] == [True, True, True, None, True]
-    assert rows[3]["status"] == "invalid_record"
-
-
 def score_rows(output: Path) -> list[dict[str, Any]]:
     scored = output.with_suffix(".scored.jsonl")
     with pytest.raises(SystemExit):

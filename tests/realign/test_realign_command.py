@@ -195,22 +195,6 @@ def test_a_resumed_run_is_the_same_run(
         assert "model was 'solver' and is 'another'" in capsys.readouterr().err
         assert exit_code("realign", *options, "--overwrite", "--judge", "none") == 0
         assert {row["llm_correct"] for row in entries(tmp_path)} == {None}
-    assert (
-        exit_code(
-            "realign",
-            "--api",
-            "http://127.0.0.1:9/v1",
-            "--attempts",
-            1,
-            "--data",
-            data,
-            "-o",
-            tmp_path / "x",
-            "-q",
-        )
-        == 1
-    )
-    assert "APIConnectionError" in (tmp_path / "x" / REPORT / "index.html").read_text()
 
 
 def test_problems_from_files(tmp_path: Path) -> None:

@@ -216,31 +216,28 @@ def test_parameters_that_cannot_be(task: str, parameters: dict[str, Any], compla
 # C2
 
 
-class FewSteps(rdFMCS.MCSProgress):
-    """Ends a search after some steps: on some groups it would take minutes."""
+def motif_by_rdkit(molecules: Sequence[Any], steps: int, *, every: bool = False) -> Any:
+    """One plain search of RDKit's over all molecules, for the largest motif or ``every`` one of its size; None where
+    it does not come to its end: on some groups it would take minutes."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.left = 500
+    class Limit(rdFMCS.MCSProgress):  # type: ignore[misc]
+        left = steps
 
-    def __call__(self, _stat: Any, _parameters: Any) -> bool:
-        self.left -= 1
-        return self.left > 0
+        def __call__(self, _stat: object, _parameters: object) -> bool:
+            self.left -= 1
+            return self.left > 0
 
-
-def whole_search(smiles: list[str]) -> Any:
-    """The motif by one plain search of RDKit's over all molecules; None where it takes too many steps."""
     parameters = rdFMCS.MCSParameters()
     parameters.MaximizeBonds = True
+    parameters.StoreAll = every
     parameters.AtomTyper = rdFMCS.AtomCompare.CompareElements
     parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
     parameters.AtomCompareParameters.RingMatchesRingOnly = True
     parameters.BondCompareParameters.RingMatchesRingOnly = True
     parameters.BondCompareParameters.CompleteRingsOnly = True
-    parameters.ProgressCallback = limit = FewSteps()
-    result = rdFMCS.FindMCS([Chem.MolFromSmiles(s) for s in smiles], parameters)
-    # sometimes it says a size without a motif: that of one whose rings are cut open
-    return None if result.canceled or limit.left <= 0 or not result.smartsString else result
+    parameters.ProgressCallback = limit = Limit()
+    result = rdFMCS.FindMCS(molecules, parameters)
+    return None if result.canceled or limit.left <= 0 else result
 
 
 def check_motif(record: Rec) -> None:
@@ -258,8 +255,9 @@ def check_largest(records: list[Rec]) -> None:
     """RDKit finds the same, in most groups within some steps."""
     n_found = 0
     for record in records:
-        result = whole_search(record["answer"]["molecules"])
-        if result is not None:
+        result = motif_by_rdkit([Chem.MolFromSmiles(s) for s in record["answer"]["molecules"]], 500)
+        # sometimes it says a size without a motif: that of one whose rings are cut open
+        if result is not None and result.smartsString:
             n_found += 1
             assert result.numAtoms == record["metadata"]["mcs_num_atoms"]
             assert result.numBonds == record["metadata"]["mcs_num_bonds"]
@@ -361,26 +359,10 @@ def test_unclear_motifs_are_turned_down() -> None:
 
 def motif_sizes_by_rdkit(molecules: Sequence[Molecule], steps: int) -> set[tuple[int, int]]:
     """Bonds and atoms of the largest motifs, by RDKit's search; nothing where it does not come to its end."""
-
-    class Limit(rdFMCS.MCSProgress):  # type: ignore[misc]
-        left = steps
-
-        def __call__(self, _stat: object, _parameters: object) -> bool:
-            self.left -= 1
-            return self.left > 0
-
-    parameters = rdFMCS.MCSParameters()
-    parameters.MaximizeBonds = parameters.StoreAll = True
-    parameters.AtomTyper = rdFMCS.AtomCompare.CompareElements
-    parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
-    parameters.AtomCompareParameters.RingMatchesRingOnly = True
-    parameters.BondCompareParameters.RingMatchesRingOnly = True
-    parameters.BondCompareParameters.CompleteRingsOnly = True
-    parameters.ProgressCallback = limit = Limit()
-    result = rdFMCS.FindMCS([molecule.mol for molecule in molecules], parameters)
-    patterns = list(result.degenerateSmartsQueryMolDict.values())
-    if result.canceled or limit.left <= 0 or result.numAtoms < 2:
+    result = motif_by_rdkit([molecule.mol for molecule in molecules], steps, every=True)
+    if result is None or result.numAtoms < 2:
         return set()
+    patterns = list(result.degenerateSmartsQueryMolDict.values())
     # of some groups it tells patterns of which a ring is cut open, and no others
     whole = all(map(_has_whole_rings, [molecules[0]] * len(patterns), patterns))
     return {(pattern.GetNumBonds(), pattern.GetNumAtoms()) for pattern in patterns} if whole else set()

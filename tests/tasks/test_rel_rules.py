@@ -343,31 +343,6 @@ def test_c3_where_rdkit_raises(missing: list[str], fails: bool) -> None:
         assert (result["tp"], result["fp"]) == (0, 1)
 
 
-@pytest.mark.parametrize(
-    ("answer", "task"),
-    [
-        ({"label": "Yes"}, "REL-C1"),
-        ({"label": "Yes", "smiles": "C", "missing_smiles": ["C"], "target": 1}, "REL-C1"),
-        ({"smiles": "C", "missing_smiles": ["C"]}, "REL-C2"),
-        ({"missing_smiles": []}, "REL-C3"),
-        ({"label": "yes", "taxa": []}, "REL-B1"),
-        ({"target": 0}, "REL-A1"),
-        ({"label": None, "smiles": "C"}, "REL-C2"),
-        ({"label": None}, "REL-C1"),
-        ({"actions": []}, "SeqBench"),
-        ({"benchmark_solution": "x"}, "ReAlign"),
-        ({"foo": 1}, None),
-        ("label", None),
-        (None, None),
-    ],
-)
-def test_inference(answer: Any, task: str | None) -> None:
-    from relfast.tasks import infer_task
-
-    found = infer_task(answer)
-    assert (found.name if found else None) == task
-
-
 def test_default_reward_metrics() -> None:
     from relfast.tasks import TASKS
 
