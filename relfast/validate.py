@@ -19,8 +19,7 @@ from relfast.errors import InputError
 from relfast.formats import read_row
 from relfast.inference.requests import completed
 from relfast.tasks import TASKS, Task, find_task, infer_task
-from relfast.tasks.checks import kind_of, shown
-from relfast.tasks.facts import Problem
+from relfast.tasks.facts import Problem, kind_of, shown
 
 DOCUMENTED: Final = {name: task for name, task in TASKS.items() if task.gold.check is not None}
 """The tasks whose record format is documented."""

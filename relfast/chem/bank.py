@@ -23,9 +23,9 @@ from relfast_kernels.compiled.trust import UntrustedError
 from relfast_kernels.motif.layouts import MAX_ATOMS
 
 from relfast.chem.clean import parse_clean
-from relfast.chem.clean_text import MAX_CHARS
 from relfast.chem.molecule import Molecule
 from relfast.chem.motif import Packed, StoredMolecule, packed, similar
+from relfast.chem.smiles_table import MAX_CHARS
 from relfast.errors import InputError
 
 BUILT_IN: Final = "rel_c2_molecules.smi.gz"

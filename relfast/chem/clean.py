@@ -10,8 +10,8 @@ from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
 from relfast_kernels.smiles.layouts import FINGERPRINT_MASK
 
-from relfast.chem.clean_text import MAX_CHARS, flaw_of_text
 from relfast.chem.molecule import CACHED_MOLECULES, Molecule, parse
+from relfast.chem.smiles_table import MAX_CHARS, flaw_of_text
 
 CACHED_FORMULAS: Final = 50_000
 """Texts whose formula is kept per process, at some 200 bytes each."""

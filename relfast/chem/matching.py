@@ -14,8 +14,7 @@ from rdkit import Chem
 from rdkit.Chem import rdFMCS
 
 from relfast.chem.clean import parse_clean
-from relfast.chem.common_motifs import COMMON_MOTIFS
-from relfast.chem.common_substructure import largest_common
+from relfast.chem.common_substructure import COMMON_MOTIFS, largest_common
 from relfast.chem.molecule import CACHED_CHARS, CACHED_MOLECULES, DUMMY, Molecule, parse
 from relfast.chem.smiles_table import SmilesTable, simple_table
 

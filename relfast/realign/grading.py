@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Awaitable, Callable
-from typing import Any, Final, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
 
 from relfast.inference.client import Client
 from relfast.inference.replies import Completion
@@ -63,36 +62,6 @@ def mock_verdict(benchmark_answer: str, llm_answer: str) -> tuple[bool, str]:
         is_right,
         f"{'CORRECT' if is_right else 'INCORRECT'}\nMock verdict: the answers are compared as texts.",
     )
-
-
-T = TypeVar("T")
-
-
-def run_anywhere(call: Callable[[], Awaitable[T]]) -> T:
-    """Run a coroutine to its end, also where the caller (a notebook, say) runs an event loop already."""
-
-    async def start() -> T:
-        return await call()
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(start())
-    result: list[Any] = []
-
-    def in_thread() -> None:
-        try:
-            result.append((asyncio.run(start()), None))
-        except BaseException as error:
-            result.append((None, error))
-
-    thread = threading.Thread(target=in_thread)
-    thread.start()
-    thread.join()
-    value, error = result[0]
-    if error is not None:
-        raise error
-    return value  # type: ignore[no-any-return]
 
 
 MAX_TOKENS: Final = 2048
@@ -153,7 +122,13 @@ def _ask(prompt: str, api: str, settings: Settings) -> Completion:
         async with Client[int](api, settings) as client:
             return await client.complete(prompt)
 
-    return run_anywhere(ask)
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(ask())
+    # the caller (a notebook, say) runs an event loop already
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(lambda: asyncio.run(ask())).result()
 
 
 def _warn(message: str) -> None:

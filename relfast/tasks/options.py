@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from relfast.records import Options, Policy
 from relfast.tasks.realign import RealignKeywords, RealignOptions
 from relfast.tasks.rel_b import RelBKeywords, RelBOptions
-from relfast.tasks.rel_c.options import RelCKeywords, RelCOptions
+from relfast.tasks.rel_c import RelCKeywords, RelCOptions
 
 __all__ = ["AllOptions", "OptionKeywords", "TaskKeywords"]
 

@@ -27,12 +27,13 @@ from seeds import fresh, rounds, share
 
 import relfast
 from relfast.chem import common_substructure, matching
-from relfast.chem.common_motifs import COMMON_MOTIFS, constant_in
 from relfast.chem.common_substructure import (
+    COMMON_MOTIFS,
     MAX_STEPS,
     LargestCommon,
     Pair,
     Prepared,
+    constant_in,
     judge,
     largest_common,
     prepared,
@@ -40,8 +41,7 @@ from relfast.chem.common_substructure import (
 from relfast.chem.matching import best_constant, exact_common_substructure, shared_part
 from relfast.chem.molecule import Molecule, parse
 from relfast.records import Extracted, Outcome, Policy, Record
-from relfast.tasks.rel_c import motif
-from relfast.tasks.rel_c.options import RelCOptions
+from relfast.tasks.rel_c import RelCOptions, motif
 
 
 def by_kernel(gold: str, response: str, options: RelCOptions) -> Outcome | None:

@@ -10,7 +10,7 @@ from rdkit import Chem
 from spellings import spell
 from strict.corpus import Case
 
-from relfast.chem.common_motifs import COMMON_MOTIFS
+from relfast.chem.common_substructure import COMMON_MOTIFS
 from relfast.tasks.rel_c.generate import common_motifs
 from relfast.tasks.rel_c.parameters import MotifParameters
 

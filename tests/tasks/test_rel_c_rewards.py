@@ -13,7 +13,7 @@ from strict.cases_rel_c2 import GRID, grid
 
 import relfast
 from relfast.chem.clean import NO_ISOMER, ordinary_formula
-from relfast.chem.common_motifs import COMMON_MOTIFS
+from relfast.chem.common_substructure import COMMON_MOTIFS
 from relfast.chem.isomers import isomers
 
 STEROID = "CC12C=CC(=O)C=C1CCC1C2CCC2(C)C(C=O)CCC12"

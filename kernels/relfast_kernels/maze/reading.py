@@ -108,7 +108,8 @@ for _meant, _written in _FOLDED.items():
 
 @kernel
 def fold(text: Any, begin: int, end: int, ascii_only: bool) -> None:
-    """Fold text[begin:end] in its place."""
+    """Make text[begin:end] what a renderer shows (``strict``), byte for byte at its own place: plain quotes
+    and marks, blanks for what is struck out and for characters without width."""
     at = tilde = angle = begin
     while at < end:
         byte = text[at]

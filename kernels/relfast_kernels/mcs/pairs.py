@@ -1,4 +1,9 @@
-"""Two molecules held against each other: containment, identity, and the largest substructure in common."""
+"""Two molecules held against each other: containment, identity, and the largest substructure in common.
+
+A molecule is read once for many comparisons: its graph, both ways it is packed, and what is asked of it. That
+is one int64 array of `PREPARED_SIZE`, which comparisons only read (what a search numbers anew it copies
+first), so that several threads can share one.
+"""
 
 from __future__ import annotations
 

@@ -29,33 +29,9 @@ def _boxed(answer: object) -> str:
     return f"\\boxed{{{answer}}}"
 
 
-def copy(record: Mapping[str, Any], rng: random.Random) -> str:
-    return _question(record)
-
-
-def copy_lines(record: Mapping[str, Any], rng: random.Random) -> str:
-    return "\n".join(_SENTENCE.split(_question(record)))
-
-
-def copy_and_guess(record: Mapping[str, Any], rng: random.Random) -> str:
-    return f"{_question(record)}\n{_boxed(rng.choice(_numbers(record)))}"
-
-
-def copy_and_two(record: Mapping[str, Any], rng: random.Random) -> str:
-    return f"{_question(record)}\n{_boxed(2)}"
-
-
 def filler(record: Mapping[str, Any], rng: random.Random) -> str:
     lines = (f"We get ({at})." for at in range(1, 6))
     return "\n".join(("Let us think step by step.", *lines, "Therefore we have the result.", _boxed(2)))
-
-
-def _constant(answer: str) -> Callable[[Mapping[str, Any], random.Random], str]:
-    return lambda record, rng: _boxed(answer)
-
-
-def last_number(record: Mapping[str, Any], rng: random.Random) -> str:
-    return _boxed(_numbers(record)[-1])
 
 
 def sum_of_numbers(record: Mapping[str, Any], rng: random.Random) -> str:
@@ -69,32 +45,24 @@ def product_of_two(record: Mapping[str, Any], rng: random.Random) -> str:
     return f"{a} * {b} = {product}\n{_boxed(product)}"
 
 
-def every_number(record: Mapping[str, Any], rng: random.Random) -> str:
-    return "\n".join(_boxed(number) for number in dict.fromkeys(_numbers(record)))
-
-
-def small_integer(record: Mapping[str, Any], rng: random.Random) -> str:
-    return _boxed(rng.randint(1, 20))
-
-
-def no_answer(record: Mapping[str, Any], rng: random.Random) -> str:
-    return "I do not know."
-
-
 STRATEGIES: Final[dict[str, Callable[[Mapping[str, Any], random.Random], str]]] = {
-    "no answer": no_answer,
-    "copies the problem": copy,
-    "copies the problem, a sentence a line": copy_lines,
-    "copies the problem, then 2": copy_and_two,
-    "copies the problem, then one of its numbers": copy_and_guess,
+    "no answer": lambda record, rng: "I do not know.",
+    "copies the problem": lambda record, rng: _question(record),
+    "copies the problem, a sentence a line": lambda record, rng: "\n".join(
+        _SENTENCE.split(_question(record))
+    ),
+    "copies the problem, then 2": lambda record, rng: f"{_question(record)}\n{_boxed(2)}",
+    "copies the problem, then one of its numbers": lambda record, rng: (
+        f"{_question(record)}\n{_boxed(rng.choice(_numbers(record)))}"
+    ),
     "filler, then 2": filler,
-    "always 2": _constant("2"),
-    "always 10": _constant("10"),
-    "an integer from 1 to 20": small_integer,
-    "the problem's last number": last_number,
+    "always 2": lambda record, rng: _boxed(2),
+    "always 10": lambda record, rng: _boxed(10),
+    "an integer from 1 to 20": lambda record, rng: _boxed(rng.randint(1, 20)),
+    "the problem's last number": lambda record, rng: _boxed(_numbers(record)[-1]),
     "the sum of the problem's numbers": sum_of_numbers,
     "the product of its first two": product_of_two,
-    "all its numbers": every_number,
+    "all its numbers": lambda record, rng: "\n".join(map(_boxed, dict.fromkeys(_numbers(record)))),
 }
 """Name → function of a record without gold and a random source, giving a response."""
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
-from relfast.tasks.checks import is_int, shown
-from relfast.tasks.facts import Problem
+from relfast.tasks.facts import Problem, is_int, shown
 from relfast.tasks.rel_a import N_CHOICES
 from relfast.tasks.rel_a import extract as reading
 

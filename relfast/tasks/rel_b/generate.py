@@ -392,18 +392,12 @@ def _yes(taxa: Sequence[str]) -> str:
     return f"Yes: {', '.join(taxa)}"
 
 
-def _random_share(share: float) -> BlindStrategy:
+def _random_taxa(n: Callable[[int], int]) -> BlindStrategy:
+    """So many of the taxa, drawn."""
+
     def respond(record: Record, numbers: random.Random) -> str:
         names = _names(record)
-        return _yes(numbers.sample(names, round(share * len(names))))
-
-    return respond
-
-
-def _random_few(n: int) -> BlindStrategy:
-    def respond(record: Record, numbers: random.Random) -> str:
-        names = _names(record)
-        return _yes(numbers.sample(names, min(n, len(names))))
+        return _yes(numbers.sample(names, min(n(len(names)), len(names))))
 
     return respond
 
@@ -422,29 +416,22 @@ def _most_alike(record: Record, numbers: random.Random) -> str:
     return _yes([one, other])
 
 
-def _ends(record: Record, numbers: random.Random) -> str:
-    names = _names(record)
-    return _yes([*names[:1], *names[-1:]])
-
-
-def _neighbours(record: Record, numbers: random.Random) -> str:
-    return _yes(_names(record)[:2])
-
-
 STRATEGIES: Final[dict[str, BlindStrategy]] = {
     "always No": lambda record, numbers: "No",
     "always Yes": lambda record, numbers: "Yes",
     "Yes, all taxa": lambda record, numbers: _yes(_names(record)),
-    "Yes, 74 % of the taxa": _random_share(0.74),
-    "Yes, half of the taxa": _random_share(0.5),
-    "Yes, a quarter of the taxa": _random_share(0.25),
-    "Yes, two random taxa": _random_few(2),
-    "Yes, three random taxa": _random_few(3),
-    "Yes, five random taxa": _random_few(5),
-    "Yes, the first two taxa": _neighbours,
-    "Yes, the first and the last": _ends,
+    "Yes, 74 % of the taxa": _random_taxa(lambda n: round(0.74 * n)),
+    "Yes, half of the taxa": _random_taxa(lambda n: round(0.5 * n)),
+    "Yes, a quarter of the taxa": _random_taxa(lambda n: round(0.25 * n)),
+    "Yes, two random taxa": _random_taxa(lambda n: 2),
+    "Yes, three random taxa": _random_taxa(lambda n: 3),
+    "Yes, five random taxa": _random_taxa(lambda n: 5),
+    "Yes, the first two taxa": lambda record, numbers: _yes(_names(record)[:2]),
+    "Yes, the first and the last": lambda record, numbers: _yes([*_names(record)[:1], *_names(record)[-1:]]),
     "Yes, the most similar two": _most_alike,
-    "yes or no, drawn": lambda record, numbers: numbers.choice(["No", _random_few(2)(record, numbers)]),
+    "yes or no, drawn": lambda record, numbers: numbers.choice(
+        ["No", _random_taxa(lambda n: 2)(record, numbers)]
+    ),
     "both": lambda record, numbers: f"{_yes(_names(record))}\nNo",
     "the question": lambda record, numbers: str(record.get("question", "")),
 }

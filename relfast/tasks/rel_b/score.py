@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Outcome, Record
-from relfast.tasks.checks import check_label, is_int, kind_of, shown
-from relfast.tasks.facts import Problem
+from relfast.tasks.facts import Problem, check_label, is_int, kind_of, shown
 from relfast.tasks.rel_b import UNDEFINED, RelBOptions
 from relfast.tasks.rel_b import extract as reading
 from relfast.tasks.rel_b.extract import LABELS, Homoplasy, vote

@@ -58,10 +58,6 @@ def _elements(pattern: re.Pattern[str]) -> Callable[[str], Hashable]:
     return lambda smiles: frozenset(Counter(map(str.capitalize, pattern.findall(smiles))).items())
 
 
-def _length(smiles: str) -> float:
-    return len(smiles)
-
-
 STRATEGIES: Final[dict[str, BlindStrategy]] = {
     "always Yes": lambda record, numbers: "<Yes>",
     "always No": lambda record, numbers: "<No>",
@@ -70,10 +66,10 @@ STRATEGIES: Final[dict[str, BlindStrategy]] = {
     "heavy atoms are equal": _all_equal(_elements(_HEAVY)),
     "number of heavy atoms is equal": _all_equal(lambda smiles: len(_HEAVY.findall(smiles))),
     "lengths are equal": _all_equal(len),
-    "no odd length": _no_outlier(_length, 1),
-    "lengths within 2": _spread(_length, 2),
-    "lengths within 4": _spread(_length, 4),
-    "lengths within 6": _spread(_length, 6),
+    "no odd length": _no_outlier(len, 1),
+    "lengths within 2": _spread(len, 2),
+    "lengths within 4": _spread(len, 4),
+    "lengths within 6": _spread(len, 6),
     "double bonds are equal": _all_equal(lambda smiles: smiles.count("=")),
     "rings are equal": _all_equal(lambda smiles: sum(map(str.isdigit, smiles))),
     "all are unsaturated": lambda record, numbers: (
@@ -174,7 +170,7 @@ def isomer_set(row: Mapping[str, Any], luck: random.Random) -> str:
 
 def motif(row: Mapping[str, Any], luck: random.Random) -> str:
     """C2: the motif, or benzene."""
-    return f"<smiles>{row['answer']['smiles'] if luck.random() < _SKILL else 'c1ccccc1'}</smiles>"
+    return _tag(row["answer"]["smiles"] if luck.random() < _SKILL else "c1ccccc1")
 
 
 def missing_isomers(row: Mapping[str, Any], luck: random.Random) -> str:
@@ -182,4 +178,4 @@ def missing_isomers(row: Mapping[str, Any], luck: random.Random) -> str:
     missing = row["answer"]["missing_smiles"]
     if luck.random() >= _SKILL:
         missing = missing[: luck.randrange(len(missing)) + 1]
-    return "\n".join(f"<smiles>{smiles}</smiles>" for smiles in missing)
+    return "\n".join(map(_tag, missing))

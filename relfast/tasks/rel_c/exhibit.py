@@ -114,7 +114,7 @@ def _plain(
 ) -> Group:
     """A group of molecules; those beyond `MAX_DRAWN` are named in its note."""
     from relfast.chem.clean import ordinary_formula
-    from relfast.chem.drawing import draw
+    from relfast.chem.drawing import atoms_of, draw
 
     drawings = []
     for smiles in molecules[:MAX_DRAWN]:
@@ -122,18 +122,11 @@ def _plain(
         formula = ordinary_formula(smiles) if formulas else None
         if formula:
             caption += f" ({formula})"
-        atoms = motif_atoms(smiles, within) if within is not None else []
+        atoms = atoms_of(smiles, within) if within is not None else []
         drawings.append(Drawing(draw(smiles, atoms) or "", caption, kind))
     rest = molecules[MAX_DRAWN:]
     note = f"Not drawn: {', '.join(rest)[:5_000]}" if rest else ""
     return Group(f"{title} ({len(molecules)})", tuple(drawings), note)
-
-
-def motif_atoms(smiles: str, motif_smiles: object) -> list[int]:
-    """The atoms of a molecule that gold's motif covers."""
-    from relfast.chem.drawing import atoms_of
-
-    return atoms_of(smiles, motif_smiles)
 
 
 def _tags(response: object, values: Iterable[str | None]) -> tuple[Mark, ...]:

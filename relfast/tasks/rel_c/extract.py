@@ -29,7 +29,7 @@ from relfast.records import Extracted, Options
 from relfast.tasks.block_rows import MAX_AT_ONCE, Block
 from relfast.tasks.final_value import read_label
 from relfast.tasks.reasoning import lower, read_strictly, strip_reasoning
-from relfast.tasks.rel_c.options import RelCOptions
+from relfast.tasks.rel_c import RelCOptions
 
 UNIT: Final = "tags"
 """The unit of kernels that reads them."""

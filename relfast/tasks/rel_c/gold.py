@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from relfast.tasks.checks import check_label, kind_of, shown
-from relfast.tasks.facts import Problem
+from relfast.tasks.facts import Problem, check_label, kind_of, shown
 
 MAX_SMILES_CHARS: Final = 1_000
 """Longer SMILES are refused unread: the longest published one has 119, and giants hang RDKit."""

@@ -28,7 +28,6 @@ from relfast_kernels.tags.layouts import (
     READ_NEARLY,
 )
 
-from relfast.chem.clean_text import flaw_of_text
 from relfast.chem.common_substructure import MAX_STEPS, MOLECULES, SHORT_STEPS
 from relfast.chem.common_substructure import Golds as Motifs
 from relfast.chem.smiles_table import (
@@ -36,6 +35,7 @@ from relfast.chem.smiles_table import (
     KEPT_NUMBERS,
     Match,
     SmilesTable,
+    flaw_of_text,
     joined,
     lazy_memory,
     simple_table,
@@ -44,9 +44,8 @@ from relfast.records import Outcome, Record, Score
 from relfast.tasks.base import Task
 from relfast.tasks.block_rows import Block, OutcomeJudge, Outcomes, Setting
 from relfast.tasks.modules import MAX_TEXTS
-from relfast.tasks.rel_c import missing_isomers, motif
+from relfast.tasks.rel_c import RelCOptions, missing_isomers, motif
 from relfast.tasks.rel_c.extract import Golds, TagReader, can_read, reason_of
-from relfast.tasks.rel_c.options import RelCOptions
 
 GOLDS: Final = 8_192
 GOLD_BYTES: Final = 1 << 24

@@ -12,8 +12,8 @@ from relfast_kernels.smiles.layouts import FINGERPRINT_MASK, INVALID_VOTE
 from relfast.chem.smiles_table import FLAWS, Match
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Outcome, Record
+from relfast.tasks.rel_c import RelCOptions
 from relfast.tasks.rel_c.extract import extract_molecules
-from relfast.tasks.rel_c.options import RelCOptions
 
 _TEXT: Final = frozenset((str,))
 

@@ -10,7 +10,7 @@ another. So ``overlap_skill`` is
 
 - 1 for the motif itself,
 - ``(n / N - b) / (1 - b)``, if that is positive, for n atoms that lie in the N of gold, rings in rings, where
-  b is the share that the best of some hundred constants has (`relfast.chem.common_motifs`),
+  b is the share that the best of some hundred constants has (`relfast.chem.common_substructure`),
 - 0 for anything else.
 
 No clock decides it. Only ``overlap_metric`` needs a search that can take long: it is for reading, not for
@@ -26,8 +26,6 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
-from relfast.chem.clean_text import flaw_of_text, has_isotope
-from relfast.chem.common_motifs import constant_in
 from relfast.chem.common_substructure import (
     MAX_STEPS,
     SHORT_STEPS,
@@ -36,15 +34,16 @@ from relfast.chem.common_substructure import (
     Golds,
     Pair,
     Prepared,
+    constant_in,
     is_compiled,
     prepared,
 )
 from relfast.chem.common_substructure import judge as judge_pair
-from relfast.chem.smiles_table import same_clean_molecule
+from relfast.chem.smiles_table import flaw_of_text, has_isotope, same_clean_molecule
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Outcome, Record
+from relfast.tasks.rel_c import RelCOptions
 from relfast.tasks.rel_c.extract import extract_molecule
-from relfast.tasks.rel_c.options import RelCOptions
 
 if TYPE_CHECKING:
     from relfast.chem.molecule import Molecule

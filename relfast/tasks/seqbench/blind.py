@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from relfast.tasks.modules import BlindStrategy
 from relfast.tasks.seqbench.maze import Fields, Layout, from_facts
 
 _RANDOM_STEPS: Final = 40
@@ -23,22 +24,27 @@ _EXAMPLE: Final = (
 """The published prompt's second worked example."""
 
 
-def _layout(record: Mapping[str, Any]) -> Layout | None:
-    """The maze that a record's question tells of; None without a start or a person to rescue."""
-    question = record.get("question")
-    layout = from_facts(question) if isinstance(question, str) else None
-    return None if layout is None or layout.start is None or layout.target is None else layout
+def _in_maze(plan: Callable[[Layout, random.Random], Sequence[str] | None]) -> BlindStrategy:
+    """A strategy that plans in the maze that a question tells of; "[]" without one that has a start and a
+    person to rescue, and where there is no plan."""
+
+    def respond(record: Mapping[str, Any], rng: random.Random) -> str:
+        question = record.get("question")
+        layout = from_facts(question) if isinstance(question, str) else None
+        if layout is None or layout.start is None or layout.target is None:
+            return "[]"
+        return str(plan(layout, rng) or [])
+
+    return respond
 
 
-def transcribe(record: Mapping[str, Any], rng: random.Random) -> str:
+def _transcribe(layout: Layout, rng: random.Random) -> list[str]:
     """Take the passages in the order in which the question prints them, going back to where the next begins.
 
     One that does not lead from a visited room to a new one is left out.
     """
-    layout = _layout(record)
-    if layout is None or layout.start is None:
-        return "[]"
-    here, plan = layout.start, [f"start: {layout.start}"]
+    here = str(layout.start)
+    plan = [f"start: {here}"]
     lying = {room: key for key, room in layout.key_rooms.items()}
     visited: dict[str, list[str]] = {here: []}  # and the passages taken between them
     for (one, other), door in layout.passages.items():
@@ -56,45 +62,22 @@ def transcribe(record: Mapping[str, Any], rng: random.Random) -> str:
         visited[near].append(there)
         visited[there] = [near]
         here = there
-    return str([*plan, f"rescue: {layout.target}"])
+    return [*plan, f"rescue: {layout.target}"]
 
 
-def straight(record: Mapping[str, Any], rng: random.Random) -> str:
+def _straight(layout: Layout, rng: random.Random) -> list[str] | None:
     """The shortest way from start to goal as if all doors were open."""
-    layout = _layout(record)
-    if layout is None or layout.start is None or layout.goal is None:
-        return "[]"
-    moves = [f"move_to: {room}" for room in _way(_neighbours(layout), layout.start, layout.goal)]
-    return str([f"start: {layout.start}", *moves, f"rescue: {layout.target}"])
+    if layout.goal is None:
+        return None
+    way = _way(_neighbours(layout), str(layout.start), layout.goal)
+    return [f"start: {layout.start}", *(f"move_to: {room}" for room in way), f"rescue: {layout.target}"]
 
 
-def teleport(record: Mapping[str, Any], rng: random.Random) -> str:
-    """From the start into the goal's room at once."""
-    layout = _layout(record)
-    if layout is None:
-        return "[]"
-    return str([f"start: {layout.start}", f"move_to: {layout.goal}", f"rescue: {layout.target}"])
-
-
-def nothing(record: Mapping[str, Any], rng: random.Random) -> str:
-    """The start and no more."""
-    layout = _layout(record)
-    return "[]" if layout is None else str([f"start: {layout.start}"])
-
-
-def rescue(record: Mapping[str, Any], rng: random.Random) -> str:
-    """The start and the rescue."""
-    layout = _layout(record)
-    return "[]" if layout is None else str([f"start: {layout.start}", f"rescue: {layout.target}"])
-
-
-def random_walk(record: Mapping[str, Any], rng: random.Random) -> str:
+def _random_walk(layout: Layout, rng: random.Random) -> list[str]:
     """Random legal moves, keys picked up where they lie."""
-    layout = _layout(record)
-    if layout is None or layout.start is None:
-        return "[]"
     neighbours = _neighbours(layout, locked=False)
-    here, plan = layout.start, [f"start: {layout.start}"]
+    here = str(layout.start)
+    plan = [f"start: {here}"]
     lying = {room: key for key, room in layout.key_rooms.items()}
     for _ in range(_RANDOM_STEPS):
         if here in lying:
@@ -103,26 +86,13 @@ def random_walk(record: Mapping[str, Any], rng: random.Random) -> str:
             break
         here = rng.choice(neighbours[here])
         plan.append(f"move_to: {here}")
-    return str([*plan, f"rescue: {layout.target}"])
+    return [*plan, f"rescue: {layout.target}"]
 
 
-def one_random_move(record: Mapping[str, Any], rng: random.Random) -> str:
+def _one_random_move(layout: Layout, rng: random.Random) -> list[str]:
     """The start and one legal move."""
-    layout = _layout(record)
-    if layout is None or layout.start is None:
-        return "[]"
-    rooms = _neighbours(layout, locked=False).get(layout.start)
-    return str([f"start: {layout.start}", *([f"move_to: {rng.choice(rooms)}"] if rooms else [])])
-
-
-def copy_question(record: Mapping[str, Any], rng: random.Random) -> str:
-    """The question itself."""
-    return str(record.get("question") or "")
-
-
-def copy_example(record: Mapping[str, Any], rng: random.Random) -> str:
-    """A worked example of the published prompt."""
-    return _EXAMPLE
+    rooms = _neighbours(layout, locked=False).get(str(layout.start))
+    return [f"start: {layout.start}", *([f"move_to: {rng.choice(rooms)}"] if rooms else [])]
 
 
 def _neighbours(layout: Layout, locked: bool = True) -> dict[str, list[str]]:
@@ -152,16 +122,18 @@ def _way(neighbours: Mapping[str, list[str]], start: str, goal: str) -> list[str
     return way[::-1]
 
 
-STRATEGIES: Final[dict[str, Callable[[Mapping[str, Any], random.Random], str]]] = {
-    "facts in printed order": transcribe,
-    "straight to the goal, doors ignored": straight,
-    "from start to goal at once": teleport,
-    "nothing": nothing,
-    "rescue at once": rescue,
-    "random walk": random_walk,
-    "one random move": one_random_move,
-    "copies the question": copy_question,
-    "copies an example": copy_example,
+STRATEGIES: Final[dict[str, BlindStrategy]] = {
+    "facts in printed order": _in_maze(_transcribe),
+    "straight to the goal, doors ignored": _in_maze(_straight),
+    "from start to goal at once": _in_maze(
+        lambda maze, rng: [f"start: {maze.start}", f"move_to: {maze.goal}", f"rescue: {maze.target}"]
+    ),
+    "nothing": _in_maze(lambda maze, rng: [f"start: {maze.start}"]),
+    "rescue at once": _in_maze(lambda maze, rng: [f"start: {maze.start}", f"rescue: {maze.target}"]),
+    "random walk": _in_maze(_random_walk),
+    "one random move": _in_maze(_one_random_move),
+    "copies the question": lambda record, rng: str(record.get("question") or ""),
+    "copies an example": lambda record, rng: _EXAMPLE,
 }
 """Name → function of a record without gold and a random source, giving a response."""
 
