@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from relfast.embed import Embedder, resolve
+from relfast.embed.adding import resolve
+from relfast.embed.embedder import Embedder
 from relfast.embed.models import Model
 from relfast.embed.session import Session
 
@@ -109,7 +110,7 @@ def test_memory_over_the_loaded_model(minilm: Model, benchmark: Any) -> None:
     texts = steps(size(benchmark, smoke=24, quick=1_000, full=4_000))
     code = (
         "import json, sys, psutil\n"
-        "from relfast.embed import Embedder\n"
+        "from relfast.embed.embedder import Embedder\n"
         "embedder = Embedder(sys.argv[1])\n"
         "texts = json.load(sys.stdin)\n"
         "embedder.encode(texts[:2])\n"

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from relfast.embed import Embedder, models
+from relfast.embed import models
 from relfast.embed.adding import add
+from relfast.embed.embedder import Embedder
 from relfast.embed.models import Model
 
 from .measure import against, size

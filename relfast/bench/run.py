@@ -192,7 +192,7 @@ class Bench:
         return found
 
     def _leave_out(self, requests: Mapping[str, Sequence[Request]]) -> None:
-        from relfast.embed import get_embedder
+        from relfast.embed.embedder import get_embedder
 
         for part in self.parts:
             if any(request.task and TASKS[request.task].embeds for request in requests[part.name]):
@@ -221,7 +221,7 @@ class Bench:
             each.task for part in self.parts for each in requests[part.name] if each.task is not None
         }
         if any(TASKS[name].embeds for name in embedding):
-            from relfast.embed import get_embedder
+            from relfast.embed.embedder import get_embedder
 
             get_embedder(self.job.options.embedder, self.job.options.device)
         if self.reports:

@@ -167,7 +167,7 @@ def score_part(
             _to_parquet(rows_path, path, name)
     embedder = ""
     if EMBEDDED & tally.tasks.keys():
-        from relfast.embed import describe
+        from relfast.embed.adding import describe
 
         embedder = describe(job.options.embedder, job.options.device)
     done = Done(part, n_rows, folder.size(name) or 0, tally, n_lines, embedder, causes.unusable)

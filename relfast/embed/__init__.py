@@ -10,40 +10,11 @@ the cache: rows do not depend on how a run was cut into blocks.
 
 from __future__ import annotations
 
-import importlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from relfast_kernels.compiled.cache import Cache, user_cache
-
-if TYPE_CHECKING:
-    from relfast.embed.adding import describe, resolve
-    from relfast.embed.embedder import Embedder, get_embedder
-    from relfast.embed.models import Model, known_models
-
-_HOMES: Final = {
-    "Embedder": "relfast.embed.embedder",
-    "Model": "relfast.embed.models",
-    "describe": "relfast.embed.adding",
-    "get_embedder": "relfast.embed.embedder",
-    "known_models": "relfast.embed.models",
-    "resolve": "relfast.embed.adding",
-}
-
-__all__ = [
-    "CACHE_VARIABLE",
-    "SHARED_VARIABLE",
-    "THREADS_VARIABLE",
-    "Embedder",
-    "Model",
-    "describe",
-    "get_embedder",
-    "known_models",
-    "resolve",
-    "vectors_cache",
-]
-
 
 THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
 """Environment variable: threads of a model's session, instead of all usable cores."""
@@ -62,12 +33,3 @@ def vectors_cache() -> Cache | None:
     if chosen in ("", "0", "off"):
         return None
     return user_cache("vectors") if chosen in ("1", "on") else Cache(Path(chosen), variable=CACHE_VARIABLE)
-
-
-if not TYPE_CHECKING:  # type checkers would take any name for one of ours
-
-    def __getattr__(name: str) -> Any:
-        home = _HOMES.get(name)
-        if home is None:
-            raise AttributeError(f"module 'relfast.embed' has no attribute {name!r}")
-        return getattr(importlib.import_module(home), name)

@@ -88,6 +88,6 @@ def version(package: str) -> str:
 
 def embedder_of(job: Job) -> str:
     """The embedding model; asked for only when it has scored something, since to resolve it takes time."""
-    from relfast.embed import describe
+    from relfast.embed.adding import describe
 
     return describe(job.options.embedder, job.options.device)

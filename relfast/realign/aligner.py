@@ -37,7 +37,7 @@ class StepAligner:
         UsageError
             The model is not on this machine; the message says what to type.
         """
-        from relfast.embed import get_embedder
+        from relfast.embed.embedder import get_embedder
 
         return similarity_matrix(steps_a, steps_b, get_embedder(self.embedding_model_name, self.device))
 

@@ -78,7 +78,7 @@ def solve_and_judge(
     UsageError, OutputError, ResumeMismatchError
         As `RequestLog` does; nothing that a server does raises.
     """
-    from relfast.embed import get_embedder
+    from relfast.embed.embedder import get_embedder
 
     problems = [problem_of(each.row, dataset, each.index, dataset) for each in requests]
     order = [(problem.subset, orjson.dumps(problem.id)) for problem in problems]

@@ -19,7 +19,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse,
 from pydantic import BaseModel, Field
 
 from relfast import __version__
-from relfast.embed import resolve
+from relfast.embed.adding import resolve
 from relfast.engine.online.needs import Needs
 from relfast.engine.online.pending import Begun
 from relfast.engine.online.scorer import Scorer

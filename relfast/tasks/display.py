@@ -80,6 +80,16 @@ class Layout:
     count: bool = True
 
 
+def verdict_columns(yes: str, no: str) -> tuple[Column, ...]:
+    """Accuracy, also by the class of gold, and rows without an answer, as the paper's notebooks have them."""
+    return (
+        Column("Accuracy"),
+        Column("Acc_Yes", of=yes),
+        Column("Acc_No", of=no),
+        Column("No_Response", ("no_answer",)),
+    )
+
+
 class Measures(NamedTuple):
     """What a record says of its size: a value an axis, and the class of its gold (None: gold has none)."""
 

@@ -154,7 +154,7 @@ def test_rows_and_summary_are_those_of_one_machine(
 def test_a_machine_holds_one_model_for_all_workers(
     nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from relfast.embed import known_models
+    from relfast.embed.models import known_models
 
     if "minilm" not in {model.name for model in known_models()}:
         pytest.skip("needs MiniLM")

@@ -20,7 +20,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from patience import PATIENCE
 
-from relfast.embed import Embedder, cache, describe, get_embedder, models, resolve
+from relfast.embed import cache, models
+from relfast.embed.adding import describe, resolve
+from relfast.embed.embedder import Embedder, get_embedder
 from relfast.embed.session import Session, usable_threads
 from relfast.errors import InputError, UsageError
 
@@ -237,7 +239,7 @@ def test_a_forked_child_makes_its_own_session(tiny: models.Model) -> None:
     """In a fresh interpreter: pytest's own threads make a fork here a warning, rightly."""
     code = (
         "import os, numpy as np\n"
-        "from relfast.embed import get_embedder\n"
+        "from relfast.embed.embedder import get_embedder\n"
         f"name = {tiny.path!r}\n"
         "before = get_embedder(name).encode(['the answer is 42'])\n"
         "assert get_embedder(name) is get_embedder(name)\n"

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from tiny_bert import LETTERS, forward, make_checkpoint
 
-from relfast.embed import Embedder, models, resolve
-from relfast.embed.adding import add
+from relfast.embed import models
+from relfast.embed.adding import add, resolve
+from relfast.embed.embedder import Embedder
 from relfast.errors import InputError, UsageError
 
 TEXTS = [

@@ -10,8 +10,8 @@ import pytest
 from hostile_cache import SPOILT, give_away
 from tiny_bert import make_checkpoint
 
-from relfast.embed import cache, models, resolve
-from relfast.embed.adding import add
+from relfast.embed import cache, models
+from relfast.embed.adding import add, resolve
 from relfast.embed.models import Model
 from relfast.errors import OutputError, UsageError
 

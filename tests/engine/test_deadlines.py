@@ -20,9 +20,9 @@ from tiny_bert import make_checkpoint
 
 import relfast
 from relfast.deadlines import Deadlines, WorkingClock
-from relfast.embed import get_embedder
 from relfast.embed.adding import add
 from relfast.embed.cache import MemoryCache
+from relfast.embed.embedder import get_embedder
 from relfast.embed.session import Session
 from relfast.engine.job import Job
 from relfast.engine.scoring import Scoring
@@ -131,7 +131,7 @@ def test_loading_and_waiting_are_nobodys_time(
         clock.seconds += 1000.0
         return get_embedder(name, device)
 
-    monkeypatch.setattr("relfast.embed.get_embedder", slow, raising=False)
+    monkeypatch.setattr("relfast.embed.embedder.get_embedder", slow)
     assert [score.status for score in scored(tiny, ["2 + 2 = 4", "so it is 5"], clock)] == ["ok", "ok"]
 
 

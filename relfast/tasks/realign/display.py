@@ -120,7 +120,7 @@ def _alignment(
 @lru_cache(maxsize=2)
 def _encoder(name: str) -> Any:
     """The embedding model, or why there is none."""
-    from relfast.embed import get_embedder
+    from relfast.embed.embedder import get_embedder
 
     try:
         return get_embedder(name, "cpu")

@@ -46,7 +46,7 @@ def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) ->
     alignments: Sequence[Alignment | None] = [None] * len(batch)
     step_f1: Sequence[float | None] = [None] * len(batch)
     if any(pair.benchmark and pair.llm for pair in pairs):
-        from relfast.embed import get_embedder
+        from relfast.embed.embedder import get_embedder
 
         deadlines.before_loading()
         embedder = get_embedder(options.embedder, options.device)

@@ -70,16 +70,7 @@ Series = list[Matrix]
 def generate(
     task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
 ) -> Iterator[dict[str, Any]]:
-    """Records of REL-A1…A4.
-
-    Parameters
-    ----------
-    task, n, seed
-        Task name, number of records, seed (a non-negative integer).
-    tell
-        Not called: nothing here takes long.
-    **parameters
-        Fields of `MatrixParameters`.
+    """Records of REL-A1…A4 (`relfast.tasks.modules.Generator`) with the fields of `MatrixParameters`.
 
     Raises
     ------

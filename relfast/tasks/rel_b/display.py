@@ -7,7 +7,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from relfast.records import Record
-from relfast.tasks.display import Axis, Column, Display, Exhibit, Layout, Listing, Mark, Measures, Shown
+from relfast.tasks.display import (
+    Axis,
+    Display,
+    Exhibit,
+    Layout,
+    Listing,
+    Mark,
+    Measures,
+    Shown,
+    verdict_columns,
+)
 
 DISPLAY: Final = Display(
     shown=("f1",),
@@ -24,12 +34,7 @@ DISPLAY: Final = Display(
             "By number of taxa",
             "taxa",
             "N_taxa",
-            (
-                Column("Accuracy"),
-                Column("Acc_Yes", of="yes"),
-                Column("Acc_No", of="no"),
-                Column("No_Response", ("no_answer",)),
-            ),
+            verdict_columns("yes", "no"),
         ),
     ),
 )

@@ -51,16 +51,7 @@ class _Case(NamedTuple):
 def generate(
     task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
 ) -> Iterator[dict[str, Any]]:
-    """Records of REL-B1.
-
-    Parameters
-    ----------
-    task, n, seed
-        Task name, number of records, seed (a non-negative integer).
-    tell
-        Not called: nothing here takes long.
-    **parameters
-        Fields of `HomoplasyParameters`.
+    """Records of REL-B1 (`relfast.tasks.modules.Generator`) with the fields of `HomoplasyParameters`.
 
     Raises
     ------

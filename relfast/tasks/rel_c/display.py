@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from relfast.records import Record
-from relfast.tasks.display import Axis, Column, Display, Layout, Measures
+from relfast.tasks.display import Axis, Column, Display, Layout, Measures, verdict_columns
 
 MOLECULES: Final = Axis("n_molecules", "number of molecules", (20, 40))
 GIVEN: Final = Axis("n_molecules", "number of given molecules", (20, 40))
@@ -29,12 +29,7 @@ C1: Final = Display(
             "Performance by number of molecules",
             "n_molecules",
             "N_molecules",
-            (
-                Column("Accuracy"),
-                Column("Acc_Yes", of="Yes"),
-                Column("Acc_No", of="No"),
-                Column("No_Response", ("no_answer",)),
-            ),
+            verdict_columns("Yes", "No"),
         ),
         Layout(
             "Task completion", "n_molecules", "n_mol bin", (Column(_COMPLETION, decimals=6),), True, False

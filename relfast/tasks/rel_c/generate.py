@@ -165,15 +165,6 @@ def isomer_sets(
 ) -> Iterator[dict[str, Any]]:
     """Records of REL-C1: all molecules of one formula (yes), or all but one (no).
 
-    Parameters
-    ----------
-    n, seed
-        Number of records and seed (a non-negative integer).
-    asked
-        What they are made with.
-    progress
-        Told about enumerations that are not cached.
-
     Raises
     ------
     UsageError
@@ -255,7 +246,7 @@ def missing_isomers(
 ) -> Iterator[dict[str, Any]]:
     """Records of REL-C3: some isomers of a formula are given, all others are gold.
 
-    Parameters and what is raised are those of `isomer_sets`.
+    It raises what `isomer_sets` raises.
     """
     check_count(n, seed)
     _check_sizes("given", asked.given, 1)
@@ -317,13 +308,6 @@ No explanation."""
 
 def common_motifs(n: int, seed: int, asked: MotifParameters) -> Iterator[dict[str, Any]]:
     """Records of REL-C2.
-
-    Parameters
-    ----------
-    n, seed
-        Number of records and seed (a non-negative integer).
-    asked
-        What they are made with.
 
     Raises
     ------

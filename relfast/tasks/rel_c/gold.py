@@ -22,7 +22,7 @@ def check_motif(answer: Mapping[str, Any]) -> Iterator[Problem]:
     if "smiles" not in answer:
         yield Problem("answer.smiles", "missing")
     else:
-        yield from _check_smiles("answer.smiles", answer["smiles"])
+        yield from _check_each({"answer.smiles": answer["smiles"]})
     yield from _check_molecules(answer)
 
 
@@ -48,10 +48,6 @@ def _check_smiles_list(name: str, value: Any) -> Iterator[Problem]:
         yield Problem(name, "must not be empty")
     else:
         yield from _check_each({f"{name}[{i}]": smiles for i, smiles in enumerate(value)})
-
-
-def _check_smiles(name: str, value: Any) -> Iterator[Problem]:
-    yield from _check_each({name: value})
 
 
 def _check_each(values: Mapping[str, Any]) -> Iterator[Problem]:

@@ -436,19 +436,12 @@ class Maze:
 
     @property
     def tables(self) -> MazeTables:
-        """The maze for kernels that take arrays of numpy."""
-        import numpy as np
+        """The maze for the kernels' search."""
         from relfast_kernels.maze.problem import MazeTables
 
-        return MazeTables(
-            np.array(self.first_edge, np.int32),
-            np.array(self.neighbors, np.int32),
-            np.array(self.doors, np.int32),
-            np.array(self.door_keys, np.int32),
-            np.array(self.key_rooms, np.int32),
-            self.start,
-            self.goal,
-        )
+        arrays = self.first_edge, self.neighbors, self.doors, self.door_keys, self.key_rooms
+        tables: MazeTables = cast("Any", MazeTables)(*arrays, self.start, self.goal)
+        return tables
 
     def encode(self, actions: Sequence[Action | None]) -> tuple[list[int], list[int]]:
         """Codes and arguments of a plan, as `relfast_kernels.maze.judge` wants them."""

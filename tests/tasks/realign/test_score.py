@@ -14,7 +14,7 @@ from corpora import realign_parity, solutions
 from numpy.typing import NDArray
 
 from relfast.deadlines import Deadlines
-from relfast.embed import get_embedder
+from relfast.embed.embedder import get_embedder
 from relfast.errors import MissingExtraError
 from relfast.realign import StepAligner, extract_boxed_answer, parse_reasoning_to_steps
 from relfast.records import Outcome, Record

@@ -12,7 +12,8 @@ from corpora import solutions
 from numpy.typing import NDArray
 
 from relfast.deadlines import Deadlines
-from relfast.embed import get_embedder, models
+from relfast.embed import models
+from relfast.embed.embedder import get_embedder
 from relfast.records import Outcome, Record
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign import gate
