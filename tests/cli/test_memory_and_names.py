@@ -53,6 +53,7 @@ def test_a_molecule_that_takes_all_memory(tmp_path: Path) -> None:
     assert "ran out of memory" in rows_of(tmp_path / "rows.jsonl")[3]["error"]["message"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["REL-A1", "REL-C3"])
 def test_a_line_of_many_samples(task: str, tmp_path: Path) -> None:
     """A hundred thousand took 500 MB."""
@@ -71,6 +72,7 @@ def test_a_line_of_many_samples(task: str, tmp_path: Path) -> None:
     assert [row["correct"] for row in rows[2:4]] == [task == "REL-C3", True]
 
 
+@pytest.mark.slow
 def test_names_that_no_task_has_are_one_group(tmp_path: Path) -> None:
     """20,000 of them took gigabytes of a report, and a line each of a table; one has 2 MB."""
     names = [f"task-{number}" for number in range(NAMES)] + ["t" * 2_000_000]

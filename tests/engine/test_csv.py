@@ -39,6 +39,7 @@ def test_scores_are_those_of_json_lines(name: str, tmp_path: Path) -> None:
     assert Path(f"{path}.scored.jsonl").read_bytes() == Path(f"{lines}.scored.jsonl").read_bytes()
 
 
+@pytest.mark.slow
 def test_rows_read_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = table(tmp_path / "dump.csv")
     for suffix in ("jsonl", "csv"):

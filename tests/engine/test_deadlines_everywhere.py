@@ -52,6 +52,7 @@ def check(rows: list[dict[str, Any]], model: str) -> None:
     assert [rows[0], *rows[2:]] == neighbours(model)
 
 
+@pytest.mark.slow
 def test_in_calls(model: str) -> None:
     with relfast.Scorer(timeout=TIMEOUT, on_error=-1.0) as scorer:
         check([score.to_row() for score in scorer.score(ROWS)], model)

@@ -54,6 +54,7 @@ def _second_file(path: Path, *, hangs: bool) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_rows_are_numbered_as_if_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [_first_file(tmp_path / "a.jsonl"), _second_file(tmp_path / "b.jsonl", hangs=True)]
     many: dict[str, Any] = {"workers": 2, "timeout": 1, "max_line_bytes": MAX_LINE}

@@ -149,14 +149,14 @@ class _Killer(threading.Thread):
 
 @pytest.mark.slow
 def test_random_killer_of_workers(tmp_path: Path) -> None:
-    """10,000 records while workers, and the process that forks them, are killed at random: the rows are those
+    """5,000 records while workers, and the process that forks them, are killed at random: the rows are those
     of a quiet run."""
-    dump = _dump(tmp_path, *honest(10_000, padding=400))
+    dump = _dump(tmp_path, *honest(5_000, padding=400))
     relfast.score_file(dump, tmp_path / "quiet.jsonl", workers=0)
     with _Killer(0.5, seed=3) as killer:
         relfast.score_file(dump, tmp_path / "rows.jsonl", workers=2)
         # a quick machine is through before much has happened
-        while killer.kills < 10:
+        while killer.kills < 6:
             relfast.score_file(dump, tmp_path / "rows.jsonl", workers=2, overwrite=True)
     assert (tmp_path / "rows.jsonl").read_bytes() == (tmp_path / "quiet.jsonl").read_bytes()
 

@@ -75,6 +75,7 @@ def test_every_dialect_is_read(row: dict[str, object], join: str, options: str, 
     assert {row["metrics"]["recall"] for row in found.rows if row["sample"] == 0} == {2 / 3}
 
 
+@pytest.mark.slow
 def test_rows_beyond_all_room() -> None:
     """More samples, numbers and kinds of rows than there is room for at first."""
     many = [" ".join(map(str, range(n))) + " yes" for n in range(0, 9_000, 2)]
@@ -163,6 +164,7 @@ def test_gold_taxa_are_compared_in_lower_case(ways: Ways, taxa: list[object], n_
         assert found["metrics"]["recall"] == 1 / n_gold
 
 
+@pytest.mark.slow
 def test_classes_of_characters_are_pythons() -> None:
     r"""For every code point: a letter is \\w and no \\d, a space \\s, a symbol neither; none of them matches an ASCII
     letter where case is ignored, or is something else in lower case."""
@@ -206,6 +208,7 @@ def test_other_settings_take_the_ordinary_way(job: Job) -> None:
     assert not can_hold(job.field_map)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linker", [True, False], ids=["library", "object"])
 def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
@@ -232,6 +235,7 @@ def test_a_torn_file_is_not_run(linker: bool, tmp_path: Path, monkeypatch: pytes
     assert native.load("align") is not None
 
 
+@pytest.mark.slow
 def test_a_library_that_cannot_be_loaded_is_no_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

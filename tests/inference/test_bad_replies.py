@@ -192,6 +192,7 @@ def test_run_ends_whatever_a_server_says(tmp_path: Path, capsys: pytest.CaptureF
     assert "\x1b" not in told
 
 
+@pytest.mark.slow
 def test_bench_scores_whatever_a_server_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = write(tmp_path / "in.jsonl", GOOD | BAD)
     folder = tmp_path / "out"

@@ -73,6 +73,7 @@ def solve(prompt: str) -> str:
     )
 
 
+@pytest.mark.slow
 def test_mock_run_makes_every_file(
     tiny_auto: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -142,6 +142,7 @@ def test_hostile_texts_are_shown_and_not_run(tmp_path: Path) -> None:
     assert "3 solutions have an error or no grade" in page
 
 
+@pytest.mark.slow
 def test_without_a_model_the_heatmaps_are_left_out_and_that_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -208,6 +208,7 @@ def test_a_dump_that_is_another_one_is_left_out_and_that_is_said(tmp_path: Path)
     assert "on line 4 it has id 'another', not 'q2_n5_00003'" in note
 
 
+@pytest.mark.slow
 def test_seqbench_shows_the_decay_that_l0_fits(tmp_path: Path) -> None:
     numbers = random.Random(1)
     scores = []
@@ -233,6 +234,7 @@ def test_seqbench_shows_the_decay_that_l0_fits(tmp_path: Path) -> None:
     assert [row[1] for row in by_doors] == ["0", "1", "2"]
 
 
+@pytest.mark.slow
 def test_curves_of_many_tasks_have_room(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
     kinds = {"pass@k": {1: 0.4, 2: 0.6, 4: 0.8}, "maj@k": {4: 0.5}}
     groups = {f"task {n}": {f"model {m}": kinds for m in range(3)} for n in range(13)}

@@ -34,6 +34,7 @@ def _answers(rows: list[tuple[Any, str]]) -> tuple[list[Any], list[str]]:
     return list(answers), list(responses)
 
 
+@pytest.mark.slow
 def test_a_hang_costs_its_timeout_and_its_record_only(scorer: relfast.Scorer) -> None:
     plain_rows = distinct_c2(576)[64:]
     expected = relfast.score_batch("REL-C2", *_answers(plain_rows), workers=0)

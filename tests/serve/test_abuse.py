@@ -160,6 +160,7 @@ def test_requests_that_wait_for_workers_hold_up_no_others() -> None:
         assert {each.status() for each in busy} == {503}
 
 
+@pytest.mark.slow
 def test_all_of_it_at_once_and_a_stop() -> None:
     """Clients that ask, that hang up, that are slow: what was asked in full is answered or cut with a status."""
     seen: Counter[str] = Counter()

@@ -298,6 +298,7 @@ def test_a_token_that_cannot_be_read(tmp_path: Path) -> None:
         read_token(tmp_path)
 
 
+@pytest.mark.slow
 def test_an_address_is_answered_to_if_it_was_opened_by_it() -> None:
     access = Access(["10.0.0.5"])
     assert access.denial("/score", [(b"host", b"10.0.0.5:8000")]) is None

@@ -242,6 +242,7 @@ def _hammer(live: Live, n_threads: int, n_requests: int, *, stop: signal.Signals
     return seen
 
 
+@pytest.mark.slow
 def test_under_load_no_request_fails(live: Live) -> None:
     seen = _hammer(live, 32, 10)
     assert not seen["lost"]
@@ -302,6 +303,7 @@ def test_the_docs_page_needs_nothing_from_elsewhere() -> None:
         assert f'id="{name}"' in page
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(chromium.executable() is None, reason="no browser")
 def test_the_docs_page_tries_calls(token_file: Path) -> None:
     """Each example on the page is a call that succeeds: with the token by which the browser got the page, or with

@@ -39,6 +39,7 @@ def test_against_statsmodels(n: int, level: float, data: st.DataObject) -> None:
     )
 
 
+@pytest.mark.slow
 @given(histogram=HISTOGRAMS, level=LEVELS)
 @settings(max_examples=300, deadline=None)
 def test_no_interval_leaves_where_the_number_can_be(

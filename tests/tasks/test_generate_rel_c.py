@@ -136,6 +136,7 @@ def test_blind_strategies_on_c1_stay_at_chance() -> None:
 # C3
 
 
+@pytest.mark.slow
 def test_a_thousand_c3_records() -> None:
     records = check_run(generate("REL-C3", 1000, 42), 1000)
     assert Counter(len(r["answer"]["molecules"]) for r in records) == dict.fromkeys(SIZES, 100)
@@ -264,6 +265,7 @@ def check_largest(records: list[Rec]) -> None:
     assert n_found > len(records) / 2
 
 
+@pytest.mark.slow
 def test_c2_records(bank: Bank) -> None:
     records = check_run(generate("REL-C2", 30, 42, bank=bank, sizes=(5, 10, 15)), 30)
     morgan = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=2048)

@@ -96,6 +96,7 @@ def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(m
     assert set(rewards(wrong[::7], [row["llm_solution"] for row in wrong[::7]], minilm)) <= {0.0}
 
 
+@pytest.mark.slow
 def test_falsified_answers_earn_nothing(minilm: AllOptions) -> None:
     rows = [row for row in ROWS if right(row) and f"\\boxed{{{row['gold']}}}" in row["llm_solution"]]
     rows = [row for row in rows if row["gold"].isdigit()][::37]
