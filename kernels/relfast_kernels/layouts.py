@@ -157,25 +157,56 @@ KEY_COUNT: Final = (1 << 14) - 1
 """A count's bits, once shifted down."""
 
 WRITTEN_ROWS, WRITTEN_SAMPLES, WRITTEN_WANTS = range(3)
+WRITTEN_SIZE: Final = 3
 WANTS_TEMPLATE, WANTS_ROOM = 1, 2
 """What writing rows says: bytes of rows and of samples, and why it stopped before the end."""
 TEMPLATE_PARTS: Final = 4
 """A row after its id: up to the sample, up to the predicted taxa, up to the gold ones, the rest."""
 TEMPLATE_SLOTS: Final = 1 << 14
 """Places of the set of templates, by key."""
+MOST_TEMPLATES: Final = 4_096
+"""Templates that are kept. Rows differ by task, outcome and, where there are metrics, counts; a run has some
+hundreds of kinds, unless its responses are full of numbers."""
 
 SAMPLE_BYTES: Final = 14
 """A sample: task (1 byte), prompt hash (8), vote (4), correct (1); `relfast.stats.prompts.SAMPLE`."""
 SAMPLE_FURTHER: Final = 128
 """Added to the task of samples that are not the first of their line."""
 
-# Text: responses at hand (`relfast_kernels.text.lines.judge_texts`)
-
-JUDGE_RECORDS, JUDGE_SETTINGS, JUDGE_GOLDS, JUDGE_WORK, JUDGE_SCRATCH, JUDGE_SIZE = range(6)
-JUDGE_PARTS: Final = 6
-"""What responses are judged with: addresses of records, settings, golds, work space and scratch space, and
-the latter's bytes. `RECORD_KEY` holds the number of the gold at first; afterwards the key, or `UNKNOWN` where
-only Python can say."""
+(
+    AT_RECORDS,
+    N_RECORDS,
+    AT_SCRATCH,
+    N_SCRATCH,
+    AT_SETTINGS,
+    AT_GOLDS,
+    AT_WORK,
+    AT_LINES,
+    N_LINES,
+    AT_FILTER,
+    N_FILTER,
+    AT_TABLE,
+    AT_STATE,
+    FIRST_INDEX,
+    AT_KEYS,
+    N_KEYS,
+    AT_SLOTS,
+    AT_PARTS,
+    AT_TEMPLATES,
+    N_TEMPLATES,
+    AT_COUNTS,
+    AT_ROWS,
+    N_ROWS,
+    AT_SAMPLES,
+    N_SAMPLES,
+    AT_WRITTEN,
+) = range(26)
+CONTEXT_SIZE: Final = 26
+"""What entries of the text kernel work with beside a block: addresses of arrays and how many items they have,
+where that is not a constant. Judging texts needs those up to the work space, reading lines those up to the
+state, writing rows the records, scratch space and what follows the state: the index of the first line; keys
+of templates, how many are known, where each is found, where its parts are (offsets into the templates'
+bytes), and rows per template; room for rows and for samples; and what was written."""
 
 PATTERN_WORK: Final = 1 << 13
 """Work space in int64: places of fences, taxa of a claim and of gold (`relfast_kernels.text.answers`)."""

@@ -17,10 +17,21 @@ from typing import Final
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
+    AT_FILTER,
+    AT_GOLDS,
+    AT_LINES,
+    AT_RECORDS,
+    AT_SCRATCH,
+    AT_SETTINGS,
+    AT_STATE,
+    AT_TABLE,
+    AT_WORK,
     BLANK,
+    CONTEXT_SIZE,
     FAST,
     FIELDS,
     GOLD_UNKNOWN,
+    HAS_ID_ONLY,
     LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
@@ -30,6 +41,10 @@ from relfast_kernels.layouts import (
     LINE_RECORD,
     LINE_REST,
     LINE_START,
+    N_FILTER,
+    N_LINES,
+    N_RECORDS,
+    N_SCRATCH,
     RECORD_COLUMNS,
     SET_FILTER,
     SET_SIZE,
@@ -183,8 +198,8 @@ class TextFastPath:
 
     def __init__(self, scoring: Scoring, functions: Mapping[str, Callable[..., int]]) -> None:
         self._scoring = scoring
-        self._find_lines, self._scan, self._score = (
-            functions[name] for name in ("find_lines", "scan", "score")
+        self._find_lines, self._scan, self._score, self._know = (
+            functions[name] for name in ("find_lines", "scan", "score", "know")
         )
         job = scoring.job
         self._table, self._golds = TextTable(job), Golds(job)
@@ -206,9 +221,26 @@ class TextFastPath:
             scoring.judges = Judges(scoring.options, scoring.row_of)
         self._judge = LineJudge(scoring, self._known)
         self._lines = numbers(0)
-        self.records = numbers(RECORDS * RECORD_COLUMNS)
-        self.scratch = lazy_buffer(SCRATCH_BYTES)
-        self._writer = RowWriter(scoring, functions)
+        self._context = numbers(CONTEXT_SIZE)
+        for part, memory in (
+            (AT_SETTINGS, self._settings),
+            (AT_WORK, self._work.places),
+            (AT_TABLE, self._table.about),
+            (AT_STATE, self._state),
+        ):
+            self._context[part] = ctypes.addressof(memory)
+        self._have_records(numbers(RECORDS * RECORD_COLUMNS))
+        self._have_scratch(lazy_buffer(SCRATCH_BYTES))
+        self._writer = RowWriter(scoring, functions["write"], self._context)
+
+    def _have_records(self, records: ctypes.Array[ctypes.c_int64]) -> None:
+        self.records = records
+        self._context[AT_RECORDS] = ctypes.addressof(records)
+        self._context[N_RECORDS] = len(records) // RECORD_COLUMNS
+
+    def _have_scratch(self, scratch: ctypes.Array[ctypes.c_char]) -> None:
+        self.scratch = scratch
+        self._context[AT_SCRATCH], self._context[N_SCRATCH] = ctypes.addressof(scratch), len(scratch)
 
     @classmethod
     def open(cls, scoring: Scoring) -> TextFastPath | None:
@@ -258,43 +290,29 @@ class TextFastPath:
         n_lines: int,
         chosen: str | None,
     ) -> ScannedBlock:
-        lines = self._lines
-        size = len(data)
+        context, state = self._context, self._state
         name = (chosen or "").encode("utf-8", "surrogatepass")
+        of_filter = ctypes.create_string_buffer(name)
         self._settings[SET_FILTER] = chosen is not None
-        state = self._state
+        context[AT_FILTER], context[N_FILTER] = ctypes.addressof(of_filter), len(name)
+        context[AT_LINES], context[N_LINES] = ctypes.addressof(self._lines), n_lines
+        context[AT_GOLDS] = ctypes.addressof(self._golds.about)
         ctypes.memset(state, 0, ctypes.sizeof(state))
         while True:
-            found = self._scan(
-                address,
-                size,
-                lines,
-                n_lines,
-                self._settings,
-                name,
-                len(name),
-                self._table.about,
-                self._golds.about,
-                self._work.places,
-                self.records,
-                len(self.records) // RECORD_COLUMNS,
-                self.scratch,
-                len(self.scratch),
-                state,
-            )
+            found = self._scan(address, len(data), context)
             if state[STATE_WANTS] == WANTS_NOTHING:
-                return ScannedBlock(self, data, address, lines, found, chosen)
+                return ScannedBlock(self, data, address, self._lines, found, chosen)
             if state[STATE_WANTS] == WANTS_RECORDS:
                 records = numbers(2 * len(self.records))
                 ctypes.memmove(records, self.records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
-                self.records = records
+                self._have_records(records)
             else:
                 self._grow_scratch()
 
     def _grow_scratch(self) -> None:
         scratch = lazy_buffer(2 * len(self.scratch))
         ctypes.memmove(scratch, self.scratch, self._state[STATE_USED])
-        self.scratch = scratch
+        self._have_scratch(scratch)
 
     def _learn(self, block: ScannedBlock, numbers: range) -> None:
         """Prepare the golds of lines that nobody has met before, and score those lines."""
@@ -314,25 +332,20 @@ class TextFastPath:
             by = answer if answer and record is not None and self._golds.is_answer(record) else digest
             if record is not None and self._golds.add(by, record, rest):
                 added.add(by)
+                if rest == HAS_ID_ONLY and self._golds.wants_ids(self._scoring.gold):
+                    self._golds.know_ids(self._scoring, self._know, self._context)
+                    self._score_known(block, numbers)
+                    return self._learn(block, numbers)
             elif len(self._refused) < MOST_REFUSED:
                 self._refused.add(digest)
+        if added:
+            self._score_known(block, numbers)
+
+    def _score_known(self, block: ScannedBlock, numbers: range) -> None:
+        """Score those of some lines whose gold is known by now."""
         at = numbers.start
-        while added and at < numbers.stop:
-            at = self._score(
-                block.address,
-                len(block.data),
-                block.lines,
-                numbers.stop,
-                at,
-                self._settings,
-                self._golds.about,
-                self._work.places,
-                self.records,
-                len(self.records) // RECORD_COLUMNS,
-                self.scratch,
-                len(self.scratch),
-                self._state,
-            )
+        while at < numbers.stop:
+            at = self._score(block.address, len(block.data), self._context, at, numbers.stop)
             if at < numbers.stop:
                 self._grow_scratch()
 

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from relfast_kernels.layouts import (
+    AT_COUNTS,
+    AT_KEYS,
+    AT_PARTS,
+    AT_ROWS,
+    AT_SAMPLES,
+    AT_SLOTS,
+    AT_TEMPLATES,
+    AT_WRITTEN,
+    FIRST_INDEX,
     KEY_TASK,
+    MOST_TEMPLATES,
+    N_KEYS,
+    N_ROWS,
+    N_SAMPLES,
+    N_TEMPLATES,
     RECORD_COLUMNS,
     RECORD_KEY,
     TEMPLATE_PARTS,
@@ -16,6 +30,7 @@ from relfast_kernels.layouts import (
     WANTS_TEMPLATE,
     WRITTEN_ROWS,
     WRITTEN_SAMPLES,
+    WRITTEN_SIZE,
     WRITTEN_WANTS,
 )
 
@@ -25,7 +40,7 @@ from relfast.json_text import encode_row
 from relfast.records import Record, Score
 from relfast.stats.prompts import SAMPLE
 from relfast.stats.summary import Tally
-from relfast.tasks.text_judge import numbers, outcome_of
+from relfast.tasks.text_judge import lazy_buffer, numbers, outcome_of
 
 if TYPE_CHECKING:
     from relfast.engine.text_fast_path import ScannedBlock
@@ -33,76 +48,64 @@ if TYPE_CHECKING:
 ROW_BYTES: Final = 256
 """Room for a row at first: the longest template without details has 190."""
 
-MAX_TEMPLATES: Final = 4_096
-"""Templates that are kept. Rows differ by task, outcome and, where there are metrics, counts; a run has some
-hundreds of kinds, unless its responses are full of numbers."""
+TEMPLATE_BYTES: Final = 1 << 22
+"""Room for templates, which takes memory as it is used; full, they are all forgotten."""
 
 
 class RowWriter:
-    """Writes rows; keeps its templates and work space between blocks."""
+    """Writes rows; keeps its templates and work space between blocks.
 
-    def __init__(self, scoring: Scoring, functions: Mapping[str, Callable[..., int]]) -> None:
-        self._scoring = scoring
-        self._write, self._add = functions["write"], functions["add"]
-        self._written = numbers(3)
+    Parameters
+    ----------
+    write
+        The kernel's function.
+    context
+        What it works with (`CONTEXT_SIZE` numbers): records and scratch space are the caller's.
+    """
+
+    def __init__(
+        self, scoring: Scoring, write: Callable[..., int], context: ctypes.Array[ctypes.c_int64]
+    ) -> None:
+        self._scoring, self._write, self._context = scoring, write, context
+        self._written, self._parts = numbers(WRITTEN_SIZE), numbers(TEMPLATE_PARTS * MOST_TEMPLATES + 1)
+        self._keys, self._counts = numbers(MOST_TEMPLATES), numbers(MOST_TEMPLATES)
+        self._slots, self._templates = numbers(TEMPLATE_SLOTS), lazy_buffer(TEMPLATE_BYTES)
         self._out, self._samples = buffer(0), buffer(0)
-        self._forget_templates()
-
-    def _forget_templates(self) -> None:
-        self._keys = numbers(MAX_TEMPLATES)
-        self._slots = numbers(TEMPLATE_SLOTS)
-        self._offsets = numbers(TEMPLATE_PARTS * MAX_TEMPLATES + 1)
-        self._counts = numbers(MAX_TEMPLATES)
-        self._blob = b""
+        context[AT_KEYS], context[AT_COUNTS] = ctypes.addressof(self._keys), ctypes.addressof(self._counts)
+        context[AT_PARTS], context[AT_SLOTS] = ctypes.addressof(self._parts), ctypes.addressof(self._slots)
+        context[AT_TEMPLATES], context[N_TEMPLATES] = ctypes.addressof(self._templates), TEMPLATE_BYTES
+        context[AT_WRITTEN] = ctypes.addressof(self._written)
         self._scores: list[Score] = []
 
     def rows(self, block: ScannedBlock, at: int, end: int) -> tuple[bytes, Tally]:
         """Rows and tally of records ``at`` to ``end`` of a block."""
-        records, scratch = block.records, block.scratch
-        if len(self._out) < ROW_BYTES * (end - at):
-            self._out = buffer(ROW_BYTES * (end - at))
+        self._have_room(ROW_BYTES * (end - at))
         if len(self._samples) < SAMPLE.size * (end - at):
             self._samples = buffer(2 * SAMPLE.size * (end - at))
-        tally = Tally()
-        written = self._written
+        context, written, tally = self._context, self._written, Tally()
+        context[AT_SAMPLES], context[N_SAMPLES] = ctypes.addressof(self._samples), len(self._samples)
+        context[FIRST_INDEX] = block.first_index
         written[WRITTEN_ROWS] = written[WRITTEN_SAMPLES] = 0
         while True:
-            at = self._write(
-                block.address,
-                len(block.data),
-                scratch,
-                len(scratch),
-                records,
-                at,
-                end,
-                block.first_index,
-                self._keys,
-                MAX_TEMPLATES,
-                self._slots,
-                self._offsets,
-                self._blob,
-                len(self._blob),
-                self._out,
-                len(self._out),
-                self._samples,
-                len(self._samples),
-                self._counts,
-                written,
-            )
+            context[N_KEYS] = len(self._scores)
+            at = self._write(block.address, len(block.data), context, at, end)
             if written[WRITTEN_WANTS] == WANTS_NOTHING:
                 break
             if written[WRITTEN_WANTS] == WANTS_TEMPLATE:
-                if len(self._scores) == MAX_TEMPLATES:
-                    self._count(tally)
-                    self._forget_templates()
-                self._add_template(records[at * RECORD_COLUMNS + RECORD_KEY])
+                self._add_template(block.records[at * RECORD_COLUMNS + RECORD_KEY], tally)
             else:
-                out = buffer(2 * len(self._out) + len(block.data))
-                ctypes.memmove(out, self._out, written[WRITTEN_ROWS])
-                self._out = out
+                self._have_room(2 * len(self._out) + len(block.data))
         self._count(tally)
         tally.samples += ctypes.string_at(self._samples, written[WRITTEN_SAMPLES])
         return ctypes.string_at(self._out, written[WRITTEN_ROWS]), tally
+
+    def _have_room(self, size: int) -> None:
+        """Have room for rows, those that are written kept."""
+        if len(self._out) < size:
+            out = buffer(size)
+            ctypes.memmove(out, self._out, self._written[WRITTEN_ROWS])
+            self._out = out
+        self._context[AT_ROWS], self._context[N_ROWS] = ctypes.addressof(self._out), len(self._out)
 
     def _count(self, tally: Tally) -> None:
         """Move the counts of rows per template into a tally."""
@@ -111,18 +114,26 @@ class RowWriter:
                 tally.add(score, self._counts[number])
                 self._counts[number] = 0
 
-    def _add_template(self, key: int) -> None:
-        score = self._score_of(key)
+    def _add_template(self, key: int, tally: Tally) -> None:
+        """Add the template of a key, which the kernel has given its number; none if there is no more room:
+        all are forgotten then."""
+        score, number = self._score_of(key), len(self._scores)
         row = encode_row(score.to_row())
         prefix, middle = b'{"index":0,"id":null', b'"sample":'
         head, _, tail = row.removeprefix(prefix).partition(middle + b"0")
         # the lists that are empty here are every record's own
         holes = tail.split(b":[]")
         parts = [tail, b"", b""] if len(holes) == 1 else [holes[0] + b":", holes[1] + b":", holes[2]]
-        number = self._add(key, len(self._scores), self._keys, MAX_TEMPLATES, self._slots)
+        at = self._parts[TEMPLATE_PARTS * number] if number < MOST_TEMPLATES else TEMPLATE_BYTES
+        if at + len(row) > TEMPLATE_BYTES:
+            self._count(tally)
+            self._scores = []
+            ctypes.memset(self._slots, 0, ctypes.sizeof(self._slots))
+            return
         for place, part in enumerate((head + middle, *parts), TEMPLATE_PARTS * number + 1):
-            self._blob += part
-            self._offsets[place] = len(self._blob)
+            ctypes.memmove(ctypes.addressof(self._templates) + at, part, len(part))
+            at += len(part)
+            self._parts[place] = at
         self._scores.append(score)
 
     def _score_of(self, key: int) -> Score:

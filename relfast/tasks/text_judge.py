@@ -17,6 +17,12 @@ from typing import Any, Final
 import orjson
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
+    AT_GOLDS,
+    AT_RECORDS,
+    AT_SCRATCH,
+    AT_SETTINGS,
+    AT_WORK,
+    CONTEXT_SIZE,
     CORRECT,
     CUTS,
     FOUND,
@@ -27,19 +33,14 @@ from relfast_kernels.layouts import (
     GOLD_VALUE_SHIFT,
     GOLD_YES,
     IS_CUT,
-    JUDGE_GOLDS,
-    JUDGE_PARTS,
-    JUDGE_RECORDS,
-    JUDGE_SCRATCH,
-    JUDGE_SETTINGS,
-    JUDGE_SIZE,
-    JUDGE_WORK,
     KEEPS,
     KEY_COUNT,
     KEY_REASON,
     KEY_VALUE,
     MAX_TAXA,
     MAX_TOKENS,
+    N_RECORDS,
+    N_SCRATCH,
     PATTERN_WORK,
     PRED_SHIFT,
     PRED_VALUE_SHIFT,
@@ -225,16 +226,16 @@ class _Place:
 
     def __init__(self, settings: ctypes.Array[ctypes.c_int64], golds: PreparedGolds) -> None:
         work, scratch = WorkSpace(), lazy_buffer(SCRATCH)
-        records, context = numbers(MAX_TEXTS * RECORD_COLUMNS), numbers(JUDGE_PARTS)
+        records, context = numbers(MAX_TEXTS * RECORD_COLUMNS), numbers(CONTEXT_SIZE)
         for part, memory in (
-            (JUDGE_RECORDS, records),
-            (JUDGE_SETTINGS, settings),
-            (JUDGE_GOLDS, golds.about),
-            (JUDGE_WORK, work.places),
-            (JUDGE_SCRATCH, scratch),
+            (AT_RECORDS, records),
+            (AT_SETTINGS, settings),
+            (AT_GOLDS, golds.about),
+            (AT_WORK, work.places),
+            (AT_SCRATCH, scratch),
         ):
             context[part] = ctypes.addressof(memory)
-        context[JUDGE_SIZE] = SCRATCH
+        context[N_RECORDS], context[N_SCRATCH] = MAX_TEXTS, SCRATCH
         self.rows, self.said = memoryview(records).cast("B").cast("q"), memoryview(scratch).cast("B")
         self.result, self.failure = ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_void_p())
         self.context = ctypes.byref(context)

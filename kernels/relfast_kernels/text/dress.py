@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.text.find import put_point
 from relfast_kernels.text.vocabulary import (
     ARROW,
     BREAK,
@@ -32,12 +35,38 @@ _MAX_TAG: Final = 80
 _MAX_NAME: Final = 16
 _MAX_DEPTH: Final = 60
 _MAX_INDENT: Final = 48
+_CHUNK: Final = 32
+"""Bytes that are looked at together."""
 
 
 @kernel
 def is_alnum(byte: int) -> bool:
     """Whether a byte is an ASCII letter or digit."""
     return 48 <= byte <= 57 or 97 <= byte <= 122 or 65 <= byte <= 90
+
+
+@kernel
+def _is_shown(byte: Any) -> Any:
+    """Whether a byte within a line is shown as it is: printable ASCII that no dress begins or ends with."""
+    return (
+        (byte >= 32) & (byte < 123) & (byte != 36) & (byte != 38) & (byte != 42) & (byte != 60)
+        & (byte != 92) & (byte != 95) & (byte != 96)
+    )  # fmt: skip
+
+
+@kernel
+def _shown_end(text: Any, at: int, end: int) -> int:
+    """The first byte from ``at`` on that is not shown as it is, or ``end``."""
+    while at + _CHUNK <= end:
+        others = False
+        for k in range(np.uint64(at), np.uint64(at + _CHUNK)):
+            others |= not _is_shown(text[k])
+        if others:
+            break
+        at += _CHUNK
+    while at < end and _is_shown(text[at]):
+        at += 1
+    return at
 
 
 @kernel
@@ -161,28 +190,6 @@ def fold(point: int) -> int:
     if 0x1D7CE <= point <= 0x1D7FF:
         return 48 + (point - 0x1D7CE) % 10
     return _DROP if 0x1F000 <= point <= 0x1FAFF else point
-
-
-@kernel
-def put_point(point: int, out: Any, to: int) -> int:
-    """Write a character as UTF-8; where the next byte goes."""
-    if point < 0x80:
-        out[to] = point
-        return to + 1
-    if point < 0x800:
-        out[to] = 0xC0 | point >> 6
-        out[to + 1] = 0x80 | (point & 0x3F)
-        return to + 2
-    if point < 0x10000:
-        out[to] = 0xE0 | point >> 12
-        out[to + 1] = 0x80 | (point >> 6 & 0x3F)
-        out[to + 2] = 0x80 | (point & 0x3F)
-        return to + 3
-    out[to] = 0xF0 | point >> 18
-    out[to + 1] = 0x80 | (point >> 12 & 0x3F)
-    out[to + 2] = 0x80 | (point >> 6 & 0x3F)
-    out[to + 3] = 0x80 | (point & 0x3F)
-    return to + 4
 
 
 @kernel
@@ -405,10 +412,13 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             if after > at:
                 at = after
                 continue
-        if is_alnum(byte):
-            out[to] = byte + 32 if 65 <= byte <= 90 else byte
-            to += 1
-            at += 1
+        if _is_shown(byte):
+            stop = _shown_end(text, at, end)
+            for k in range(np.uint64(stop - at)):
+                letter = text[np.uint64(at) + k]
+                out[np.uint64(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * 32
+            to += stop - at
+            at = stop
             begins = False
             continue
         if is_feed(byte):
@@ -422,7 +432,7 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             at += size
             point = fold(point)
             if point > 0:
-                to = put_point(point, out, to)
+                to = put_point(out, to, point)
                 begins = begins and (point == 32 or point == 42)
                 if point == 42:
                     to -= 1

@@ -8,18 +8,39 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import carray, kernel, pointer
 from relfast_kernels.layouts import (
+    AT_COUNTS,
+    AT_FILTER,
+    AT_GOLDS,
+    AT_KEYS,
+    AT_LINES,
+    AT_PARTS,
+    AT_RECORDS,
+    AT_ROWS,
+    AT_SAMPLES,
+    AT_SCRATCH,
+    AT_SETTINGS,
+    AT_SLOTS,
+    AT_STATE,
+    AT_TABLE,
+    AT_TEMPLATES,
+    AT_WORK,
+    AT_WRITTEN,
+    CONTEXT_SIZE,
+    FIRST_INDEX,
     GOLD_COLUMNS,
     GOLD_PARTS,
-    JUDGE_GOLDS,
-    JUDGE_PARTS,
-    JUDGE_RECORDS,
-    JUDGE_SCRATCH,
-    JUDGE_SETTINGS,
-    JUDGE_SIZE,
-    JUDGE_WORK,
     LINE_COLUMNS,
     MAX_TAXA,
     MAX_TOKENS,
+    MOST_TEMPLATES,
+    N_FILTER,
+    N_KEYS,
+    N_LINES,
+    N_RECORDS,
+    N_ROWS,
+    N_SAMPLES,
+    N_SCRATCH,
+    N_TEMPLATES,
     PATTERN_WORK,
     RECORD_COLUMNS,
     RECORD_TEXT_END,
@@ -30,6 +51,7 @@ from relfast_kernels.layouts import (
     TEMPLATE_SLOTS,
     TOKEN_COLUMNS,
     WORK_PARTS,
+    WRITTEN_SIZE,
 )
 from relfast_kernels.text.columns import (
     FORM_COLUMNS,
@@ -43,11 +65,11 @@ from relfast_kernels.text.columns import (
 )
 from relfast_kernels.text.find import find_lines
 from relfast_kernels.text.gold import GOLD_SIZE
-from relfast_kernels.text.lines import Golds, Work, judge_texts, scan_lines, score_lines
+from relfast_kernels.text.lines import Golds, Work, judge_texts, know_ids, scan_lines, score_lines
 from relfast_kernels.text.marks import LOOKED_AT
 from relfast_kernels.text.projection import Table
 from relfast_kernels.text.reasoning import cut_among
-from relfast_kernels.text.rows import add_template, write_rows
+from relfast_kernels.text.rows import Templates, write_rows
 
 
 def _cut(
@@ -114,134 +136,102 @@ def _work_of(parts: Any) -> Any:
     )
 
 
-def _scan(
-    data: Any,
-    n: int,
-    lines: Any,
-    n_lines: int,
-    settings: Any,
-    chosen: Any,
-    n_chosen: int,
-    table: Any,
-    golds: Any,
-    work: Any,
-    records: Any,
-    max_records: int,
-    scratch: Any,
-    scratch_size: int,
-    state: Any,
-) -> Any:
-    return scan_lines(
-        carray(data, n, np.uint8),
-        carray(lines, (n_lines + 1, LINE_COLUMNS), np.int64),
-        carray(settings, SET_SIZE, np.int64),
-        carray(chosen, n_chosen, np.uint8),
-        _table_of(carray(table, 2 * TABLE_PARTS, np.int64)),
-        _golds_of(carray(golds, 2 * GOLD_PARTS, np.int64)),
-        _work_of(carray(work, WORK_PARTS, np.int64)),
-        carray(records, (max_records, RECORD_COLUMNS), np.int64),
-        carray(scratch, scratch_size, np.uint8),
-        carray(state, STATE_SIZE, np.int64),
+@kernel
+def _places_of(about: Any) -> Any:
+    """Records, scratch space, settings, golds and work space of a context."""
+    return (
+        carray(pointer(about[AT_RECORDS]), (about[N_RECORDS], RECORD_COLUMNS), np.int64),
+        carray(pointer(about[AT_SCRATCH]), about[N_SCRATCH], np.uint8),
+        carray(pointer(about[AT_SETTINGS]), SET_SIZE, np.int64),
+        _golds_of(carray(pointer(about[AT_GOLDS]), 2 * GOLD_PARTS, np.int64)),
+        _work_of(carray(pointer(about[AT_WORK]), WORK_PARTS, np.int64)),
     )
 
 
-def _score(
-    data: Any,
-    n: int,
-    lines: Any,
-    n_lines: int,
-    start: int,
-    settings: Any,
-    golds: Any,
-    work: Any,
-    records: Any,
-    max_records: int,
-    scratch: Any,
-    scratch_size: int,
-    state: Any,
-) -> Any:
+def _scan(data: Any, n: int, context: Any) -> Any:
+    about = carray(context, CONTEXT_SIZE, np.int64)
+    records, scratch, settings, golds, work = _places_of(about)
+    return scan_lines(
+        carray(data, n, np.uint8),
+        carray(pointer(about[AT_LINES]), (about[N_LINES] + 1, LINE_COLUMNS), np.int64),
+        settings,
+        carray(pointer(about[AT_FILTER]), about[N_FILTER], np.uint8),
+        _table_of(carray(pointer(about[AT_TABLE]), 2 * TABLE_PARTS, np.int64)),
+        golds,
+        work,
+        records,
+        scratch,
+        carray(pointer(about[AT_STATE]), STATE_SIZE, np.int64),
+    )
+
+
+def _score(data: Any, n: int, context: Any, start: int, stop: int) -> Any:
+    about = carray(context, CONTEXT_SIZE, np.int64)
+    records, scratch, settings, golds, work = _places_of(about)
     return score_lines(
         carray(data, n, np.uint8),
-        carray(lines, (n_lines + 1, LINE_COLUMNS), np.int64),
+        carray(pointer(about[AT_LINES]), (stop + 1, LINE_COLUMNS), np.int64),
         start,
-        carray(settings, SET_SIZE, np.int64),
-        _golds_of(carray(golds, 2 * GOLD_PARTS, np.int64)),
-        _work_of(carray(work, WORK_PARTS, np.int64)),
-        carray(records, (max_records, RECORD_COLUMNS), np.int64),
-        carray(scratch, scratch_size, np.uint8),
-        carray(state, STATE_SIZE, np.int64),
+        settings,
+        golds,
+        work,
+        records,
+        scratch,
+        carray(pointer(about[AT_STATE]), STATE_SIZE, np.int64),
+    )
+
+
+def _know(ids: Any, n: int, ends: Any, numbers: Any, n_ids: int, context: Any) -> Any:
+    about = carray(context, CONTEXT_SIZE, np.int64)
+    _, _, settings, golds, _ = _places_of(about)
+    return know_ids(
+        carray(ids, n, np.uint8),
+        carray(ends, n_ids, np.int64),
+        carray(numbers, n_ids, np.int64),
+        settings,
+        golds,
     )
 
 
 def _judge(data: Any, n: int, context: Any) -> int:
     # ctypes passes a plain integer in 32 bits
     n &= 0x7FFF_FFFF
-    about = carray(context, JUDGE_PARTS, np.int64)
-    records = carray(pointer(about[JUDGE_RECORDS]), (n, RECORD_COLUMNS), np.int64)
-    return judge_texts(
-        carray(data, records[n - 1, RECORD_TEXT_END], np.uint8),
-        carray(pointer(about[JUDGE_SETTINGS]), SET_SIZE, np.int64),
-        _golds_of(carray(pointer(about[JUDGE_GOLDS]), 2 * GOLD_PARTS, np.int64)),
-        _work_of(carray(pointer(about[JUDGE_WORK]), WORK_PARTS, np.int64)),
-        records,
-        carray(pointer(about[JUDGE_SCRATCH]), about[JUDGE_SIZE], np.uint8),
-    )
+    records, scratch, settings, golds, work = _places_of(carray(context, CONTEXT_SIZE, np.int64))
+    size = records[n - 1, RECORD_TEXT_END]
+    return judge_texts(carray(data, size, np.uint8), settings, golds, work, records[:n], scratch)
 
 
-def _add(key: int, number: int, keys: Any, max_templates: int, slots: Any) -> int:
-    return add_template(
-        key, number, carray(keys, max_templates, np.int64), carray(slots, TEMPLATE_SLOTS, np.int64)
-    )
-
-
-def _write(
-    data: Any,
-    n: int,
-    scratch: Any,
-    scratch_size: int,
-    records: Any,
-    start: int,
-    stop: int,
-    first_index: int,
-    keys: Any,
-    max_templates: int,
-    slots: Any,
-    offsets: Any,
-    blob: Any,
-    blob_size: int,
-    out: Any,
-    out_size: int,
-    samples: Any,
-    samples_size: int,
-    counts: Any,
-    written: Any,
-) -> int:
+def _write(data: Any, n: int, context: Any, start: int, stop: int) -> int:
+    about = carray(context, CONTEXT_SIZE, np.int64)
     return write_rows(
         carray(data, n, np.uint8),
-        carray(scratch, scratch_size, np.uint8),
-        carray(records, (stop, RECORD_COLUMNS), np.int64),
+        carray(pointer(about[AT_SCRATCH]), about[N_SCRATCH], np.uint8),
+        carray(pointer(about[AT_RECORDS]), (about[N_RECORDS], RECORD_COLUMNS), np.int64),
         start,
         stop,
-        first_index,
-        carray(keys, max_templates, np.int64),
-        carray(slots, TEMPLATE_SLOTS, np.int64),
-        carray(offsets, TEMPLATE_PARTS * max_templates + 1, np.int64),
-        carray(blob, blob_size, np.uint8),
-        carray(out, out_size, np.uint8),
-        carray(samples, samples_size, np.uint8),
-        carray(counts, max_templates, np.int64),
-        carray(written, 3, np.int64),
+        about[FIRST_INDEX],
+        Templates(
+            carray(pointer(about[AT_KEYS]), MOST_TEMPLATES, np.int64),
+            carray(pointer(about[AT_SLOTS]), TEMPLATE_SLOTS, np.int64),
+            carray(pointer(about[AT_PARTS]), TEMPLATE_PARTS * MOST_TEMPLATES + 1, np.int64),
+            carray(pointer(about[AT_TEMPLATES]), about[N_TEMPLATES], np.uint8),
+            carray(pointer(about[AT_COUNTS]), MOST_TEMPLATES, np.int64),
+        ),
+        about[N_KEYS],
+        carray(pointer(about[AT_ROWS]), about[N_ROWS], np.uint8),
+        carray(pointer(about[AT_SAMPLES]), about[N_SAMPLES], np.uint8),
+        carray(pointer(about[AT_WRITTEN]), WRITTEN_SIZE, np.int64),
     )
 
 
 ENTRIES = {
     "find_lines": (_find_lines, "pipi"),
-    "scan": (_scan, "pipippippppipip"),
-    "score": (_score, "pipiippppipip"),
+    "scan": (_scan, "pip"),
+    "score": (_score, "pipii"),
+    "know": (_know, "pippip"),
     "cut": (_cut, "pippipipip"),
     "judge": (_judge, "pip"),
     "judge_long": (_judge, "pip"),
-    "add": (_add, "iipip"),
-    "write": (_write, "pipipiiipipppipipipp"),
+    "write": (_write, "pipii"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

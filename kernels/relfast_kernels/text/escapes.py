@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.text.find import hexadecimal, put_point
 
 BACKSLASH: Final = 92
 COLON: Final = 58
 _NEWLINE: Final = 10
-_ZERO, _SEVEN, _NINE = 48, 55, 57
-_SMALL_A, _SMALL_F, _SMALL_U, _BIG_U, _SMALL_X = 97, 102, 117, 85, 120
-_CASE: Final = 32
+_ZERO, _SEVEN = 48, 55
+_SMALL_U, _BIG_U, _SMALL_X = 117, 85, 120
 
 _LETTERS: Final = {
     "\\": "\\", "'": "'", '"': '"', "/": "/",
@@ -34,24 +34,6 @@ for _letter, _meant in _LETTERS.items():
 _LAST_POINT: Final = 0x10FFFF
 _HIGH, _LOW, _AFTER_LOW = 0xD800, 0xDC00, 0xE000
 """Where the surrogates that come first in a pair begin, those that come second, and what is none."""
-
-
-@kernel
-def _hexadecimal(text: NDArray[np.uint8], begin: int, end: int, count: int) -> int:
-    """Value of the ``count`` digits at ``begin``, or -1 if they are not there."""
-    if begin + count > end:
-        return -1
-    value = 0
-    for at in range(begin, begin + count):
-        byte = int(text[at])
-        letter = byte | _CASE
-        if _ZERO <= byte <= _NINE:
-            value = value * 16 + byte - _ZERO
-        elif _SMALL_A <= letter <= _SMALL_F:
-            value = value * 16 + letter - _SMALL_A + 10
-        else:
-            return -1
-    return value
 
 
 @kernel
@@ -73,42 +55,20 @@ def _read_escape(text: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
             point = point * 8 + int(text[at + length]) - _ZERO
             length += 1
     elif after == _SMALL_X:
-        point = _hexadecimal(text, at + 2, end, 2)
+        point = hexadecimal(text, at + 2, end, 2)
         length = 4
     elif after == _BIG_U:
-        point = _hexadecimal(text, at + 2, end, 8)
+        point = hexadecimal(text, at + 2, end, 8)
         length = 10
     elif after == _SMALL_U:
-        point = _hexadecimal(text, at + 2, end, 4)
+        point = hexadecimal(text, at + 2, end, 4)
         length = 6
         if _HIGH <= point < _LOW and at + 7 < end and text[at + 6] == BACKSLASH and text[at + 7] == _SMALL_U:
-            low = _hexadecimal(text, at + 8, end, 4)
+            low = hexadecimal(text, at + 8, end, 4)
             if _LOW <= low < _AFTER_LOW:
                 point = 0x10000 + ((point - _HIGH) << 10) + low - _LOW
                 length = 12
     return (point, length) if 0 <= point <= _LAST_POINT else (-1, 1)
-
-
-@kernel
-def _put_point(text: NDArray[np.uint8], at: int, point: int) -> int:
-    """Write a code point as UTF-8, a lone surrogate like any other; returns where the next one goes."""
-    if point < 0x80:
-        text[at] = point
-        return at + 1
-    if point < 0x800:
-        text[at] = 0xC0 | point >> 6
-        text[at + 1] = 0x80 | point & 0x3F
-        return at + 2
-    if point < 0x10000:
-        text[at] = 0xE0 | point >> 12
-        text[at + 1] = 0x80 | point >> 6 & 0x3F
-        text[at + 2] = 0x80 | point & 0x3F
-        return at + 3
-    text[at] = 0xF0 | point >> 18
-    text[at + 1] = 0x80 | point >> 12 & 0x3F
-    text[at + 2] = 0x80 | point >> 6 & 0x3F
-    text[at + 3] = 0x80 | point & 0x3F
-    return at + 4
 
 
 @kernel
@@ -133,7 +93,7 @@ def undo_escapes(text: NDArray[np.uint8], begin: int, end: int, to: int) -> tupl
                 at += length
                 continue
             if point >= 0x80:
-                to = _put_point(text, to, point)
+                to = put_point(text, to, point)
                 at += length
                 continue
             if point >= 0:

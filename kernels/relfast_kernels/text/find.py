@@ -169,6 +169,46 @@ def put_number(out: Any, at: int, value: int) -> int:
     return at + digits
 
 
+@kernel
+def hexadecimal(data: Any, at: int, end: int, count: int) -> Any:
+    """Value of ``count`` hexadecimal digits at ``at``, or -1 if they are not there."""
+    if at + count > end:
+        return -1
+    value: Any = 0
+    for k in range(at, at + count):
+        byte = np.int64(data[k])
+        letter = byte | 32
+        if 48 <= byte <= 57:
+            value = value * 16 + byte - 48
+        elif 97 <= letter <= 102:
+            value = value * 16 + letter - 87
+        else:
+            return -1
+    return value
+
+
+@kernel
+def put_point(out: Any, at: int, point: int) -> int:
+    """Write a code point as UTF-8; returns where the next one goes."""
+    if point < 0x80:
+        out[at] = point
+        return at + 1
+    if point < 0x800:
+        out[at] = 0xC0 | point >> 6
+        out[at + 1] = 0x80 | point & 0x3F
+        return at + 2
+    if point < 0x10000:
+        out[at] = 0xE0 | point >> 12
+        out[at + 1] = 0x80 | point >> 6 & 0x3F
+        out[at + 2] = 0x80 | point & 0x3F
+        return at + 3
+    out[at] = 0xF0 | point >> 18
+    out[at + 1] = 0x80 | point >> 12 & 0x3F
+    out[at + 2] = 0x80 | point >> 6 & 0x3F
+    out[at + 3] = 0x80 | point & 0x3F
+    return at + 4
+
+
 _FIRST, _SECOND = np.uint64(0xA0761D6478BD642F), np.uint64(0xE7037ED1A0B428DB)
 _THIRD, _FOURTH = np.uint64(0x8EBC6AF09C88C6E3), np.uint64(0x589965CC75374CC3)
 

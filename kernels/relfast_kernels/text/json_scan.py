@@ -26,13 +26,12 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
-from relfast_kernels.text.find import copy, copy_until, find_byte, same_as
+from relfast_kernels.text.find import copy, copy_until, find_byte, put_point, same_as
 from relfast_kernels.text.json_strings import (
     BACKSLASH,
     LETTER,
     MEANING,
     QUOTE,
-    put_point,
     read_point,
     string_end,
 )

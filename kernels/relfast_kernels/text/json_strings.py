@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.find import copy_until
+from relfast_kernels.text.find import copy_until, hexadecimal, put_point
 from relfast_kernels.text.vectors import PACKS, WIDTH, lowest, places_of, put_packed
 
 QUOTE, BACKSLASH = 34, 92
@@ -24,57 +24,17 @@ MEANING[ord("/")] = ord("/")
 
 
 @kernel
-def hexadecimal(data: Any, at: int, end: int) -> Any:
-    """Value of the four digits at ``at``, or -1 if they are not there."""
-    if at + 4 > end:
-        return -1
-    value: Any = 0
-    for k in range(at, at + 4):
-        byte = np.int64(data[k])
-        letter = byte | 32
-        if 48 <= byte <= 57:
-            value = value * 16 + byte - 48
-        elif 97 <= letter <= 102:
-            value = value * 16 + letter - 87
-        else:
-            return -1
-    return value
-
-
-@kernel
-def put_point(out: Any, at: int, point: int) -> int:
-    """Write a code point as UTF-8; returns where the next one goes."""
-    if point < 0x80:
-        out[at] = point
-        return at + 1
-    if point < 0x800:
-        out[at] = 0xC0 | point >> 6
-        out[at + 1] = 0x80 | point & 0x3F
-        return at + 2
-    if point < 0x10000:
-        out[at] = 0xE0 | point >> 12
-        out[at + 1] = 0x80 | point >> 6 & 0x3F
-        out[at + 2] = 0x80 | point & 0x3F
-        return at + 3
-    out[at] = 0xF0 | point >> 18
-    out[at + 1] = 0x80 | point >> 12 & 0x3F
-    out[at + 2] = 0x80 | point >> 6 & 0x3F
-    out[at + 3] = 0x80 | point & 0x3F
-    return at + 4
-
-
-@kernel
 def read_point(data: Any, at: int, end: int) -> Any:
     r"""Code point of the ``\u`` at ``at``, of a surrogate pair where it is one, and its length; (-1, 0) if it
     is not valid, or half a pair."""
-    point = hexadecimal(data, at + 2, end)
+    point = hexadecimal(data, at + 2, end, 4)
     if point < 0 or 0xDC00 <= point < 0xE000:
         return -1, 0
     if point < 0xD800 or point > 0xDFFF:
         return point, 6
     if at + 12 > end or data[at + 6] != BACKSLASH or data[at + 7] != 117:
         return -1, 0
-    low = hexadecimal(data, at + 8, end)
+    low = hexadecimal(data, at + 8, end, 4)
     if low < 0xDC00 or low > 0xDFFF:
         return -1, 0
     return 0x10000 + ((point - 0xD800) << 10) + low - 0xDC00, 12

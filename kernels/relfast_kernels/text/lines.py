@@ -195,6 +195,36 @@ def _gold_of(golds: Any, line: Any) -> Any:
 
 
 @kernel
+def _digest_id(data: Any, start: int, end: int, seed: Any) -> Any:
+    """A digest (uint64) of all that a line says which has an id, by which its gold is joined, and responses
+    only."""
+    return digest(data, start, end, seed, ~np.uint64(0))
+
+
+@kernel
+def know_ids(ids: Any, ends: Any, numbers: Any, settings: Any, golds: Any) -> int:
+    """Let golds be found by lines that have their ids and responses only; how many there are.
+
+    Parameters
+    ----------
+    ids : uint8
+        The JSON of ids, one behind the other.
+    ends, numbers : int64, shape (n,)
+        Where each ends, and the number of its gold; for none of them one has been added before.
+    """
+    seed, mask = np.uint64(settings[SET_SEED]), len(golds.digests) - 1
+    start: Any = 0
+    for k in range(len(ends)):
+        value = np.int64(_digest_id(ids, start, ends[k], seed) & ~np.uint64(ROW_UNSEEN))
+        start = ends[k]
+        at = value & mask
+        while golds.numbers[at] != 0:
+            at = (at + 1) & mask
+        golds.digests[at], golds.numbers[at] = value, numbers[k] + 1
+    return len(ends)
+
+
+@kernel
 def _project_line(
     data: Any, number: int, settings: Any, chosen: Any, table: Any, work: Any, lines: Any, records: Any,
     scratch: Any, state: Any,
@@ -224,19 +254,22 @@ def _project_line(
         return SLOW
     id_hash = np.int64(hash_text(data if place == IN_DATA else scratch, id_start, id_end))
     depends, flags = table.forms[form, FORM_DEPENDS], table.forms[form, FORM_FLAGS]
+    rest = ID_OF_GOLD if token == OF_GOLD else SAYS_MORE
+    if members & depends == 0 and flags & IS_BARE != 0 and place != NOWHERE:
+        rest = HAS_ID_ONLY
     seed, value = np.uint64(settings[SET_SEED]), np.uint64(form)
-    if settings[SET_JOIN] != 0:
-        value = digest(data if place == IN_DATA else scratch, id_start, id_end, seed, value)
-    value = _digest_rest(data, tape, table, work.fields, depends, seed, value)
+    if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
+        value = _digest_id(data if place == IN_DATA else scratch, id_start, id_end, seed)
+    else:
+        if settings[SET_JOIN] != 0:
+            value = digest(data if place == IN_DATA else scratch, id_start, id_end, seed, value)
+        value = _digest_rest(data, tape, table, work.fields, depends, seed, value)
     unseen = np.uint64(ROW_UNSEEN)
     value = value | unseen if flags & HIDES_ROW != 0 else value & ~unseen
     lines[number, LINE_DIGEST], lines[number, LINE_ANSWER] = np.int64(value), 0
     if token != OF_GOLD and settings[SET_JOIN] == 0:
         answer = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form))
         lines[number, LINE_ANSWER] = np.int64(answer)
-    rest = ID_OF_GOLD if token == OF_GOLD else SAYS_MORE
-    if members & depends == 0 and flags & IS_BARE != 0 and place != NOWHERE:
-        rest = HAS_ID_ONLY
     lines[number, LINE_REST] = rest
     for sample in range(n):
         row = records[state[STATE_RECORDS] + sample]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,63 +44,43 @@ _BESIDES = 128
 """Bytes of a row that are in no template and no scratch space."""
 
 
-@kernel
-def template_of(key: int, keys: Any, slots: Any) -> int:
-    """Number of a key's template, or -1. ``slots`` holds numbers of templates from 1 on, at the places of
-    their keys."""
-    mask = len(slots) - 1
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
-    at = np.int64(mixed >> np.uint64(40)) & mask
-    while slots[at] != 0:
-        if keys[slots[at] - 1] == key:
-            return int(slots[at] - 1)
-        at = (at + 1) & mask
-    return -1
+class Templates(NamedTuple):
+    """Templates of rows, all int64 but the bytes: the key of each, and at which ``slots`` (numbers from 1 on)
+    each is found; where its parts lie in ``text`` (uint8), `TEMPLATE_PARTS` + 1 offsets of which the last is
+    the next one's first; and ``counts``, rows that it was used for."""
+
+    keys: Any
+    slots: Any
+    parts: Any
+    text: Any
+    counts: Any
 
 
 @kernel
-def add_template(key: int, number: int, keys: Any, slots: Any) -> int:
-    """Give a key its template, whose number is free; that number."""
-    mask = len(slots) - 1
+def _slot_of(templates: Any, key: int) -> int:
+    """Where the number of a key's template stands, or would stand."""
+    mask = len(templates.slots) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     at = np.int64(mixed >> np.uint64(40)) & mask
-    while slots[at] != 0:
+    while templates.slots[at] != 0 and templates.keys[templates.slots[at] - 1] != key:
         at = (at + 1) & mask
-    slots[at] = number + 1
-    keys[number] = key
-    return number
+    return at
 
 
 @kernel
 def write_rows(
-    data: Any,
-    scratch: Any,
-    records: Any,
-    start: int,
-    stop: int,
-    first_index: int,
-    keys: Any,
-    slots: Any,
-    offsets: Any,
-    blob: Any,
-    out: Any,
-    samples: Any,
-    counts: Any,
-    written: Any,
-) -> int:
+    data: Any, scratch: Any, records: Any, start: int, stop: int, first_index: int, templates: Any,
+    n_known: int, out: Any, samples: Any, written: Any,
+) -> int:  # fmt: skip
     """Rows and samples of records ``start`` to ``stop``.
 
     Parameters
     ----------
-    keys, slots : int64
-        Keys of the known templates, and where each is found: `template_of`.
-    offsets : int64, shape (TEMPLATE_PARTS * templates + 1,)
-        Where each part of each template lies in ``blob`` (uint8).
+    n_known
+        How many templates there are. The key of the next one, where it is wanted, has its place already.
     out, samples : uint8
         Filled; the second is large enough.
-    counts : int64, shape (templates,)
-        Rows per template, added to.
-    written : int64, shape (3,)
+    written : int64, shape (WRITTEN_SIZE,)
         Bytes in ``out`` and in ``samples``, and why it stopped.
 
     Returns
@@ -116,11 +96,14 @@ def write_rows(
         row = records[number]
         if row[RECORD_KEY] != last_key:
             last_key = row[RECORD_KEY]
-            template = template_of(last_key, keys, slots)
-        if template < 0:
-            wants = WANTS_TEMPLATE
-            break
-        part = TEMPLATE_PARTS * template
+            slot = _slot_of(templates, last_key)
+            template = templates.slots[slot] - 1
+            if not 0 <= template < n_known:
+                wants = WANTS_TEMPLATE
+                if n_known < len(templates.keys):
+                    templates.keys[n_known], templates.slots[slot] = last_key, n_known + 1
+                break
+        offsets, part = templates.parts, TEMPLATE_PARTS * template
         id_start, id_end = row[RECORD_ID], row[RECORD_ID_END]
         pred, pred_end = row[RECORD_PRED], row[RECORD_PRED_END]
         gold, gold_end = row[RECORD_GOLD], row[RECORD_GOLD_END]
@@ -144,15 +127,15 @@ def write_rows(
             at = copy(_NULL, 0, len(_NULL), out, at)
         else:
             at = copy(data if place == IN_DATA else scratch, id_start, id_end, out, at)
-        at = copy(blob, offsets[part], offsets[part + 1], out, at)
+        at = copy(templates.text, offsets[part], offsets[part + 1], out, at)
         at = put_number(out, at, row[RECORD_SAMPLE])
-        at = copy(blob, offsets[part + 1], offsets[part + 2], out, at)
+        at = copy(templates.text, offsets[part + 1], offsets[part + 2], out, at)
         if has_taxa:
             at = copy(scratch, pred, pred_end, out, at)
-            at = copy(blob, offsets[part + 2], offsets[part + 3], out, at)
+            at = copy(templates.text, offsets[part + 2], offsets[part + 3], out, at)
             at = copy(scratch, gold, gold_end, out, at)
-        at = copy(blob, offsets[part + 3], offsets[part + 4], out, at)
-        counts[template] += 1
+        at = copy(templates.text, offsets[part + 3], offsets[part + 4], out, at)
+        templates.counts[template] += 1
         number += 1
         samples[sample] = (row[RECORD_KEY] & KEY_TASK) + (SAMPLE_FURTHER if row[RECORD_SAMPLE] > 0 else 0)
         for k in range(8):
