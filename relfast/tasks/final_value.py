@@ -36,7 +36,7 @@ def _read(kernel: str, response: object, reasoning: Marks) -> tuple[int | None, 
     text, reason = read_strictly(response, reasoning)
     if reason is not None:
         return None, [], reason
-    data, numbers = text.encode(), [0] * (answers.TAXA + 2 * answers.MAX_TAXA)
+    data, numbers = text.encode(), [0] * (answers.TAXA + 2 * answers.MAX_CLAIMED)
     work = bytearray(2 * len(data) + _ROOM)
     found = getattr(answers, kernel)(data, 0, len(data), work, 0, numbers)
     value, n_taxa = found if isinstance(found, tuple) else (found, 0)

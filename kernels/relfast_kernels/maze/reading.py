@@ -19,11 +19,10 @@ from relfast_kernels.maze.layouts import (
 from relfast_kernels.maze.problem import Problem
 from relfast_kernels.maze.search import Work
 from relfast_kernels.maze.steps import last_plan
-from relfast_kernels.text.characters import is_ascii
+from relfast_kernels.text.characters import is_ascii, skip_white, struck_end
 from relfast_kernels.text.find import copy
 from relfast_kernels.text.plans import scan
 from relfast_kernels.text.reasoning import cut_reasoning
-from relfast_kernels.text.words import skip_white, struck_end
 
 MAX_STRICT = 1_000_000
 """Bytes of a response that is read under ``strict``, which reads as many characters."""

@@ -34,9 +34,9 @@ from relfast_kernels.tags.layouts import (
     TOLD_START,
 )
 from relfast_kernels.tags.strict import KINDS, NEWLINE, TAG, WHITE, opens, read_strict
+from relfast_kernels.text.characters import skip_white
 from relfast_kernels.text.find import copy, find_byte
 from relfast_kernels.text.reasoning import cut_reasoning
-from relfast_kernels.text.words import skip_white
 
 LONGEST: Final = 200_000
 """Bytes; a longer response is left to Python."""

@@ -18,9 +18,9 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.tags.layouts import READ_EMPTY, READ_FORM, READ_NEARLY, READ_PLAIN, READ_SEVERAL
+from relfast_kernels.text.characters import skip_white, struck_end
 from relfast_kernels.text.find import copy, same_bytes
 from relfast_kernels.text.form_table import BOXES, LANGUAGES, QUALIFIED, TAGS
-from relfast_kernels.text.words import skip_white, struck_end
 
 NEWLINE: Final = 10
 TAG: Final = np.frombuffer(b"<smiles>", np.uint8)

@@ -51,7 +51,7 @@ from relfast_kernels.text.forms import (
 
 NO_LIST: Final = -1
 """The line names none, or is no list."""
-MAX_TAXA: Final = 1_000
+MAX_CLAIMED: Final = 1_000
 """Taxa of a claim; more are not looked at."""
 _MAX_DIGITS: Final = 9
 
@@ -131,7 +131,7 @@ def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> i
                     stop += 1
                 open_run = open_run and called and n > 0
             elif open_run:
-                if n < MAX_TAXA:
+                if n < MAX_CLAIMED:
                     out[to + n] = value
                     n += 1
                 # a score in brackets, or behind a colon
@@ -401,7 +401,7 @@ def _taxa_below(
                 if more == NO_LIST:
                     return n
                 n = max(n, 0) + more
-                if n >= MAX_TAXA:
+                if n >= MAX_CLAIMED:
                     return n
             at = stop + 1
         while start < end and (is_space(text[start]) or is_feed(text[start])):
@@ -465,11 +465,11 @@ def _read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: An
 def read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
     """REL-B1's claim: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`, and how many taxa a yes comes with,
     which stand in
-    ``numbers`` from `TAXA` on, each once. There is room for twice `MAX_TAXA`; see `find_value` for the
+    ``numbers`` from `TAXA` on, each once. There is room for twice `MAX_CLAIMED`; see `find_value` for the
     rest."""
     value, n = _read_claim(text, start, end, work, to, numbers)
     kept = 0
-    for k in range(min(n, MAX_TAXA)):
+    for k in range(min(n, MAX_CLAIMED)):
         known = False
         for other in range(kept):
             known |= numbers[TAXA + other] == numbers[TAXA + k]

@@ -75,3 +75,7 @@ LONGEST_MEMBER: Final = 32
 """Members of the row that the table knows, a bit each; and their longest name."""
 TABLE_PARTS: Final = 10
 """Parts of the table, as `projection.Table` has them: a scan is told where each is and how many it has."""
+
+GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END = range(4)
+GOLD_SIZE: Final = 4
+"""What is known of a line's gold: its panel or label, how many taxa, where in the scratch space they are."""

@@ -55,6 +55,7 @@ from relfast_kernels.layouts import (
 )
 from relfast_kernels.text.columns import (
     FORM_COLUMNS,
+    GOLD_SIZE,
     MOST_MEMBERS,
     SAID_COLUMNS,
     SAY_COLUMNS,
@@ -64,7 +65,6 @@ from relfast_kernels.text.columns import (
     WAY_COLUMNS,
 )
 from relfast_kernels.text.find import find_lines
-from relfast_kernels.text.gold import GOLD_SIZE
 from relfast_kernels.text.lines import Golds, Work, judge_texts, know_ids, scan_lines, score_lines
 from relfast_kernels.text.marks import LOOKED_AT
 from relfast_kernels.text.projection import Table

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.dress import FENCED, HASHES, is_alnum
-from relfast_kernels.text.vocabulary import (
+from relfast_kernels.text.dress import (
     ADVERB,
     AUXILIARY,
     BE,
@@ -20,8 +19,10 @@ from relfast_kernels.text.vocabulary import (
     CHOOSES,
     CHOOSES_BARE,
     CONCLUDES,
+    FENCED,
     FILLER,
     FITS,
+    HASHES,
     IT,
     JOINS,
     LABEL,
@@ -36,6 +37,7 @@ from relfast_kernels.text.vocabulary import (
     WEAK,
     YES,
     flags_of,
+    is_alnum,
 )
 
 NO_FORM, IS_BOX, IS_TAG, IS_LABEL, IS_OWN, IS_HASHED, IS_SENTENCE = range(7)

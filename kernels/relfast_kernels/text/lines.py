@@ -87,11 +87,10 @@ from relfast_kernels.text.columns import (
     IS_BARE,
 )
 from relfast_kernels.text.find import copy, digest, hash_text
-from relfast_kernels.text.gold import read_gold
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
 from relfast_kernels.text.json_strings import put_text
 from relfast_kernels.text.projection import LEFT_OUT, OF_GOLD, UNSURE, find_members, read_row, walk
-from relfast_kernels.text.responses import score_as_published, score_strictly
+from relfast_kernels.text.responses import read_gold, score_as_published, score_strictly
 
 _NO_ROOM = -1
 """Instead of a line's kind: there is no room for its responses."""

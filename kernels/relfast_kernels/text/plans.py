@@ -1,4 +1,4 @@
-"""Finding plans in text: UTF-8 bytes in, actions out, in one pass.
+r"""Finding plans in text: UTF-8 bytes in, actions out, in one pass.
 
 A plan is a bracketed list whose items are strings ``'action: param'`` or pairs ``('action', 'param')``,
 ``['action', 'param']``, ``('action', 7)``, quoted and escaped as in Python or JSON. A list counts if at
@@ -11,6 +11,11 @@ the text, where each is written without them at its own place.
 What breaks the grammar drops both, and scanning goes on behind it; only the last string is read again,
 since a stray quote may have swallowed the start of the real list. A quote that opens a string never
 follows a backslash, so no byte lies in more than one string of each quote: time is linear.
+
+Escapes are ``\n`` and its like, ``\ooo``, ``\xhh``, ``\uxxxx``, ``\Uxxxxxxxx``; two ``\u`` that are a
+surrogate pair are one character (JSON), ``\/`` is a slash (JSON), and a backslash at the end of a line
+joins it to the next (Python). What is no escape stays as it is written, as in Python; so does ``\N{...}``,
+whose names would need a table, and what Python refuses (``\x4``).
 """
 
 from __future__ import annotations
@@ -31,8 +36,7 @@ from relfast_kernels.layouts import (
     ITEM_TEXT,
     START,
 )
-from relfast_kernels.text.escapes import BACKSLASH, COLON, undo_escapes
-from relfast_kernels.text.find import find_byte
+from relfast_kernels.text.find import find_byte, hexadecimal, put_point
 
 _NAMES: Final = np.frombuffer("".join(ACTIONS).encode(), np.uint8)
 _NAME_AT: Final = np.cumsum([0, *map(len, ACTIONS)])
@@ -42,12 +46,100 @@ _DOUBLE, _SINGLE, _COMMA = 34, 39, 44
 _ROUND_OPEN, _ROUND_CLOSE, _SQUARE_OPEN, _SQUARE_CLOSE = 40, 41, 91, 93
 _MINUS, _ZERO, _NINE = 45, 48, 57
 
+BACKSLASH: Final = 92
+COLON: Final = 58
+_SEVEN: Final = 55
+_SMALL_U, _BIG_U, _SMALL_X = 117, 85, 120
+
+_LETTERS: Final = {
+    "\\": "\\", "'": "'", '"': '"', "/": "/",
+    "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
+}  # fmt: skip
+_MEANING: Final = np.zeros(256, np.uint8)
+"""The byte that a backslash and one character stand for; 0: not such an escape."""
+for _letter, _meant in _LETTERS.items():
+    _MEANING[ord(_letter)] = ord(_meant)
+
+_LAST_POINT: Final = 0x10FFFF
+_HIGH, _LOW, _AFTER_LOW = 0xD800, 0xDC00, 0xE000
+"""Where the surrogates that come first in a pair begin, those that come second, and what is none."""
+
 _STOPS: Final = np.zeros(256, np.bool_)
 """The bytes that matter within a string: one look-up a byte, a third faster than four comparisons."""
 _STOPS[[_NEWLINE, _DOUBLE, _SINGLE, COLON, BACKSLASH]] = True
 
 _MASK: Final = (1 << 62) - 1
 _MIX: Final = 0x1E3779B97F4A7C15  # an odd number that spreads bits, below 2^63
+
+
+@kernel
+def _read_escape(text: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
+    """The code point that the escape at ``at`` stands for, and how many bytes it takes.
+
+    -1 for a code point: it stands for nothing (a joined line), or, with one byte, is no escape.
+    """
+    after = int(text[at + 1])
+    if _MEANING[after] != 0:
+        return int(_MEANING[after]), 2
+    if after == _NEWLINE:
+        return -1, 2
+    point = -1
+    length = 1
+    if _ZERO <= after <= _SEVEN:
+        point = 0
+        while length < 4 and at + length < end and _ZERO <= text[at + length] <= _SEVEN:
+            point = point * 8 + int(text[at + length]) - _ZERO
+            length += 1
+    elif after == _SMALL_X:
+        point = hexadecimal(text, at + 2, end, 2)
+        length = 4
+    elif after == _BIG_U:
+        point = hexadecimal(text, at + 2, end, 8)
+        length = 10
+    elif after == _SMALL_U:
+        point = hexadecimal(text, at + 2, end, 4)
+        length = 6
+        if _HIGH <= point < _LOW and at + 7 < end and text[at + 6] == BACKSLASH and text[at + 7] == _SMALL_U:
+            low = hexadecimal(text, at + 8, end, 4)
+            if _LOW <= low < _AFTER_LOW:
+                point = 0x10000 + ((point - _HIGH) << 10) + low - _LOW
+                length = 12
+    return (point, length) if 0 <= point <= _LAST_POINT else (-1, 1)
+
+
+@kernel
+def undo_escapes(text: NDArray[np.uint8], begin: int, end: int, to: int) -> tuple[int, int]:
+    """Write the string text[begin:end] at ``to`` without its escapes.
+
+    No escape is shorter than what it stands for, so it takes ``end - begin`` bytes at most.
+
+    Returns
+    -------
+    (end, colon)
+        Where it ends there, and its first colon (-1: none).
+    """
+    colon = -1
+    at = begin
+    while at < end:
+        byte = int(text[at])
+        length = 1
+        if byte == BACKSLASH and at + 1 < end:
+            point, length = _read_escape(text, at, end)
+            if point < 0 and length > 1:
+                at += length
+                continue
+            if point >= 0x80:
+                to = put_point(text, to, point)
+                at += length
+                continue
+            if point >= 0:
+                byte = point
+        if byte == COLON and colon < 0:
+            colon = to
+        text[to] = byte
+        to += 1
+        at += length
+    return to, colon
 
 
 @kernel

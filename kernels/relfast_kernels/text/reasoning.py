@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.text.characters import skip_white, white_length
 from relfast_kernels.text.find import copy, find_byte, find_either
 from relfast_kernels.text.marks import (
     BARE_ANALYSIS,
@@ -25,7 +26,6 @@ from relfast_kernels.text.marks import (
     TURN_ENDS,
     names_of,
 )
-from relfast_kernels.text.words import skip_white, white_length
 
 
 def _bytes(name: str) -> Any:

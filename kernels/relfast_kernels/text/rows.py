@@ -57,7 +57,7 @@ class Templates(NamedTuple):
 
 
 @kernel
-def _slot_of(templates: Any, key: int) -> int:
+def _slot_of(templates: Any, key: int) -> Any:
     """Where the number of a key's template stands, or would stand."""
     mask = len(templates.slots) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
