@@ -21,7 +21,7 @@ import psutil
 import pytest
 from live_server import ROOT, Live, ask_on, live_server
 from patience import PATIENCE, until
-from reward_cases import HANG, HOSTILE_TEXTS, MIXED, distinct_c2
+from reward_cases import HANG, MIXED, distinct_c2
 
 import relfast
 
@@ -59,21 +59,6 @@ def test_the_policy_can_be_asked_for(live: Live) -> None:
         _, answer = live.ask("/score", {"records": [record], "policy": policy})
         rewards[policy] = answer["rows"][0]["reward"]
     assert rewards == {"strict": 0.0, "reference": 1.0, None: 0.0}
-
-
-def test_openrlhf_asks_with_lists(live: Live) -> None:
-    status, answer = live.ask(
-        "/get_reward",
-        {
-            "query": [f"q {response}</s>" for _, _, response, _ in MIXED],
-            "prompts": ["q "] * len(MIXED),
-            "labels": [json.dumps({"task": task, "answer": answer}) for task, answer, _, _ in MIXED],
-        },
-    )
-    assert status == 200
-    assert answer["rewards"] == [None if r is None else pytest.approx(r) for _, _, _, r in MIXED]
-    assert len(answer["scores"]) == len(MIXED)
-    assert 0 < answer["extra_logs"]["unscored"] < 1
 
 
 @pytest.mark.parametrize(
@@ -115,18 +100,6 @@ def test_a_body_without_a_length_is_limited_too(live: Live) -> None:
 def test_lengths_that_differ_are_refused(live: Live) -> None:
     status, answer = live.ask("/get_reward", {"query": ["a", "b"], "labels": ["x"]})
     assert (status, answer["detail"]) == (422, "labels has 1 items, query has 2")
-
-
-def test_hostile_responses_are_rows(live: Live) -> None:
-    records = [
-        {"task": task, "answer": answer, "response": text}
-        for task, answer in (("REL-C3", {"missing_smiles": ["CCO"]}), ("REL-A1", {"target": 1}))
-        for text in HOSTILE_TEXTS
-        if len(text) < 50_000
-    ]
-    status, answer = live.ask("/score", {"records": records})
-    assert status == 200
-    assert len(answer["rows"]) == len(records)
 
 
 def test_health_docs_and_metrics(live: Live) -> None:
@@ -287,11 +260,10 @@ def test_a_stop_waits_for_what_is_being_scored() -> None:
     assert [row["status"] for row in answer["rows"]] == ["timeout"] * 3
 
 
-def test_the_docs_page_needs_nothing_from_elsewhere() -> None:
+def test_the_docs_page_needs_nothing_from_elsewhere(live: Live) -> None:
     """A machine that serves rewards has no way to a CDN: every link and source is on the page or the server."""
-    with live_server("--workers", "1") as server:
-        status, page = server.ask("/docs")
-        _, described = server.ask("/openapi.json")
+    status, page = live.ask("/docs")
+    _, described = live.ask("/openapi.json")
     assert status == 200
     links = set(re.findall(r"""(?:src|href|url|@import)\s*[=(]?\s*["']([^"']+)""", page))
     assert links
