@@ -267,7 +267,7 @@ LEGAL: Final = -1
 """In place of a violation."""
 
 REACHED_SHARE: Final = 0.5
-"""What a plan that rescues nobody can be worth at most, where the shortest one is worth 1."""
+"""What a plan without the rescue can be worth at most, where the shortest one is worth 1."""
 
 UNSOLVABLE: Final = 0
 """In place of a shortest plan's length: no plan rescues."""

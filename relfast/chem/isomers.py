@@ -196,8 +196,8 @@ def isomers(formula: str, keep: RingFilter = "all", progress: Progress | None = 
     return _universe(hill(formula), keep, progress)
 
 
-# The cache. A file is believed only if nobody else can have written it and its digest fits its own text, the
-# formula and the RDKit that wrote the SMILES; anything else is enumerated anew. Nothing that happens here
+# The cache. A file is believed only if no other user can have written it and its digest fits its own text,
+# the formula and the RDKit that wrote the SMILES; anything else is enumerated anew. Nothing that happens here
 # can fail an enumeration.
 
 

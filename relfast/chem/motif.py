@@ -69,17 +69,13 @@ def largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int)
     charge others lack). Molecules must have no stereo.
     """
     with uninterrupted():
-        return _largest_motif(molecules, min_atoms, max_steps)
-
-
-def _largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motif | None:
-    found = largest_motifs(molecules, min_atoms, max_steps)
-    if not found.masks:
-        return None
-    smiles, cut, is_everywhere = _cut_once(found)
-    if cut is None or not (is_everywhere or all(contains(one, cut) for one in molecules)):
-        return None
-    return Motif(smiles, cut.heavy_atoms, cut.n_bonds)
+        found = largest_motifs(molecules, min_atoms, max_steps)
+        if not found.masks:
+            return None
+        smiles, cut, is_everywhere = _cut_once(found)
+        if cut is None or not (is_everywhere or all(contains(one, cut) for one in molecules)):
+            return None
+        return Motif(smiles, cut.heavy_atoms, cut.n_bonds)
 
 
 @lru_cache(maxsize=CACHED_CUTS)
@@ -265,12 +261,6 @@ def packed(molecule: Molecule) -> Packed | None:
 
 @lru_cache(maxsize=CACHED_ROWS)
 def _packed(molecule: Molecule) -> Packed | None:
-    row = row_of(molecule)
-    return None if row is None else Packed(row, 0)
-
-
-def row_of(molecule: Molecule) -> Rows | None:
-    """A molecule's row, as `relfast_kernels.motif.layouts` has it; None where `packed` is None."""
     mol, n = molecule.mol, molecule.n_atoms
     if not 0 < n <= MAX_ATOMS or not molecule.definite:
         return None
@@ -296,7 +286,7 @@ def row_of(molecule: Molecule) -> Rows | None:
             twin = _CHARGES * atom.GetFormalCharge() + min(atom.GetTotalNumHs(), _HYDROGENS)
         row += 2 * atom.GetAtomicNum() + ring, twin, len(bonds), *sorted(bonds)
         row += [0] * (MAX_DEGREE - len(bonds))
-    return np.array(row, np.int32)
+    return Packed(np.array(row, np.int32), 0)
 
 
 @lru_cache(maxsize=CACHED_ROWS)

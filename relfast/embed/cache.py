@@ -1,7 +1,7 @@
 """Vectors by text: in memory, and on disk where asked for. A cache never breaks a run or changes a vector.
 
 ``RELFAST_EMBED_CACHE`` turns the disk cache on: ``1`` puts it into the user's cache directory, any other
-value is the directory it is kept in, which nobody else may be able to write to. One SQLite file per model,
+value is the directory it is kept in, which no other user may be able to write to. One SQLite file per model,
 runtime and kind of processor, since all three decide a vector's last bits; several processes may use it at
 once.
 """

@@ -118,7 +118,7 @@ def known_models() -> list[Model]:
 
 
 def kept_directory(name: str) -> Path | None:
-    """The directory of a model that is kept here and that nobody else could have put there."""
+    """The directory of a model that is kept here and that no other user could have put there."""
     cache = models_cache() / name
     try:
         cache.check_all()

@@ -13,7 +13,7 @@ from relfast.embed.models import Model
 from relfast.errors import InputError, UsageError
 
 _SILENT: Final = 3
-"""Log level error: warnings about unused initialisers of foreign graphs are of no use to anybody here."""
+"""Log level error: warnings about unused initialisers of foreign graphs are of no use here."""
 
 
 def usable_threads() -> int:

@@ -69,7 +69,7 @@ def plan(n: int, yes_fraction: float, sizes: Sequence[int]) -> Iterator[Slot]:
 
 
 class UnconfirmedGoldError(RelfastError):
-    """A generated record whose gold our own scorer does not accept: a bug, and no record for anybody."""
+    """A generated record whose gold our own scorer does not accept: a bug, and not handed out."""
 
 
 def record_of(

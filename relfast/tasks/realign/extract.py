@@ -179,7 +179,7 @@ NOTHING: Final = Solution([], None)
 
 MAX_STRICT_STEPS: Final = 400
 """Most steps of a response under ``strict``: the longest of 2,624 real solutions has 86, the longest
-reference 28, and 2,000 lines of eight responses took 16 s of everybody's training before their time was
+reference 28, and 2,000 lines of eight responses took 16 s of the training step before their time was
 up."""
 
 MAX_STRICT_CHARS: Final = 50_000

@@ -95,19 +95,5 @@ def _write(data: bytes, item: Sequence[int]) -> str:
 
 def as_plan(actions: Any) -> list[Action | None] | None:
     """A plan given as text or as a list of actions (None for items that are none); None if it is neither."""
-    if isinstance(actions, str):
-        data, _, items = machine().plans(encode(actions), 1)
-        return [_read(data, item) for item in items] or None
-    if not isinstance(actions, Sequence):
-        return None
-    return [as_action(item) for item in actions]
-
-
-def _read(data: bytes, item: Sequence[int]) -> Action | None:
-    """`as_action` of what `_write` makes of an item."""
-    kind, _, begin, end, _ = item
-    text = data[begin:end].decode("utf-8", "surrogatepass")
-    if kind == BAD:
-        return as_action(text)
-    parameter = text.strip()
-    return Action(ACTIONS[kind], parameter) if parameter else None
+    items = parse_actions(actions) if isinstance(actions, str) else actions
+    return [as_action(item) for item in items] if isinstance(items, Sequence) else None
