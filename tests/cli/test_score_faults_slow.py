@@ -165,7 +165,7 @@ def test_memory_is_flat(codec: str, tmp_path: Path) -> None:
             native.build(unit)
     records = [json.dumps(record).encode() + b"\n" for record in honest(1000, padding=2000)]
     text = b"".join(records)
-    sizes = (40, 400) if codec == "plain" else (20, 200)
+    sizes = (20, 200)
     peaks = []
     for size in sizes:
         dump = tmp_path / f"{size}.jsonl{'.gz' if codec == 'gz' else ''}"

@@ -10,7 +10,6 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from missing_kernels import without
 
 from relfast.records import Outcome, Record
 from relfast.seqbench import generate
@@ -110,12 +109,3 @@ def test_scoring_loads_no_numba() -> None:
         if done.returncode != 7:
             break
     assert done.stdout == "False\n", done.stderr
-
-
-def test_plain_python_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no machine code is there, nothing waits for it."""
-    before = score(RESPONSES)
-    without(monkeypatch, "maze")
-    monkeypatch.setattr(house._THREADS, "machine", None)
-    PROBLEMS._entries.clear()
-    assert score(RESPONSES) == before
