@@ -20,7 +20,7 @@ from typing import Any, Final
 from relfast.distributed.part_scoring import NOTES, Done, Failed, file_of, note_of
 from relfast.distributed.parts import Input, Part
 from relfast.distributed.storage import Folder, is_url
-from relfast.engine.io.fingerprint import compare_runs
+from relfast.engine.io.commit_log import compare_runs
 from relfast.errors import OutputError, OutputExistsError, RelfastError, ResumeMismatchError
 from relfast.json_text import Undecodable, decode_object, encode_indented
 

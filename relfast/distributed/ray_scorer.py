@@ -77,7 +77,9 @@ class RayScorer:
         if taken := sorted(set(names) & set(_names(batch))):
             raise UsageError(f"the batch has a column {taken[0]!r} already: choose a prefix")
         if self._scorer is None:
-            self._scorer = self._made()
+            granted = _granted()
+            workers = granted if self._workers is None else self._workers
+            self._scorer = Scorer(workers=workers, **self._options)
         scores: list[Score | None] = [None] * len(rows)
         several: set[int] = set()
         for score in self._scorer.score(rows):
@@ -87,13 +89,6 @@ class RayScorer:
         if several:
             raise UsageError(f"row {min(several)} has several samples: a row of a batch has one response")
         return _with(batch, dict(zip(names, _columns(scores), strict=True)))
-
-    def _made(self) -> Scorer:
-        workers = self._workers
-        granted = _granted()
-        if workers is None:
-            workers = granted
-        return Scorer(workers=workers, **self._options)
 
     def close(self) -> None:
         """End the workers."""
@@ -139,10 +134,8 @@ def _record(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A cell as JSON would have it: no numpy in it, and null where a table has nothing."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
-    elif isinstance(value, np.generic):
-        value = value.item()
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

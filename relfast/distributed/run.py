@@ -19,7 +19,7 @@ from relfast.distributed.worker import Assignment, Executor, InProcess, Method, 
 from relfast.engine.file_run.files import LARGE_BYTES
 from relfast.engine.file_run.run import Progress, filter_note
 from relfast.engine.file_run.telling import Tell, tell_nobody
-from relfast.engine.io.fingerprint import fingerprint
+from relfast.engine.io.commit_log import fingerprint
 from relfast.engine.io.parquet import require_parquet
 from relfast.engine.io.sources import STDIN, find_sources
 from relfast.engine.job import Job
@@ -62,12 +62,8 @@ def score_on_ray(
     *,
     address: str | None = None,
     workers: int | None = None,
-    limit: int | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    part_bytes: int = PART_BYTES,
-    progress: Callable[[Progress], None] | None = None,
     tell: Tell = tell_nobody,
+    **more: Any,
 ) -> Summary:
     """Score files on a Ray cluster.
 
@@ -82,10 +78,8 @@ def score_on_ray(
         See `Cluster`.
     workers
         Worker processes, and CPUs, of each actor.
-    limit
-        Only the first lines, so many.
-    part_bytes
-        Input of a part, about.
+    **more
+        As `score_parts`.
 
     Raises
     ------
@@ -103,18 +97,7 @@ def score_on_ray(
             cluster[0].assign(told(cluster[0].actor_cpus() if n_workers is None else n_workers))
             return cluster[0]
 
-        summary = score_parts(
-            inputs,
-            output,
-            job,
-            executor,
-            limit=limit,
-            resume=resume,
-            overwrite=overwrite,
-            part_bytes=part_bytes,
-            progress=progress,
-            tell=tell,
-        )
+        summary = score_parts(inputs, output, job, executor, tell=tell, **more)
         if cluster:
             tell(f"actors replaced: {cluster[0].replaced}")
         return summary
@@ -148,7 +131,8 @@ def score_parts(
     progress: Callable[[Progress], None] | None = None,
     tell: Tell = tell_nobody,
 ) -> Summary:
-    """See `score_on_ray`; ``executor`` makes what runs the tasks, once it is known that there are any."""
+    """See `score_on_ray`; ``executor`` makes what runs the tasks, once it is known that there are any.
+    ``limit``: only the first lines, so many; ``part_bytes``: input of a part, about."""
     if resume and overwrite:
         raise UsageError("--resume and --overwrite exclude each other")
     if STDIN in inputs or output == STDIN:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from relfast import __version__
-from relfast.engine.io.commit_log import JOURNAL_SUFFIX, CommitLog
-from relfast.engine.io.fingerprint import PATHS
+from relfast.engine.io.commit_log import JOURNAL_SUFFIX, PATHS, CommitLog
 from relfast.engine.job import Job, make_job
 from relfast.engine.signature import packages_of, signature, version
 from relfast.errors import RelfastError

@@ -16,7 +16,6 @@ without a score raises `UnscoredError`, unless ``on_error`` is a number.
 from __future__ import annotations
 
 import importlib
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple, Unpack
@@ -83,16 +82,6 @@ class _Environment(Adapter):
         UnscoredError
             A response has no score, and ``on_error`` has no number for it.
         """
-        if len(message_log_batch) == len(metadata) == 1:
-            score = self.score_gold(*_read(message_log_batch[0], metadata[0]))
-            rewards: Any = [self.number(score) if score.reward is None else score.reward]
-            ended: Any = [1.0]
-            if "torch" in sys.modules:
-                rewards, ended = tensor(rewards), tensor(ended)
-            answers = [score.pred] if return_extracted_answer else None
-            said = _REMARKS.get(score.correct) or _remark(score)
-            observations = [{"role": "environment", "content": said}]
-            return _returned()((observations, [*metadata], [None], rewards, ended, answers))
         rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
         scores = self.score_golds(*(list(column) for column in zip(*rows, strict=True))) if rows else []
         return _returned()(

@@ -74,6 +74,7 @@ class RewardFunc(Adapter):
         """
         n = len(queries)
         if n == 1 and (prompts is None or len(prompts) == 1) and (labels is None or len(labels) == 1):
+            # as OpenRLHF calls it: the way of batches takes 1.25 to 1.3 times as long
             row = sample_of(
                 queries[0], None if prompts is None else prompts[0], None if labels is None else labels[0]
             )

@@ -147,14 +147,11 @@ class Adapter:
         for at, score in enumerate(scores):
             if score.reward is None:
                 self._tell_unscored(score, gold[at], at)
+            question = None if questions is None else questions[at]
+            if type(question) is not str or not question:
+                self._needs.look(score.task, gold[at], question)
         if not self._formless.is_settled:
             self._formless.count(scores)
-        if questions is None or set(map(type, questions)) != {str} or not all(questions):
-            look = self._needs.look
-            for at, score in enumerate(scores):
-                question = None if questions is None else questions[at]
-                if type(question) is not str or not question:
-                    look(score.task, gold[at], question)
         return scores
 
     def score_here(self, task: Any, gold: Any, response: Any, question: Any) -> Score | None:

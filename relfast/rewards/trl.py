@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Unpack
 
 from relfast.errors import UsageError
 from relfast.keywords import AdapterKeywords, OnError
-from relfast.rewards.shared import Adapter, gold_of, question_of, reason_of, response_of, tallies
+from relfast.rewards.shared import Adapter, question_of, reason_of, response_of, tallies
 
 __all__ = ["Reward", "make_reward", "reward"]
 
@@ -84,8 +84,7 @@ class Reward(Adapter):
         tasks, answers = columns.get(task_column), columns.get(answer_column)
         questions = columns.get(question_column)
         if questions is None and prompts is not None:
-            is_one = type(prompts) is list and len(prompts) == 1
-            questions = [question_of(prompts[0])] if is_one else [*map(question_of, prompts)]
+            questions = [*map(question_of, prompts)]
         if tasks is None:
             tasks = [None] * n
         if not n:
@@ -96,14 +95,7 @@ class Reward(Adapter):
                 f" {', '.join(map(repr, columns)) or 'none'}: rename it, or say"
                 " reward_funcs=make_reward(answer_column=...)"
             )
-        if n == len(tasks) == len(answers) == 1 and (questions is None or len(questions) == 1):
-            question = None if questions is None else questions[0]
-            score = self.score_gold(tasks[0], gold_of(answers[0]), response_of(completions[0]), question)
-            if log_metric is None and log_extra is None:
-                return [self.value(score) if score.reward is None else score.reward]
-            scores = [score]
-        else:
-            scores = self.score_all(tasks, answers, [*map(response_of, completions)], questions)
+        scores = self.score_all(tasks, answers, [*map(response_of, completions)], questions)
         if self._log and log_metric is not None:
             for metric, value in tallies(scores).items():
                 log_metric(f"{self.__name__}/{metric}", value)

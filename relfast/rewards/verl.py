@@ -181,7 +181,7 @@ def compute_score(
     solution_str: object = None,
     ground_truth: object = None,
     extra_info: object = None,
-    **kwargs: object,
+    **kwargs: Any,
 ) -> Any:
     """The reward of one sample, as verl's reward managers call it; with plural names, of a batch.
 
@@ -195,7 +195,7 @@ def compute_score(
     """
     if not kwargs:
         return _default(data_source, solution_str, ground_truth, extra_info)
-    return _with(kwargs)(data_source, solution_str, ground_truth, extra_info, **_others(kwargs))
+    return _with(kwargs)(data_source, solution_str, ground_truth, extra_info, **kwargs)
 
 
 def compute_score_batched(
@@ -207,11 +207,6 @@ def compute_score_batched(
 ) -> list[Any]:
     """The rewards of a batch, in order, as verl's batch managers call it. Options as `compute_score`."""
     return _with(kwargs).batch(data_sources, solution_strs, ground_truths, extra_infos)
-
-
-def _others(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """What is no option: batches in the plural, and what managers add."""
-    return {name: value for name, value in kwargs.items() if name not in _OPTIONS} if kwargs else {}
 
 
 make_compute_score = make_reward = ComputeScore

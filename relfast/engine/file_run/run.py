@@ -14,9 +14,8 @@ from relfast.engine.file_run.block_work import score_on_pool
 from relfast.engine.file_run.first_causes import FirstCauses
 from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.commit_log import Commit
+from relfast.engine.io.commit_log import Commit, fingerprint
 from relfast.engine.io.filters import Filters
-from relfast.engine.io.fingerprint import fingerprint
 from relfast.engine.io.line_counts import place
 from relfast.engine.io.reader import blocks
 from relfast.engine.io.sources import STDIN, Source

@@ -7,14 +7,22 @@ last line when the run is finished. An entry is written after the rows it speaks
 from __future__ import annotations
 
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
+from zlib import crc32
 
 import orjson
 
+from relfast import __version__
 from relfast.engine.io.blocks import Position
+from relfast.engine.io.sources import Source, find_sources
+from relfast.engine.job import Job
+from relfast.engine.signature import packages_of, version
+from relfast.errors import InputError
 from relfast.plain import Plain
+from relfast.tasks import TASKS
 
 JOURNAL_VERSION: Final = 2
 JOURNAL_SUFFIX: Final = ".journal"
@@ -137,3 +145,95 @@ def _run_of(header: bytes) -> dict[str, Any] | None:
     if entry["relfast_journal"] != JOURNAL_VERSION:
         return {"journal format": entry["relfast_journal"]}
     return run if isinstance(run, dict) else None
+
+
+# what decides the bytes of an output: compared before a run is resumed
+
+WHOLE_BYTES: Final = 16 * 2**20
+_SAMPLES: Final = 64
+_SAMPLE_BYTES: Final = 1 << 14
+"""A file of up to 16 MB is known by all of its bytes (5 ms), a larger one by its size, 64 pieces of 16 kB
+spread evenly and including both ends (1 ms), and by where its lines end: a resumed run counts them again.
+Streams are checked as they come (`relfast.engine.io.blocks.Block.checksum`)."""
+
+
+PATHS: Final = "paths"
+"""Key of what is only there to be shown: a file may have been moved since."""
+
+
+def fingerprint(job: Job, sources: Sequence[Source], **more: Any) -> dict[str, Any]:
+    """All that decides the bytes of the output.
+
+    Raises
+    ------
+    InputError
+        A gold file cannot be read.
+    """
+    gold = [source for path in job.data for source in find_sources([path])]
+    return {
+        "relfast version": __version__,
+        "scorer revision": {name: task.revision for name, task in TASKS.items()},
+        **{f"{package} version": version(package) for package in packages_of(TASKS.values())},
+        "option": job.decides(),
+        "gold": [_digest(source.path, whole=True) for source in gold],
+        "number of inputs": len(sources),
+        "input": {str(number): _content(source) for number, source in enumerate(sources)},
+        PATHS: {
+            f"{what} {number}": source.path
+            for what, files in (("input", sources), ("gold", gold))
+            for number, source in enumerate(files)
+        },
+        **more,
+    }
+
+
+def _content(source: Source) -> dict[str, Any]:
+    if not source.regular:
+        return {"path": source.path}
+    return {"size": Path(source.path).stat().st_size, "content": _digest(source.path)}
+
+
+def _digest(path: str, *, whole: bool = False) -> str:
+    total = 0
+    try:
+        with open(path, "rb") as file:
+            size = file.seek(0, 2)
+            if whole or size <= WHOLE_BYTES:
+                file.seek(0)
+                while piece := file.read(1 << 20):
+                    total = crc32(piece, total)
+            else:
+                step = (size - _SAMPLE_BYTES) // (_SAMPLES - 1)
+                for at in range(0, size - _SAMPLE_BYTES + 1, step):
+                    file.seek(at)
+                    total = crc32(file.read(_SAMPLE_BYTES), total)
+    except OSError as error:
+        raise InputError(error.strerror or str(error), file=path) from error
+    return f"{total:08x}"
+
+
+def compare_runs(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    """The first difference between two fingerprints in words, or None."""
+    flat_before, flat_now = dict(_flatten(before)), dict(_flatten(now))
+    for name in {**flat_before, **flat_now}:
+        old, new = flat_before.get(name), flat_now.get(name)
+        if old != new and not name.startswith(PATHS):
+            for shown, path in now.get(PATHS, {}).items():
+                if name.startswith(f"{shown} "):
+                    name = f"{name.removeprefix(shown).lstrip()} of {path}"
+            return f"{name} was {_show(old)} and is {_show(new)}"
+    return None
+
+
+def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _flatten(item, f"{prefix} {key}" if prefix else str(key))
+    else:
+        # through JSON, as the journal's side went: tuples become lists
+        yield prefix, orjson.loads(orjson.dumps(value))
+
+
+def _show(value: Any) -> str:
+    text = "not set" if value is None else str(value)
+    return text if len(text) <= 80 else text[:77] + "…"

@@ -19,8 +19,14 @@ from typing import IO, Any, Final
 from zlib import crc32
 
 from relfast.engine.io.blocks import Position
-from relfast.engine.io.commit_log import JOURNAL_SUFFIX, Commit, CommitLog, finished_line, header_line
-from relfast.engine.io.fingerprint import compare_runs
+from relfast.engine.io.commit_log import (
+    JOURNAL_SUFFIX,
+    Commit,
+    CommitLog,
+    compare_runs,
+    finished_line,
+    header_line,
+)
 from relfast.engine.io.parquet import TABLES
 from relfast.engine.io.sources import iterate_lines
 from relfast.errors import (

@@ -26,7 +26,7 @@ import relfast
 from relfast.engine.job import Job
 from relfast.engine.online.pending import PendingScore
 from relfast.engine.pool import protocol as wire
-from relfast.engine.pool.launch import start
+from relfast.engine.pool.forkserver import start
 from relfast.errors import UsageError
 
 POOL_VARIABLE: Final = "RELFAST_POOL"
