@@ -52,12 +52,16 @@ class JudgedTexts:
     ----------
     open_judge
         Gives an empty judge. The first one is ``judge``.
+    most
+        Characters of the longest response that is judged.
     """
 
-    def __init__(self, task: Task, judge: TextJudge, open_judge: Callable[[], TextJudge | None]) -> None:
+    def __init__(
+        self, task: Task, judge: TextJudge, open_judge: Callable[[], TextJudge | None], most: int
+    ) -> None:
         self._name, self._can_hang = task.name, task.can_hang
         self._judge, self._open = judge, open_judge
-        self._most = MAX_MOLECULES if task.can_hang else MAX_CHARS
+        self._most = most
 
     def kept(self, answer: object, response: str, question: object) -> Score | None:
         """The row of one response, which may be that of others too: nothing in it may be changed. None where
@@ -168,6 +172,8 @@ class Judges:
         Makes the row of a task's outcome, without a place.
     known
         Called for each text whose answer was judged before.
+    most_of_molecules
+        Characters of the longest response about molecules that is judged.
     """
 
     def __init__(
@@ -176,8 +182,10 @@ class Judges:
         row_of: Callable[[Task, Outcome], Score],
         *,
         known: Callable[[], object] = lambda: None,
+        most_of_molecules: int = MAX_MOLECULES,
     ) -> None:
         self._options, self._row_of, self._known = options, row_of, known
+        self._most_of_molecules = most_of_molecules
         self.found: dict[str, JudgedTexts] = {}
 
     def of(self, name: str) -> JudgedTexts | None:
@@ -191,7 +199,8 @@ class Judges:
         if judge is None:
             return None
         # of several threads that come here at once the first one's counts
-        return self.found.setdefault(name, JudgedTexts(task, judge, open_judge))
+        most = self._most_of_molecules if task.can_hang else MAX_CHARS
+        return self.found.setdefault(name, JudgedTexts(task, judge, open_judge, most))
 
 
 _told_of: Final[set[str]] = set()

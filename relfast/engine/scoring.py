@@ -26,7 +26,7 @@ from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import Task
 
 if TYPE_CHECKING:
-    from relfast.engine.judged_texts import Judges
+    from relfast.engine.judged_texts import JudgedTexts, Judges
     from relfast.tasks.modules import EmbeddingTaskScorer
 
 EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.embeds)
@@ -79,7 +79,7 @@ class Scoring:
         self.options = job.options.within(job.timeout)
         self._ready: set[str] = set()
         self.judges: Judges | None = None
-        """Asked before the scorers of tasks that cannot hang, where somebody has opened them."""
+        """Asked before the scorers of tasks, where somebody has opened them."""
         self.n_left = 0
         """Responses that a judge has left to its task's scorer."""
         self.detours = Detours()
@@ -228,36 +228,35 @@ class Scoring:
         )
 
     def _fast_first(self, task: Task, records: Sequence[Record]) -> list[Score]:
-        """Those that the task's fast path can judge at once, the others one by one or, where none can hang,
+        """Those that the task's judge can score at once, the others one by one or, where none can hang,
         together."""
         slow = self._singly if task.can_hang else self._together
-        judge = None if self.judges is None or task.can_hang else self.judges.of(task.name)
-        if judge is not None:
-            with self._guarding(None):
-                scores = judge.rows(records)
-            left = [record for record, score in zip(records, scores, strict=True) if score is None]
-            self.n_left += len(left)
-            others = iter(slow(task, left) if left else ())
-            return [next(others) if score is None else score for score in scores]
-        if task.fast_path is None:
+        judge = self._judge_of(task)
+        if judge is None:
             return slow(task, records)
-        self._load(task, lambda: task.score_fast, part=" fast")
-        score_fast = task.score_fast
-        assert score_fast is not None
-        try:
-            with self._guarding(None):
-                batch = [(record, task.scorer.extract(record, self.options)) for record in records]
-                outcomes = score_fast(batch, self.options)
-        except Exception as error:
-            self.detours.add(f"a batch on the fast path of {task.name}", error)
-            return slow(task, records)
-        both = list(zip(records, outcomes, strict=True))
-        left = [record for record, outcome in both if outcome is None]
+        with self._guarding(None):
+            scores = judge.rows(records)
+        left = [record for record, score in zip(records, scores, strict=True) if score is None]
+        self.n_left += len(left)
         others = iter(slow(task, left) if left else ())
-        return [
-            next(others) if outcome is None else self.score_of(task, record, outcome)
-            for record, outcome in both
-        ]
+        return [next(others) if score is None else score for score in scores]
+
+    def _judge_of(self, task: Task) -> JudgedTexts | None:
+        """The judge of a task's texts. One of molecules is opened here, since RDKit takes half a second to
+        load; one of texts, which takes as long as a hundred kB do without it, and has not all details, only
+        where judges have been opened."""
+        if not task.can_hang and (self.judges is None or self.job.details):
+            return None
+        self._load(task, lambda: self.open_judges().of(task.name), part=" judge")
+        return self.open_judges().of(task.name)
+
+    def open_judges(self) -> Judges:
+        """The judges, opened if they were not."""
+        if self.judges is None:
+            from relfast.engine.judged_texts import MAX_CHARS, Judges
+
+            self.judges = Judges(self.options, self.row_of, most_of_molecules=MAX_CHARS)
+        return self.judges
 
     def _singly(self, task: Task, records: Sequence[Record]) -> list[Score]:
         scores = []

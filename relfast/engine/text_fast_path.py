@@ -58,7 +58,6 @@ from relfast_kernels.layouts import (
 )
 
 from relfast.engine.block_rows import JUDGED, Between, JudgedBlock, LineJudge, SlowLines
-from relfast.engine.judged_texts import Judges
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment
@@ -217,8 +216,7 @@ class TextFastPath:
         self._known = KnownGold(scoring)
         self._work = WorkSpace()
         self._state = numbers(STATE_SIZE)
-        if not job.details:  # a judge's rows have no texts
-            scoring.judges = Judges(scoring.options, scoring.row_of)
+        scoring.open_judges()
         self._judge = LineJudge(scoring, self._known)
         self._lines = numbers(0)
         self._context = numbers(CONTEXT_SIZE)

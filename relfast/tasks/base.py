@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from relfast.tasks.display import Display
     from relfast.tasks.modules import (
         BlindStrategy,
-        FastPath,
         Generator,
         TaskScorer,
         TextJudge,
@@ -76,8 +75,6 @@ class Task:
         records are scored in batches.
     embeds
         Scoring runs an embedding model, in steps that share the work of several records.
-    fast_path
-        Name of a function of ``module``, see there; None: there is none.
     text_kernel
         How the kernel that reads lines of JSON knows the task; None: it does not.
     in_blocks
@@ -126,7 +123,6 @@ class Task:
     gold: Gold
     can_hang: bool = False
     embeds: bool = False
-    fast_path: str | None = None
     text_kernel: TextKernel | None = None
     in_blocks: str | None = None
     of_texts: str | None = None
@@ -175,11 +171,6 @@ class Task:
     def scorer(self) -> TaskScorer:
         """The module that scores, imported when it is first asked for."""
         return cast("TaskScorer", importlib.import_module(self.module))
-
-    @cached_property
-    def score_fast(self) -> FastPath | None:
-        """The fast path, or None."""
-        return None if self.fast_path is None else cast("FastPath", getattr(self.scorer, self.fast_path))
 
     @cached_property
     def _said(self) -> Callable[[Mapping[str, Any]], str | None] | None:

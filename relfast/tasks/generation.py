@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from functools import lru_cache
+from typing import Any, Final, NamedTuple, cast
 
 from relfast.errors import RelfastError, UsageError
-from relfast.records import POLICIES, Outcome, Record
+from relfast.records import POLICIES, Outcome, Record, Score
 from relfast.tasks.base import Task
+from relfast.tasks.modules import TextJudge
 from relfast.tasks.options import AllOptions
 
 _OPTIONS: Final = tuple(AllOptions(policy=policy) for policy in POLICIES)
@@ -107,12 +109,20 @@ def confirm(task: Task, record: dict[str, Any], response: str, strictly: str | N
     return record
 
 
+@lru_cache
+def _judge_of(task: Task, options: AllOptions) -> TextJudge | None:
+    return task.text_judge(options, lambda outcome: cast("Score", outcome), lambda: None)
+
+
 def _judged(task: Task, asked: Record, options: AllOptions) -> Outcome:
-    """What a reward's caller would be told: by the fast path, where that says anything."""
-    batch = [(asked, task.scorer.extract(asked, options))]
-    if task.score_fast is not None:
-        (quick,) = task.score_fast(batch, options)
+    """What a reward's caller would be told: by the kernels, where RDKit takes a hundred times as long."""
+    judge = _judge_of(task, options) if task.can_hang else None
+    if judge is not None:
+        gold = judge.gold(asked.answer, asked.question)
+        quick = judge.one(gold, asked.response) if gold >= 0 else None
+        if judge.is_full:
+            _judge_of.cache_clear()
         if quick is not None:
-            return quick
-    (outcome,) = task.scorer.score(batch, options)
+            return cast("Outcome", quick)
+    (outcome,) = task.scorer.score([(asked, task.scorer.extract(asked, options))], options)
     return outcome

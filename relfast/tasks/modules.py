@@ -51,9 +51,6 @@ class EmbeddingTaskScorer(TaskScorer, Protocol):
         """``score`` that charges ``deadlines``; None for a record whose time is up."""
 
 
-FastPath = Callable[[Batch, Options], list[Outcome | None]]
-
-
 class TextJudge(Protocol):
     """Scores texts of one task where they are asked for. It neither hangs nor crashes, and is safe to use
     from several threads. Rows that it gives may be those of many texts, and have no place.

@@ -9,7 +9,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -40,15 +40,27 @@ from relfast.chem.common_substructure import (
 )
 from relfast.chem.matching import best_constant, exact_common_substructure, shared_part
 from relfast.chem.molecule import Molecule, parse
-from relfast.records import Extracted, Outcome, Policy, Record
+from relfast.records import Extracted, Outcome, Policy, Score
+from relfast.tasks import TASKS
+from relfast.tasks.modules import TextJudge
 from relfast.tasks.rel_c import RelCOptions, motif
 
 
 def by_kernel(gold: str, response: str, options: RelCOptions) -> Outcome | None:
     """What a pair is worth, if kernels can say."""
-    record = Record(index=0, id=None, task="REL-C2", sample=0, answer={"smiles": gold}, response=response)
-    (outcome,) = motif.score_without_rdkit([(record, Extracted(response, found=True))], options)
-    return outcome
+    judge = judge_of(options)
+    if judge.is_full:
+        judge_of.cache_clear()
+        judge = judge_of(options)
+    number = judge.gold({"smiles": gold}, None)
+    return None if number < 0 else cast("Outcome | None", judge.one(number, f"<smiles>{response}</smiles>"))
+
+
+@cache
+def judge_of(options: RelCOptions) -> TextJudge:
+    judge = TASKS["REL-C2"].text_judge(options, lambda outcome: cast("Score", outcome), lambda: None)
+    assert judge is not None
+    return judge
 
 
 PAIRS = Path(__file__).parent.parent / "data" / "parity" / "mcs_pairs.jsonl.gz"

@@ -43,7 +43,6 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
                 each.set_score(each.unscored(*(BAD_GOLD if broken else verdict)))
 
         monkeypatch.setattr(IsolatedScoring, "submit", submit)
-        monkeypatch.setattr(IsolatedScoring, "_judged", lambda self, task, asked: [None] * len(asked))
         # scorers that adapters share keep the short way that they have found
         monkeypatch.setattr(JudgedTexts, "kept", lambda self, answer, response, question: None)
         monkeypatch.setattr(

@@ -17,7 +17,7 @@ import relfast
 from relfast.engine import judged_texts
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.pool import pool
-from relfast.tasks import TASKS
+from relfast.tasks.rel_c.judges import TagTexts
 
 TIMEOUT = 0.5
 
@@ -147,7 +147,7 @@ def test_workers_that_cannot_start_are_said_on_every_row(monkeypatch: pytest.Mon
 def test_a_kernel_that_fails_leaves_answers_to_workers(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    rows = distinct_c2(24)
+    rows: list[tuple[Any, str]] = [({"smiles": "CCCCO"}, text) for _, text in distinct_c2(24)]
     expected = relfast.score_batch("REL-C2", *_answers(rows), workers=0)
 
     def fails(*given: object) -> None:
@@ -155,14 +155,13 @@ def test_a_kernel_that_fails_leaves_answers_to_workers(
 
     with relfast.Scorer(workers=1) as scorer:
         monkeypatch.setattr(judged_texts, "_told_of", set())
-        monkeypatch.setitem(vars(TASKS["REL-C2"]), "score_fast", fails)
-        monkeypatch.setattr(judged_texts.Judges, "of", lambda self, name: None)
+        monkeypatch.setattr(TagTexts, "many", fails)
         forget(scorer)
         batch = scorer.score_batch("REL-C2", *_answers(rows))
         assert batch.to_dicts() == expected.to_dicts()
         assert scorer.stats()["workers"] == 1
     (told,) = caplog.messages
-    assert "the kernel that judges REL-C2 failed (ValueError: no room)" in told
+    assert "the kernel that reads REL-C2 failed (ValueError: no room)" in told
 
 
 def test_a_timeout_is_not_remembered(scorer: relfast.Scorer) -> None:
@@ -173,7 +172,7 @@ def test_a_timeout_is_not_remembered(scorer: relfast.Scorer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("when", "call"), [("_read", 20), ("begin_all", 1), ("_judged", 1), ("_settled", 20), ("submit", 0)]
+    ("when", "call"), [("_read", 20), ("begin_all", 1), ("_known", 20), ("_begin", 20), ("submit", 0)]
 )
 def test_an_interrupted_batch_leaves_nobody_waiting(
     when: str, call: int, monkeypatch: pytest.MonkeyPatch

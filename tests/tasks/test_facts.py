@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import json
 import re
 from collections.abc import Iterator
@@ -13,10 +12,7 @@ from typing import Any
 import pytest
 from corpora import ROOT
 
-from relfast.engine.job import Job
-from relfast.engine.scoring import Scoring
 from relfast.json_text import decode_object
-from relfast.records import Batch, Options, Outcome, Record
 from relfast.stats.prompts import FURTHER
 from relfast.stats.samples import TASK_NUMBERS
 from relfast.stats.summary import Tally, summarize
@@ -37,7 +33,6 @@ FACTS = {
     *(key for task in TASKS.values() for keys in task.gold.keys for key in keys),
     *EXACT_FIELDS,
     *(task.gold.domain for task in TASKS.values() if task.gold.domain is not None),
-    *(task.fast_path for task in TASKS.values() if task.fast_path is not None),
 }
 OTHER_MEANINGS = {
     "reason": ("engine", "formats"),  # every task's under strict
@@ -104,8 +99,6 @@ def test_a_name_would_be_found() -> None:
 def test_what_a_task_points_to_is_there() -> None:
     for task in TASKS.values():
         task.import_modules()
-        if task.fast_path is not None:
-            assert callable(task.score_fast)
         gold, kernel, breakdown = task.gold, task.text_kernel, task.breakdown
         functions = [
             gold.check,
@@ -184,20 +177,3 @@ def test_exact_fields_keep_their_digits(name: str) -> None:
         line = json.dumps({"answer": {name: value}}).encode()
         assert decode_object(line, EXACT_FIELDS)["answer"][name] == value
         assert decode_object(line)["answer"][name] != value
-
-
-def test_any_task_may_have_a_fast_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    met: list[str] = []
-
-    def short_ones(batch: Batch, options: Options) -> list[Outcome | None]:
-        met.extend(record.response for record, _ in batch)
-        return [Outcome(True) if record.response == "4" else None for record, _ in batch]
-
-    task = dataclasses.replace(TASKS["REL-A1"], fast_path="short_ones")
-    monkeypatch.setattr("relfast.tasks.rel_a.score.short_ones", short_ones, raising=False)
-    monkeypatch.setattr("relfast.engine.scoring.TASKS", {"REL-A1": task})
-    texts = ["Answer 3", "4", "Answer 4"]
-    records = [Record(n, None, "REL-A1", {"target": 3}, text) for n, text in enumerate(texts)]
-    scores = list(Scoring(Job()).entries(records))
-    assert met == texts
-    assert [(score.index, score.correct) for score in scores] == [(0, False), (1, True), (2, True)]

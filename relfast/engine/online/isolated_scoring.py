@@ -10,18 +10,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from relfast.cores import usable_cores
-from relfast.engine.judged_texts import MAX_MOLECULES, tell
 from relfast.engine.online.incoming import not_plain
 from relfast.engine.online.pending import Counts, Key, Keys, PendingScore, ScoreCache, for_record
 from relfast.engine.online.record_work import RecordPool
 from relfast.engine.online.shared_pool import SharedPool
 from relfast.engine.scoring import Scoring, failed
 from relfast.json_text import plain
-from relfast.records import Extracted, Record, Score
+from relfast.records import Record, Score
 from relfast.tasks.base import Task
-
-_Asked = tuple[Record, Extracted[Any], Key]
-"""A record as it is judged, plain text and JSON values; its answer; and its key among scores."""
 
 
 class IsolatedScoring:
@@ -97,37 +93,26 @@ class IsolatedScoring:
     def begin_all(
         self, task: Task, records: Sequence[Record], new: list[PendingScore]
     ) -> list[Score | PendingScore]:
-        """Of each record of one task, in order, the score of an equal answer, its pending score, or a new
-        one (also added to ``new``); a kernel gets those that it may know together."""
-        begun: list[Score | PendingScore | None] = [None] * len(records)
-        asked: dict[Key, tuple[int, _Asked]] = {}
-        again: list[tuple[int, _Asked]] = []
-        for at, record in enumerate(records):
-            read = self._read(task, record)
+        """Of each record of one task, in order, what a kernel says of it, the score of an equal answer, its
+        pending score, or a new one (also added to ``new``)."""
+        judges, details = self._scoring.judges, self._scoring.job.details
+        judge = None if judges is None or details else judges.of(task.name)
+        judged: Sequence[Score | None] = [None] * len(records) if judge is None else judge.rows(records)
+        begun: list[Score | PendingScore] = []
+        for record, score in zip(records, judged, strict=True):
+            read = self._read(task, record) if score is None else score
             if isinstance(read, Score):
-                begun[at] = read
-                continue
-            key = read[2]
-            if self._scoring.job.details:
+                begun.append(read)
+            elif details:
                 # gold and answer as texts would fill the memory
-                begun[at] = _new_pending(read[0], new)
-            elif (known := self._known(key, record)) is not None:
-                begun[at] = known
-            elif key in asked:
-                again.append((at, read))
+                begun.append(_new_pending(read[0], new))
             else:
-                asked[key] = at, read
-        if asked:
-            scores = self._judged(task, [read for _, read in asked.values()])
-            for (at, read), score in zip(asked.values(), scores, strict=True):
-                begun[at] = self._settled(read, records[at], score, new)
-        for at, read in again:
-            begun[at] = self._known(read[2], records[at]) or self._settled(
-                read, records[at], self._judged(task, [read])[0], new
-            )
-        return [each for each in begun if each is not None]
+                told, key = read
+                begun.append(self._known(key, record) or self._begin(told, key, new))
+        return begun
 
-    def _read(self, task: Task, record: Record) -> _Asked | Score:
+    def _read(self, task: Task, record: Record) -> tuple[Record, Key] | Score:
+        """A record as it is scored, plain text and JSON values, and its key among scores."""
         response = record.response
         if type(response) is not str and not isinstance(response, str):
             response = None
@@ -144,7 +129,7 @@ class IsolatedScoring:
         except Exception as error:
             return failed(record, error)
         # what a worker gets is plain text and JSON values: reading it cannot fail there
-        return Record(0, None, task.name, answer, response, question), extracted, key
+        return Record(0, None, task.name, answer, response, question), key
 
     def _known(self, key: Key, record: Record) -> Score | PendingScore | None:
         """The score of an equal answer, or its pending score."""
@@ -156,14 +141,8 @@ class IsolatedScoring:
             self._counts["shared"]()
         return known
 
-    def _settled(
-        self, asked: _Asked, record: Record, score: Score | None, new: list[PendingScore]
-    ) -> Score | PendingScore:
-        """What has been judged here, remembered; else a pending score."""
-        told, _, key = asked
-        if score is not None:
-            self._cache.remember(key, score)
-            return for_record(score, record)
+    def _begin(self, told: Record, key: Key, new: list[PendingScore]) -> PendingScore:
+        """The pending score of an answer; where another call has begun it meanwhile, that one's."""
         pending = _new_pending(told, new)
         first = self._cache.begin(key, pending)
         if first is not pending:
@@ -192,45 +171,6 @@ class IsolatedScoring:
             return failed(record, error)
         new.append(PendingScore(Record(0, None, record.task, answer, record.response, question, row=row)))
         return new[-1]
-
-    def _judged(self, task: Task, asked: Sequence[_Asked]) -> list[Score | None]:
-        """The scores of records that a kernel can judge, in microseconds and certain to end; else None."""
-        scores: list[Score | None] = [None] * len(asked)
-        if task.score_fast is None:
-            return scores
-        together: list[int] = []
-        n_chars = 0
-        for at, each in enumerate(asked):
-            response = each[0].response
-            if response is None or len(response) > MAX_MOLECULES:
-                continue
-            chars = len(response)
-            if n_chars + chars > MAX_MOLECULES:
-                self._judge_together(task, asked, together, scores)
-                together, n_chars = [], 0
-            together.append(at)
-            n_chars += chars
-        self._judge_together(task, asked, together, scores)
-        return scores
-
-    def _judge_together(
-        self, task: Task, asked: Sequence[_Asked], places: Sequence[int], scores: list[Score | None]
-    ) -> None:
-        judge = task.score_fast
-        assert judge is not None
-        try:
-            batch = [asked[at][:2] for at in places]
-            for at, outcome in zip(places, judge(batch, self._scoring.options), strict=True):
-                if outcome is not None:
-                    scores[at] = self._scoring.score_of(task, asked[at][0], outcome)
-        except Exception as error:
-            # one of them spoils it; alone, it is left to a worker, who says what is wrong with it
-            if len(places) == 1:
-                tell(f"the kernel that judges {task.name}", error)
-                return
-            for at in places:
-                scores[at] = None
-                self._judge_together(task, asked, [at], scores)
 
     def submit(self, pending: Sequence[PendingScore]) -> None:
         """Have workers score them; where none can be had, the scores say so."""

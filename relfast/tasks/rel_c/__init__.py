@@ -123,7 +123,6 @@ C2: Final = Task(
         keys=(("smiles",),), precedence=0, domain="chemistry", check="relfast.tasks.rel_c.gold:check_motif"
     ),
     can_hang=True,
-    fast_path="score_without_rdkit",
     in_blocks="relfast.tasks.rel_c.judges:open_motifs",
     of_texts="relfast.tasks.rel_c.judges:open_motif_texts",
     modules=_CHEM_MODULES,
@@ -168,7 +167,6 @@ C3: Final = Task(
         check="relfast.tasks.rel_c.gold:check_missing_isomers",
     ),
     can_hang=True,
-    fast_path="score_without_rdkit",
     in_blocks="relfast.tasks.rel_c.judges:open_isomers",
     of_texts="relfast.tasks.rel_c.judges:open_isomer_texts",
     modules=_CHEM_MODULES,

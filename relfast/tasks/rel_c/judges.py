@@ -364,8 +364,10 @@ class TagTexts:
                 outcome, said = outcomes[at], answer[2]
                 if outcome is None:
                     continue
-                if said:
-                    outcome.details = {"pred": judge.shown(said, 1)}
+                outcome.details = {
+                    "pred": judge.shown(said, read.rows[at][0]),
+                    "gold": judge.shown_gold(golds[at]),
+                }
                 rows[at] = row = self._row_of(outcome)
                 if len(said) <= MAX_KNOWN_CHARS:
                     known[answer] = row

@@ -9,7 +9,7 @@ from zlib import crc32
 
 from relfast_kernels.smiles.layouts import FINGERPRINT_MASK, INVALID_VOTE
 
-from relfast.chem.smiles_table import FLAWS, Match
+from relfast.chem.smiles_table import Match
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.rel_c import RelCOptions
@@ -20,25 +20,6 @@ _TEXT: Final = frozenset((str,))
 
 def extract(record: Record, options: RelCOptions) -> Extracted[list[str]]:
     return extract_molecules(record.response, options)
-
-
-def score_without_rdkit(batch: Batch, options: RelCOptions) -> list[Outcome | None]:
-    """The outcomes of records whose molecules are all simple, at once; None for the others."""
-    from relfast.chem.smiles_table import simple_table
-
-    outcomes: list[Outcome | None] = [None] * len(batch)
-    table, strict = simple_table(), options.strict
-    if table is None or (strict and options.tautomers != "apart"):
-        return outcomes
-    golds = [gold_of(record.answer) for record, _ in batch]
-    places = [at for at, gold in enumerate(golds) if isinstance(gold, list) and (gold or not strict)]
-    lists = [
-        (golds[at], batch[at][1].value, given_of(batch[at][0].answer) if strict else ()) for at in places
-    ]
-    for at, match in zip(places, table.match(lists, strict=strict), strict=True):
-        if match.decided:
-            outcomes[at] = _outcome(match, golds[at], batch[at][1], FLAWS[match.flaw], strict=strict)
-    return outcomes
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:

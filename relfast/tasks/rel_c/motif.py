@@ -20,18 +20,14 @@ the rest, can miss it by an atom or two, and where it does not come to its end e
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
 from relfast.chem.common_substructure import (
     MAX_STEPS,
-    SHORT_STEPS,
     Compared,
     Gold,
-    Golds,
     Pair,
     Prepared,
     constant_in,
@@ -39,7 +35,7 @@ from relfast.chem.common_substructure import (
     prepared,
 )
 from relfast.chem.common_substructure import judge as judge_pair
-from relfast.chem.smiles_table import flaw_of_text, has_isotope, same_clean_molecule
+from relfast.chem.smiles_table import has_isotope, same_clean_molecule
 from relfast.interrupts import uninterrupted
 from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.rel_c import RelCOptions
@@ -73,61 +69,6 @@ def gold_of(answer: object) -> Any:
 
 
 # What kernels decide
-
-_golds: dict[bool, Golds] = {}
-"""The process's motifs, by whether they are strict's; what is full is replaced."""
-
-# a thread that is not in the child may have been adding to them
-os.register_at_fork(after_in_child=_golds.clear)
-
-
-def _known_golds(strict: bool, n: int) -> Golds | None:
-    """Where there is room for ``n`` motifs more; None where the machine code is missing."""
-    golds = _golds.get(strict)
-    if golds is None or golds.room < n:
-        golds = Golds.open(whole_rings=strict)
-        if golds is not None:
-            _golds[strict] = golds
-    return golds
-
-
-def score_without_rdkit(batch: Batch, options: RelCOptions) -> list[Outcome | None]:
-    """The outcomes of molecules that the kernels read, and of responses without one; None for the others."""
-    strict = options.strict
-    outcomes: list[Outcome | None] = [None] * len(batch)
-    golds = _known_golds(strict, len(batch))
-    if golds is None or (strict and options.tautomers != "apart"):
-        return outcomes
-    asked: list[tuple[int, int, str]] = []
-    for at, (record, extracted) in enumerate(batch):
-        gold, response = gold_of(record.answer), extracted.value
-        number = golds.number(gold)
-        if not extracted.found or response is None:
-            if number >= 0 or (gold is not None and not strict):
-                outcomes[at] = no_answer(strict, response, extracted.reason)
-        elif number >= 0:
-            flaw = flaw_of_text(response) if strict else None
-            if flaw is None:
-                asked.append((at, number, response))
-            else:
-                outcomes[at] = nothing(response, extracted.reason or flaw)
-    for steps in (SHORT_STEPS, MAX_STEPS):
-        texts = [text.encode("utf-8", "surrogatepass") for _, _, text in asked]
-        spans = pairwise(accumulate(map(len, texts), initial=0))
-        chosen = [(number, *span) for (_, number, _), span in zip(asked, spans, strict=True)]
-        found = golds.judge(chosen, b"".join(texts), steps=steps)
-        left = []
-        for one, (at, number, text) in zip(found, asked, strict=True):
-            outcomes[at] = decide(one, golds.golds[number], text, batch[at][1].reason, strict=strict)
-            if one == "unfinished":
-                left.append((at, number, text))
-        asked = left
-    for at, (record, extracted) in enumerate(batch):
-        if outcomes[at] is None and not strict:
-            outcomes[at] = _remembered(gold_of(record.answer), extracted.value, options)
-        if (outcome := outcomes[at]) is not None:
-            outcomes[at] = _complete(outcome, gold_of(record.answer), extracted)
-    return outcomes
 
 
 def decide(
