@@ -123,9 +123,9 @@ def test_reward_functions_take_them_all(make: Any) -> None:
         (relfast.score_file, JobKeywords),
         (relfast.Scorer.__init__, JobKeywords),
         (trl.make_reward, AdapterKeywords),
-        (openrlhf.make_reward, ScorerKeywords),
-        (reasoning_gym.make_reward, ScorerKeywords),
-        (slime.make_reward, ScorerKeywords),
+        (openrlhf.make_reward, AdapterKeywords),
+        (reasoning_gym.make_reward, AdapterKeywords),
+        (slime.make_reward, AdapterKeywords),
         (verifiers.make_reward, ScorerKeywords),
         (verl.make_compute_score, ScorerKeywords),
         (nemo_rl.make_environment, ScorerKeywords),
@@ -134,6 +134,7 @@ def test_reward_functions_take_them_all(make: Any) -> None:
 )
 def test_signatures_name_what_they_pass_on(function: Any, keywords: type) -> None:
     """With its own parameters a function takes all that a scorer takes, each once."""
+    function = function.__init__ if isinstance(function, type) else function
     annotation = eval(function.__annotations__["options"], vars(sys.modules[function.__module__]))
     assert annotation == Unpack[keywords]
     own = {name for name in inspect.signature(function).parameters if name not in ("self", "options")}
