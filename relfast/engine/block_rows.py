@@ -38,11 +38,10 @@ from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import LOAD_SECONDS, Scoring
 from relfast.engine.segments import PIECE, Segment, pieces, rows_of
 from relfast.engine.text_gold import kinds_of
-from relfast.json_text import encode_row
 from relfast.records import Place, Record, Score
 from relfast.stats.prompts import FURTHER, SAMPLE
-from relfast.stats.samples import TASK_NUMBERS, group_of, hash_id, hash_vote
-from relfast.stats.tally import Tally, sample_of
+from relfast.stats.samples import TASK_NUMBERS, hash_id, hash_vote
+from relfast.stats.tally import Tally
 from relfast.stats.task_tally import TaskTally
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task, resolve
@@ -149,7 +148,16 @@ class JudgedBlock:
         except (TypeError, ValueError, RecursionError):
             # numbers or texts that only Python's own writer can write
             return joined(self.scores(start, stop), self._first_index, between)
-        return _merged(tally, first_of, pieces, between, self._first_index)
+        beside = [(self._first_index + each.line, each.rows, bytes(each.tally.samples)) for each in between]
+        for (index, _, _), each in zip(beside, between, strict=True):
+            for name in each.tally.tasks:
+                first_of[name] = min(first_of.get(name, index), index)
+            tally.merge(each.tally)
+        # in the order in which they come; no task has lines of both
+        tally.tasks = {name: tally.tasks[name] for name in sorted(tally.tasks, key=first_of.__getitem__)}
+        in_order = sorted([*beside, *pieces], key=itemgetter(0))
+        tally.samples = bytearray(b"".join([samples for _, _, samples in in_order]))
+        return b"".join([rows for _, rows, _ in in_order]), tally
 
     def _places(self, records: Sequence[int]) -> tuple[list[int], list[bytes], list[int]]:
         """Index, id as JSON and sample of records."""
@@ -365,29 +373,14 @@ class LineJudge:
 
 def joined(scores: Sequence[Score], first_index: int, between: Sequence[Between] = ()) -> tuple[bytes, Tally]:
     """Rows and tally of scores, in the order of their lines, and of lines between them that have rows."""
-    if not between:
-        return rows_of(scores)
-    first_of = {group_of(score.task): score.index for score in reversed(scores)}
-    pieces = [(score.index, encode_row(score.to_row()), sample_of(score)) for score in scores]
-    return _merged(Tally.of(scores), first_of, pieces, between, first_index)
-
-
-def _merged(
-    tally: Tally,
-    first_of: dict[str, int],
-    pieces: Sequence[Piece],
-    between: Sequence[Between],
-    first_index: int,
-) -> tuple[bytes, Tally]:
-    """Rows in order and their tally, of pieces that it counts already and of lines between them. ``first_of``
-    says at which index each of its tasks comes first."""
-    beside = [(first_index + each.line, each.rows, bytes(each.tally.take_samples())) for each in between]
-    for (index, _, _), each in zip(beside, between, strict=True):
-        for name in each.tally.tasks:
-            first_of[name] = min(first_of.get(name, index), index)
+    rows, tally, at = [], Tally(), 0
+    for each in between:
+        end = bisect_left(scores, first_index + each.line, at, key=attrgetter("index"))
+        some, counted = rows_of(scores[at:end])
+        rows += [some, each.rows]
+        tally.merge(counted)
         tally.merge(each.tally)
-    # in the order in which they come
-    tally.tasks = {name: tally.tasks[name] for name in sorted(tally.tasks, key=first_of.__getitem__)}
-    in_order = sorted([*beside, *pieces], key=itemgetter(0))
-    tally.samples = bytearray(b"".join([samples for _, _, samples in in_order]))
-    return b"".join([rows for _, rows, _ in in_order]), tally
+        at = end
+    some, counted = rows_of(scores[at:])
+    tally.merge(counted)
+    return b"".join([*rows, some]), tally

@@ -191,3 +191,12 @@ def test_records_with_a_verdict_are_not_judged() -> None:
     found = same(lines, job_of("reference"), verdicts={(2, 0): ("timeout", "Timeout", "too slow")})
     assert [row["status"] for row in found.rows].count("timeout") == 1
     assert found.rows[2]["status"] == "timeout"
+
+
+def test_labels_are_counted_in_the_order_of_lines() -> None:
+    """Of one task, by the text kernel, decoded, and by the text kernel, beside a line that a judge takes."""
+    panel: Json = {"task": "REL-A2", "answer": {"target": 2}}
+    motif: Json = {"task": "REL-C2", "answer": {"smiles": "CCO"}, "response": "<smiles>CCO</smiles>"}
+    lines = [{**panel, "response": response} for response in ("nothing", 5, "Answer: 3", "3 or 4", None)]
+    for at in range(len(lines) + 1):
+        same([*lines[:at], motif, *lines[at:]], job_of("strict"))

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from both_ways import Ways
 from corpora import rel_records
@@ -187,3 +188,44 @@ def test_joined_rows_of_two_records_have_two_golds(tmp_path: Path) -> None:
     for details in (False, True):
         rows = same(lines, Job(data=(str(gold),), details=details), decoded=0)
         assert [row["correct"] for row in rows] == [False, True, False, True]
+
+
+IDS: Any = ("a", "ü", 'q"', "7", 7, 8, "x/y", True, "b", "c", "d", "")
+GOLD_OF: Any = (
+    {"task": "REL-A1", "answer": {"target": 2}},
+    {"task": "rel-a1", "answer": {"target": 3}},
+    {"task": "REL-A1", "answer": '{"target": 2}'},
+    {"answer": {"target": 2}},
+    {"task": "REL-A1", "answer": {"target": "2"}},
+    {"task": "REL-B1", "answer": {"label": "Yes", "taxa": ["Bos taurus"]}, "question": "Bos taurus, Ovis?"},
+    {"task": "REL-C1", "answer": {"label": "No"}},
+    {"task": "REL-C2", "answer": {"smiles": "CCO"}},
+    {"task": "none", "answer": {"target": 2}},
+)
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+@pytest.mark.parametrize("n_before", [0, 40], ids=["from the first on", "after some"])
+def test_ids_of_data_are_known_at_once(policy: Any, n_before: int, tmp_path: Path) -> None:
+    """Whatever an id or its gold is, and whether it is met before all are made known or afterwards."""
+    before = [{"id": f"n{n}", **GOLD_OF[0]} for n in range(32 * n_before)]
+    named = [{"id": [id, n][n > 0 and id != ""], **GOLD_OF[n]} for id in IDS for n in range(len(GOLD_OF))]
+    gold = tmp_path / "gold.jsonl"
+    gold.write_bytes(b"\n".join(map(orjson.dumps, [*before, *named])))
+    texts = (
+        "Answer: 3",
+        "Yes\n- Bos taurus",
+        "<No>",
+        "<smiles>CCO</smiles>",
+        "\ud83d\ude00 The answer is 4.",
+    )
+    lines: list[Any] = [
+        {"id": row["id"], "response": texts[n % len(texts)]} for n, row in enumerate(before[:99])
+    ]
+    lines += [{"id": row["id"], "response": text} for row in named for text in texts]
+    lines += [{"id": id, "response": texts[0]} for id in ("8", "nowhere", None, 1.5, ["a"])]
+    job = Job(data=(str(gold),), options=AllOptions(policy=policy))
+    ways = Ways.of_job(job)
+    scored = ways.same(lines, size=50)
+    assert ways.fast_path._golds._knows_ids
+    assert scored.n_fast > 0.5 * len(lines)
