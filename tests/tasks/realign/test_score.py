@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import os
 import signal
+from functools import partial
 from typing import Any
 
 import naive_realign
@@ -324,3 +326,14 @@ def test_math_verify_that_died_is_replaced() -> None:
     verify._children[os.getpid()]._process.kill()
     assert verify.verify_answers([half])[0] in (None, True)
     assert verify.verify_answers([half]) == [True]
+
+
+def test_every_record_has_its_outcome_however_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a deadline: were one left out, all after it would get the score of another."""
+    hours = itertools.count(step=3_600.0)
+    monkeypatch.setattr(realign_scorer, "Deadlines", partial(Deadlines, clock=lambda: next(hours)))
+    records = [record(response) for response in ("", GOLD, 5, "$\\boxed{8}$", GOLD)]
+    task, options = TASKS["ReAlign"], AllOptions()
+    batch = [(one, task.scorer.extract(one, options)) for one in records]
+    outcomes = task.scorer.score(batch, options)
+    assert [outcome.correct for outcome in outcomes] == [False, True, False, False, True]
