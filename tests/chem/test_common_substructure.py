@@ -7,6 +7,7 @@ import json
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -53,7 +54,8 @@ def by_kernel(gold: str, response: str, options: RelCOptions) -> Outcome | None:
         judge_of.cache_clear()
         judge = judge_of(options)
     number = judge.gold({"smiles": gold}, None)
-    return None if number < 0 else cast("Outcome | None", judge.one(number, f"<smiles>{response}</smiles>"))
+    outcome = None if number < 0 else judge.one(number, f"<smiles>{response}</smiles>")
+    return cast("Outcome | None", deepcopy(outcome))  # the judge keeps its own
 
 
 @cache

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from relfast import rewards
+from relfast.engine.judged_texts import JudgedTexts
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.pending import PendingScore
 from relfast.engine.pool.failures import timed_out_verdict
@@ -92,6 +93,9 @@ def test_completions_that_hang_stay_in_their_groups(tmp_path: Path, monkeypatch:
                 each.set_score(Score(each.record.index, None, "REL-C2", 0, "ok", True, 1.0, {}))
 
     monkeypatch.setattr(IsolatedScoring, "submit", submit)
+    monkeypatch.setattr(
+        JudgedTexts, "kept_all", lambda self, answers, responses, questions: [None] * len(responses)
+    )
     # equal completions are not shared here: each has an end of its own
     monkeypatch.setattr(
         IsolatedScoring,
