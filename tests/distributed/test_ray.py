@@ -350,7 +350,7 @@ import ray, shutil
 from pathlib import Path
 from relfast.distributed import score_on_ray
 from relfast.engine.job import make_job
-ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
 shutil.rmtree("out", ignore_errors=True)
 score_on_ray(["in.jsonl"], "out", make_job(policy="strict"))
 rows += [line for path in Path("out").glob("part-*.jsonl") for line in path.read_text().splitlines()]

@@ -69,7 +69,8 @@ def by_score(folder: Path) -> tuple[list[Any], str]:
 
 
 def by_server(folder: Path) -> tuple[list[Any], str]:
-    with live_server("--policy", "strict") as server:
+    # how long RDKit takes until it is cut is the machine's; no deadline is tested here
+    with live_server("--policy", "strict", "--timeout", str(PATIENCE)) as server:
         status, rows = server.ask("/score", {"records": RECORDS})
         assert status == 200, rows
         server.stop()
