@@ -170,12 +170,13 @@ def test_a_machine_holds_one_model_for_all_workers(
     def look(state: Any) -> None:
         if not state.rows:
             return
-        pids = [worker.pid for actor in nodes.actors() for worker in [actor, *actor.children(recursive=True)]]
-        owners.append(sum(has_runtime(pid) for pid in pids))
         hosts = [
             p for p in psutil.process_iter(["cmdline"]) if "relfast.embed.shared" in (p.info["cmdline"] or [])
         ]
         holders.append(sum(nodes.shared in " ".join(host.info["cmdline"]) for host in hosts))
+        pids = {worker.pid for actor in nodes.actors() for worker in [actor, *actor.children(recursive=True)]}
+        # a worker has started it, so that it is among an actor's
+        owners.append(sum(map(has_runtime, pids - {host.pid for host in hosts})))
 
     from relfast.distributed import score_on_ray
 
