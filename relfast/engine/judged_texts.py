@@ -21,11 +21,12 @@ from relfast.tasks.options import AllOptions
 
 _log: Final = logging.getLogger("relfast")
 
-MAX_MOLECULES: Final = 20_000
-"""Longest response about molecules that is judged in the host, in characters: 1,000 of them, some 5 ms."""
-
 MAX_CHARS: Final = 1_000_000
-"""Longest response of any other kind."""
+"""Longest response that is judged."""
+
+MAX_MOLECULES: Final = 20_000
+"""Most characters of molecules that a response may name to be judged in the host: 1,000 of them, some
+5 ms."""
 
 
 def own(row: Score, index: int = 0, id: Any = None, sample: int = 0) -> Score:
@@ -52,16 +53,11 @@ class JudgedTexts:
     ----------
     open_judge
         Gives an empty judge. The first one is ``judge``.
-    most
-        Characters of the longest response that is judged.
     """
 
-    def __init__(
-        self, task: Task, judge: TextJudge, open_judge: Callable[[], TextJudge | None], most: int
-    ) -> None:
+    def __init__(self, task: Task, judge: TextJudge, open_judge: Callable[[], TextJudge | None]) -> None:
         self._name, self._can_hang = task.name, task.can_hang
         self._judge, self._open = judge, open_judge
-        self._most = most
 
     def kept(self, answer: object, response: str, question: object) -> Score | None:
         """The row of one response, which may be that of others too: nothing in it may be changed. None where
@@ -79,7 +75,7 @@ class JudgedTexts:
         if gold < 0 and judge.is_full:
             judge = self._renew()
             gold = judge.gold(answer, question)
-        if gold < 0 or len(response) > self._most or (self._can_hang and not is_plain(answer)):
+        if gold < 0 or len(response) > MAX_CHARS or (self._can_hang and not is_plain(answer)):
             return None
         try:
             return judge.one(gold, response)
@@ -131,7 +127,7 @@ class JudgedTexts:
                 gold = judge.gold(given, question)
                 if gold >= 0 and self._can_hang and not is_plain(given):
                     gold = -1
-            if gold >= 0 and type(response) is str and len(response) <= self._most:
+            if gold >= 0 and type(response) is str and len(response) <= MAX_CHARS:
                 golds.append(gold)
                 texts.append(response)
                 places.append(at)
@@ -172,8 +168,8 @@ class Judges:
         Makes the row of a task's outcome, without a place.
     known
         Called for each text whose answer was judged before.
-    most_of_molecules
-        Characters of the longest response about molecules that is judged.
+    longest
+        Most characters of molecules that a response may name to be judged.
     """
 
     def __init__(
@@ -182,10 +178,10 @@ class Judges:
         row_of: Callable[[Task, Outcome], Score],
         *,
         known: Callable[[], object] = lambda: None,
-        most_of_molecules: int = MAX_MOLECULES,
+        longest: int = MAX_MOLECULES,
     ) -> None:
         self._options, self._row_of, self._known = options, row_of, known
-        self._most_of_molecules = most_of_molecules
+        self._longest = longest
         self.found: dict[str, JudgedTexts] = {}
 
     def of(self, name: str) -> JudgedTexts | None:
@@ -194,13 +190,14 @@ class Judges:
         task = TASKS.get(name)
         if found is not None or task is None or task.of_texts is None:
             return found
-        open_judge = partial(task.text_judge, self._options, partial(self._row_of, task), self._known)
+        open_judge = partial(
+            task.text_judge, self._options, partial(self._row_of, task), self._known, self._longest
+        )
         judge = open_judge()
         if judge is None:
             return None
         # of several threads that come here at once the first one's counts
-        most = self._most_of_molecules if task.can_hang else MAX_CHARS
-        return self.found.setdefault(name, JudgedTexts(task, judge, open_judge, most))
+        return self.found.setdefault(name, JudgedTexts(task, judge, open_judge))
 
 
 _told_of: Final[set[str]] = set()

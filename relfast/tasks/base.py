@@ -7,6 +7,7 @@ is a dotted name, loaded at first use; `relfast.tasks.modules` says which functi
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,8 +83,8 @@ class Task:
         `relfast.tasks.block_rows`.
     of_texts
         The function ("module:function") that opens its `TextJudge`:
-        ``(task, options, row_of, known) -> TextJudge | None``, None where options or missing machine code
-        do not allow it.
+        ``(task, options, row_of, known, longest) -> TextJudge | None``, None where options or missing
+        machine code do not allow it.
     modules
         Modules that scoring imports at some record, by dotted name.
     loads
@@ -177,12 +178,17 @@ class Task:
         return None if self.said is None else resolve(self.said)
 
     def text_judge(
-        self, options: Options, row_of: Callable[[Outcome], Score], known: Callable[[], object]
+        self,
+        options: Options,
+        row_of: Callable[[Outcome], Score],
+        known: Callable[[], object],
+        longest: int = sys.maxsize,
     ) -> TextJudge | None:
-        """Who judges texts where they are asked for, or None."""
+        """Who judges texts where they are asked for, but for molecules of more than ``longest`` characters;
+        or None."""
         if self.of_texts is None:
             return None
-        return cast("TextJudge | None", resolve(self.of_texts)(self, options, row_of, known))
+        return cast("TextJudge | None", resolve(self.of_texts)(self, options, row_of, known, longest))
 
     def say(self, outcome: Outcome) -> str | None:
         """The answer that was read, as text of at most `MAX_SAID` characters; None where there is none."""

@@ -18,7 +18,7 @@ from relfast_kernels.text.responses import MAX_STRICT
 from seeds import fresh
 
 from relfast.engine.job import Job
-from relfast.engine.judged_texts import JudgedTexts, Judges
+from relfast.engine.judged_texts import MAX_MOLECULES, JudgedTexts, Judges
 from relfast.engine.scoring import Scoring
 from relfast.records import Record, Score
 from relfast.tasks.options import AllOptions
@@ -135,3 +135,16 @@ def test_many_taxa_in_a_batch() -> None:
     ]
     _check("REL-B1", texts)
     _check("REL-B1", texts, AllOptions())
+
+
+@pytest.mark.parametrize("task", ["REL-C2", "REL-C3"])
+def test_what_names_many_molecules(task: str) -> None:
+    """However long a response is, it is what it names that decides whether it is judged in the host."""
+    judge = Judges(OPTIONS, Scoring(Job(options=OPTIONS)).row_of).of(task)
+    answer = {"smiles": "CCO"} if task == "REL-C2" else {"missing_smiles": ["CCO"]}
+    assert judge is not None
+    short, long = "<smiles>CCO</smiles>", f"<smiles>{'C' * MAX_MOLECULES}</smiles>"
+    texts = ["Let me see. " * 5_000 + short, long, short]
+    rows = judge.kept_all([answer] * 3, texts, None)
+    assert rows == [judge.kept(answer, text, None) for text in texts]
+    assert rows[1] is None is not rows[0] == rows[2]

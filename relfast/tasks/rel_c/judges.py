@@ -316,13 +316,18 @@ class IsomerGolds:
 
 class TagTexts:
     """A `relfast.tasks.modules.TextJudge` of what a judge says of texts at hand. Equal answers to a gold are
-    judged once. Thread-safe: of what is known each step is one of a dictionary, and who comes between two of
-    them at most has an answer judged again."""
+    judged once; those of more than ``longest`` characters are left. Thread-safe: of what is known each step
+    is one of a dictionary, and who comes between two of them at most has an answer judged again."""
 
     def __init__(
-        self, judge: TagJudge, row_of: Callable[[Outcome], Score], known: Callable[[], object]
+        self,
+        judge: TagJudge,
+        row_of: Callable[[Outcome], Score],
+        known: Callable[[], object],
+        longest: int,
     ) -> None:
         self._judge, self._row_of, self._tell_known = judge, row_of, known
+        self._longest = longest
         self._known: dict[Answer, Score] = {}
 
     @property
@@ -343,6 +348,10 @@ class TagTexts:
         judge, known = self._judge, self._known
         read = judge.reader()
         read.read_texts(texts, golds)
+        if any(end - start > self._longest for _, start, end, _ in read.rows):
+            judge.readers.append(read)
+            one_by_one = zip(golds, texts, strict=True)
+            return [None] if len(texts) == 1 else [self.one(gold, text) for gold, text in one_by_one]
         rows: list[Score | None] = []
         new: dict[Answer, int] = {}
         again: list[tuple[int, int]] = []
@@ -393,20 +402,28 @@ def open_isomers(setting: Setting) -> IsomersJudge | None:
 
 
 def open_motif_texts(
-    task: Task, options: RelCOptions, row_of: Callable[[Outcome], Score], known: Callable[[], object]
+    task: Task,
+    options: RelCOptions,
+    row_of: Callable[[Outcome], Score],
+    known: Callable[[], object],
+    longest: int,
 ) -> TagTexts | None:
     """The judge of texts for REL-C2."""
     # no search takes longer than 10 ms, and to stop it and begin it anew would take longer still
     judge = _motif_judge(options, False, MAX_STEPS)
-    return None if judge is None else TagTexts(judge, row_of, known)
+    return None if judge is None else TagTexts(judge, row_of, known, longest)
 
 
 def open_isomer_texts(
-    task: Task, options: RelCOptions, row_of: Callable[[Outcome], Score], known: Callable[[], object]
+    task: Task,
+    options: RelCOptions,
+    row_of: Callable[[Outcome], Score],
+    known: Callable[[], object],
+    longest: int,
 ) -> TagTexts | None:
     """The judge of texts for REL-C3."""
     judge = _isomers_judge(options, False)
-    return None if judge is None else TagTexts(judge, row_of, known)
+    return None if judge is None else TagTexts(judge, row_of, known, longest)
 
 
 def _motif_judge(options: RelCOptions, details: bool, steps: int) -> MotifJudge | None:
