@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.dress import (
     FENCED,
@@ -20,12 +22,15 @@ from relfast_kernels.text.dress import (
     paragraph_before,
     undress,
 )
+from relfast_kernels.text.find import begins_with, byte_set, same_as, skip
 from relfast_kernels.text.forms import (
     AT_LINE,
+    BLANK,
     CHOICE,
     CLAIM,
     CONCLUDED,
     CROSSED,
+    DIGITS,
     IS_BOX,
     IS_HASHED,
     IS_LABEL,
@@ -49,6 +54,15 @@ from relfast_kernels.text.forms import (
     value_at,
 )
 
+_TAXA: Final = np.frombuffer(b"taxa", np.uint8)
+_TAXON: Final = np.frombuffer(b"taxon", np.uint8)
+_OR: Final = np.frombuffer(b"or", np.uint8)
+_AND: Final = np.frombuffer(b"and", np.uint8)
+_ALSO: Final = np.frombuffer(b"also", np.uint8)
+_FRACTION: Final = byte_set("0123456789.")
+_BEFORE_BRACE: Final = byte_set(' .")]\n')
+"""What may stand behind a value in a box."""
+
 NO_LIST: Final = -1
 """The line names none, or is no list."""
 MAX_CLAIMED: Final = 1_000
@@ -59,11 +73,9 @@ _MAX_DIGITS: Final = 9
 @kernel
 def _is_taxa(text: Any, at: int, end: int) -> int:
     """Behind the word taxon, taxons or taxa that begins at ``at``; 0: it is another."""
-    if at + 4 > end or not (text[at] == 116 and text[at + 1] == 97 and text[at + 2] == 120):
-        return 0
-    if text[at + 3] == 97:
+    if begins_with(text, at, end, _TAXA):
         return at + 4
-    if at + 5 <= end and text[at + 3] == 111 and text[at + 4] == 110:
+    if begins_with(text, at, end, _TAXON):
         return at + 6 if at + 5 < end and text[at + 5] == 115 else at + 5
     return 0
 
@@ -71,18 +83,7 @@ def _is_taxa(text: Any, at: int, end: int) -> int:
 @kernel
 def _joins(text: Any, at: int, stop: int) -> bool:
     """Whether text[at:stop] is *or*, *and* or *also*: naming more taxa is never passed over."""
-    size = stop - at
-    if size == 2:
-        return int(text[at]) == 111 and int(text[at + 1]) == 114
-    if size == 3:
-        return int(text[at]) == 97 and int(text[at + 1]) == 110 and int(text[at + 2]) == 100
-    return (
-        size == 4
-        and int(text[at]) == 97
-        and int(text[at + 1]) == 108
-        and int(text[at + 2]) == 115
-        and int(text[at + 3]) == 111
-    )
+    return same_as(text, at, stop, _OR) or same_as(text, at, stop, _AND) or same_as(text, at, stop, _ALSO)
 
 
 @kernel
@@ -135,21 +136,15 @@ def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> i
                     out[to + n] = value
                     n += 1
                 # a score in brackets, or behind a colon
-                behind = stop
-                while behind < end and text[behind] == 32:
-                    behind += 1
+                behind = skip(text, stop, end, BLANK)
                 if behind < end and text[behind] == 40:
                     while behind < end and text[behind] != 41:
                         behind += 1
                     stop = behind
                 elif behind < end and text[behind] == 58 and after == 58:
-                    behind += 1
-                    while behind < end and text[behind] == 32:
-                        behind += 1
-                    if behind < end and 48 <= text[behind] <= 57:
-                        while behind < end and (48 <= text[behind] <= 57 or text[behind] == 46):
-                            behind += 1
-                        stop = behind
+                    behind = skip(text, behind + 1, end, BLANK)
+                    if behind < end and DIGITS[text[behind]]:
+                        stop = skip(text, behind, end, _FRACTION)
             at = stop
         elif 97 <= byte <= 122 or byte >= 0x80 or 65 <= byte <= 90:
             behind = _is_taxa(text, at, end)
@@ -171,8 +166,6 @@ def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> i
                 open_run = False
                 at = stop
         else:
-            if byte == 46 and whole and n > 0 and at + 1 < end and text[at + 1] == 32:
-                pass
             at += 1
     return n if n > 0 else NO_LIST
 
@@ -217,16 +210,7 @@ def _settle(
         return NO_FORM, opens, False, stop, False
     several, last = chain(text, low, stop, high, value, kind)
     if form == IS_BOX:
-        behind = last
-        while behind < high and (
-            text[behind] == 32
-            or text[behind] == 46
-            or text[behind] == 34
-            or text[behind] == 41
-            or text[behind] == 93
-            or text[behind] == 10
-        ):
-            behind += 1
+        behind = skip(text, last, high, _BEFORE_BRACE)
         if kind == CHOICE and not (behind < high and text[behind] == 125):
             return NO_FORM, opens, False, stop, False
     rest = is_rest(text, last, high)

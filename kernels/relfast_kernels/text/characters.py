@@ -12,9 +12,6 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.vectors import WIDTH, first_outside
 
-CHUNK = 128
-"""Bytes that are looked at together: nearly all chunks are printable ASCII, and one vector loop says so."""
-
 SYMBOL, LETTER, SPACE, OTHER = 0, 1, 2, 3
 """Classes of non-ASCII characters."""
 

@@ -6,13 +6,15 @@ line, so each paragraph is undressed by itself.
 
 from __future__ import annotations
 
+from string import ascii_letters
 from typing import Any, Final
 
 import numpy as np
 
 import relfast_kernels.text.form_table as table
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.find import put_point
+from relfast_kernels.text.characters import two_stages
+from relfast_kernels.text.find import byte_set, put_point, skip
 from relfast_kernels.text.form_table import LANGUAGES
 
 HASHES: Final = 1
@@ -27,6 +29,10 @@ _MAX_TAG: Final = 80
 _MAX_NAME: Final = 16
 _MAX_DEPTH: Final = 60
 _MAX_INDENT: Final = 48
+_UNSHOWN: Final = byte_set("()[]*#`~")
+"""What a backslash before it makes nothing of; before `_BLANKS`, it makes a blank."""
+_BLANKS: Final = byte_set(",;:! ")
+_LETTERS: Final = byte_set(ascii_letters)
 _CHUNK: Final = 32
 """Bytes that are looked at together."""
 
@@ -88,100 +94,57 @@ def point_at(text: Any, at: int, end: int) -> Any:
     return point, size
 
 
+_SAME: Final = -5
+_RUNS: Final = (
+    # first and last, what the first becomes, and after how many the numbers or letters begin anew
+    (0xC0, 0xDE, 0xE0, 31), (0x400, 0x40F, 0x450, 16), (0x410, 0x42F, 0x430, 32),
+    (0x2460, 0x2468, 49, 9), (0x2474, 0x247C, 49, 9), (0x24F5, 0x24FD, 49, 9), (0x2776, 0x2792, 49, 10),
+    (0xFF01, 0xFF5E, 33, 94), (0xFF21, 0xFF3A, 97, 26), (0x1D400, 0x1D6A3, 97, 26),
+    (0x1D7CE, 0x1D7FF, 48, 10),
+)  # fmt: skip
+"""Characters that become those of another run."""
+_ALIKE: Final = {
+    _DROP: "ad 300-36f 61c 180e 200b-200f 202a-202e 2060-206f 20d0-20ff 2190-21ff 2234 2300-23ff 25a0-2775"
+    " 277f 2789 2793-27bf 2b00-2bff fe00-fe0f feff 1f000-1faff e0000-e0fff",
+    _SAME: "d7",
+    _STRIKE: "335-338",
+    _DASH: "2014-2015",
+    _ARROW: "2192 21d2 2794 279c 27a1 27f6 27f9",
+    _STOP: "3002 ff61",
+    10: "85 2028-2029",
+    32: "a0 2000-200a 202f 205f 3000",
+    34: "ab bb 201c-201f 2033 300a-300f",
+    39: "2018-201b 2032 2039-203a",
+    42: "2022",
+    44: "3001",
+    45: "2010-2013 2212",
+    58: "2236",
+    91: "3010 3014",
+    93: "3011 3015",
+}
+"""What becomes one character, in hexadecimal."""
+
+
+def _folds() -> Any:
+    """What stands for every code point (int32); `_SAME` where it stands for itself."""
+    folds = np.full(0x110000, _SAME, np.int32)
+    for first, last, becomes, period in _RUNS:
+        folds[first : last + 1] = becomes + np.arange(last + 1 - first) % period
+    for becomes, alike in _ALIKE.items():
+        for span in alike.split():
+            first, last = (int(point, 16) for point in (span + "-" + span).split("-")[:2])
+            folds[first : last + 1] = becomes
+    return folds
+
+
+_FOLDS, _PAGES = two_stages(_folds())
+
+
 @kernel
 def fold(point: int) -> int:
     """The character that stands for one beyond ASCII; `_DROP` and the like where none does."""
-    if point < 0x300:
-        if point == 0xA0:
-            return 32
-        if point == 0x85:
-            return 10
-        if point == 0xAD:
-            return _DROP
-        if point == 0xAB or point == 0xBB:
-            return 34
-        return point + 32 if 0xC0 <= point <= 0xDE and point != 0xD7 else point
-    if point < 0x2000:
-        if point <= 0x36F:
-            return _STRIKE if 0x335 <= point <= 0x338 else _DROP
-        if 0x400 <= point <= 0x42F:
-            return point + (80 if point < 0x410 else 32)
-        return _DROP if point == 0x61C or point == 0x180E else point
-    if point < 0x2100:
-        if point <= 0x200A or point == 0x202F or point == 0x205F:
-            return 32
-        if (
-            point <= 0x200F
-            or 0x202A <= point <= 0x202E
-            or 0x2060 <= point <= 0x206F
-            or 0x20D0 <= point <= 0x20FF
-        ):
-            return _DROP
-        if point == 0x2028 or point == 0x2029:
-            return 10
-        if point <= 0x2013:
-            return 45
-        if point <= 0x2015:
-            return _DASH
-        if 0x2018 <= point <= 0x201B or point == 0x2032 or point == 0x2039 or point == 0x203A:
-            return 39
-        if 0x201C <= point <= 0x201F or point == 0x2033:
-            return 34
-        return 42 if point == 0x2022 else point
-    if point < 0x3000:
-        if (
-            point == 0x2192
-            or point == 0x21D2
-            or point == 0x2794
-            or point == 0x279C
-            or point == 0x27A1
-            or point == 0x27F6
-            or point == 0x27F9
-        ):
-            return _ARROW
-        if point == 0x2212:
-            return 45
-        if point == 0x2236:
-            return 58
-        if 0x2460 <= point <= 0x2468:
-            return point - 0x2460 + 49
-        if 0x2474 <= point <= 0x247C:
-            return point - 0x2474 + 49
-        if 0x24F5 <= point <= 0x24FD:
-            return point - 0x24F5 + 49
-        if 0x2776 <= point <= 0x2792:
-            return (point - 0x2776) % 10 + 49 if (point - 0x2776) % 10 < 9 else _DROP
-        if (
-            point == 0x2234
-            or 0x2190 <= point < 0x2200
-            or 0x2300 <= point < 0x2400
-            or 0x25A0 <= point < 0x27C0
-            or 0x2B00 <= point < 0x2C00
-        ):
-            return _DROP
-        return point
-    if point == 0x3000:
-        return 32
-    if point == 0x3001:
-        return 44
-    if point == 0x3002 or point == 0xFF61:
-        return _STOP
-    if 0x300A <= point <= 0x300F:
-        return 34
-    if point == 0x3010 or point == 0x3014:
-        return 91
-    if point == 0x3011 or point == 0x3015:
-        return 93
-    if 0xFE00 <= point <= 0xFE0F or point == 0xFEFF or 0xE0000 <= point <= 0xE0FFF:
-        return _DROP
-    if 0xFF01 <= point <= 0xFF5E:
-        point -= 0xFEE0
-        return point + 32 if 65 <= point <= 90 else point
-    if 0x1D400 <= point <= 0x1D6A3:
-        return 97 + (point - 0x1D400) % 26
-    if 0x1D7CE <= point <= 0x1D7FF:
-        return 48 + (point - 0x1D7CE) % 10
-    return _DROP if 0x1F000 <= point <= 0x1FAFF else point
+    found = int(_FOLDS[np.int64(_PAGES[point >> 8]) * 256 + (point & 255)])
+    return point if found == _SAME else found
 
 
 @kernel
@@ -483,13 +446,7 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             while at < end and text[at] == 92:
                 at += 1
             after = int(text[at]) if at < end else 10
-            name_end = at
-            while (
-                name_end < end
-                and name_end - at < 20
-                and (65 <= text[name_end] <= 90 or 97 <= text[name_end] <= 122)
-            ):
-                name_end += 1
+            name_end = skip(text, at, min(at + 20, end), _LETTERS)
             if name_end > at:
                 flags = flags_of(text, at, name_end)
                 if flags & WRAPPER:
@@ -515,18 +472,9 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                     out[to] = 92
                     to += 1
                     begins = False
-            elif (
-                after == 40
-                or after == 41
-                or after == 91
-                or after == 93
-                or after == 42
-                or after == 35
-                or after == 96
-                or after == 126
-            ):
+            elif _UNSHOWN[after]:
                 at += 1
-            elif after == 44 or after == 59 or after == 58 or after == 33 or after == 32 or is_feed(after):
+            elif _BLANKS[after] or is_feed(after):
                 if not is_feed(after):
                     at += 1
                 out[to] = 32

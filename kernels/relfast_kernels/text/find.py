@@ -69,6 +69,29 @@ def copy(source: Any, start: int, end: int, out: Any, to: int) -> int:
     return to + end - start
 
 
+def byte_set(characters: str) -> Any:
+    """ASCII characters as a set of bytes: which of 256 are in it (bool)."""
+    found = np.zeros(256, np.bool_)
+    found[[*characters.encode()]] = True
+    return found
+
+
+@kernel
+def skip(data: Any, at: int, end: int, some: Any) -> int:
+    """The first place from ``at`` on that holds none of ``some`` bytes, or ``end``."""
+    while at < end and some[data[at]]:
+        at += 1
+    return at
+
+
+@kernel
+def skip_back(data: Any, low: int, at: int, some: Any) -> int:
+    """Where the run of ``some`` bytes begins that ends before ``at``; not before ``low``."""
+    while at > low and some[data[at - 1]]:
+        at -= 1
+    return at
+
+
 @kernel
 def same_bytes(data: Any, a: int, a_end: int, other: Any, b: int, b_end: int) -> bool:
     """Whether two spans, of one array each, hold the same bytes."""
@@ -103,6 +126,28 @@ def begins_with(data: Any, start: int, end: int, name: Any) -> bool:
         if byte != name[k]:
             return False
     return True
+
+
+CHUNK = 128
+"""Bytes that are looked at together."""
+
+
+@kernel
+def find_letters(data: Any, at: int, end: int, letters: Any) -> int:
+    """The next place from ``at`` on where three letters (in lower case) stand in any case, or ``end``."""
+    one, two, three = letters[0], letters[1], letters[2]
+    last = max(at, end - 2)
+    while at < last:
+        stop = min(at + CHUNK, last)
+        hits = False
+        for j in range(np.uint64(at), np.uint64(stop)):
+            hits |= ((data[j] | 32) == one) & ((data[j + ONE] | 32) == two) & ((data[j + TWO] | 32) == three)
+        while hits and at < stop:
+            if (data[at] | 32) == one and (data[at + 1] | 32) == two and (data[at + 2] | 32) == three:
+                return at
+            at += 1
+        at = stop
+    return end
 
 
 @kernel

@@ -39,6 +39,22 @@ from relfast_kernels.text.dress import (
     flags_of,
     is_alnum,
 )
+from relfast_kernels.text.find import byte_set, skip, skip_back
+
+BLANK: Final = byte_set(" ")
+DIGITS: Final = byte_set("0123456789")
+_CLOSERS: Final = byte_set(" )]}\"'>")
+"""What may stand behind a value, before its line or its question ends."""
+_FILLS: Final = byte_set(" \"'([#")
+"""What may stand between a form's opening and its value."""
+_FILLS_LIST: Final = byte_set(" \"'([#{\\:\n")
+"""The same between values that are joined."""
+_OPENERS: Final = byte_set(' "([')
+_BEFORE_JOINED: Final = byte_set(" \"'([\\")
+_ENDS: Final = byte_set(".!:;,|")
+_JOINED_BY: Final = byte_set(",/&")
+_PAUSES: Final = byte_set(" ,:")
+_AFTER_CHOICE: Final = byte_set(" )]:-")
 
 NO_FORM, IS_BOX, IS_TAG, IS_LABEL, IS_OWN, IS_HASHED, IS_SENTENCE = range(7)
 """Forms that a value can be in."""
@@ -176,26 +192,18 @@ def _stands_right(text: Any, at: int, end: int) -> bool:
         )
     if (byte == 46 or byte == 58) and 48 <= after <= 57:
         return False
-    if byte == 44 and 48 <= after <= 57:
-        digits = at + 1
-        while digits < end and 48 <= text[digits] <= 57:
-            digits += 1
-        if digits - at > 3:
-            return False
+    if byte == 44 and skip(text, at + 1, end, DIGITS) - at > 3:
+        return False
     if byte == 39 and is_alnum(after):
         return False
     # an operator behind a blank
-    here = at
-    while here < end and text[here] == 32:
-        here += 1
+    here = skip(text, at, end, BLANK)
     if here < end:
         mark = int(text[here])
         if mark == 37:
             return False
         if mark == 45 or mark == 43 or mark == 42 or mark == 94 or mark == 61 or mark == 60:
-            behind = here + 1
-            while behind < end and text[behind] == 32:
-                behind += 1
+            behind = skip(text, here + 1, end, BLANK)
             if behind < end and (48 <= text[behind] <= 57):
                 return False
         if mark == 0xC3 and here + 1 < end and (text[here + 1] == 0x97 or text[here + 1] == 0xB7):
@@ -203,14 +211,7 @@ def _stands_right(text: Any, at: int, end: int) -> bool:
         if mark == 92 and here > at and begins_command(text, here, end):
             return False
     # brackets and quotation marks may close before the question mark
-    while here < end and (
-        text[here] == 41
-        or text[here] == 93
-        or text[here] == 125
-        or text[here] == 34
-        or text[here] == 39
-        or text[here] == 32
-    ):
+    while here < end and _CLOSERS[text[here]] and text[here] != 62:
         here += 1
     return not (here < end and text[here] == 63)
 
@@ -229,16 +230,7 @@ def _word_ends(text: Any, at: int, end: int) -> bool:
             return False
         if byte >= 0x80 and _is_odd(text, at, end):
             return False
-    while at < end and (
-        text[at] == 41
-        or text[at] == 93
-        or text[at] == 125
-        or text[at] == 34
-        or text[at] == 39
-        or text[at] == 32
-        or text[at] == 62
-    ):
-        at += 1
+    at = skip(text, at, end, _CLOSERS)
     return not (at < end and text[at] == 63)
 
 
@@ -260,14 +252,12 @@ def _named_tag(text: Any, low: int, at: int) -> Any:
     name_end = at - 1
     if name_end <= low or text[name_end] != 62:
         return -1, 0
-    while name_end > low and text[name_end - 1] == 32:
-        name_end -= 1
+    name_end = skip_back(text, low, name_end, BLANK)
     first = name_end
     while first > low and is_wordy(text[first - 1]) and name_end - first < _MAX_NAME:
         first -= 1
     flags = flags_of(text, first, name_end) if first < name_end else 0
-    while first > low and text[first - 1] == 32:
-        first -= 1
+    first = skip_back(text, low, first, BLANK)
     if first > low and text[first - 1] == 60:
         return first - 1, flags
     return -1, 0
@@ -295,7 +285,7 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
     pos = at
     while pos > low:
         byte = int(text[pos - 1])
-        if byte == 32 or byte == 34 or byte == 39 or byte == 40 or byte == 91 or byte == 35:
+        if _FILLS[byte]:
             pos -= 1
         elif byte == 10:
             if not seen & CROSSED:
@@ -365,9 +355,9 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                 worded = linked and not marked
                 weak = worded and flags & WEAK != 0
                 if weak:
-                    here, before = word_before(text, low, _back(text, low, first))
+                    here, before = word_before(text, low, skip_back(text, low, first, BLANK))
                     if before & LABEL:  # "the correct answer choice is"
-                        _, before = word_before(text, low, _back(text, low, here))
+                        _, before = word_before(text, low, skip_back(text, low, here, BLANK))
                     weak = not before & QUALIFIER
                 if not weak and (linked or _begins_line(text, low, first)):
                     if first > low and text[first - 1] == 34 and pos < at and text[pos] == 34:
@@ -375,13 +365,13 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                     return IS_LABEL, first, seen
                 return NO_FORM, pos, seen
             if flags & QUALIFIED and linked:
-                _, before = word_before(text, low, _back(text, low, first))
+                _, before = word_before(text, low, skip_back(text, low, first, BLANK))
                 if before & QUALIFIER:
                     return IS_LABEL, first, seen
             if flags & LINK:
                 linked = True
                 if flags & BE:
-                    here = _back(text, low, first)
+                    here = skip_back(text, low, first, BLANK)
                     before_first, before = word_before(text, low, here)
                     if not before & AUXILIARY:
                         return NO_FORM, first, seen
@@ -408,20 +398,13 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
 
 
 @kernel
-def _back(text: Any, low: int, at: int) -> int:
-    while at > low and text[at - 1] == 32:
-        at -= 1
-    return at
-
-
-@kernel
 def _begins_line(text: Any, low: int, at: int) -> bool:
     """Whether nothing but qualifiers stands before a place on its line."""
     while at > low:
         byte = int(text[at - 1])
         if byte == 10 or byte == HASHES:
             return True
-        if byte == 32 or byte == 34 or byte == 40 or byte == 91:
+        if _OPENERS[byte]:
             at -= 1
         elif is_wordy(byte):
             first, flags = word_before(text, low, at)
@@ -473,13 +456,10 @@ def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
 @kernel
 def _noun_end(text: Any, at: int, end: int) -> int:
     """Where the noun behind an ordinal ends; 0: there is none, or it is asked."""
-    while at < end and text[at] == 32:
-        at += 1
+    at = skip(text, at, end, BLANK)
     stop = word_end(text, at, end)
     if stop > at and flags_of(text, at, stop) & NOUN:
-        behind = stop
-        while behind < end and text[behind] == 32:
-            behind += 1
+        behind = skip(text, stop, end, BLANK)
         return 0 if behind < end and text[behind] == 63 else stop
     return 0
 
@@ -487,11 +467,8 @@ def _noun_end(text: Any, at: int, end: int) -> int:
 @kernel
 def _own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
     """Where the tag that a yes or no is begins and ends; -1: it is none."""
-    first = start
-    while first > low and text[first - 1] == 32:
-        first -= 1
-    while stop < end and text[stop] == 32:
-        stop += 1
+    first = skip_back(text, low, start, BLANK)
+    stop = skip(text, stop, end, BLANK)
     if stop + 1 < end and text[stop] == 47:
         stop += 1
     if first > low and text[first - 1] == 60 and stop < end and text[stop] == 62:
@@ -503,10 +480,9 @@ def _own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
 def skip_closers(text: Any, at: int, end: int) -> int:
     """Behind blanks, closing brackets, quotation marks and closing tags."""
     while at < end:
-        byte = int(text[at])
-        if byte == 32 or byte == 41 or byte == 93 or byte == 125 or byte == 34 or byte == 39 or byte == 62:
+        if _CLOSERS[text[at]]:
             at += 1
-        elif byte == 60 and at + 1 < end and text[at + 1] == 47:
+        elif text[at] == 60 and at + 1 < end and text[at + 1] == 47:
             stop = at + 2
             while stop < end and text[stop] != 62 and text[stop] != 10 and stop - at < _MAX_NAME:
                 stop += 1
@@ -525,16 +501,7 @@ def is_rest(text: Any, at: int, end: int) -> int:
         at = skip_closers(text, at, end)
         if at >= end or text[at] == 10:
             return at
-        byte = int(text[at])
-        if (
-            byte == 46
-            or byte == 33
-            or byte == 58
-            or byte == 59
-            or byte == 44
-            or byte == 124
-            or (byte == 92 and (at + 1 == end or not is_alnum(text[at + 1])))
-        ):
+        if _ENDS[text[at]] or (text[at] == 92 and (at + 1 == end or not is_alnum(text[at + 1]))):
             at += 1
         else:
             return -1
@@ -552,7 +519,7 @@ def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
             return several, at
         byte = int(text[here])
         comma = byte == 44
-        if byte == 44 or byte == 47 or byte == 38:
+        if _JOINED_BY[byte]:
             here += 1
         else:
             stop = here + 3 if byte >= 0xE3 else word_end(text, here, end)
@@ -571,18 +538,7 @@ def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
             other, stop, _ = value_at(text, low, here, end, kind)
             if other != 0:
                 break
-            if (
-                byte == 32
-                or byte == 40
-                or byte == 91
-                or byte == 123
-                or byte == 34
-                or byte == 39
-                or byte == 92
-                or byte == 58
-                or byte == 10
-                or byte == 35
-            ):
+            if _FILLS_LIST[byte]:
                 here += 1
             elif byte == 60:
                 here += 1
@@ -619,18 +575,10 @@ def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
     while at > low and steps < 24:
         steps += 1
         byte = int(text[at - 1])
-        if byte == 44 or byte == 47 or byte == 38:
+        if _JOINED_BY[byte]:
             joined = True
             at -= 1
-        elif (
-            byte == 32
-            or byte == 34
-            or byte == 39
-            or byte == 40
-            or byte == 92
-            or byte == 91
-            or (joined and (byte == 41 or byte == 93 or byte == 125))
-        ):
+        elif _BEFORE_JOINED[byte] or (joined and (byte == 41 or byte == 93 or byte == 125)):
             at -= 1
         elif joined and byte == 62:
             first, flags = _named_tag(text, low, at)
@@ -666,25 +614,18 @@ def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: boo
     if ordinal:
         return True
     at, noun = start, False
-    while at > low and (
-        text[at - 1] == 32
-        or text[at - 1] == 35
-        or text[at - 1] == 40
-        or text[at - 1] == 91
-        or text[at - 1] == 34
-    ):
+    while at > low and _FILLS[text[at - 1]] and text[at - 1] != 39:
         at -= 1
     first, flags = word_before(text, low, at)
     while flags & NOUN:
         noun = True
-        at = _back(text, low, first)
+        at = skip_back(text, low, first, BLANK)
         first, flags = word_before(text, low, at)
     steps = 0
     here = at
     while here > low and steps < 6:
         steps += 1
-        while here > low and (text[here - 1] == 32 or text[here - 1] == 44 or text[here - 1] == 58):
-            here -= 1
+        here = skip_back(text, low, here, _PAUSES)
         first, flags = word_before(text, low, here)
         if first == here:
             break
@@ -692,22 +633,14 @@ def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: boo
             return True
         if flags & CHOOSES_BARE:
             return True
-        if flags & LINK and word_before(text, low, _back(text, low, first))[1] & IT:
+        if flags & LINK and word_before(text, low, skip_back(text, low, first, BLANK))[1] & IT:
             return True
         if not flags & (QUALIFIER | FILLER):
             break
         here = first
     if not noun:
         return False
-    at = stop
-    steps = 0
-    while (
-        at < end
-        and steps < 4
-        and (text[at] == 32 or text[at] == 41 or text[at] == 93 or text[at] == 58 or text[at] == 45)
-    ):
-        at += 1
-        steps += 1
+    at = skip(text, stop, min(stop + 4, end), _AFTER_CHOICE)
     for _ in range(6):
         behind = word_end(text, at, end)
         if behind == at:
@@ -717,9 +650,7 @@ def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: boo
             return True
         if not flags & (LINK | AUXILIARY | QUALIFIER | FILLER | BE):
             return False
-        at = behind
-        while at < end and text[at] == 32:
-            at += 1
+        at = skip(text, behind, end, BLANK)
     return False
 
 

@@ -96,39 +96,27 @@ def _number_end(data: Any, at: int, end: int) -> Any:
 @kernel
 def _literal_end(data: Any, at: int, end: int) -> int:
     """Index after ``true``, ``false`` or ``null``, or -1."""
-    if end - at >= 4 and data[at] == 116:
-        if data[at + 1] == 114 and data[at + 2] == 117 and data[at + 3] == 101:
-            return at + 4
-    elif end - at >= 4 and data[at] == 110:
-        if data[at + 1] == 117 and data[at + 2] == 108 and data[at + 3] == 108:
-            return at + 4
-    elif (
-        end - at >= 5
-        and data[at] == 102
-        and data[at + 1] == 97
-        and data[at + 2] == 108
-        and data[at + 3] == 115
-        and data[at + 4] == 101
-    ):
-        return at + 5
-    return -1
+    return max(_end(data, at, end, _TRUE), _end(data, at, end, _FALSE), _end(data, at, end, _NULL))
 
 
+_TRUE, _FALSE, _NULL = (np.frombuffer(word, np.uint8) for word in (b"true", b"false", b"null"))
 _NAN = np.frombuffer(b"NaN", np.uint8)
 _INFINITY = np.frombuffer(b"Infinity", np.uint8)
 _MINUS_INFINITY = np.frombuffer(b"-Infinity", np.uint8)
 
 
 @kernel
+def _end(data: Any, at: int, end: int, word: Any) -> int:
+    """Index after a word, or -1."""
+    return at + len(word) if at + len(word) <= end and same_as(data, at, at + len(word), word) else -1
+
+
+@kernel
 def _no_number_end(data: Any, at: int, end: int) -> int:
     """Index after ``NaN``, ``Infinity`` or ``-Infinity``, which Python writes and reads, or -1."""
-    if end - at >= 3 and same_as(data, at, at + 3, _NAN):
-        return at + 3
-    if end - at >= 8 and same_as(data, at, at + 8, _INFINITY):
-        return at + 8
-    if end - at >= 9 and same_as(data, at, at + 9, _MINUS_INFINITY):
-        return at + 9
-    return -1
+    return max(
+        _end(data, at, end, _NAN), _end(data, at, end, _INFINITY), _end(data, at, end, _MINUS_INFINITY)
+    )
 
 
 @kernel

@@ -36,12 +36,22 @@ from relfast_kernels.layouts import (
     ITEM_TEXT,
     START,
 )
-from relfast_kernels.text.find import find_byte, hexadecimal, put_point
+from relfast_kernels.text.find import (
+    byte_set,
+    find_byte,
+    hexadecimal,
+    put_point,
+    same_bytes,
+    skip,
+    skip_back,
+)
 
 _NAMES: Final = np.frombuffer("".join(ACTIONS).encode(), np.uint8)
 _NAME_AT: Final = np.cumsum([0, *map(len, ACTIONS)])
 
-_TAB, _NEWLINE, _RETURN, _SPACE = 9, 10, 13, 32
+_NEWLINE: Final = 10
+_SPACES: Final = byte_set("\t\n\r ")
+_DIGITS: Final = byte_set("0123456789")
 _DOUBLE, _SINGLE, _COMMA = 34, 39, 44
 _ROUND_OPEN, _ROUND_CLOSE, _SQUARE_OPEN, _SQUARE_CLOSE = 40, 41, 91, 93
 _MINUS, _ZERO, _NINE = 45, 48, 57
@@ -64,9 +74,8 @@ _LAST_POINT: Final = 0x10FFFF
 _HIGH, _LOW, _AFTER_LOW = 0xD800, 0xDC00, 0xE000
 """Where the surrogates that come first in a pair begin, those that come second, and what is none."""
 
-_STOPS: Final = np.zeros(256, np.bool_)
+_STOPS: Final = byte_set("\n\"':\\")
 """The bytes that matter within a string: one look-up a byte, a third faster than four comparisons."""
-_STOPS[[_NEWLINE, _DOUBLE, _SINGLE, COLON, BACKSLASH]] = True
 
 _MASK: Final = (1 << 62) - 1
 _MIX: Final = 0x1E3779B97F4A7C15  # an odd number that spreads bits, below 2^63
@@ -152,33 +161,16 @@ def hash_bytes(text: NDArray[np.uint8], begin: int, end: int) -> int:
 
 
 @kernel
-def _is_space(byte: int) -> bool:
-    return byte == _SPACE or byte == _NEWLINE or byte == _RETURN or byte == _TAB
-
-
-@kernel
 def _trim(text: NDArray[np.uint8], begin: int, end: int) -> tuple[int, int]:
-    while begin < end and _is_space(text[begin]):
-        begin += 1
-    while end > begin and _is_space(text[end - 1]):
-        end -= 1
-    return begin, end
+    begin = skip(text, begin, end, _SPACES)
+    return begin, skip_back(text, begin, end, _SPACES)
 
 
 @kernel
 def _action(text: NDArray[np.uint8], begin: int, end: int) -> int:
     """Code of the action whose name is text[begin:end]."""
-    length = end - begin
     for code in range(BAD):
-        name = _NAME_AT[code]
-        if _NAME_AT[code + 1] - name != length or _NAMES[name] != text[begin]:
-            continue
-        same = True
-        for at in range(length):
-            if _NAMES[name + at] != text[begin + at]:
-                same = False
-                break
-        if same:
+        if same_bytes(_NAMES, _NAME_AT[code], _NAME_AT[code + 1], text, begin, end):
             return code
     return BAD
 
@@ -290,7 +282,7 @@ def scan(
             at += 1
             continue
         byte = int(text[at])
-        if _is_space(byte):
+        if _SPACES[byte]:
             at += 1
             continue
         if byte == _COMMA and after_value:
@@ -381,9 +373,7 @@ def scan(
                 n_plans += 1
             continue
         if level == 2 and not after_value and (_ZERO <= byte <= _NINE or byte == _MINUS):
-            close = at + 1
-            while close < end and _ZERO <= text[close] <= _NINE:
-                close += 1
+            close = skip(text, at + 1, end, _DIGITS)
             _put_string(text, at, close, -1, work[inner_base + inner_count])
             inner_count += 1
             inner_list = False

@@ -38,9 +38,19 @@ from relfast_kernels.layouts import (
     TP_SHIFT,
 )
 from relfast_kernels.text.answers import MAX_CLAIMED, SEVERAL, TAXA, read_claim
-from relfast_kernels.text.characters import CHUNK, is_blank, is_word, white_length
+from relfast_kernels.text.characters import is_word, white_length
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
-from relfast_kernels.text.find import ONE, TWO, begins_with, copy, put_number, same_bytes
+from relfast_kernels.text.find import (
+    ONE,
+    begins_with,
+    byte_set,
+    copy,
+    find_letters,
+    put_number,
+    same_bytes,
+    skip,
+)
+from relfast_kernels.text.forms import DIGITS
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
 from relfast_kernels.text.vectors import WIDTH, lowest, places_within
@@ -49,18 +59,12 @@ MAX_DIGITS = 18
 """Digits of a gold number that every JSON parser keeps exactly."""
 
 _BIT = np.uint64(1)
+_TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
+_YES, _XON = np.frombuffer(b"yes", np.uint8), np.frombuffer(b"xon", np.uint8)
+_BEFORE_NUMBER = byte_set(" \t\n\v\f\r\x1c\x1d\x1e\x1f_#:-")
 
 _INDEX_BITS = 20
 _INDEX = (1 << _INDEX_BITS) - 1
-
-
-@kernel
-def _has_yes(data: Any, start: int, end: int) -> bool:
-    """Whether "yes" occurs in any case."""
-    hits = False
-    for k in range(np.uint64(start), np.uint64(max(start, end - 2))):
-        hits |= ((data[k] | 32) == 121) & ((data[k + ONE] | 32) == 101) & ((data[k + TWO] | 32) == 115)
-    return hits
 
 
 @kernel
@@ -143,40 +147,17 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any
     n = 0
     total = np.uint32(0)
     # "taxon" in any case, looked for by its end
-    last = max(start, end - 2)
-    for chunk in range(start, last, CHUNK):
-        stop = min(chunk + CHUNK, last)
-        hits = False
-        for j in range(np.uint64(chunk), np.uint64(stop)):
-            hits |= ((data[j] | 32) == 120) & ((data[j + ONE] | 32) == 111) & ((data[j + TWO] | 32) == 110)
-        if not hits:
-            continue
-        for at in range(chunk, stop):
-            if (
-                (data[at] | 32) == 120
-                and (data[at + 1] | 32) == 111
-                and (data[at + 2] | 32) == 110
-                and at - 2 >= start
-                and (data[at - 2] | 32) == 116
-                and (data[at - 1] | 32) == 97
-            ):
-                k = at + 3
-                if k < end and data[k] == 95:
-                    k += 1
-                else:
-                    k += white_length(data, k, end)
-                first = k
-                while k < end and is_digit(data[k]):
-                    k += 1
-                if k > first:
-                    value = _hash(data, first, k)
-                    before, n = n, _add(slots, spans, n, data, first, k, np.int64(value))
-                    if n < 0:
-                        return -1, total, to
-                    if n > before:
-                        total = np.uint32(total + value * np.uint32(2654435761))
-                    if to >= 0:
-                        to = _put_taxon(data, first, k, out, to)
+    at = find_letters(data, start, end, _XON)
+    while at < end:
+        if at - 2 >= start and begins_with(data, at - 2, end, _TAXON):
+            first = at + 3
+            first += 1 if first < end and data[first] == 95 else white_length(data, first, end)
+            k = skip(data, first, end, DIGITS)
+            if k > first:
+                n, total, to = _take_digits(data, first, k, spans, slots, n, total, out, to)
+                if n < 0:
+                    return -1, total, to
+        at = find_letters(data, at + 1, end, _XON)
     if n:
         return n, total, to
     at = start
@@ -207,17 +188,23 @@ def _take_number(
     """Add the number that begins at ``k``, if it stands as a word, as `_find_taxa` does; its results."""
     if k > start and is_word(data, k - 1, start):
         return n, total, to
-    after = k
-    while after < end and is_digit(data[after]):
-        after += 1
+    after = skip(data, k, end, DIGITS)
     if after < end and is_word(data, after, start):
         return n, total, to
-    value = _hash(data, k, after)
-    before, n = n, _add(slots, spans, n, data, k, after, np.int64(value))
+    return _take_digits(data, k, after, spans, slots, n, total, out, to)
+
+
+@kernel
+def _take_digits(
+    data: Any, start: int, end: int, spans: Any, slots: Any, n: Any, total: Any, out: Any, to: int
+) -> Any:
+    """Add the number data[start:end]; what `_find_taxa` returns."""
+    value = _hash(data, start, end)
+    before, n = n, _add(slots, spans, n, data, start, end, np.int64(value))
     if n > before:
         total = np.uint32(total + value * np.uint32(2654435761))
     if n >= 0 and to >= 0:
-        to = _put_taxon(data, k, after, out, to)
+        to = _put_taxon(data, start, end, out, to)
     return n, total, to
 
 
@@ -307,7 +294,7 @@ def score_taxa(
     ``spans`` and ``slots`` hold two sets, of predicted and of gold taxa. With ``to`` from 0 on the predicted
     ones are written there. Returns whether key and vote are filled in, and where the text ends.
     """
-    yes, no = _has_yes(data, start, end), _has_no(data, start, end)
+    yes, no = find_letters(data, start, end, _YES) < end, _has_no(data, start, end)
     pred_label = -1 if yes == no else 1 if yes else 0
     details = to >= 0
     first = to
@@ -350,7 +337,6 @@ _NO_ANSWER, _SEVERAL, _GUESSED = map(REASONS.index, ("no_answer", "several_answe
 LEAST_PRECISE: Final = 0.9
 """`relfast.tasks.rel_b.score.LEAST_PRECISE`."""
 
-_TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
 GOLD: Final = TAXA + 2 * MAX_CLAIMED
 MAX_GOLD: Final = PATTERN_WORK - GOLD
 """Where numbers of gold's taxa are, and how many there can be."""
@@ -366,15 +352,7 @@ def _gold_number(text: Any, start: int, end: int) -> int:
         start += 4
     else:
         return _digits(text, start, end)
-    while start < end and (
-        is_blank(text[start])
-        or text[start] == 95
-        or text[start] == 35
-        or text[start] == 58
-        or text[start] == 45
-    ):
-        start += 1
-    return _digits(text, start, end)
+    return _digits(text, skip(text, start, end, _BEFORE_NUMBER), end)
 
 
 @kernel

@@ -34,13 +34,14 @@ from relfast_kernels.layouts import (
     TOKEN_START,
 )
 from relfast_kernels.text.answers import SEVERAL, read_choice, read_label
-from relfast_kernels.text.characters import CHUNK, has_digit, is_ascii, is_tame, is_word, skip_white
+from relfast_kernels.text.characters import has_digit, is_ascii, is_tame, is_word, skip_white
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
-from relfast_kernels.text.find import ONE, TWO, find_byte, same_as
+from relfast_kernels.text.find import CHUNK, begins_with, find_byte, find_letters, same_as
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_b import gold_label, gold_taxa, score_claim, score_taxa
 
+_ANSWER, _SWE = np.frombuffer(b"answer", np.uint8), np.frombuffer(b"swe", np.uint8)
 MAX_DIGITS = 4000
 """Digits of an answer number read here; Python refuses more than 4,300, which the exact way reports."""
 
@@ -49,39 +50,24 @@ MAX_DIGITS = 4000
 def _find_choice(data: Any, start: int, end: int) -> Any:
     """The chosen panel, or -1 where nothing names one; -2 where the exact way must decide."""
     # "answer" in any case, looked for by its middle
-    last = max(start, end - 2)
-    for chunk in range(start, last, CHUNK):
-        stop = min(chunk + CHUNK, last)
-        hits = False
-        for j in range(np.uint64(chunk), np.uint64(stop)):
-            hits |= ((data[j] | 32) == 115) & ((data[j + ONE] | 32) == 119) & ((data[j + TWO] | 32) == 101)
-        if not hits:
-            continue
-        for at in range(chunk, stop):
-            if (
-                (data[at + 1] | 32) == 119
-                and (data[at] | 32) == 115
-                and (data[at + 2] | 32) == 101
-                and at - 2 >= start
-                and at + 3 < end
-                and (data[at - 2] | 32) == 97
-                and (data[at - 1] | 32) == 110
-                and (data[at + 3] | 32) == 114
-            ):
-                after = skip_white(data, at + 4, end)
-                if after < end and data[after] == 35:
+    at = find_letters(data, start, end, _SWE)
+    while at < end:
+        if at - 2 >= start and begins_with(data, at - 2, end, _ANSWER):
+            after = skip_white(data, at + 4, end)
+            if after < end and data[after] == 35:
+                after += 1
+            after = skip_white(data, after, end)
+            if after < end and is_digit(data[after]):
+                value: Any = 0
+                n_digits = 0
+                while after < end and is_digit(data[after]):
+                    value = min(10 * value + np.int64(data[after]) - 48, 1000)
+                    n_digits += 1
                     after += 1
-                after = skip_white(data, after, end)
-                if after < end and is_digit(data[after]):
-                    value: Any = 0
-                    n_digits = 0
-                    while after < end and is_digit(data[after]):
-                        value = min(10 * value + np.int64(data[after]) - 48, 1000)
-                        n_digits += 1
-                        after += 1
-                    if n_digits > MAX_DIGITS:
-                        return -2
-                    return value - 1 if 1 <= value <= 8 else 0
+                if n_digits > MAX_DIGITS:
+                    return -2
+                return value - 1 if 1 <= value <= 8 else 0
+        at = find_letters(data, at + 1, end, _SWE)
     zero = -1
     for chunk in range(start, end, CHUNK):
         stop = min(chunk + CHUNK, end)
