@@ -7,29 +7,22 @@ in the order of the lines, and are counted as if all had gone the same way.
 
 from __future__ import annotations
 
-import itertools
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
-from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-import orjson
 from relfast_kernels.layouts import (
     FIELDS,
     GOLD_UNKNOWN,
     ID_OF_GOLD,
-    IN_DATA,
     LINE_COLUMNS,
     LINE_DIGEST,
     LINE_GOLD,
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
-    NOWHERE,
     RECORD_COLUMNS,
-    RECORD_ID,
-    RECORD_ID_END,
-    RECORD_ID_PLACE,
     RECORD_LINE,
     RECORD_SAMPLE,
 )
@@ -37,15 +30,12 @@ from relfast_kernels.layouts import (
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import LOAD_SECONDS, Scoring
 from relfast.engine.segments import PIECE, Segment, pieces, rows_of
-from relfast.engine.text_gold import kinds_of
-from relfast.records import Place, Record, Score
-from relfast.stats.prompts import FURTHER, SAMPLE
-from relfast.stats.samples import TASK_NUMBERS, hash_id, hash_vote
+from relfast.engine.text_gold import id_of, kinds_of
+from relfast.records import Outcome, Place, Record, Score
 from relfast.stats.tally import Tally
-from relfast.stats.task_tally import TaskTally
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task, resolve
-from relfast.tasks.block_rows import MAX_AT_ONCE, Block, OutcomeJudge, Outcomes, Setting
+from relfast.tasks.block_rows import MAX_AT_ONCE, Block, OutcomeJudge, Setting
 
 if TYPE_CHECKING:
     from relfast.engine.text_fast_path import ScannedBlock
@@ -60,10 +50,6 @@ hundreds, unless a line has samples without end: that is scored a piece at a tim
 
 MAX_GOLDS: Final = 1 << 16
 """Golds whose numbers are remembered."""
-
-
-Piece = tuple[int, bytes, bytes]
-"""Index of a line, and rows and samples that begin with it."""
 
 
 class Between(NamedTuple):
@@ -85,154 +71,14 @@ class _Judging:
         self.golds: list[int] = []
 
 
-class _Judged:
-    """Records of one task that were judged, in order, all those of a line or none."""
-
-    def __init__(self, task: Task, judging: _Judging, lots: Sequence[Outcomes]) -> None:
-        self.task = task
-        self.lines: list[int] = []
-        self._ends = [0]
-        certain = list(itertools.chain.from_iterable(lot.certain for lot in lots))
-        kept: list[int] = []
-        at = 0
-        for line, size in judging.lines:
-            if all(certain[at : at + size]):
-                kept += range(at, at + size)
-                self.lines.append(line)
-                self._ends.append(len(kept))
-            at += size
-        self._records, self._outcomes = judging.records, Outcomes.joined(lots)
-        if len(kept) < at:
-            self._records = [judging.records[place] for place in kept]
-            self._outcomes = self._outcomes.chosen(kept)
-
-    def on(self, start: int, stop: int) -> tuple[list[int], Outcomes]:
-        """Records that are on some of the lines, and their outcomes."""
-        first, end = (self._ends[bisect_left(self.lines, line)] for line in (start, stop))
-        if end - first == len(self._records):
-            return self._records, self._outcomes
-        return self._records[first:end], self._outcomes.chosen(range(first, end))
-
-
-class JudgedBlock:
-    """A block's lines that were judged."""
-
-    def __init__(self, block: Block, scoring: Scoring, by_task: Sequence[_Judged], first_index: int) -> None:
-        self._block, self._scoring, self._by_task = block, scoring, by_task
-        self._first_index = first_index
-
-    def scores(self, start: int, stop: int) -> list[Score]:
-        """The scores of those of some lines that were judged, in order."""
-        scores: list[Score] = []
-        for mine in self._by_task:
-            records, outcomes = mine.on(start, stop)
-            places = zip(*self._places(records), outcomes.rows(), strict=True)
-            scores += [
-                self._scoring.score_at(mine.task, index, orjson.loads(id), sample, outcome)
-                for index, id, sample, outcome in places
-            ]
-        scores.sort(key=attrgetter("index"))
-        return scores
-
-    def rows(self, start: int, stop: int, between: Sequence[Between]) -> tuple[bytes, Tally]:
-        """Rows and tally of those of some lines that were judged, and of others between them."""
-        tally, first_of = Tally(), {}
-        pieces: list[Piece] = []
-        try:
-            for mine in self._by_task:
-                records, outcomes = mine.on(start, stop)
-                if records:
-                    written = self._written(mine.task, records, outcomes, tally)
-                    first_of[mine.task.name] = written[0][0]
-                    pieces += written
-        except (TypeError, ValueError, RecursionError):
-            # numbers or texts that only Python's own writer can write
-            return joined(self.scores(start, stop), self._first_index, between)
-        beside = [(self._first_index + each.line, each.rows, bytes(each.tally.samples)) for each in between]
-        for (index, _, _), each in zip(beside, between, strict=True):
-            for name in each.tally.tasks:
-                first_of[name] = min(first_of.get(name, index), index)
-            tally.merge(each.tally)
-        # in the order in which they come; no task has lines of both
-        tally.tasks = {name: tally.tasks[name] for name in sorted(tally.tasks, key=first_of.__getitem__)}
-        in_order = sorted([*beside, *pieces], key=itemgetter(0))
-        tally.samples = bytearray(b"".join([samples for _, _, samples in in_order]))
-        return b"".join([rows for _, rows, _ in in_order]), tally
-
-    def _places(self, records: Sequence[int]) -> tuple[list[int], list[bytes], list[int]]:
-        """Index, id as JSON and sample of records."""
-        lines, starts, ends, places, samples = (
-            [self._block.columns[record * RECORD_COLUMNS + column] for record in records]
-            for column in (RECORD_LINE, RECORD_ID, RECORD_ID_END, RECORD_ID_PLACE, RECORD_SAMPLE)
-        )
-        views = self._block.views
-        ids = [
-            b"null" if place == NOWHERE else bytes(views[place != IN_DATA][start:end])
-            for place, start, end in zip(places, starts, ends, strict=True)
-        ]
-        return [self._first_index + line for line in lines], ids, samples
-
-    def _written(self, task: Task, records: Sequence[int], outcomes: Outcomes, tally: Tally) -> list[Piece]:
-        """The rows of records of one task, which are counted."""
-        indices, ids, samples = self._places(records)
-        metrics, details = outcomes.metrics, outcomes.details
-        metric = self._scoring.reward_metric(task)
-        values = outcomes.correct if metric == "correct" else metrics.get(metric, [None] * len(records))
-        rewards = [None if value is None else float(value) for value in values]
-        columns = [
-            _texts(["ok" if found else "no_answer" for found in outcomes.found]),
-            _texts(outcomes.correct),
-            _texts(rewards),
-            *map(_texts, metrics.values()),
-            *([orjson.dumps(value) for value in column] for column in details.values()),
-        ]
-        beginnings = zip(indices, ids, samples, strict=True)
-        template = _template(task.name, [*metrics, *details])
-        rows = [template % (*start, *values) for start, *values in zip(beginnings, *columns, strict=True)]
-        tally.tasks[task.name] = counted = TaskTally()
-        counted.add_columns(task.name, outcomes.found, rewards, metrics)
-        number = TASK_NUMBERS[task.name]
-        packed = [
-            SAMPLE.pack(
-                number + (FURTHER if sample else 0),
-                # each line without an id is a prompt of its own
-                hash_id(b"%d" % index if id == b"null" else id),
-                hash_vote(vote),
-                correct,
-            )
-            for index, id, sample, vote, correct in zip(
-                indices, ids, samples, outcomes.votes, outcomes.correct, strict=True
-            )
-        ]
-        return [*zip(indices, rows, packed, strict=True)]
-
-
-def _template(task: str, names: Iterable[str]) -> bytes:
-    """A row as `relfast.json_text.encode_row` writes it."""
-    return (
-        b'{"index":%d,"id":%b,"task":'
-        + orjson.dumps(task)
-        + b',"sample":%d,"status":%b,"correct":%b,"reward":%b,"metrics":{'
-        + b",".join(orjson.dumps(name) + b":%b" for name in names)
-        + b'},"error":null}\n'
-    )
-
-
-def _texts(values: Sequence[Any]) -> list[bytes]:
-    """The JSON of each of some numbers, flags and codes."""
-    texts = orjson.dumps(values)[1:-1].split(b",")
-    # a label can have a comma
-    return texts if len(texts) == len(values) else [orjson.dumps(value) for value in values]
-
-
 class SlowLines(NamedTuple):
-    """Lines ``start`` to ``stop`` of a block, ``numbers`` of which are slow; all others were judged, or have
-    their rows already (``between``)."""
+    """Lines ``start`` to ``stop`` of a block, ``numbers`` of which are slow; all others have scores already
+    (``judged``), or rows (``between``)."""
 
     start: int
     stop: int
     numbers: Sequence[int]
-    judged: JudgedBlock | None = None
+    judged: Sequence[Score] = ()
     between: Sequence[Between] = ()
 
 
@@ -244,13 +90,13 @@ class LineJudge:
         self._judges: dict[str, OutcomeJudge | None] = {}
         self._known: dict[int, tuple[str, int]] = {}
 
-    def judge(self, block: ScannedBlock, numbers: range) -> JudgedBlock | None:
-        """Judge those of some lines of a block whose fields were found; None where there is none that can be.
+    def judge(self, block: ScannedBlock, numbers: range) -> list[Score]:
+        """The scores, in order, of those of some lines of a block that can be judged.
 
-        The kinds of lines that were judged become `JUDGED`.
+        The kinds of these lines become `JUDGED`.
         """
         if FIELDS not in kinds_of(block.lines, numbers.start, numbers.stop):
-            return None
+            return []
         # there may be room for more lines than were found
         lines = memoryview(block.lines).cast("B").cast("q")[: (block.n_lines + 1) * LINE_COLUMNS]
         kinds = lines[LINE_KIND::LINE_COLUMNS].tolist()
@@ -284,14 +130,34 @@ class LineJudge:
             some.lines.append((number, end - at))
             some.records += range(at, end)
             some.golds += [gold] * (end - at)
-        by_task = []
+        scores: list[Score] = []
         for name, some in judging.items():
-            judged = _Judged(TASKS[name], some, self._outcomes(where, name, some))
-            for number in judged.lines:
-                block.lines[number * LINE_COLUMNS + LINE_KIND] = JUDGED
-            if judged.lines:
-                by_task.append(judged)
-        return JudgedBlock(where, self._scoring, by_task, block.first_index) if by_task else None
+            outcomes = self._outcomes(where, name, some)
+            at = 0
+            for number, size in some.lines:
+                judged = [outcome for outcome in outcomes[at : at + size] if outcome is not None]
+                if len(judged) == size:
+                    block.lines[number * LINE_COLUMNS + LINE_KIND] = JUDGED
+                    scores += self._scores(block, where, TASKS[name], some.records[at : at + size], judged)
+                at += size
+        scores.sort(key=attrgetter("index"))
+        return scores
+
+    def _scores(
+        self,
+        block: ScannedBlock,
+        where: Block,
+        task: Task,
+        records: Sequence[int],
+        outcomes: Sequence[Outcome],
+    ) -> Iterator[Score]:
+        """The scores of the records of a line."""
+        columns, first = where.columns, records[0] * RECORD_COLUMNS
+        id = id_of(where.views, block.records, records[0])
+        index = block.first_index + columns[first + RECORD_LINE]
+        for record, outcome in zip(records, outcomes, strict=True):
+            sample = columns[record * RECORD_COLUMNS + RECORD_SAMPLE]
+            yield self._scoring.score_at(task, index, id, sample, outcome)
 
     def segment(
         self, block: ScannedBlock, lines: SlowLines, verdicts: Mapping[Place, Verdict] | None
@@ -302,9 +168,8 @@ class LineJudge:
         scores: Iterable[Score] = (
             score for piece in pieces(taken.entries) for score in self._scoring.entries(piece, verdicts)
         )
-        if lines.judged is not None:
-            judged = lines.judged.scores(lines.start, lines.stop)
-            scores = sorted([*judged, *scores], key=attrgetter("index"))
+        if lines.judged or lines.between:
+            scores = sorted([*lines.judged, *scores], key=attrgetter("index"))
             rows, tally = joined(scores, block.first_index, lines.between)
         else:
             rows, tally = rows_of(scores)
@@ -336,21 +201,21 @@ class LineJudge:
         finally:
             self._scoring.guard.leave()
 
-    def _outcomes(self, where: Block, name: str, judging: _Judging) -> list[Outcomes]:
-        """The outcomes of some records, in lots."""
+    def _outcomes(self, where: Block, name: str, judging: _Judging) -> list[Outcome | None]:
+        """The outcomes of some records; None for those that are left."""
         guard = self._scoring.guard
-        found: list[Outcomes] = []
+        found: list[Outcome | None] = []
         for at in range(0, len(judging.records), MAX_AT_ONCE):
             some = slice(at, at + MAX_AT_ONCE)
             # they take a fraction of the time of one; where they do not, each is given its own, one by one,
             # by whoever comes after the worker that this has ended
             guard.enter(None, self._scoring.job.timeout)
             try:
-                found.append(judging.judge.judge(where, judging.records[some], judging.golds[some]))
+                found += judging.judge.judge(where, judging.records[some], judging.golds[some])
             except Exception as error:
                 # the ordinary way finds the record that it is, if it is one
                 self._scoring.detours.add(f"a batch before the judge of {name}", error)
-                return [Outcomes.of([None] * len(judging.records))]
+                return [None] * len(judging.records)
             finally:
                 guard.leave()
         return found

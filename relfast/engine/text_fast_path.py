@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import ctypes
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
 from typing import Final
 
 from relfast_kernels.compiled import native
@@ -57,14 +59,14 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
 )
 
-from relfast.engine.block_rows import JUDGED, Between, JudgedBlock, LineJudge, SlowLines
+from relfast.engine.block_rows import JUDGED, Between, LineJudge, SlowLines, joined
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment
 from relfast.engine.text_gold import TASK_BY_NUMBER, Golds, KnownGold, kinds_of, start_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_table import TextTable, can_hold
-from relfast.records import Place
+from relfast.records import Place, Score
 from relfast.stats.summary import Tally
 from relfast.tasks.text_judge import WorkSpace, lazy_buffer, least_measure, numbers
 
@@ -97,7 +99,7 @@ class ScannedBlock:
         self._fast_path = fast_path
         self.data, self.address, self.lines, self.n_lines = data, address, lines, n_lines
         self.chosen, self.first_index = chosen, 0
-        self._judged: JudgedBlock | None = None
+        self._judged: list[Score] = []
 
     @property
     def records(self) -> ctypes.Array[ctypes.c_int64]:
@@ -131,7 +133,7 @@ class ScannedBlock:
 
     def slow(self, start: int, stop: int, most: int) -> SlowLines:
         """The slow ones of some lines, at most so many, and how far that goes."""
-        if self._judged is None:
+        if not self._judged:
             stop = min(start + most, stop)
             return SlowLines(start, stop, range(start, stop))
         numbers = [
@@ -145,9 +147,9 @@ class ScannedBlock:
 
     def score(self, lines: SlowLines, verdicts: Mapping[Place, Verdict] | None = None) -> Segment:
         """The segment of lines some of which are slow."""
-        if self._judged is not None:
+        if self._judged:
             between = self._between(lines.start, lines.stop)
-            lines = lines._replace(judged=self._judged, between=between)
+            lines = lines._replace(judged=self._scored(lines.start, lines.stop), between=between)
         return self._fast_path.score(self, lines, verdicts)
 
     def line(self, number: int) -> bytes:
@@ -161,9 +163,15 @@ class ScannedBlock:
 
     def rows(self, start: int, stop: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
-        if self._judged is None or JUDGED not in kinds_of(self.lines, start, stop):
+        if JUDGED not in kinds_of(self.lines, start, stop):
             return self._fast_path.rows(self, start, stop)
-        return self._judged.rows(start, stop, self._between(start, stop))
+        return joined(self._scored(start, stop), self.first_index, self._between(start, stop))
+
+    def _scored(self, start: int, stop: int) -> list[Score]:
+        """The scores of those of some lines that were judged."""
+        index = attrgetter("index")
+        first, end = (bisect_left(self._judged, self.first_index + at, key=index) for at in (start, stop))
+        return self._judged[first:end]
 
     def _between(self, start: int, stop: int) -> list[Between]:
         """The rows of those of some lines that the kernel has scored."""
@@ -347,7 +355,7 @@ class TextFastPath:
             if at < numbers.stop:
                 self._grow_scratch()
 
-    def judge(self, block: ScannedBlock, numbers: range) -> JudgedBlock | None:
+    def judge(self, block: ScannedBlock, numbers: range) -> list[Score]:
         """What their tasks' judges say of lines; those of text tasks are scored too."""
         self._learn(block, numbers)
         return self._judge.judge(block, numbers)

@@ -69,20 +69,6 @@ class TaskTally(Plain):
         self._add_scored(task, [score.reward for score in scored], columns)
         self.found += sum([score.status == "ok" for score in scored])
 
-    def add_columns(
-        self,
-        task: str,
-        found: Sequence[bool],
-        rewards: Sequence[float | None],
-        columns: Mapping[str, Sequence[Any]],
-    ) -> None:
-        """Count scored rows of a task: whether each has an answer, its reward, and its metrics by name."""
-        n_found = sum(found)
-        self.statuses["ok"] += n_found
-        self.statuses["no_answer"] += len(found) - n_found
-        self.found += n_found
-        self._add_scored(task, rewards, columns)
-
     def _add_scored(
         self, task: str, rewards: Sequence[float | None], columns: Mapping[str, Sequence[Any]]
     ) -> None:

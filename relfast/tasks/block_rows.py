@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.layouts import (
@@ -102,88 +102,6 @@ class Block(NamedTuple):
         return addresses, sizes
 
 
-class Outcomes(NamedTuple):
-    """Outcomes by columns (`relfast.records.Outcome`): whether each is ``certain``, and what it is worth,
-    which means nothing where it is not."""
-
-    certain: Sequence[bool]
-    found: Sequence[bool]
-    correct: Sequence[bool]
-    votes: Sequence[str | int | None]
-    metrics: Mapping[str, Sequence[Any]]
-    details: Mapping[str, Sequence[Any]]
-
-    @classmethod
-    def of(cls, outcomes: Sequence[Outcome | None]) -> Outcomes:
-        """Outcomes with the same metrics and details, and None for what is left."""
-        first = next((outcome for outcome in outcomes if outcome is not None), NOTHING)
-        rows = [first if outcome is None else outcome for outcome in outcomes]
-        return cls(
-            [outcome is not None for outcome in outcomes],
-            [row.found for row in rows],
-            [row.correct for row in rows],
-            [row.vote for row in rows],
-            {name: [row.metrics[name] for row in rows] for name in first.metrics},
-            {name: [row.details[name] for row in rows] for name in first.details},
-        )
-
-    @classmethod
-    def joined(cls, lots: Sequence[Outcomes]) -> Outcomes:
-        """Several lots as one. One that has nothing certain may lack the others' metrics."""
-        if len(lots) == 1:
-            return lots[0]
-        model = next((lot for lot in lots if any(lot.certain)), lots[0])
-
-        def column(parts: Iterable[Sequence[Any] | None]) -> list[Any]:
-            sized = zip(parts, lots, strict=True)
-            return [value for part, lot in sized for value in part or [None] * len(lot.certain)]
-
-        return cls(
-            column(lot.certain for lot in lots),
-            column(lot.found for lot in lots),
-            column(lot.correct for lot in lots),
-            column(lot.votes for lot in lots),
-            {name: column(lot.metrics.get(name) for lot in lots) for name in model.metrics},
-            {name: column(lot.details.get(name) for lot in lots) for name in model.details},
-        )
-
-    def chosen(self, chosen: Sequence[int]) -> Outcomes:
-        """Those at some places."""
-
-        def some(column: Sequence[Any]) -> list[Any]:
-            return [column[at] for at in chosen]
-
-        return Outcomes(
-            some(self.certain),
-            some(self.found),
-            some(self.correct),
-            some(self.votes),
-            {name: some(column) for name, column in self.metrics.items()},
-            {name: some(column) for name, column in self.details.items()},
-        )
-
-    def rows(self) -> list[Outcome]:
-        """One by one."""
-        metrics, details = (
-            zip(*named.values(), strict=True) if named else [()] * len(self.found)
-            for named in (self.metrics, self.details)
-        )
-        rows = zip(self.found, self.correct, self.votes, metrics, details, strict=True)
-        return [
-            Outcome(
-                correct,
-                dict(zip(self.metrics, numbers, strict=True)),
-                dict(zip(self.details, texts, strict=True)),
-                found,
-                vote=vote,
-            )
-            for found, correct, vote, numbers, texts in rows
-        ]
-
-
-NOTHING: Final = Outcome(False, {}, {}, False)
-
-
 class OutcomeJudge(ABC):
     """Judges responses of one task. It neither hangs nor crashes."""
 
@@ -197,5 +115,6 @@ class OutcomeJudge(ABC):
         """The number of a record's gold until golds are forgotten; -1: only the ordinary way can judge."""
 
     @abstractmethod
-    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> Outcomes:
-        """The outcomes of some records of a block, at most `MAX_AT_ONCE`, that have these golds."""
+    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> list[Outcome | None]:
+        """The outcomes of some records of a block, at most `MAX_AT_ONCE`, that have these golds; None for
+        those that are left."""

@@ -42,7 +42,7 @@ from relfast.chem.smiles_table import (
 )
 from relfast.records import Outcome, Record, Score
 from relfast.tasks.base import Task
-from relfast.tasks.block_rows import Block, OutcomeJudge, Outcomes, Setting
+from relfast.tasks.block_rows import Block, OutcomeJudge, Setting
 from relfast.tasks.modules import MAX_TEXTS
 from relfast.tasks.rel_c import RelCOptions, missing_isomers, motif
 from relfast.tasks.rel_c.extract import Golds, TagReader, can_read, reason_of
@@ -87,7 +87,7 @@ class TagJudge(OutcomeJudge):
         """The number of a gold; -1 for one that kernels cannot read."""
         return self.number(record.answer)
 
-    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> Outcomes:
+    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> list[Outcome | None]:
         """The outcomes of some records."""
         read = self.reader()
         read.read(block, records, golds)
@@ -100,7 +100,7 @@ class TagJudge(OutcomeJudge):
                         "gold": self.shown_gold(gold),
                     }
         self.readers.append(read)
-        return Outcomes.of(outcomes)
+        return outcomes
 
     def reader(self) -> TagReader:
         """One for the caller alone, until it goes back to the ``readers``; what it has read is good until

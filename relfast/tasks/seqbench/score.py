@@ -37,7 +37,7 @@ from relfast_kernels.maze.layouts import (
 
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
-from relfast.tasks.block_rows import Block, OutcomeJudge, Outcomes, Setting
+from relfast.tasks.block_rows import Block, OutcomeJudge, Setting
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 from relfast.tasks.seqbench.actions import Action, encode
 from relfast.tasks.seqbench.machine import Found, machine
@@ -242,7 +242,7 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
         asked.append(Asked(problem, fields, extracted.reason))
         texts.append(encode(extracted.value))
     found = machine().judge(texts, [each.problem for each in asked], IS_STRICT if options.strict else 0)
-    judged = iter(_outcomes(asked, texts, found, options).rows())
+    judged = iter(_outcomes(asked, texts, found, options))
     return [next(judged) if outcome is None else outcome for outcome in outcomes]
 
 
@@ -277,7 +277,9 @@ class Asked(NamedTuple):
         return self.problem.unlocks if backtracking is None else backtracking
 
 
-def _outcomes(asked: Sequence[Asked], texts: Sequence[bytes], found: Found, options: Options) -> Outcomes:
+def _outcomes(
+    asked: Sequence[Asked], texts: Sequence[bytes], found: Found, options: Options
+) -> list[Outcome]:
     """What the kernel found in texts (UTF-8), as outcomes."""
     violations, indices, n_actions, exact, optimal = (
         found.column(at) for at in (VIOLATION, VIOLATION_INDEX, N_ACTIONS, EXACT, OPTIMAL)
@@ -317,20 +319,28 @@ def _outcomes(asked: Sequence[Asked], texts: Sequence[bytes], found: Found, opti
             for each, n, unknown in zip(asked, n_actions, given_up, strict=True)
         ]
     spans = zip(texts, is_found, found.column(FOUND_BEGIN), found.column(FOUND_END), strict=True)
-    return Outcomes(
-        [certain != 0 for certain in found.column(FOUND_CERTAIN)],
+    preds = [
+        text[begin:end].decode("utf-8", "surrogatepass") if has else None for text, has, begin, end in spans
+    ]
+    rows = zip(
+        optimal if options.strict else exact,
+        zip(*metrics.values(), strict=True),
+        preds,
+        asked,
         is_found,
-        [flag == 1 for flag in (optimal if options.strict else exact)],
-        [f"{vote:x}" if n else None for vote, n in zip(found.column(FOUND_VOTE), n_actions, strict=True)],
-        metrics,
-        {
-            "pred": [
-                text[begin:end].decode("utf-8", "surrogatepass") if has else None
-                for text, has, begin, end in spans
-            ],
-            "gold": [each.problem.text for each in asked],
-        },
+        found.column(FOUND_VOTE),
+        strict=True,
     )
+    return [
+        Outcome(
+            correct == 1,
+            dict(zip(metrics, numbers, strict=True)),
+            {"pred": pred, "gold": each.problem.text},
+            has,
+            vote=f"{vote:x}" if has else None,
+        )
+        for correct, numbers, pred, each, has, vote in rows
+    ]
 
 
 MAX_PROBLEMS: Final = 4_096
@@ -368,11 +378,14 @@ class PlanJudge(OutcomeJudge):
         self._problems.append(Asked(problem, fields))
         return len(self._problems) - 1
 
-    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> Outcomes:
+    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> list[Outcome | None]:
         asked = [self._problems[gold] for gold in golds]
         addresses, sizes = block.texts(records)
         at = addresses.buffer_info()[0]
         found = machine().judge_at(at, sizes, [each.problem for each in asked], self._how)
         texts = [block.text(record) for record in records] if self._details else [b""] * len(records)
         outcomes = _outcomes(asked, texts, found, self._options)
-        return outcomes if self._details else outcomes._replace(details={})
+        return [
+            outcome if certain else None
+            for outcome, certain in zip(outcomes, found.column(FOUND_CERTAIN), strict=True)
+        ]
