@@ -6,7 +6,13 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+from rdkit import Chem, RDLogger
+
+from .workloads_chem import Batch
 
 _DECODE = """
 import sys, orjson
@@ -46,37 +52,59 @@ for line in open(sys.argv[1], encoding="utf-8"):
 _TAG = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
 
 
-def write_rdkit_work(dump: Path, processes: int, *, strict: bool = False) -> list[Path]:
-    """What RDKit must do for a dump, dealt out to processes: a distinct SMILES a line, and, for REL-C2,
-    two molecules a line for each distinct pair where neither contains the other; under ``strict`` for each of
-    molecules that differ."""
-    from rdkit import Chem, RDLogger
-
+def distinct_work(
+    rows: Iterable[tuple[dict[str, Any], str]], *, strict: bool = False
+) -> tuple[dict[str, Chem.Mol], list[tuple[str, str]]]:
+    """What RDKit must do for golds and responses: distinct SMILES with their molecules, None where they are none; and,
+    for REL-C2, each distinct pair where neither contains the other; under ``strict`` each of molecules that differ."""
     RDLogger.DisableLog("rdApp.*")
-    smiles: dict[str, None] = {}
     pairs: dict[tuple[str, str], None] = {}
-    with dump.open(encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            answers = [text.strip() for text in _TAG.findall(row["response"])]
-            gold = row["answer"].get("smiles")
-            golds = row["answer"].get("missing_smiles", [gold])
-            smiles.update(dict.fromkeys([*answers[: None if gold is None else 1], *golds]))
-            if gold is not None and answers:
-                pairs[answers[0], gold] = None
-    work = list(smiles)
+    smiles: dict[str, None] = {}
+    for answer, response in rows:
+        answers = [text.strip() for text in _TAG.findall(response)]
+        gold = answer.get("smiles")
+        golds = answer.get("missing_smiles", [gold])
+        smiles.update(dict.fromkeys([*answers[: None if gold is None else 1], *golds]))
+        if gold is not None and answers:
+            pairs[answers[0], gold] = None
     molecules = {text: Chem.MolFromSmiles(text) for text in smiles}
-    for pred, gold in pairs:
+
+    def differ(pred: str, gold: str) -> bool:
         a, b = molecules[pred], molecules[gold]
         if a is None or b is None:
-            continue
+            return False
         there, here = a.HasSubstructMatch(b), b.HasSubstructMatch(a)
-        if not (there and here if strict else there or here):
-            work.append(f"{pred}\t{gold}")
+        return not (there and here if strict else there or here)
+
+    return molecules, [pair for pair in pairs if differ(*pair)]
+
+
+def write_rdkit_work(dump: Path, processes: int, *, strict: bool = False) -> list[Path]:
+    """The work of a dump, dealt out to processes: a SMILES a line, or two molecules that are searched."""
+    with dump.open(encoding="utf-8") as file:
+        rows = [(row["answer"], row["response"]) for row in map(json.loads, file)]
+    molecules, pairs = distinct_work(rows, strict=strict)
+    work = [*molecules, *("\t".join(pair) for pair in pairs)]
     paths = [dump.with_suffix(f".work{number}") for number in range(processes)]
     for number, path in enumerate(paths):
         path.write_text("".join(f"{item}\n" for item in work[number::processes]), "utf-8")
     return paths
+
+
+def rdkit_here(batch: Batch, *, strict: bool) -> int:
+    """The RDKit floor of a batch in this process: each distinct SMILES parsed and made canonical once, each pair that
+    needs it searched once."""
+    from relfast.chem.matching import common_substructure, strict_common_substructure
+    from relfast.chem.molecule import Molecule
+
+    molecules, pairs = distinct_work(zip(batch.answers, batch.responses, strict=True), strict=strict)
+    for mol in molecules.values():
+        if mol is not None:
+            Chem.MolToSmiles(mol)
+    search = strict_common_substructure if strict else common_substructure
+    for pair in pairs:
+        search(*(Molecule(molecules[text], text) for text in pair), 5)
+    return len(molecules)
 
 
 def rdkit_alone(work: list[Path], *, strict: bool = False) -> None:

@@ -73,22 +73,26 @@ def _text_kernel(policy: str) -> Callable[[Path], Probe]:
 def _smiles(folder: Path) -> Probe:
     from relfast_kernels.compiled import native
 
-    from benchmarks.workloads_rewards import motifs
+    from benchmarks.floors import distinct_work
+    from benchmarks.workloads_chem import batch
     from relfast.chem.smiles_table import SmilesTable
 
     functions = native.load("smiles")
     assert functions is not None, "the SMILES kernels are not compiled"
     table = SmilesTable(functions)
-    texts = list(dict.fromkeys(text for pair in motifs(60, 1).pairs for text in pair))
+    made = batch("REL-C2", 60, 1)
+    texts, _ = distinct_work(zip(made.answers, made.responses, strict=True))
     # nothing of a text is remembered: each is read and made canonical
     return Probe(lambda: [table.code_of(text, by_rdkit=False) for text in texts])
 
 
 def _common_substructure(folder: Path) -> Probe:
-    from benchmarks.workloads_rewards import motifs
+    from benchmarks.floors import distinct_work
+    from benchmarks.workloads_chem import batch
     from relfast.chem.common_substructure import largest_common
 
-    pairs = list(dict.fromkeys(motifs(60, 1).pairs))
+    made = batch("REL-C2", 60, 1)
+    _, pairs = distinct_work(zip(made.answers, made.responses, strict=True))
     return Probe(lambda: [largest_common(*pair) for pair in pairs])
 
 
@@ -113,19 +117,7 @@ def _reward(task: str) -> Callable[[Path], Probe]:
 
 def _score(path: Path) -> None:
     out = path.with_suffix(".rows")
-    command = [
-        sys.executable,
-        "-m",
-        "relfast",
-        "score",
-        path,
-        "-o",
-        out,
-        "--overwrite",
-        "-q",
-        "--workers",
-        "1",
-    ]
+    command = [sys.executable, "-m", "relfast", "score", path, "-o", out, "--overwrite", "-q", "--workers", 1]
     subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
 
 

@@ -1,4 +1,4 @@
-"""Chemistry: whole commands against the RDKit floor, and two workers against one."""
+"""Chemistry: whole commands against the RDKit floor, and against the published loop."""
 
 from __future__ import annotations
 
@@ -15,33 +15,6 @@ from .floors import rdkit_alone, write_rdkit_work
 from .measure import against, size
 
 WORKERS = 2
-
-
-def dump_of(task: str, n: int, path: Path) -> int:
-    records = workloads_chem.missing_isomers(n) if task == "REL-C3" else workloads_chem.motifs(n)
-    return workloads_chem.write_dump(path, records)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("task", "quick", "full"), [("REL-C3", 6_000, 20_000), ("REL-C2", 4_000, 16_000)])
-def test_against_rdkit_floor(
-    task: str, quick: int, full: int, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
-) -> None:
-    n = size(benchmark, smoke=60, quick=quick, full=full)
-    path, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
-    dump_of(task, n, path)
-    work = write_rdkit_work(path, WORKERS)
-    against(
-        benchmark,
-        lambda: relfast_command("score", path, "-o", out, "--overwrite", "-q", "--workers", WORKERS),
-        lambda: rdkit_alone(work),
-        task=f"relfast score, {task}, {n:,} records, against the RDKit floor",
-        items=n,
-        n_bytes=path.stat().st_size,
-        workers=WORKERS,
-        limit=1.25,
-        check=lambda *_: out.read_bytes().count(b"\n") == n,
-    )
 
 
 @pytest.mark.slow
@@ -100,11 +73,8 @@ def test_against_published_loop(
     lines = path.read_bytes().splitlines()[::every]
 
     def loop() -> list[str]:
-        results = []
-        for line in lines:
-            row = json.loads(line)
-            results.append(json.dumps(score_c3(row["answer"], row["response"])))
-        return results
+        rows = map(json.loads, lines)
+        return [json.dumps(score_c3(row["answer"], row["response"])) for row in rows]
 
     def check(_: Any, expected: list[str]) -> bool:
         rows = out.read_bytes().splitlines()[::every]
@@ -113,7 +83,7 @@ def test_against_published_loop(
             item.items() <= json.loads(other).items() for item, other in zip(found, expected, strict=True)
         )
 
-    ratio = against(
+    against(
         benchmark,
         lambda: relfast_command("score", path, "-o", out, "--overwrite", "-q", "--workers", 0),
         loop,
@@ -124,8 +94,6 @@ def test_against_published_loop(
         limit=limit,
         at_least=True,
         rounds=3,
+        scale=n / len(lines),
         check=check,
     )
-    scale = n / len(lines)
-    spread = [round(value * scale, 1) for value in benchmark.extra_info["spread"]]
-    benchmark.extra_info.update(vs=round(ratio * scale, 1), spread=spread)

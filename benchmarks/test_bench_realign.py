@@ -1,4 +1,4 @@
-"""ReAlign: the alignment kernel, embeddings against naive batches, memory, the cache."""
+"""ReAlign: the alignment kernel, embeddings against naive batches and torch, memory, the cache."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from relfast.embed import models
 from relfast.embed.adding import resolve
 from relfast.embed.embedder import Embedder
 from relfast.embed.models import Model
@@ -57,8 +58,6 @@ def test_alignment_against_the_textbook(benchmark: Any) -> None:
             for total, matches, (_, average) in zip(ours[4], ours[3], theirs, strict=True)
         ),
     )
-    per_second = benchmark.extra_info["items_per_s"] * ROWS * COLUMNS
-    benchmark.extra_info["ns_per_cell"] = round(1e9 / per_second, 2)
 
 
 @pytest.mark.slow
@@ -73,7 +72,6 @@ def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
     ]
     session = Session(minilm)
     tokenizer = Embedder(minilm)._tokenizer
-    padded_tokens = [0, 0]
 
     def naive() -> NDArray[np.float32]:
         parts = []
@@ -83,8 +81,6 @@ def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
             ids = np.zeros((len(encoded), lengths.max()), np.int64)
             for row, tokens in zip(ids, encoded, strict=True):
                 row[: len(tokens)] = tokens
-            padded_tokens[0] += ids.size
-            padded_tokens[1] += int(lengths.sum())
             parts.append(session.run(ids, lengths))
         return np.concatenate(parts)
 
@@ -99,10 +95,6 @@ def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
         at_least=True,
         check=lambda ours, theirs: bool(np.allclose(ours, theirs, atol=1e-5)),
     )
-    benchmark.extra_info |= {
-        "distinct": len(set(texts)),
-        "padded_to_useful_naive": round(padded_tokens[0] / padded_tokens[1], 2),
-    }
 
 
 def test_memory_over_the_loaded_model(minilm: Model, benchmark: Any) -> None:
@@ -184,3 +176,58 @@ def _fresh(model: Model) -> Embedder:
 
 
 _loaded: dict[str, Embedder] = {}
+
+
+# against torch, which is no dependency: `make test-trainers` installs it and runs this as a smoke test, `make bench-torch`
+# measures
+
+
+TOLERANCE = 1e-5
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    directory = tmp_path_factory.mktemp("compare")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RELFAST_CACHE_DIR", str(directory / "cache"))
+        patch.delenv("RELFAST_EMBED_CACHE", raising=False)
+        yield directory
+
+
+@pytest.mark.trainers
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+def test_minilm_against_sentence_transformers(home: Path, benchmark: Any) -> None:
+    import sentence_transformers
+    import torch
+
+    package = models.package_directory("minilm")
+    texts = steps(size(benchmark, smoke=64, quick=200, full=1_500))
+    embedder = Embedder("minilm")
+    torch.set_num_threads(embedder.threads)
+    rival = sentence_transformers.SentenceTransformer(str(package), device="cpu")
+    rival.encode(texts[:32], show_progress_bar=False)
+    embedder.encode(["warm up"])
+    widest: list[float] = []
+
+    def check(ours: Any, theirs: Any) -> bool:
+        widest.append(float(np.abs(ours - theirs).max()))
+        return widest[-1] <= TOLERANCE
+
+    def ours() -> Any:
+        from relfast.embed.cache import MemoryCache
+
+        embedder._memory = MemoryCache(embedder.dimensions)
+        return embedder.encode(texts)
+
+    against(
+        benchmark,
+        ours,
+        lambda: rival.encode(texts, batch_size=32, show_progress_bar=False),
+        task="embedding distinct steps, MiniLM, against sentence-transformers (float32, same threads)",
+        items=len(texts),
+        name="vs",
+        limit=2.2,
+        at_least=True,
+        check=check,
+    )
+    benchmark.extra_info |= {"widest_difference": widest[-1], "threads": embedder.threads}

@@ -1,12 +1,10 @@
-"""SeqBench: text to metrics, generating with two workers, and a whole dump."""
+"""SeqBench: text to metrics, and a whole dump."""
 
 from __future__ import annotations
 
 import ast
 import itertools
 import operator
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -83,33 +81,6 @@ def test_text_to_metrics(benchmark: Any) -> None:
     )
 
 
-def test_generate_command(tmp_path: Path, benchmark: Any) -> None:
-    """The whole command on two workers, against one worker."""
-    n = size(benchmark, smoke=2, quick=300, full=10_000)
-
-    def run(workers: int) -> bytes:
-        output = tmp_path / f"{workers}.jsonl"
-        command = [sys.executable, "-c", "from relfast.cli.generate import command; command()"]
-        command += ["seqbench", "--rows", "40", "--cols", "40", "-B", "5", "-n", str(n), "--seed", "1"]
-        command += ["-o", str(output), "--overwrite", "--workers", str(workers)]
-        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-        with output.open("rb") as file:
-            return file.read(1_000_000)
-
-    against(
-        benchmark,
-        lambda: run(2),
-        lambda: run(1),
-        task=f"relfast generate seqbench, {n:,} mazes 40 × 40, B = 5, 2 workers against 1",
-        items=n,
-        workers=2,
-        name="vs",
-        at_least=True,
-        rounds=1,
-        check=lambda ours, theirs: bool(ours == theirs),
-    )
-
-
 def test_dump_against_decode_floor(
     tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
@@ -127,16 +98,4 @@ def test_dump_against_decode_floor(
         workers=2,
         check=lambda *_: out.read_bytes().count(b'"status":"ok"') > n // 2,
     )
-    benchmark.extra_info["peak_mb_of_a_process"] = _peak("score", path, "-o", out, "--overwrite", "-q")
     path.unlink()
-
-
-def _peak(*arguments: object) -> int:
-    """Megabytes of the largest process of a command."""
-    code = (
-        "import resource, subprocess, sys; subprocess.run([sys.executable, '-m', 'relfast', *sys.argv[1:]]);"
-        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
-    )
-    command = [sys.executable, "-c", code, *map(str, arguments)]
-    kilobytes = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-    return round(int(kilobytes) / 1000)

@@ -132,9 +132,18 @@ def _on_taxa(record: dict[str, Any], rng: random.Random) -> str:
     return "\n".join(said)
 
 
-def _scorer() -> Door:
-    scorer = relfast.Scorer(policy="strict")
-    return Door(lambda call: (call.task, call.answer, call.response, call.question), scorer.reward)
+def _messages(call: Call) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Prompt and completion of a chat."""
+    return [{"role": "user", "content": call.question}], [{"role": "assistant", "content": call.response}]
+
+
+def _result(awaited: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine gives that waits for nothing."""
+    try:
+        awaited.send(None)
+    except StopIteration as done:
+        return done.value
+    raise RuntimeError("the reward of a text waits for something")
 
 
 def _verl() -> Door:
@@ -145,13 +154,8 @@ def _verl() -> Door:
     )
 
 
-def _trl() -> Door:
-    return Door(
-        lambda call: ([call.question], [call.response], [call.task], [call.gold]),
-        lambda prompts, completions, tasks, answers: trl.reward(
-            prompts, completions, task=tasks, answer=answers
-        )[0],
-    )
+def _trl(prompts: Any, completions: Any, tasks: Any, answers: Any) -> list[Any]:
+    return trl.reward(prompts, completions, task=tasks, answer=answers)
 
 
 def _openrlhf() -> Door:
@@ -168,32 +172,15 @@ def _openrlhf() -> Door:
     )
 
 
-def _verifiers() -> Door:
-    return Door(lambda call: (*_messages(call), call.gold, {"task": call.task}), verifiers.reward)
+def _verifiers_trace(call: Call) -> tuple[Any, ...]:
+    """Its v1: a task's data and a trace."""
+    told = {"answer": call.gold, "question": call.question, "benchmark": call.task}
+    return SimpleNamespace(**told, info=None, prompt=None), SimpleNamespace(last_reply=call.response)
 
 
-def _verifiers_trace() -> Door:
-    """Its v1: awaited, with a task's data and a trace."""
-    function = verifiers.make_trace_reward(on_error=0.0)
-
-    def arguments(call: Call) -> tuple[Any, ...]:
-        data = SimpleNamespace(
-            answer=call.gold, question=call.question, benchmark=call.task, info=None, prompt=None
-        )
-        return data, SimpleNamespace(last_reply=call.response)
-
-    return Door(arguments, function, awaited=True)
-
-
-def _reasoning_gym() -> Door:
-    function = reasoning_gym.make_reward(on_error=0.0)
-    return Door(
-        lambda call: (
-            call.response,
-            {"answer": call.gold, "question": call.question, "metadata": {"task": call.task}},
-        ),
-        function,
-    )
+def _slime(call: Call) -> tuple[Any, ...]:
+    label = {"task": call.task, "answer": call.answer}
+    return None, SimpleNamespace(label=label, response=call.response, prompt=call.question, metadata={})
 
 
 def _nemo_rl() -> Door:
@@ -207,97 +194,74 @@ def _nemo_rl() -> Door:
     )
 
 
-def _slime() -> Door:
-    function = slime.make_reward(on_error=0.0)
-
-    def arguments(call: Call) -> tuple[Any, ...]:
-        label = {"task": call.task, "answer": call.answer}
-        return None, SimpleNamespace(label=label, response=call.response, prompt=call.question, metadata={})
-
-    return Door(arguments, function, awaited=True)
-
-
-def _messages(call: Call) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """Prompt and completion of a chat."""
-    return (
-        [{"role": "user", "content": call.question}],
-        [{"role": "assistant", "content": call.response}],
-    )
-
-
-def _result(awaited: Coroutine[Any, Any, Any]) -> Any:
-    """What a coroutine gives that waits for nothing."""
-    try:
-        awaited.send(None)
-    except StopIteration as done:
-        return done.value
-    raise RuntimeError("the reward of a text waits for something")
-
-
 DOORS: Final[dict[str, Callable[[], Door]]] = {
-    "Scorer": _scorer,
+    "Scorer": lambda: Door(
+        lambda call: (call.task, call.answer, call.response, call.question),
+        relfast.Scorer(policy="strict").reward,
+    ),
     "verl": _verl,
-    "TRL": _trl,
+    "TRL": lambda: Door(
+        lambda call: ([call.question], [call.response], [call.task], [call.gold]), lambda *row: _trl(*row)[0]
+    ),
     "OpenRLHF": _openrlhf,
-    "verifiers": _verifiers,
-    "verifiers v1": _verifiers_trace,
-    "reasoning-gym": _reasoning_gym,
+    "verifiers": lambda: Door(
+        lambda call: (*_messages(call), call.gold, {"task": call.task}), verifiers.reward
+    ),
+    "verifiers v1": lambda: Door(_verifiers_trace, verifiers.make_trace_reward(on_error=0.0), awaited=True),
+    "reasoning-gym": lambda: Door(
+        lambda call: (
+            call.response,
+            {"answer": call.gold, "question": call.question, "metadata": {"task": call.task}},
+        ),
+        reasoning_gym.make_reward(on_error=0.0),
+    ),
     "NeMo-RL": _nemo_rl,
-    "slime": _slime,
+    "slime": lambda: Door(_slime, slime.make_reward(on_error=0.0), awaited=True),
 }
 """Whose call it is → a function that makes one. What slime and verifiers' v1 await is there at once: no event loop
 has a turn in it."""
 
 
-def columns(chosen: Sequence[Call]) -> tuple[list[Any], ...]:
-    """Tasks, golds, responses and questions of a batch."""
-    return (
-        [call.task for call in chosen],
-        [call.gold for call in chosen],
-        [call.response for call in chosen],
-        [call.question for call in chosen],
-    )
-
-
 class Batch(NamedTuple):
-    """A trainer's call with many responses: what it has at hand of them, and their rewards of that."""
+    """A trainer's call with many responses: what it has at hand of their tasks, golds, responses and questions, and
+    their rewards of that."""
 
-    arguments: Callable[[Sequence[Call]], tuple[Any, ...]]
+    arguments: Callable[[list[Any], list[Any], list[Any], list[Any]], tuple[Any, ...]]
     rewards: Callable[..., list[Any]]
 
 
-def _scorer_batch() -> tuple[Batch, Door]:
+def columns(chosen: Sequence[Call]) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
+    """Tasks, golds, responses and questions of a batch."""
+    tasks, _, golds, responses, questions = map(list, zip(*chosen, strict=True))
+    return tasks, golds, responses, questions
+
+
+def _scorer_batch() -> Batch:
     scorer = relfast.Scorer(policy="strict")
-    together = Batch(columns, lambda *columns: scorer.rewards(*columns[:3], questions=columns[3]))
-    return together, Door(lambda call: (call.task, call.gold, call.response, call.question), scorer.reward)
-
-
-def _trl_batch() -> tuple[Batch, Door]:
-    def arguments(chosen: Sequence[Call]) -> tuple[Any, ...]:
-        tasks, golds, responses, questions = columns(chosen)
-        return questions, responses, tasks, golds
-
     return Batch(
-        arguments,
-        lambda prompts, completions, tasks, answers: trl.reward(
-            prompts, completions, task=tasks, answer=answers
-        ),
-    ), _trl()
+        lambda tasks, golds, *others: (tasks, list(map(json.loads, golds)), *others),
+        lambda *columns: scorer.rewards(*columns[:3], questions=columns[3]),
+    )
 
 
-def _verl_batch() -> tuple[Batch, Door]:
+def _verl_batch() -> Batch:
     function = verl.make_compute_score(on_error=0.0)
+    return Batch(
+        lambda tasks, golds, responses, questions: (
+            tasks,
+            responses,
+            golds,
+            [{"question": question} for question in questions],
+        ),
+        lambda *columns: [row["score"] for row in function.batch(*columns)],
+    )
 
-    def arguments(chosen: Sequence[Call]) -> tuple[Any, ...]:
-        tasks, golds, responses, questions = columns(chosen)
-        return tasks, responses, golds, [{"question": question} for question in questions]
 
-    return Batch(arguments, lambda *columns: [row["score"] for row in function.batch(*columns)]), _verl()
-
-
-BATCHES: Final[dict[str, Callable[[], tuple[Batch, Door]]]] = {
+BATCHES: Final[dict[str, Callable[[], Batch]]] = {
     "Scorer": _scorer_batch,
-    "TRL": _trl_batch,
+    "TRL": lambda: Batch(
+        lambda tasks, golds, responses, questions: (questions, responses, tasks, golds), _trl
+    ),
     "verl": _verl_batch,
 }
-"""Whose call it is → a function that makes one with many responses, and one with one."""
+"""Whose call it is → a function that makes one with many responses; `DOORS` has its calls with one."""

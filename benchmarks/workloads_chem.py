@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from rdkit import Chem, RDLogger
 
@@ -18,6 +18,9 @@ RECORDS: Final = Path(__file__).parent.parent / "tests" / "data" / "rel"
 
 SPELLINGS: Final = 30
 """Ways of writing a molecule that a dump draws from: models repeat themselves, but not word for word."""
+
+ROLLOUTS: Final = 8
+"""Of each prompt of a batch of rewards."""
 
 INVALID: Final = ("C1CC(", "CC(C", "C(C)(C)(C)(C)C", "not sure", "CC1CC", "OC(=O", "F=C", "C=O=C", "c1ccc")
 """Answers that are no molecules; the kinds are those of `tests/data/hostile/bad_smiles.txt`."""
@@ -67,13 +70,15 @@ def _reasoning(rng: random.Random) -> str:
 
 
 def missing_isomers(
-    n: int, seed: int = 0, samples: int = 1, *, distinct: bool = False
+    n: int, seed: int = 0, samples: int = 1, *, distinct: bool = False, spelling: int | None = None
 ) -> Iterator[dict[str, Any]]:
     """REL-C3 records: right isomers in varied spellings, some repeated, wrong ones, some invalid.
 
-    ``samples`` answers for each prompt in a row. ``distinct`` spells every molecule anew each time.
+    ``samples`` answers for each prompt in a row. ``distinct`` spells every molecule anew each time; another
+    ``spelling`` of a seed is the same molecules, written differently.
     """
     rng = random.Random(seed)
+    pen = rng if spelling is None else random.Random(spelling)
     records = published("REL-C3")
     bank = sorted({smiles for record in records for smiles in record["answer"]["missing_smiles"]})
     for number in range(n):
@@ -84,7 +89,7 @@ def missing_isomers(
         wrong = [rng.choice(bank) for _ in range(rng.randrange(1 + len(gold) // 5))]
         given = [rng.choice(record["answer"]["molecules"])] if rng.random() < 0.2 else []
         spell = _random_spelling if distinct else _spell
-        answers = [spell(rng, smiles) for smiles in right + wrong + given]
+        answers = [spell(pen, smiles) for smiles in right + wrong + given]
         if rng.random() < 0.3:
             answers.append(rng.choice(INVALID))
         if rng.random() < 0.2 and answers:
@@ -109,25 +114,29 @@ def _random_spelling(rng: random.Random, smiles: str) -> str:
     )
 
 
-def motifs(n: int, seed: int = 0, *, distinct: bool = False) -> Iterator[dict[str, Any]]:
+def motifs(
+    n: int, seed: int = 0, samples: int = 1, *, distinct: bool = False, spelling: int | None = None
+) -> Iterator[dict[str, Any]]:
     """REL-C2 records: right motifs in varied spellings, parts and extensions of them, other molecules of
-    the list, invalid text. ``distinct`` spells every molecule anew each time."""
+    the list, invalid text; samples and spellings as of `missing_isomers`."""
     rng = random.Random(seed)
+    pen = rng if spelling is None else random.Random(spelling)
     spell = _random_spelling if distinct else _spell
     records = published("REL-C2")
     golds = sorted({record["answer"]["smiles"] for record in records})
     for number in range(n):
-        record = rng.choice(records)
+        if number % samples == 0:
+            record = rng.choice(records)
         gold = record["answer"]["smiles"]
         kind = rng.random()
         if kind < 0.35:
-            answer = spell(rng, gold)
+            answer = spell(pen, gold)
         elif kind < 0.55:
-            answer = spell(rng, _altered(rng, gold))
+            answer = spell(pen, _altered(rng, gold))
         elif kind < 0.85:
-            answer = spell(rng, rng.choice(record["answer"]["molecules"]))
+            answer = spell(pen, rng.choice(record["answer"]["molecules"]))
         elif kind < 0.95:
-            answer = spell(rng, rng.choice(golds))
+            answer = spell(pen, rng.choice(golds))
         else:
             answer = rng.choice(INVALID)
         response = f"{_reasoning(rng)}<smiles>{answer}</smiles>"
@@ -154,3 +163,19 @@ def write_dump(path: Path, records: Iterator[dict[str, Any]]) -> int:
         for record in records:
             file.write(json.dumps(record) + "\n")
     return path.stat().st_size
+
+
+class Batch(NamedTuple):
+    """Columns of a batch of rewards."""
+
+    task: str
+    answers: list[dict[str, Any]]
+    responses: list[str]
+
+
+def batch(task: str, n: int, seed: int, spelling: int | None = None) -> Batch:
+    """What a GRPO step asks for: eight rollouts a prompt, every molecule spelled anew, so that nothing has been seen
+    before."""
+    make = missing_isomers if task == "REL-C3" else motifs
+    records = list(make(n, seed, ROLLOUTS, distinct=True, spelling=spelling))
+    return Batch(task, [row["answer"] for row in records], [row["response"] for row in records])

@@ -1,7 +1,8 @@
-"""What a second worker brings, and what a longer file takes of memory: whole commands on text dumps."""
+"""Whole commands: starting, dumps as other programs write them, a second worker, memory."""
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import shutil
@@ -12,12 +13,53 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
 import psutil
 import pytest
+from relfast_kernels.compiled import native
 
 from .conftest import environment
+from .floors import decode
 from .measure import QUICK, against, size
 from .workloads_dumps import DUMPS, Dump
+
+# dumps on two workers, against the decode floor
+
+
+@pytest.mark.parametrize("kind", DUMPS)
+def test_dump_against_decode_floor(
+    kind: str, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
+) -> None:
+    dump = DUMPS[kind]
+    n = size(benchmark, smoke=80, quick=20_000, full=100_000) // dump.samples
+    path, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
+    n_bytes = dump.write(path, n)
+    against(
+        benchmark,
+        lambda: relfast_command(
+            "score", path, "-o", out, "--overwrite", "-q", "--workers", 2, *dump.arguments(path)
+        ),
+        lambda: decode(path),
+        task=f"relfast score, {kind}, {n * dump.samples:,} responses",
+        items=n * dump.samples,
+        n_bytes=n_bytes,
+        workers=2,
+        limit=1.0,
+        rounds=3,
+        check=lambda *_: _is_whole(out.read_bytes(), n, dump),
+    )
+
+
+def _is_whole(rows: bytes, n_lines: int, dump: Dump) -> bool:
+    """Whether there are rows of all lines."""
+    n_rows, last = rows.count(b"\n"), orjson.loads(rows[rows.rfind(b"\n", 0, -1) + 1 :])
+    # a request that failed as a whole has one row, whatever number of samples was asked for
+    least = n_lines * dump.samples if dump.failed is None else n_lines
+    return last["index"] == n_lines - 1 and least <= n_rows <= n_lines * dump.samples
+
+
+# what a second worker brings, and what a longer file takes of memory
+
 
 IN_TEXT = Dump(
     lambda record, responses, number: {
@@ -132,3 +174,60 @@ def _pss(process: psutil.Process) -> int:
         return int(process.memory_full_info().pss)
     except psutil.Error:
         return 0
+
+
+# what starting costs: importing, ten records, compiling
+
+
+def test_import(benchmark: Any) -> None:
+    """`import relfast` against bare Python."""
+
+    def python(code: str) -> None:
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+    against(
+        benchmark,
+        lambda: python("import relfast"),
+        lambda: python("pass"),
+        task="import relfast against bare Python",
+        items=1,
+        name="vs",
+        rounds=11,
+    )
+
+
+def test_ten_records(tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]) -> None:
+    """A ten-record file, whole command, against `relfast --version`."""
+    path = tmp_path / "ten.jsonl"
+    with gzip.open(Path(__file__).parents[1] / "relfast/data/rel_demo.jsonl.gz") as demo:
+        path.write_bytes(b"".join(itertools.islice(demo, 10)))
+    out = tmp_path / "out.jsonl"
+    against(
+        benchmark,
+        lambda: relfast_command("score", path, "-o", out, "--overwrite"),
+        lambda: relfast_command("--version"),
+        task="relfast score on ten records against relfast --version",
+        items=10,
+        name="vs",
+        check=lambda *_: out.read_bytes().count(b"\n") >= 10,
+    )
+
+
+def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compile time, on its own: an empty cache, numba and LLVM to the object file. As a smoke test, this
+    process compiles, which has numba loaded, and a small unit."""
+    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
+    unit = "align" if benchmark.disabled else "text"
+    command = [sys.executable, "-c", f"from relfast_kernels.compiled import native; native.build({unit!r})"]
+
+    def compile_text() -> None:
+        if benchmark.disabled:
+            native.build(unit)
+        else:
+            subprocess.run(command, check=True)
+
+    benchmark.pedantic(compile_text, rounds=1)
+    assert native.is_built(unit)
+    benchmark.extra_info.update(task="compile the text kernels", items=1, correct=True)
+    if benchmark.stats is not None:
+        benchmark.extra_info |= {"value": round(benchmark.stats.stats.mean, 1), "unit": "s"}
