@@ -11,10 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import fsspec
+import pyarrow
 import pytest
+import zstandard
 from engine_runs import honest, rows_of, write_dump
 from mutations import mutated_line, real_lines
+from pyarrow import parquet
 
+import relfast
 from relfast.cli.main import main
 from relfast.distributed.part_scoring import Done
 from relfast.distributed.parts import chunks_of, find_inputs, measure
@@ -71,15 +75,12 @@ def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None
 
 @pytest.mark.parametrize("actors", [1, 2, 5])
 def test_rows_and_summary_are_those_of_one_machine(actors: int, tmp_path: Path) -> None:
-    zstandard = pytest.importorskip("zstandard")
-    pyarrow = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.parquet")
     folder = tmp_path / "dumps"
     folder.mkdir()
     plain, zipped, table = folder / "a.jsonl", folder / "b.jsonl.gz", folder / "c.parquet"
     plain.write_bytes(mixed(600, 1))
     zipped.write_bytes(gzip.compress(mixed(200, 2) + b"\n"))
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(honest(300, 3)), table, row_group_size=50)
+    parquet.write_table(pyarrow.Table.from_pylist(honest(300, 3)), table, row_group_size=50)
     # ends early: the rows before that count, and a row says so
     packed = zstandard.ZstdCompressor().compress(mixed(200, 4) + b"\n")
     last = folder / "d.jsonl.zst"
@@ -149,20 +150,12 @@ def test_parts_are_in_what_the_output_is_named_after(suffix: str, tmp_path: Path
     score_here([str(dump)], str(output), JOB, part_bytes=4_000)
     parts = sorted(output.glob(f"part-*{suffix}"))
     assert len(parts) > 1
-    from relfast.engine.io.parquet import output_rows
-    from relfast.engine.io.sources import iterate_lines
-
-    if suffix == ".parquet":
-        found = [row for path in parts for row in output_rows(str(path))]
-    else:
-        found = [json.loads(text) for path in parts for text in iterate_lines(str(path))]
+    found = [json.loads(json.dumps(row.to_row())) for path in parts for row in relfast.read_rows(path)]
     assert found == [json.loads(text) for text in rows.splitlines()]
 
 
 @pytest.mark.parametrize("actors", [1, 3])
 def test_a_part_that_cannot_be_read_is_named_and_the_others_are_done(actors: int, tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.parquet")
     folder = tmp_path / "dumps"
     folder.mkdir()
     good = write_dump(folder / "a.jsonl", honest(40))
@@ -176,7 +169,7 @@ def test_a_part_that_cannot_be_read_is_named_and_the_others_are_done(actors: int
     assert [failure["what"].rpartition("/")[2] for failure in manifest["failed"]] == ["b.parquet bytes 0-33"]
     # it is repaired, and only it is scored
     stood = (output / "part-000000.jsonl").stat().st_mtime_ns
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(honest(30, 7)), folder / "b.parquet")
+    parquet.write_table(pyarrow.Table.from_pylist(honest(30, 7)), folder / "b.parquet")
     score_here([str(folder)], str(output), JOB, resume=True)
     assert (output / "part-000000.jsonl").stat().st_mtime_ns == stood
     assert [row["index"] for row in map(json.loads, rows_in(output).splitlines())] == list(range(70))
@@ -271,11 +264,9 @@ def test_a_note_keeps_all_digits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("limit", [0, 1, 57, 400, 10_000])
 def test_only_the_first_lines(limit: int, tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.parquet")
     plain, table, last = tmp_path / "a.jsonl", tmp_path / "b.parquet", tmp_path / "c.jsonl.gz"
     plain.write_bytes(mixed(200, 1) + b"\n")
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(honest(150, 3)), table, row_group_size=40)
+    parquet.write_table(pyarrow.Table.from_pylist(honest(150, 3)), table, row_group_size=40)
     last.write_bytes(gzip.compress(mixed(100, 2) + b"\n"))
     inputs = [plain, table, last]
     output = tmp_path / "local.jsonl"

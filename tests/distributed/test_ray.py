@@ -16,7 +16,6 @@ from typing import Any
 import psutil
 import pytest
 from corpora import ROOT, naughty_strings, solutions
-from empty_cache import check_library
 from engine_runs import HANG, OUT_OF_MEMORY, honest, write_dump
 from mutations import mutated_line, real_lines
 from patience import until
@@ -199,42 +198,32 @@ def has_runtime(pid: int) -> bool:
 
 
 @pytest.mark.slow
-def test_an_actor_killed_on_the_way_costs_no_rows(
-    nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
+@pytest.mark.parametrize("what", ["actors", "a node"])
+def test_what_is_killed_on_the_way_costs_no_rows(
+    what: str, nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
 ) -> None:
     killed: list[int] = []
 
     def kill(state: Any) -> None:
-        if state.rows > 5_000 * (1 + len(killed)) and len(killed) < 3:
+        if state.rows <= 5_000 * (1 + len(killed)):
+            return
+        if what == "actors" and len(killed) < 3:
             victim = random.Random(len(killed)).choice(nodes.actors())
             victim.kill()
             killed.append(victim.pid)
-
-    given = score(nodes, dumps, tmp_path / "out", progress=kill)
-    assert len(killed) == 3
-    assert rows_in(tmp_path / "out") == expected[0]
-    assert given["summary"] == expected[1]
-    assert "is gone" in given["told"]
-
-
-@pytest.mark.slow
-def test_a_node_killed_on_the_way_costs_no_rows(
-    nodes: Nodes, dumps: Path, expected: tuple[bytes, dict[str, Any]], tmp_path: Path
-) -> None:
-    killed: list[bool] = []
-
-    def kill(state: Any) -> None:
-        if state.rows > 5_000 and not killed:
-            killed.append(True)
+        elif not killed:
+            killed.append(0)
             nodes.remove()
 
     try:
         given = score(nodes, dumps, tmp_path / "out", progress=kill)
     finally:
-        nodes.add()
-    assert killed
+        if what == "a node":
+            nodes.add()
+    assert len(killed) == (3 if what == "actors" else 1)
     assert rows_in(tmp_path / "out") == expected[0]
     assert given["summary"] == expected[1]
+    assert what == "a node" or "is gone" in given["told"]
 
 
 @pytest.mark.slow
@@ -340,22 +329,3 @@ def test_ray_scorer_in_ray_data(nodes: Nodes) -> None:
     expected = relfast.score(records, policy="strict")
     assert [rows[score.id]["status"] for score in expected] == [score.status for score in expected]
     assert [rows[score.id]["reward"] for score in expected] == [score.reward for score in expected]
-
-
-def test_kernels_that_are_missing_change_no_row_and_leave_no_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    check_library(
-        """
-import ray, shutil
-from pathlib import Path
-from relfast.distributed import score_on_ray
-from relfast.engine.job import make_job
-ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
-shutil.rmtree("out", ignore_errors=True)
-score_on_ray(["in.jsonl"], "out", make_job(policy="strict"))
-rows += [line for path in Path("out").glob("part-*.jsonl") for line in path.read_text().splitlines()]
-""",
-        tmp_path,
-        monkeypatch,
-    )

@@ -84,20 +84,6 @@ def test_new_problems_and_a_log_scored_again(inspect_ai: Any, tmp_path: Path) ->
     assert _means(again)["correct"] == 0.0
 
 
-def test_by_name(inspect_ai: Any, tmp_path: Path) -> None:
-    """``inspect eval relfast/relfast_task``: the package is found by its entry point."""
-    log_dir, texts = str(tmp_path / "logs"), ["<Yes>"] * 2
-    (log,) = inspect_ai.eval(
-        "relfast/relfast_task",
-        task_args={"benchmark": "REL-C1", "n": 2},
-        model=_model(texts),
-        log_dir=log_dir,
-        display="none",
-    )
-    assert log.status == "success", log.error
-    assert _means(log)["correct"] == 0.5  # one of two is a yes
-
-
 def test_what_to_ask_must_be_said(inspect_ai: Any) -> None:
     from relfast.integrations.inspect import relfast_task
 

@@ -1,11 +1,9 @@
-"""Tasks inside lighteval, from its command line to its details, which score the same again: ``make test-trainers``."""
+"""Tasks inside lighteval, from its pipeline to its details, which score the same again; its command line runs in
+`tests/lines`."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,17 +16,6 @@ from relfast.errors import UsageError
 from relfast.tasks import TASKS
 
 pytestmark = [pytest.mark.trainers, pytest.mark.filterwarnings("ignore")]
-
-MODEL = """\
-from lighteval.models.dummy.dummy_model import DummyModel, DummyModelConfig
-
-
-class Dummy(DummyModel):
-    '''lighteval's own, which its command line has no name for: "random baseline" to everything.'''
-
-    def __init__(self, config):
-        super().__init__(DummyModelConfig(model_name=config.model_name))
-"""
 
 
 @pytest.fixture
@@ -51,24 +38,6 @@ def scored_again(details: Path, policy: str, tmp_path: Path) -> dict[str, Any]:
     summary = relfast.score_file(details, output, policy=policy, workers=0)
     (task,) = summary.tasks.values()
     return task.to_dict()
-
-
-def test_its_dummy_from_the_command_line(lighteval: Any, tmp_path: Path) -> None:
-    (tmp_path / "model.py").write_text(MODEL, encoding="utf-8")
-    command = [sys.executable, "-m", "lighteval", "custom", "dummy", "model.py"]
-    command += ["relfast_rel_a1,relfast_seqbench", "--custom-tasks", "relfast.integrations.lighteval"]
-    command += ["--max-samples", "3", "--save-details", "--output-dir", "out"]
-    environment = {**os.environ, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (results,) = [json.loads(path.read_text("utf-8"))["results"] for path in tmp_path.rglob("results_*.json")]
-    for name in ("relfast_rel_a1|0", "relfast_seqbench|0"):
-        (details,) = tmp_path.rglob(f"details_{name}_*.parquet")
-        ours = scored_again(details, "reference", tmp_path)
-        assert ours["responses"] == 3
-        assert results[name]["correct"] == pytest.approx(ours["correct"])
-        assert results[name]["reward"] == pytest.approx(ours["reward"])
-        assert results[name]["unscored"] == 0.0
 
 
 def test_its_numbers_are_those_of_its_details(lighteval: Any, tmp_path: Path) -> None:

@@ -1,11 +1,9 @@
-"""Tasks inside lm-evaluation-harness, from its command line to the log of samples, which scores the same again:
-``make test-trainers``. Without it: the YAML is of the table's tasks."""
+"""Tasks inside lm-evaluation-harness, to the log of samples, which scores the same again: ``make test-trainers``; its
+command line runs in `tests/lines`. Without it: the YAML is of the table's tasks."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -76,22 +74,6 @@ def scored_again(folder: Path, policy: str) -> dict[str, dict[str, float]]:
         assert result.exit_code in (0, 3), result.output
         found.update(json.loads(summary.read_text("utf-8"))["tasks"])
     return found
-
-
-@pytest.mark.trainers
-@pytest.mark.filterwarnings("ignore")
-def test_its_dummy_from_the_command_line(lm_eval: Any, tmp_path: Path) -> None:
-    """``lol`` is no answer to anything."""
-    command = [sys.executable, "-m", "lm_eval", "--model", "dummy", "--include_path", str(FOLDER)]
-    command += ["--tasks", "relfast_rel_a1,relfast_seqbench", "--limit", "3", "--log_samples"]
-    command += ["--output_path", str(tmp_path), "--metadata", '{"policy": "strict"}']
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    (results,) = [json.loads(path.read_text("utf-8"))["results"] for path in tmp_path.rglob("results_*.json")]
-    for name in ("relfast_rel_a1", "relfast_seqbench"):
-        assert (results[name]["correct,none"], results[name]["unscored,none"]) == (0.0, 0.0)
-    again = scored_again(tmp_path, "strict")
-    assert {name: again[name]["statuses"]["no_answer"] for name in again} == {"REL-A1": 3, "SeqBench": 3}
 
 
 @pytest.mark.trainers

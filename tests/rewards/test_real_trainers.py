@@ -1,153 +1,35 @@
-"""The adapters inside the real packages, each skipped where its package is not installed: ``make test-trainers``.
-
-What ran with which release: docs/training.md.
-"""
+"""Adapters and the recipes of ``examples/`` inside the real packages, each skipped where its package is not installed
+(``make test-trainers``); recipes for AReaL and rLLM with stand-ins of the names that they import, as the sources of the
+version they name have them. Others run in `tests/lines`. What ran with which release: docs/training.md."""
 
 from __future__ import annotations
 
-import asyncio
+import dataclasses
 import importlib
+import importlib.util
+import inspect
 import json
+import math
+import pickle
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
+from relfast import rewards
 from relfast.errors import UnscoredError
-from relfast.rewards import openrlhf, reasoning_gym
-from relfast.rewards import verl as verl_adapter
-
-pytestmark = [pytest.mark.trainers, pytest.mark.filterwarnings("ignore")]  # theirs
-
-EXAMPLES: Final = Path(__file__).resolve().parent.parent.parent / "examples"
-WORDS: Final = ["<pad>", "<Yes>", "<No>", "so", "<smiles>", "CCO", "OCC", "CC", "</smiles>", "hm"]
+from relfast.rewards import reasoning_gym
 
 
-class Words:
-    """A tokenizer of a few words: verl's managers call ``decode``."""
-
-    def decode(self, ids: Any, skip_special_tokens: bool = True) -> str:
-        return "".join(WORDS[int(at)] for at in ids)
+def inside(test: Any) -> Any:
+    """What needs a trainer's package; its warnings are its own."""
+    return pytest.mark.trainers(pytest.mark.filterwarnings("ignore")(test))
 
 
-def _batch(rows: list[tuple[str, dict[str, Any], list[str]]]) -> Any:
-    """A ``DataProto`` of responses as a rollout leaves them: task, gold and words."""
-    torch, numpy = importlib.import_module("torch"), importlib.import_module("numpy")
-    proto = importlib.import_module("verl").DataProto
-    length = max(len(words) for *_, words in rows)
-    responses = torch.zeros((len(rows), length), dtype=torch.long)
-    mask = torch.ones((len(rows), 1 + length), dtype=torch.long)
-    for at, (*_, words) in enumerate(rows):
-        responses[at, : len(words)] = torch.tensor([WORDS.index(word) for word in words])
-        mask[at, 1 + len(words) :] = 0
-    return proto.from_dict(
-        tensors={
-            "prompts": torch.zeros((len(rows), 1), dtype=torch.long),
-            "responses": responses,
-            "attention_mask": mask,
-        },
-        non_tensors={
-            "data_source": numpy.array([task for task, *_ in rows], dtype=object),
-            "reward_model": numpy.array(
-                [{"style": "rule", "ground_truth": json.dumps(gold)} for _, gold, _ in rows], dtype=object
-            ),
-            "extra_info": numpy.array([{"question": "q"} for _ in rows], dtype=object),
-        },
-    )
-
-
-ROWS: Final[list[tuple[str, dict[str, Any], list[str]]]] = [
-    ("REL-C1", {"label": "Yes"}, ["so", "<Yes>"]),
-    ("REL-C1", {"label": "Yes"}, ["<No>"]),
-    ("REL-C2", {"smiles": "CCO"}, ["<smiles>", "OCC", "</smiles>"]),
-    ("REL-C2", {}, ["<smiles>", "OCC", "</smiles>"]),
-]
-
-
-class TestVerl:
-    """Its own loader and reward managers, from configuration to the tensor of rewards."""
-
-    @staticmethod
-    def _manager(name: str, path: Path, **kwargs: Any) -> Any:
-        omegaconf = pytest.importorskip("omegaconf")
-        reward = pytest.importorskip("verl.trainer.ppo.reward")
-        config = omegaconf.OmegaConf.create(
-            {
-                "reward": {
-                    "custom_reward_function": {
-                        "path": str(path),
-                        "name": "compute_score",
-                        "reward_kwargs": kwargs,
-                    },
-                    "reward_manager": {"source": "register", "name": name},
-                    "reward_kwargs": {},
-                }
-            }
-        )
-        return reward.load_reward_manager(config, Words())
-
-    @staticmethod
-    def _run(manager: Any) -> tuple[list[dict[str, Any]], Any]:
-        batch = _batch(ROWS)
-        loop = manager.loop
-
-        async def main() -> list[dict[str, Any]]:
-            return await asyncio.gather(*(manager.run_single(batch[at : at + 1]) for at in range(len(ROWS))))
-
-        results = loop.run_until_complete(main())
-        loop.close()  # verl leaves it open, and makes another where there is none
-        asyncio.set_event_loop(None)
-        scores = [result["reward_score"] for result in results]
-        return results, lambda: type(manager).assemble_rm_scores(batch, scores)
-
-    @pytest.mark.parametrize("name", ["naive", "dapo"])
-    @pytest.mark.parametrize("file", ["module", "example"])
-    def test_from_the_configuration_to_the_tensor(self, name: str, file: str) -> None:
-        path = Path(verl_adapter.__file__) if file == "module" else EXAMPLES / "verl_reward.py"
-        kwargs = {"on_error": -0.5} if file == "module" else {}
-        results, assemble = self._run(self._manager(name, path, **kwargs))
-        lost = -0.5 if file == "module" else 0.0
-        assert [result["reward_score"] for result in results] == [1.0, 0.0, 1.0, lost]
-        infos = [result["reward_extra_info"] for result in results]
-        assert [info["pred"] for info in infos] == ["Yes", "No", "OCC", ""]
-        assert len({tuple(info) for info in infos}) == 1
-        assert assemble().sum(-1).tolist() == [1.0, 0.0, 1.0, lost]
-
-    def test_without_a_number_it_stops_where_verl_makes_a_tensor(self) -> None:
-        results, assemble = self._run(self._manager("naive", Path(verl_adapter.__file__)))
-        assert results[-1]["reward_score"] is None
-        with pytest.raises((TypeError, RuntimeError)):
-            assemble()
-
-    @pytest.mark.parametrize("name", ["batch", "prime"])
-    def test_what_is_gone_from_its_registry(self, name: str) -> None:
-        """When it is back, the docstring of `relfast.rewards.verl` is to be mended."""
-        with pytest.raises(ValueError, match=name):
-            self._manager(name, Path(verl_adapter.__file__))
-
-
-class TestOpenRLHF:
-    @staticmethod
-    def _executor(path: Path) -> Any:
-        agent = pytest.importorskip("openrlhf.utils.agent")
-        return agent.SingleTurnAgentExecutor(str(path))
-
-    def test_its_executor_loads_the_file_and_scores(self) -> None:
-        executor = self._executor(EXAMPLES / "openrlhf_reward.py")
-        queries, labels = ["q <Yes>", "q <No>", "q"], ['{"label": "Yes"}', '{"label": "Yes"}', "{}"]
-        given = asyncio.run(executor._fetch_rewards_via_func(queries, ["q"] * 3, labels))
-        assert [float(one["rewards"][0]) for one in given] == [1.0, 0.0, 0.0]
-        assert [float(one["extra_logs"]["unscored"][0]) for one in given] == [0.0, 0.0, 1.0]
-
-    def test_what_it_makes_of_a_reward_that_is_no_number(self, tmp_path: Path) -> None:
-        path = tmp_path / "reward.py"
-        path.write_text("from relfast.rewards.openrlhf import reward_func\n", encoding="utf-8")
-        ((given,)) = asyncio.run(self._executor(path)._fetch_rewards_via_func(["q"], ["q"], ["{}"]))
-        value = float(given["rewards"][0] if given["rewards"][0] is not None else "nan")
-        assert value != value
-        assert openrlhf.RewardFunc.wants_number
-
-
+@inside
 class TestReasoningGym:
     @pytest.fixture
     def gym(self) -> Any:
@@ -183,6 +65,7 @@ class TestReasoningGym:
         assert scored == [0.0] * 6
 
 
+@inside
 class TestNeMoRL:
     def test_create_env_makes_a_ray_actor_of_the_class(self) -> None:
         """What its ``create_env`` does with the class of its registry; the package itself is not on PyPI."""
@@ -199,3 +82,168 @@ class TestNeMoRL:
             ray.get(actor.shutdown.remote())
         finally:
             ray.shutdown()
+
+
+# recipes for trainers without an adapter of their own
+
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+
+ROWS = [
+    {"task": "REL-C1", "answer": {"label": "Yes"}, "question": "isomers? CCO COC"},
+    {"task": "REL-C2", "answer": {"smiles": "CCO"}, "question": "motif? CCO CCOC"},
+    {"task": "REL-A1", "answer": {"target": 3}, "question": "which panel?"},
+    {"task": "REL-C2", "answer": {"smiles": 5}, "question": "broken"},
+]
+RESPONSES = ["<Yes>", "<smiles>OCC</smiles>", "I do not know.", "<smiles>CC</smiles>"]
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[float | None]:
+    """What the rows are worth through an adapter; the last has no score."""
+    from relfast.rewards.trl import make_reward
+
+    columns: dict[str, Any] = {name: [row[name] for row in ROWS] for name in ROWS[0]}
+    found = make_reward()(prompts=None, completions=RESPONSES, **columns)
+    assert found == [1.0, 1.0, 0.0, None]
+    return found
+
+
+def as_text(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "answer": json.dumps(row["answer"])}
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Load a recipe; ``stand_ins`` are modules that it imports where they are not installed."""
+
+    def loaded(name: str, **stand_ins: dict[str, Any]) -> Any:
+        for dotted, names in stand_ins.items():
+            module = ModuleType(dotted.replace("__", "."))
+            vars(module).update(names)
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+        spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, module)
+        spec.loader.exec_module(module)
+        return module
+
+    return loaded
+
+
+# SkyRL-Gym 0.4
+
+
+def check_skyrl(make: Callable[[dict[str, Any]], Any], expected: list[float | None]) -> None:
+    for row, text, reward in zip(ROWS, RESPONSES, expected, strict=True):
+        told = as_text(row)
+        extras = {
+            "task": told["task"],
+            "question": told["question"],
+            "reward_spec": {"method": "rule", "ground_truth": told["answer"]},
+        }
+        environment = make(extras)
+        prompt = [{"role": "user", "content": told["question"]}]
+        assert environment.init(prompt) == (prompt, {})
+        step = environment.step(text)
+        assert step["reward"] == (0.0 if reward is None else reward)
+        assert (step["done"], step["observations"], step["metadata"]) == (True, [], {})
+        environment.close()
+
+
+@inside
+def test_skyrl_itself(load: Callable[..., Any], expected: list[float | None]) -> None:
+    gym = pytest.importorskip("skyrl_gym")
+    from skyrl_gym.envs import deregister, register
+
+    load("skyrl_env")
+    register(id="relfast", entry_point="skyrl_env:RelfastEnv")
+    try:
+        check_skyrl(lambda extras: gym.make("relfast", env_config={}, extras=extras), expected)
+    finally:
+        deregister("relfast")
+
+
+# AReaL 1.0
+
+AREAL_CALL = ("prompt", "completions", "prompt_ids", "completion_ids")
+"""Parameters that ``areal.api.reward_api.reward_fn`` names; columns follow by name."""
+
+
+def test_areal(load: Callable[..., Any], expected: list[float | None]) -> None:
+    reward = load("areal_reward").relfast_reward
+    assert tuple(inspect.signature(reward).parameters)[:4] == AREAL_CALL
+    for row, text, value in zip(ROWS, RESPONSES, expected, strict=True):
+        for ended in (text, f"{text}<|im_end|>"):
+            given = reward("p", ended, [1], [2], messages=[], **as_text(row))
+            assert given == (0.0 if value is None else value)
+    assert pickle.loads(pickle.dumps(reward)) is reward
+
+
+# rLLM 0.3
+
+
+@dataclasses.dataclass
+class Signal:
+    name: str
+    value: float
+
+
+@dataclasses.dataclass
+class EvalOutput:
+    reward: float
+    is_correct: bool
+    signals: list[Any] = dataclasses.field(default_factory=list)
+    metadata: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def test_rllm(load: Callable[..., Any], expected: list[float | None]) -> None:
+    names = {"EvalOutput": EvalOutput, "Signal": Signal}
+    recipe = load(
+        "rllm_evaluator",
+        rllm={"evaluator": lambda function: function},
+        rllm__eval={},
+        rllm__eval__types=names,
+    )
+    for row, text, value in zip(ROWS, RESPONSES, expected, strict=True):
+        steps = [SimpleNamespace(model_response="thinking"), SimpleNamespace(model_response=text)]
+        episode = SimpleNamespace(trajectories=[SimpleNamespace(steps=steps)])
+        out = recipe.relfast_evaluator(as_text(row), episode)
+        assert out.reward == (0.0 if value is None else value)
+        assert out.is_correct is (out.reward == 1.0)
+        assert out.signals == [Signal("relfast", out.reward)]
+    assert recipe.relfast_evaluator(as_text(ROWS[0]), SimpleNamespace(trajectories=[])).reward == 0.0
+
+
+# two steps of TRL's GRPOTrainer on a CPU
+
+
+@inside
+def test_two_steps_with_mixed_tasks_and_bad_gold(load: Callable[..., Any], tmp_path: Path) -> None:
+    from datasets import Dataset
+
+    example = load("trl_grpo")
+    # what `datasets` makes of golds with different keys: the union, filled with None
+    rows: list[dict[str, Any]] = [
+        {"prompt": "isomers? CCO COC", "task": "REL-C1", "answer": {"label": "Yes", "smiles": None}},
+        {"prompt": "motif? CCO CCN", "task": "REL-C2", "answer": {"label": None, "smiles": "CC"}},
+        {"prompt": "unknown? CCO", "task": "no-such-task", "answer": {"label": "Yes", "smiles": None}},
+        {"prompt": "broken? CCO", "task": "REL-C2", "answer": {"label": None, "smiles": None}},
+    ]
+    before = rewards.stats()
+    log = example.train(2, str(tmp_path), Dataset.from_list(rows * 4))
+    after = rewards.stats()
+    rewards.close()
+
+    assert [entry["step"] for entry in log] == [1, 2]
+    for entry in log:
+        assert 0 <= entry["reward"] <= 1
+        assert math.isfinite(entry["loss"])
+    # 32 completions a step; those that cannot be scored are left out of the mean, and counted
+    unscored = after["invalid_record"] - before.get("invalid_record", 0)
+    assert unscored == sum(entry["relfast/unscored"] for entry in log) * 32 > 0
+    assert (
+        after["ok"] + after["no_answer"] - before.get("ok", 0) - before.get("no_answer", 0) == 64 - unscored
+    )
