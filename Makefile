@@ -9,7 +9,7 @@ PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 QUICK   := -m 'not slow and not trainers and not browser and not ray and not lines'
 # what reads pages
-PAGES   := tests/test_docs.py tests/test_readme.py tests/packaging/test_names_in_text.py tests/strict/test_page.py
+PAGES   := tests/test_docs.py tests/packaging/test_names_in_text.py tests/strict/test_page.py
 MINUTES ?= 20
 LINES   ?= 100000
 MUTANTS ?= 200
@@ -98,7 +98,7 @@ test-trainers: $(VENV)/trainers/.installed
 
 ## one of them: TRL's trainer takes two steps with our rewards
 test-trainers-quick: $(VENV)/trainers/.installed
-	$(VENV)/trainers/bin/python -m pytest -m trainers tests/rewards/test_trl_training.py -k two_steps
+	$(VENV)/trainers/bin/python -m pytest -m trainers tests/rewards/test_real_trainers.py -k two_steps
 
 ## what README and docs show for each of these, copied out and run in a new virtual environment a tool; `TOOL=verl`
 ## runs one; an hour for all

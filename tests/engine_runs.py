@@ -15,8 +15,8 @@ from typing import Any, Final
 
 import psutil
 import pytest
-from corpora import ROOT
 from patience import PATIENCE, until
+from processes import PYTHONPATH
 
 from relfast.cli.main import cli, main
 
@@ -38,27 +38,10 @@ OUT_OF_MEMORY: Final = {
 }
 
 _MOLECULES: Final = [
-    "CCO",
-    "CC(=O)O",
-    "c1ccccc1",
-    "C1CCNCC1",
-    "CC(C)CO",
-    "CCN(CC)CC",
-    "OC1CCCCC1",
-    "Cc1ccncc1",
-    "CC(=O)Nc1ccc(O)cc1",
-    "CCOC(=O)CC",
-    "C1CC1C(N)=O",
-    "CC#N",
-    "O=C1CCCN1",
-    "FC(F)(F)c1ccccc1",
-    "CSC",
-    "Clc1ccccc1",
-    "NCCO",
-    "C1COCCN1",
-    "CC=CC",
-    "OCC(O)CO",
-]
+    "CCO", "CC(=O)O", "c1ccccc1", "C1CCNCC1", "CC(C)CO", "CCN(CC)CC", "OC1CCCCC1", "Cc1ccncc1",
+    "CC(=O)Nc1ccc(O)cc1", "CCOC(=O)CC", "C1CC1C(N)=O", "CC#N", "O=C1CCCN1", "FC(F)(F)c1ccccc1", "CSC",
+    "Clc1ccccc1", "NCCO", "C1COCCN1", "CC=CC", "OCC(O)CO",
+]  # fmt: skip
 
 
 def honest(n: int, seed: int = 0, *, padding: int = 0) -> list[dict[str, Any]]:
@@ -97,9 +80,6 @@ def write_dump(path: Path, records: Iterable[Any]) -> Path:
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
-
-
-PYTHONPATH: Final = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
 
 
 class Run:

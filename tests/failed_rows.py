@@ -7,11 +7,25 @@ from __future__ import annotations
 
 import copy
 import random
+from collections.abc import Iterator
 from typing import Any, Final
 
-from pieces import PIECES
-
 Json = dict[str, Any]
+
+PIECES: Final = [
+    "Answer", "answer", "ANSWER", "nswer", "swer", "Answer 4", "Answer #3", "Answer # \n 2", "Answer\t8", "answer 9",
+    "Answer 0", "Answer 17", "Answer" + "0" * 30 + "3", "Answer\u00a05", "Answer\u202f#\u30006", "Answer\x1c7", "Answer\x0b2",
+    "<Yes>", "<no>", "< YES >", "<\nNo\t>", "<\u2009yes\u00a0>", "<Yes", "<Maybe>", "<", ">",
+    "yes", "no", "Yes.", "No.", "eyes", "now", "\no", "n\no", "\\no", "\\\\no", "taxon_15", "taxon 3", "taxon\n7", "TAXON_4",
+    "taxon\u00a09", "taxon\u202f15", "\taxon_5", "taxon", "taxon_", "xon", "15", "4th", "_4", "4_", "3.5", "-2", "\n4",
+    "\\4", "4\\", "\"4\"", "8", "0", "00", "3 3 15 15 3", " ", "  ", "\n", "\t", "\r", "\f", "\b", "\x0b", "\x1c", "\x1f", "\x85",
+    "/", "\\", "\"", "é", "ſ", "４", "–", "“", "×", "→", "你", "Ω", "4é", "é4", "–4–", "4你", "②", "½", "\u00a0", "K", "İ", "ı",
+    "\u2028", "\x00", "\x7f", "😀", "\u0301", "ǅ", "٣", "𝟜", "ａ4", ",", ".", "#", "<think>", "</think>", "<THINK>", "</Think>",
+    "<thinking>", "</thinking>", "[think]", "[/THINK]", "◁think▷", "<|channel|>final<|message|>", "<|im_end|>", "</s>", "[EOS]",
+    "analysis", "Analysis", "assistantfinal", "<｜end▁of▁sentence｜>", "[1]", "[/x]", "</", "<eos>", "<seed:think>",
+    "a" * 70, "no" * 40, "1" * 5000, " ".join(map(str, range(300))), "\ud83d", "\udc00",
+]  # fmt: skip
+"""What extractors, reasoning's marks and JSON's escapes may stumble over."""
 
 RATE_LIMIT: Final = (
     "Rate limit reached for a-model in organization org-7f3k on tokens per min (TPM): Limit 30000, Used 29312, "
@@ -66,24 +80,8 @@ ODD: Final[tuple[Any, ...]] = (
 """What else can stand there."""
 
 STATUSES: Final = (
-    429,
-    500,
-    503,
-    504,
-    400,
-    200,
-    201,
-    None,
-    "429",
-    "500",
-    "ok",
-    42.0,
-    1000,
-    -1,
-    True,
-    "0429",
-    " 429",
-)
+    429, 500, 503, 504, 400, 200, 201, None, "429", "500", "ok", 42.0, 1000, -1, True, "0429", " 429",
+)  # fmt: skip
 REASONS: Final = ("stop", "length", "content_filter", "tool_calls", None, "", "abort", "error", 'é"\n', 3)
 CALLS: Final = [
     {"id": "call_1", "type": "function", "function": {"name": "python", "arguments": '{"code": "1+1"}'}}
@@ -98,139 +96,69 @@ def error(rng: random.Random, odd: float = 0.3) -> Any:
     return found
 
 
-def _message(rng: random.Random) -> Json:
-    """What an assistant has not said."""
-    return {
-        "role": "assistant",
-        **rng.choice(
-            (
-                {"content": None},
-                {"content": None, "reasoning_content": "Let me see. Answer 3"},
-                {"content": "", "reasoning": "Let me see."},
-                {"content": None, "tool_calls": CALLS},
-                {"content": None, "refusal": REFUSED},
-                {"content": "", "refusal": ""},
-                {"content": []},
-                {},
-                {"content": [{"type": "refusal", "refusal": rng.choice((REFUSED, None, ""))}]},
-                {"content": [{"type": "thinking", "thinking": "Answer 2"}]},
-                {
-                    "content": [
-                        {"type": "tool_use", "name": "python", "input": {}},
-                        {"type": "text", "text": ""},
-                    ]
-                },
-                {"content": [{"type": "text", "text": "Answer 4"}, {"type": "refusal"}]},
-            )
-        ),
-    }
+SILENT: Final[tuple[Any, ...]] = (
+    {"content": None}, {"content": ""}, {"content": []}, {}, {"content": None, "reasoning_content": "Let me see. Answer 3"},
+    {"content": None, "tool_calls": CALLS}, {"content": None, "refusal": REFUSED}, {"content": "", "refusal": ""},
+    {"content": [{"type": "refusal", "refusal": REFUSED}]}, {"content": [{"type": "refusal", "refusal": None}]},
+    {"content": [{"type": "thinking", "thinking": "Answer 2"}]}, {"content": [{"type": "text", "text": "Answer 4"}, {"type": "refusal"}]},
+    {"content": [{"type": "tool_use", "name": "python", "input": {}}, {"type": "text", "text": ""}]},
+)  # fmt: skip
+"""Messages in which an assistant has said nothing."""
+
+SAID: Final = frozenset({
+    "response", "completion", "output", "outputs", "prediction", "body", "choices", "message", "content", "text", "candidates",
+    "parts", "result", "completions", "traces", "nodes", "resps", "filtered_resps", "model_response", "error", "errors", "ok",
+    "success", "type", "limit", "status_code", "finish_reason", "stop_reason", "finishReason", "refusal",
+})  # fmt: skip
+"""Where rows have what was said, and what became of a request; `tests/formats/test_failures.py` has each as tools
+write it."""
 
 
-def _openai(row: Json, rng: random.Random) -> None:
-    body = row["response"].get("body", row["response"])
-    sort = rng.randrange(7)
-    if sort == 0:
-        row["response"], row["error"] = None, error(rng)
-    elif sort == 1:
-        row["response"] = {
-            "status_code": rng.choice(STATUSES),
-            "request_id": "r",
-            "body": {"error": error(rng)},
-        }
-    elif sort == 2:
-        row["response"]["status_code"] = rng.choice(STATUSES)
-    elif sort == 3:
-        body["choices"] = rng.choice(([], None, [None], [{"finish_reason": rng.choice(REASONS)}]))
-    elif sort == 4:
-        output = [{"type": "reasoning"}, {"type": "message", **_message(rng)}][: rng.randrange(3)]
-        details = {"incomplete_details": rng.choice((None, {"reason": rng.choice(REASONS)}))}
-        row["response"]["body"] = {"object": "response", "output": output, "error": None, **details}
-    else:
-        choice = {"index": 0, "message": _message(rng), "finish_reason": rng.choice(REASONS)}
-        if rng.random() < 0.3:
-            choice = {"text": rng.choice((None, "")), "finish_reason": rng.choice(REASONS)}
-        body["choices"] = [*body.get("choices", ())[1:], choice]
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """The containers and keys of a row that are `SAID`, and the items of lists below them."""
+    items = list(
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+    for name, item in items:
+        if name in SAID or isinstance(value, list):
+            yield value, name
+        yield from _places(item)
 
 
-def _listed(said: Any, nothing: Any, rng: random.Random) -> Any:
-    """A response, or one of several, that is not there."""
-    if not isinstance(said, list) or not said or rng.random() < 0.5:
-        return nothing
-    said = list(said)
-    said[rng.randrange(len(said))] = nothing
-    return said
+def _nothing(rng: random.Random) -> Any:
+    message = {"role": "assistant", **rng.choice(SILENT)}
+    choice = {"index": 0, "message": message, "finish_reason": rng.choice(REASONS)}
+    output = [{"type": "reasoning"}, {"type": "message", **message}]
+    kinds = (
+        None,
+        None,
+        "",
+        [],
+        {},
+        [None],
+        message,
+        [message],
+        [choice],
+        {"choices": [choice]},
+        {"output": output},
+    )
+    return copy.deepcopy(
+        rng.choice((*kinds, error(rng), {"error": error(rng)}, rng.choice(STATUSES), rng.choice(REASONS)))
+    )
 
 
 def failed(row: Json, rng: random.Random) -> Json:
-    """The row of a request that failed, or of one of its samples."""
+    """The row of a request that failed, or of one of its samples: something that was said is nothing."""
     row = copy.deepcopy(row)
-    if isinstance(row.get("response"), dict) and "custom_id" in row:
-        _openai(row, rng)
-    elif isinstance(row.get("response"), dict) and "candidates" in row["response"]:
-        candidate = row["response"]["candidates"][-1]
-        candidate["finishReason"] = rng.choice(("MAX_TOKENS", "SAFETY", None, "é"))
-        candidate["content"] = rng.choice(
-            ({}, None, {"role": "model"}, {"parts": []}, {"parts": [{"thought": True, "text": "Answer 3"}]},
-             {"parts": [{"thought": True, "text": "Hm."}, {"text": "Answer 4", "thoughtSignature": "x"}]},
-             {"parts": [{"functionCall": {"name": "f"}}]}, {"parts": [{"text": ""}, {"text": "a"}]})
-        )  # fmt: skip
-        if rng.random() < 0.1:
-            row["response"]["candidates"] = []
-        elif rng.random() < 0.2:
-            del row["response"]
-    elif "result" in row and "custom_id" in row:
-        row["result"] = rng.choice(
-            ({"type": "errored", "error": error(rng)}, {"type": "errored", "error": ERRORS[7]}, {"type": "expired"},
-             {"type": "canceled", "error": None}, {"type": "succeeded", "message": _message(rng)}, {"type": "é\n"}, {})
-        )  # fmt: skip
-    elif "result" in row:
-        row["result"].update(
-            rng.choice(
-                (
-                    {"success": False, "error": rng.choice((None, "", TOO_LONG, "a\n b", 3))},
-                    {"completions": []},
-                )
-            )
-        )
-    elif "epoch" in row:
-        row["output"] = rng.choice(
-            ({"choices": []}, {"choices": [], "error": error(rng)}, row["output"],
-             {"choices": [{"message": _message(rng), "stop_reason": rng.choice(REASONS)}], "completion": ""})
-        )  # fmt: skip
-        row["limit"] = rng.choice((None, {"type": "token", "limit": 9.0}, {"type": "time"}, {}))
-        if rng.random() < 0.5:
-            row["error"] = {"message": TOO_LONG, "traceback": "Traceback …\n", "traceback_ansi": "\x1b[31m"}
-    elif "traces" in row:
-        trace = rng.choice(row["traces"])
-        trace.update(
-            rng.choice(({"ok": False, "errors": [error(rng)]}, {"ok": False}, {"nodes": []}, {"nodes": None}))
-        )
-        if rng.random() < 0.2:
-            row.update(traces=[], ok=False, errors=[error(rng)][: rng.randrange(2)])
-    elif "outputs" in row:
-        output = rng.choice(row["outputs"])
-        output.update(text=rng.choice(("", "", None)), finish_reason=rng.choice(REASONS))
-        if rng.random() < 0.1:
-            row["outputs"] = []
-    elif "model_response" in row:
-        row["model_response"]["text"] = rng.choice(([], None, "", [None], [""]))
-    elif "resps" in row:
-        row["resps"] = rng.choice(([[None]], [], [[]], [[""]], [["Answer 4", None]], None))
-        row["filtered_resps"] = rng.choice(([None], [], row["filtered_resps"]))
-    else:
-        for name in ("response", "completion", "output", "prediction"):
-            if name in row:
-                row[name] = _listed(row[name], rng.choice((None, None, "", [_message(rng)])), rng)
-                if rng.random() < 0.2:
-                    del row[name]
-                elif rng.random() < 0.2:
-                    row[name] = {"error": error(rng)}
-                break
+    for _ in range(rng.choice((1, 1, 2))):
+        if places := [*_places(row)]:
+            container, name = rng.choice(places)
+            container[name] = _nothing(rng)
+            if isinstance(container, dict) and rng.random() < 0.2:
+                del container[name]
     if rng.random() < 0.6:
-        n = rng.randrange(4)
-        row["error"] = (
-            error(rng) if rng.random() < 0.9 else [rng.choice((None, error(rng))) for _ in range(n)]
-        )
+        several = [rng.choice((None, error(rng))) for _ in range(rng.randrange(4))]
+        row["error"] = error(rng) if rng.random() < 0.9 else several
     if rng.random() < 0.15:
         row["status_code"] = rng.choice(STATUSES)
     for name in ("answer", "task"):

@@ -11,14 +11,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 import psutil
 from patience import PATIENCE
-
-ROOT = Path(__file__).resolve().parent.parent
+from processes import PYTHONPATH
 
 NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -70,10 +68,9 @@ def ask_on(
 @contextlib.contextmanager
 def live_server(*options: str) -> Iterator[Live]:
     """A server on a free port, of the loopback unless told otherwise; killed at the end if the test has not stopped it."""
-    path = os.pathsep.join([str(ROOT), str(ROOT / "kernels")])
     process = subprocess.Popen(
         [sys.executable, "-m", "relfast.cli.main", "serve", "--port", "0", "--workers", "2", "-q", *options],
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": PYTHONPATH},
         stderr=subprocess.PIPE,
         text=True,
     )

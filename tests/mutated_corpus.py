@@ -44,77 +44,46 @@ JOBS: Final[dict[str, dict[str, Any]]] = {
     "joined": {"data": True},
     "strict, joined": {"data": True, "options": STRICT},
     "joined with details": {"data": True, "details": True},
-    "mapped": {"field_map": {"id": "key", "task": "kind", "answer": "gold.answer", "response": "outputs_of.*.text"}},
-    "mapped, strict": {"field_map": {"response": "said", "answer": "gold.answer"}, "options": STRICT},
-    "seqbench": {"dialect": "seqbench"},
-    "seqbench, strict": {"dialect": "seqbench", "options": STRICT, "details": True},
+    "mapped": {"field_map": {"id": "key", "task": "kind", "answer": "gold.answer", "response": "outputs_of.*.text"}, "mark": b'"outputs_of"'},
+    "mapped, strict": {"field_map": {"response": "said", "answer": "gold.answer"}, "options": STRICT, "mark": b'"said"'},
+    "seqbench": {"dialect": "seqbench", "mark": b'"completion"'},
+    "seqbench, strict": {"dialect": "seqbench", "options": STRICT, "details": True, "mark": b'"completion"'},
     "native": {"dialect": "native"},
-    "lm-eval": {"dialect": "lm-eval", "options": STRICT},
-    "batch": {"dialect": "openai-batch", "data": True, "options": STRICT},
-    "verl": {"dialect": "verl", "options": STRICT},
-    "vllm": {"dialect": "vllm", "options": STRICT},
-    "vllm, joined": {"dialect": "vllm", "data": True},
+    "lm-eval": {"dialect": "lm-eval", "options": STRICT, "mark": b'"resps"'},
+    "batch": {"dialect": "openai-batch", "data": True, "options": STRICT, "mark": b'"custom_id"'},
+    "verl": {"dialect": "verl", "options": STRICT, "mark": b'"gts"'},
+    "vllm": {"dialect": "vllm", "options": STRICT, "mark": b'"outputs"'},
+    "vllm, joined": {"dialect": "vllm", "data": True, "mark": b'"outputs"'},
     "task": {"task": "REL-C1"},
     "tools": {},
     "tools, strict": {"options": STRICT},
     "tools, joined": {"data": True},
     "tools, strict, joined, details": {"data": True, "options": STRICT, "details": True},
-    "inspect": {"dialect": "inspect", "data": True},
-    "verifiers": {"dialect": "verifiers"},
-    "trl": {"dialect": "trl", "data": True},
-    "lighteval": {"dialect": "lighteval", "options": STRICT},
-    "helm": {"dialect": "helm", "data": True},
-    "opencompass": {"dialect": "opencompass"},
-    "anthropic": {"dialect": "anthropic-batch", "data": True},
-    "gemini": {"dialect": "gemini-batch", "data": True},
-    "mapped chats": {"field_map": {"response": "messages"}, "options": STRICT},
-    "mapped choices": {
-        "field_map": {"id": "meta.uid", "task": "meta.kind", "answer": "gold", "response": "choices.0.message.content"}
-    },
-    "mapped samples": {"field_map": {"id": "meta.uid", "response": "choices.*.message.content"}, "data": True},
-    "mapped vllm": {"field_map": {"id": "request_id", "task": "task", "response": "outputs.*.text"}, "data": True},
-    "mapped verl": {"field_map": {"id": "uid", "answer": "gts"}, "options": STRICT},
-    "mapped rollouts": {"field_map": {"task": "data_source", "question": "input"}, "details": True},
-    "mapped batch": {"field_map": {"id": "custom_id", "response": "response.body.choices.*.message.content"}, "data": True},
-    "mapped lm-eval": {"field_map": {"id": "doc_id", "response": "filtered_resps"}},
-    "mapped inspect": {"field_map": {"task": "metadata.task", "answer": "metadata.answer"}, "data": True},
+    "inspect": {"dialect": "inspect", "data": True, "mark": b'"epoch"'},
+    "verifiers": {"dialect": "verifiers", "mark": b'"ok"'},
+    "trl": {"dialect": "trl", "data": True, "mark": b'"advantage"'},
+    "lighteval": {"dialect": "lighteval", "options": STRICT, "mark": b'"model_response"'},
+    "helm": {"dialect": "helm", "data": True, "mark": b'"instance"'},
+    "opencompass": {"dialect": "opencompass", "mark": b'"origin_prompt"'},
+    "anthropic": {"dialect": "anthropic-batch", "data": True, "mark": b'"result"'},
+    "gemini": {"dialect": "gemini-batch", "data": True, "mark": b'"candidates"'},
+    "mapped chats": {"field_map": {"response": "messages"}, "options": STRICT, "mark": b'"messages"'},
+    "mapped choices": {"field_map": {"id": "meta.uid", "task": "meta.kind", "answer": "gold", "response": "choices.0.message.content"}, "mark": b'"meta"'},
+    "mapped samples": {"field_map": {"id": "meta.uid", "response": "choices.*.message.content"}, "data": True, "mark": b'"meta"'},
+    "mapped vllm": {"field_map": {"id": "request_id", "task": "task", "response": "outputs.*.text"}, "data": True, "mark": b'"outputs"'},
+    "mapped verl": {"field_map": {"id": "uid", "answer": "gts"}, "options": STRICT, "mark": b'"gts"'},
+    "mapped rollouts": {"field_map": {"task": "data_source", "question": "input"}, "details": True, "mark": b'"gts"'},
+    "mapped batch": {"field_map": {"id": "custom_id", "response": "response.body.choices.*.message.content"}, "data": True, "mark": b'"batch_req_'},
+    "mapped lm-eval": {"field_map": {"id": "doc_id", "response": "filtered_resps"}, "mark": b'"resps"'},
+    "mapped inspect": {"field_map": {"task": "metadata.task", "answer": "metadata.answer"}, "data": True, "mark": b'"epoch"'},
     "failed": {},
     "failed, strict": {"options": STRICT, "details": True},
     "failed, joined": {"data": True},
     "failed, of one task": {"task": "REL-C2", "data": True, "options": STRICT},
-    "in text": {"field_map": {"task": "extra_info.@.task", "answer": "extra_info.@.answer"}},
+    "in text": {"field_map": {"task": "extra_info.@.task", "answer": "extra_info.@.answer"}, "mark": b'"extra_info"'},
 }  # fmt: skip
-
-_MARKS: Final = {
-    "mapped": b'"outputs_of"',
-    "mapped, strict": b'"said"',
-    "seqbench": b'"completion"',
-    "seqbench, strict": b'"completion"',
-    "lm-eval": b'"resps"',
-    "batch": b'"custom_id"',
-    "verl": b'"gts"',
-    "vllm": b'"outputs"',
-    "vllm, joined": b'"outputs"',
-    "inspect": b'"epoch"',
-    "verifiers": b'"ok"',
-    "trl": b'"advantage"',
-    "lighteval": b'"model_response"',
-    "helm": b'"instance"',
-    "opencompass": b'"origin_prompt"',
-    "anthropic": b'"result"',
-    "gemini": b'"candidates"',
-    "in text": b'"extra_info"',
-    "mapped chats": b'"messages"',
-    "mapped choices": b'"meta"',
-    "mapped samples": b'"meta"',
-    "mapped vllm": b'"outputs"',
-    "mapped verl": b'"gts"',
-    "mapped rollouts": b'"gts"',
-    "mapped batch": b'"batch_req_',
-    "mapped lm-eval": b'"resps"',
-    "mapped inspect": b'"epoch"',
-}
-"""What most lines of a kind of run have; the others have most lines that say themselves what they are."""
+"""Options of a kind of run; `data`: joined with gold; `mark`: what most of its lines have, where they do not say
+themselves what they are."""
 
 _OF_TOOL: Final = re.compile(
     rb'"epoch"|"example_id"|"traces"|"advantage"|"model_response"|"instance"|"origin_prompt"|"outputs"|"gts"'
@@ -142,14 +111,14 @@ REPORT_SECONDS: Final = 30.0
 @cache
 def ways_of(kind: str, gold: str) -> Ways:
     """A kind of run, joined with a file of gold where it has none of its own."""
-    options = dict(JOBS[kind])
+    options = {name: value for name, value in JOBS[kind].items() if name != "mark"}
     return Ways.of_job(Job(**{**options, "data": (gold,) if options.pop("data", False) else ()}))
 
 
 @cache
 def lines_for(kind: str) -> tuple[bytes, ...]:
     """The real lines that a kind of run is meant for."""
-    mark = _MARKS.get(kind)
+    mark = JOBS[kind].get("mark")
     lines = real_lines(EACH)
     if kind.startswith("failed"):
         return failed_lines(EACH)

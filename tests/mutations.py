@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import tool_rows
 from corpora import rel_records
-from failed_rows import failed
-from pieces import PIECES
+from failed_rows import PIECES, failed
 
 Json = dict[str, Any]
 Mutation = Callable[[bytes, random.Random, bytes], bytes]

@@ -40,16 +40,9 @@ def test_public_names_are_documented() -> None:
 
 def test_evaluate_response_is_the_published_dict() -> None:
     """The examples of the benchmark's own description."""
-    assert relfast.evaluate_response("", {"target": 0}, "Answer 1", "REL-A1") == {
-        "correct": True,
-        "pred": 0,
-        "gold": 0,
-    }
-    assert relfast.evaluate_response("", {"target": 0}, "Answer 1", "REL-A1", n_attr=5, n_return=2) == {
-        "correct": True,
-        "pred": 0,
-        "gold": 0,
-    }
+    for more in ({}, {"n_attr": 5, "n_return": 2}):
+        flat = relfast.evaluate_response("", {"target": 0}, "Answer 1", "REL-A1", **more)
+        assert flat == {"correct": True, "pred": 0, "gold": 0}
     taxa = [15, 49, 18, 28, 20]
     response = "Yes. The taxa involved are taxon_15, taxon_49, taxon_18, taxon_28, taxon_20."
     assert relfast.evaluate_response("", {"label": "yes", "taxa": taxa}, response, task="REL-B1") == {
@@ -98,17 +91,8 @@ def test_score() -> None:
     assert scores[0].to_row() == {
         "index": 0, "id": "a", "task": "REL-A1", "sample": 0, "status": "ok", "correct": True, "reward": 1.0, "metrics": {}, "error": None,
     }  # fmt: skip
-    assert list(scores[0].to_row()) == [
-        "index",
-        "id",
-        "task",
-        "sample",
-        "status",
-        "correct",
-        "reward",
-        "metrics",
-        "error",
-    ]
+    names = ["index", "id", "task", "sample", "status", "correct", "reward", "metrics", "error"]
+    assert list(scores[0].to_row()) == names
     assert relfast.score([]) == []
 
 

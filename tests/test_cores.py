@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import python
 
 from relfast import Scorer, cores
 from relfast.errors import UsageError
@@ -25,44 +24,38 @@ def groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
+BOX = {"cgroup": "0::/pod/box\n"}
+GROUPS = [
+    ({}, MANY),
+    ({**BOX, "fs/pod/box/cpu.max": "max 100000"}, MANY),
+    ({**BOX, "fs/pod/box/cpu.max": "250000 100000"}, 2),
+    ({**BOX, "fs/pod/box/cpu.max": "50000 100000"}, 1),
+    ({**BOX, "fs/pod/box/cpu.max": ""}, MANY),
+    # the tightest of nested groups
+    ({**BOX, "fs/pod/box/cpu.max": "800000 100000", "fs/pod/cpu.max": "300000 100000"}, 3),
+    # a container sees its group as the root
+    ({"cgroup": "0::/../../elsewhere\n", "fs/cpu.max": "400000 100000"}, 4),
+    # version 1
+    (
+        {
+            "cgroup": "7:cpuset:/\n4:cpu,cpuacct:/box\n",
+            "fs/cpu/box/cpu.cfs_quota_us": "200000\n",
+            "fs/cpu/box/cpu.cfs_period_us": "100000\n",
+            "fs/cpu/cpu.cfs_quota_us": "-1\n",
+            "fs/cpu/cpu.cfs_period_us": "100000\n",
+        },
+        2,
+    ),
+]
+"""Files of control groups, and the cores that they leave."""
 
 
-@pytest.mark.parametrize(
-    ("quota", "expected"), [("max 100000", MANY), ("250000 100000", 2), ("50000 100000", 1), ("", MANY)]
-)
-def test_quota_of_version_2(groups: Path, quota: str, expected: int) -> None:
-    write(groups / "cgroup", "0::/pod/box\n")
-    write(groups / "fs/pod/box/cpu.max", quota)
+@pytest.mark.parametrize(("files", "expected"), GROUPS)
+def test_quotas(groups: Path, files: dict[str, str], expected: int) -> None:
+    for name, text in files.items():
+        (groups / name).parent.mkdir(parents=True, exist_ok=True)
+        (groups / name).write_text(text, "utf-8")
     assert cores.usable_cores() == expected
-
-
-def test_the_tightest_of_nested_groups(groups: Path) -> None:
-    write(groups / "cgroup", "0::/pod/box\n")
-    write(groups / "fs/pod/box/cpu.max", "800000 100000")
-    write(groups / "fs/pod/cpu.max", "300000 100000")
-    assert cores.usable_cores() == 3
-
-
-def test_a_container_sees_its_group_as_the_root(groups: Path) -> None:
-    write(groups / "cgroup", "0::/../../elsewhere\n")
-    write(groups / "fs/cpu.max", "400000 100000")
-    assert cores.usable_cores() == 4
-
-
-def test_quota_of_version_1(groups: Path) -> None:
-    write(groups / "cgroup", "7:cpuset:/\n4:cpu,cpuacct:/box\n")
-    write(groups / "fs/cpu/box/cpu.cfs_quota_us", "200000\n")
-    write(groups / "fs/cpu/box/cpu.cfs_period_us", "100000\n")
-    write(groups / "fs/cpu/cpu.cfs_quota_us", "-1\n")
-    write(groups / "fs/cpu/cpu.cfs_period_us", "100000\n")
-    assert cores.usable_cores() == 2
-
-
-def test_no_control_groups(groups: Path) -> None:
-    assert cores.usable_cores() == MANY
 
 
 def test_workers_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,9 +75,7 @@ def test_rewards_have_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_command_line_names_a_wrong_variable() -> None:
-    command = [sys.executable, "-m", "relfast", "score", os.devnull, "-o", os.devnull]
-    result = subprocess.run(
-        command, env={**os.environ, "RELFAST_WORKERS": "-1"}, capture_output=True, text=True, check=False
-    )
+    arguments = ("-m", "relfast", "score", os.devnull, "-o", os.devnull)
+    result = python(*arguments, environment={"RELFAST_WORKERS": "-1"})
     assert result.returncode == 2
     assert "RELFAST_WORKERS must be a whole number from 0, not '-1'" in result.stderr

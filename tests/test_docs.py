@@ -22,9 +22,11 @@ import click
 import pytest
 from corpora import ROOT
 
+import relfast
 from relfast.cli.main import cli, main
 from relfast.tasks import TASKS
 
+README = (ROOT / "README.md").read_text("utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(path.relative_to(ROOT)) for path in PAGES]
 
@@ -84,6 +86,16 @@ def commands_of(line: str) -> list[list[str]]:
     return found
 
 
+def options_of(command: click.Command) -> set[str]:
+    """The options of a command and of all commands below it."""
+    below = command.list_commands(click.Context(command)) if isinstance(command, click.Group) else []
+    found = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    for name in below:
+        inner = command.get_command(click.Context(command), name)  # type: ignore[attr-defined]
+        found |= options_of(inner)
+    return found | {"--help", "-h", "--version"}
+
+
 def unknown_options(words: list[str]) -> set[str]:
     """Options of a command line that its command does not have."""
     command: click.Command = cli
@@ -91,14 +103,10 @@ def unknown_options(words: list[str]) -> set[str]:
         below = command.get_command(click.Context(command), words[0])
         assert below is not None, words
         command, words = below, words[1:]
-    params = [*command.params]
-    bench = cli.get_command(click.Context(cli), "bench")
-    if command.name == "realign" and bench is not None:  # it hands on what it does not know
-        params += bench.params
-    known = {name for parameter in params for name in (*parameter.opts, *parameter.secondary_opts)}
-    return {
-        word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)
-    } - known - {"--help", "-h", "--version"}  # fmt: skip
+    known = options_of(command)
+    if command.name == "realign":  # it hands on what it does not know
+        known |= options_of(cli.get_command(click.Context(cli), "bench"))  # type: ignore[arg-type]
+    return {word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)} - known
 
 
 class Follower:
@@ -221,3 +229,51 @@ def test_the_site_fetches_nothing() -> None:
     """What a page would load from elsewhere; links are the reader's to follow."""
     text = "".join(path.read_text("utf-8") for path in PAGES)
     assert re.findall(r"!\[[^\]]*\]\(https?:|<(?:script|img|link|iframe)\b", text) == []
+
+
+# the README: short, what it names is there, its table is the demo's
+
+
+def test_options_in_the_readme_exist() -> None:
+    assert set(re.findall(r"(?<![\w-])(--[a-z][a-z0-9-]*)", README)) <= options_of(cli)
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    titles = re.findall(r"^#+ (.*)$", README, re.MULTILINE)
+    headings = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+    targets = set(re.findall(r"\]\(([^)]+)\)", README))
+    for target in targets:
+        if target.startswith("#"):
+            assert target[1:] in headings, target
+        elif not target.startswith("http"):
+            assert (ROOT / target).exists(), target
+    # but those that only the site has
+    made = {
+        f"docs/{name}.md"
+        for name in ("index", "concepts", "tasks/index", "reference/commands", "reference/python")
+    }
+    assert {*NAMES[1:]} - made <= targets
+
+
+def test_every_task_is_in_the_readme() -> None:
+    assert len(README.splitlines()) <= 150
+    for name, task in TASKS.items():
+        if not name.startswith("REL-A"):
+            assert re.search(rf"^\| \[{name}\].*`{task.reward_metric}`", README, re.MULTILINE), name
+
+
+def test_the_demo_table_is_the_demo(tmp_path: Path) -> None:
+    """Counts are exact; means may move with RDKit, which writes and matches the molecules."""
+    demo = ROOT / "relfast" / "data" / "rel_demo.jsonl.gz"
+    summary = relfast.score_file(demo, tmp_path / "rows.jsonl", workers=0)
+    (shown,) = [block.body for block in blocks(README) if "REL-A4       20" in block.body]
+    header, *lines = shown.splitlines()
+    assert header.split()[:4] == ["task", "prompts", "responses", "correct"]
+    for line in lines:
+        name, prompts, responses, correct, *_, unscored = line.split()
+        task = summary.tasks[name].to_dict()
+        assert (task["prompts"], task["responses"]) == (int(prompts), int(responses))
+        assert task["responses"] - task["statuses"]["ok"] - task["statuses"]["no_answer"] == int(unscored)
+        assert task["correct"] == pytest.approx(float(correct), abs=0.02)
+    assert [line.split()[0] for line in lines] == list(summary.tasks)
+    assert f"{summary.rows} made-up responses" in README

@@ -95,26 +95,6 @@ def test_the_keywords_are_the_options() -> None:
 
 
 @pytest.mark.parametrize(
-    "make",
-    [
-        trl.make_reward,
-        openrlhf.make_reward,
-        reasoning_gym.make_reward,
-        slime.make_reward,
-        verifiers.make_reward,
-        verl.make_compute_score,
-        nemo_rl.make_environment,
-    ],
-    ids=lambda make: make.__module__,
-)
-def test_reward_functions_take_them_all(make: Any) -> None:
-    assert ScorerKeywords.__annotations__.keys() - AdapterKeywords.__annotations__.keys() == {"on_error"}
-    for name, value in (OPTIONS | JOB | SCORER).items():
-        assert accepted(make, name, value)
-    assert not accepted(make, "tautomer", "joined")
-
-
-@pytest.mark.parametrize(
     ("function", "keywords"),
     [
         (relfast.evaluate_response, TaskKeywords),

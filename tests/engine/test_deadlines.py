@@ -6,6 +6,7 @@ import json
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +26,7 @@ from relfast.embed.cache import MemoryCache
 from relfast.embed.embedder import get_embedder
 from relfast.embed.session import Session
 from relfast.engine.job import Job
+from relfast.engine.judged_texts import MAX_CHARS
 from relfast.engine.scoring import Scoring
 from relfast.records import Score
 from relfast.tasks.options import AllOptions
@@ -147,11 +149,8 @@ def test_many_threads_and_a_long_response(tiny: str, clock: Clock) -> None:
             barrier.wait()
             statuses[at] = scorer.score_one("ReAlign", GOLD, texts[at]).status
 
-        threads = [threading.Thread(target=call, args=(at,)) for at in range(len(texts))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(len(texts)) as pool:
+            list(pool.map(call, range(len(texts))))
     assert statuses == ["ok"] * 5 + ["timeout"] + ["ok"] * 7
 
 
@@ -240,3 +239,45 @@ def test_a_clock_leaves_out_what_it_did_not_work() -> None:
     assert after(5.0, 0.4) == 0.0  # stopped, or starved
     assert after(3_600.0, 0.1) == 0.0
     assert after(2.0, 2.0) == 2.0
+
+
+# texts and mazes: responses of megabytes, alone and in company
+
+
+def test_a_response_of_megabytes_is_scored_by_a_worker() -> None:
+    long = "Answer 2. " + "so " * (MAX_CHARS // 3)
+    maze = {"actions": "[('start', 'A1'), ('move_to', 'A2')]"}
+    rows = [
+        {"id": 1, "task": "REL-A1", "answer": {"target": 1}, "response": long},
+        {
+            "id": 2,
+            "task": "SeqBench",
+            "answer": maze,
+            "question": "no maze",
+            "response": long + maze["actions"],
+        },
+        {"id": 3, "task": "REL-C2", "answer": {"smiles": "CCO"}, "response": long + "<smiles>OCC</smiles>"},
+    ]
+    here = relfast.score(rows, workers=0)
+    assert [score.correct for score in here] == [True] * 3
+    with relfast.Scorer(workers=1) as scorer:
+        assert [score.to_row() for score in scorer.score(rows)] == [score.to_row() for score in here]
+        assert scorer.stats()["workers"] == 1
+    # no response of a megabyte is read in a tenth of a millisecond
+    with relfast.Scorer(workers=1, timeout=1e-4) as scorer:
+        batch = scorer.score_batch("REL-A1", [{"target": 1}] * 3, ["Answer 2", long, "Answer 3"])
+        assert batch.status.tolist() == ["ok", "timeout", "ok"]
+        assert scorer.score_one("REL-A1", {"target": 1}, long).status == "timeout"
+
+
+def test_a_text_that_takes_long_in_a_file(tmp_path: Path) -> None:
+    row = {"task": "REL-B1", "answer": {"label": "yes", "taxa": [1]}}
+    # two seconds of taxa, which are not to be had in half a second (for a digit that is no kernel's)
+    responses = ["Yes: taxon_1", "Yes: \u0663 " + "1 2 3 4 5 6 7 8 9 " * 850_000, "No"] + [
+        "Yes: taxon_2"
+    ] * 40
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text("".join(json.dumps({**row, "response": text}) + "\n" for text in responses))
+    relfast.score_file(dump, tmp_path / "rows.jsonl", timeout=0.5, workers=1, details=True)
+    statuses = [json.loads(line)["status"] for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert statuses == ["ok", "timeout"] + ["ok"] * 41

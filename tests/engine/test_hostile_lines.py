@@ -75,6 +75,10 @@ def test_undecodable(line: bytes, message: str, tmp_path: Path) -> None:
         (b'{"answer": {"target": 36893488147419103232}}', "answer", {"target": 2**65}),
         (b' {"id": "\\u2028\xe2\x80\xa8"}\t', "id", "\u2028\u2028"),
         (b'{"id": "x\\u0000y"}', "id", "x\x00y"),
+        (b'{"id": 1e999}', "id", float("inf")),
+        (b'{"id": -0}', "id", 0),
+        (b'{"id": "\\ud83d\\ude00"}', "id", "\U0001f600"),
+        (b'{"id": "x\xc2\x85y"}', "id", "x\x85y"),
     ],
 )
 def test_what_only_the_tolerant_parser_reads(line: bytes, field: str, value: Any) -> None:
@@ -98,19 +102,6 @@ def test_what_only_the_tolerant_parser_reads(line: bytes, field: str, value: Any
 )  # fmt: skip
 def test_ends_of_lines(data: bytes, expected: list[tuple[int, str]], tmp_path: Path) -> None:
     assert outline(rows_of(data, tmp_path)) == expected
-
-
-def test_line_separators_are_data(tmp_path: Path) -> None:
-    """U+2028, U+0085, form feed and vertical tab end no line of a JSONL file."""
-    record = {
-        "id": "a\u2028b\x85c",
-        "task": "REL-A1",
-        "answer": {"target": 3},
-        "response": "x\u2028\u2029\x85\x1c\nAnswer 4",
-    }
-    data = json.dumps(record, ensure_ascii=False).encode("utf-8")
-    (row,) = rows_of(data + b"\n", tmp_path)
-    assert (row["id"], row["correct"]) == (record["id"], True)
 
 
 def test_lone_surrogates_and_big_numbers_are_written(tmp_path: Path) -> None:
@@ -163,24 +154,6 @@ def test_deep_values_are_cut(tmp_path: Path) -> None:
         assert json.dumps(rows[0]["id"]).count("[") == 100
 
 
-# name → bytes, and whether they are a JSON object; the names are those of tests/data/hostile
-EDGES: dict[str, tuple[bytes, bool]] = {
-    "ok": (b'{"id": 1}', True), "bom": (b'\xef\xbb\xbf{"id": 1}', True), "nan": (b'{"id": NaN}', True), "inf": (b'{"id": -Infinity}', True),
-    "lone_surr": (b'{"id": "\\ud800"}', True), "surr_pair": (b'{"id": "\\ud83d\\ude00"}', True), "bad_utf8": (b'{"id": "\xff"}', False),
-    "overlong": (b'{"id": "\xc0\x80"}', False), "cesu_surr": (b'{"id": "\xed\xa0\x80"}', False), "nul_raw": (b'{"id": "x\x00y"}', False),
-    "nul_esc": (b'{"id": "x\\u0000y"}', True), "ctrl_raw": (b'{"id": "x\x01y"}', False), "dup_keys": (b'{"id": 1, "id": 2}', True),
-    "bigint20": (b'{"id": 18446744073709551616}', True), "bigint64max": (b'{"id": 18446744073709551615}', True),
-    "neg64": (b'{"id": -9223372036854775809}', True), "int5000": (b'{"id": ' + b"1" * 5_000 + b"}", False), "float_huge": (b'{"id": 1e999}', True),
-    "neg_zero": (b'{"id": -0}', True), "lead0": (b'{"id": 01}', False), "trailing_comma": (b'{"id": 1,}', False), "trailing_garbage": (b'{"id": 1}x', False),
-    "two_docs": (b'{"id": 1}{"id": 2}', False), "cr": (b'{"id": 1}\r', True), "trunc": (b'{"id": "abc', False), "null": (b"null", False),
-    "array": (b"[1]", False), "string": (b'"x"', False), "single_quote": (b"{'id': 1}", False), "comment": (b'{"id": 1} // x', False),
-    "depth1000": (b'{"id": ' + b"[" * 1_000 + b"]" * 1_000 + b"}", True), "depth1025": (b"[" * 1_025 + b"]" * 1_025, False),
-    "depth5000": (b"[" * 5_000 + b"]" * 5_000, False), "depth100k": (b"[" * 100_000 + b"]" * 100_000, False),
-    "u2028": (b'{"id": "x\xe2\x80\xa8y"}', True), "nel": (b'{"id": "x\xc2\x85y"}', True), "formfeed": (b'{"id": 1}\x0c', False),
-    "vt": (b'\x0b{"id": 1}', False),
-}  # fmt: skip
-
-
 def one_row_each(lines: list[bytes], tmp_path: Path) -> list[dict[str, Any]]:
     """Every line gives exactly one row, between good ones that are scored."""
     data = b"\n".join([GOOD, *(part for line in lines for part in (line, GOOD)), b""])
@@ -190,26 +163,6 @@ def one_row_each(lines: list[bytes], tmp_path: Path) -> list[dict[str, Any]]:
     assert all(row["status"] == "ok" for row in rows[::2])
     assert all(row["status"] == "invalid_record" and row["error"]["message"] for row in rows[1::2])
     return rows[1::2]
-
-
-def test_json_edges(tmp_path: Path) -> None:
-    rows = one_row_each([line for line, _ in EDGES.values()], tmp_path)
-    for (name, (_, is_object)), row in zip(EDGES.items(), rows, strict=True):
-        # an object without gold is no record either, but it was read
-        assert row["error"]["type"] == ("MissingField" if is_object else "InvalidJSON"), name
-
-
-def test_json_parser_edges() -> None:
-    """Where Python's own parser reads an object, so do we, and the same one."""
-    behaviour = json.loads((DATA / "hostile/json_parser_edges.json").read_text("utf-8"))
-    # a blank line has no row; CESU-8 is no UTF-8, whatever Python's parser makes of it
-    assert set(behaviour) == {*EDGES, "empty", "spaces"}
-    for name, (python, _, _) in behaviour.items():
-        if name in EDGES and name not in ("depth1000", "cesu_surr"):
-            line, is_object = EDGES[name]
-            assert is_object is python.startswith("{"), name
-            if is_object:
-                assert repr(decode_object(line)).replace("'id'", "'a'") == python
 
 
 def refusal(text: bytes) -> str | None:

@@ -11,22 +11,20 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 from corpora import rel_records
-from engine_runs import PYTHONPATH, Run, rows_of, wait_for_blocks, write_dump
 from patience import until
+from processes import PYTHONPATH
 
 import relfast
 
 
-def _searches(n: int, seed: int, **more: Any) -> list[dict[str, Any]]:
+def _searches(n: int, seed: int) -> list[dict[str, Any]]:
     """REL-C2 records for which RDKit must search, since no kernel reads charges: for a part of the motif,
     or for what two motifs have in common."""
     motifs = sorted(
@@ -39,7 +37,6 @@ def _searches(n: int, seed: int, **more: Any) -> list[dict[str, Any]]:
             "task": "REL-C2",
             "answer": {"smiles": f"{rng.choice(motifs)}.[Na+]{'.C' * (at % 9)}"},
             "response": f"<smiles>{rng.choice([*parts, rng.choice(motifs)])}.[Na+]</smiles>",
-            **more,
         }
         for at in range(n)
     ]
@@ -119,21 +116,3 @@ def test_a_caller_that_scores_in_its_own_process() -> None:
             assert process.wait() == 0
     assert len(told[0]) == 1
     assert told[1] == told[0]
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_a_command_that_scores_in_its_own_process(seed: int, tmp_path: Path) -> None:
-    """It ends, whatever it is at when the signal comes, and its rows are those of a quiet run."""
-    records = _searches(15_000, seed=3, question="x" * 2_000)
-    dump = write_dump(tmp_path / "dump.jsonl", records)
-    run = Run(dump, "-o", tmp_path / "rows.jsonl", "--workers", 0)
-    wait_for_blocks(tmp_path / "rows.jsonl", 1)
-    time.sleep(random.Random(seed).random() / 4)
-    run.kill(signal.SIGINT)
-    done = run.wait()
-    rows = rows_of(tmp_path / "rows.jsonl")
-    # with all rows written it may be at the table, or done
-    assert done.returncode in ((130,) if len(rows) < len(records) else (0, 130)), done.stderr
-    with relfast.Scorer() as scorer:
-        quiet = scorer.score(records[: len(rows)])
-    assert [row["metrics"] for row in rows] == [score.metrics for score in quiet]

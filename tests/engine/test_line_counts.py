@@ -11,9 +11,8 @@ from engine_runs import HANG, rows_of
 
 from relfast import score_file
 from relfast.engine.io import reader
-from relfast.engine.io.blocks import Block
 from relfast.engine.io.commit_log import CommitLog
-from relfast.engine.io.line_counts import Order, count_lines
+from relfast.engine.io.line_counts import count_lines
 from relfast.engine.io.sources import Source
 
 BLOCK = 1 << 16
@@ -112,23 +111,3 @@ def test_blocks_end_where_lines_do(tmp_path: Path) -> None:
     assert [block.first_index for block in found[1:]] == [-1] * (len(found) - 1)
     (fault,) = [block for block in found if block.faults]
     assert list(fault.faults) == [0]
-
-
-def test_what_stands_before_a_block() -> None:
-    blocks = [Block(n, 0, -1, -1, 10 * n, 10 * n + 10, path="a") for n in range(3)]
-    blocks[0].first_index = 5
-    order = Order()
-    for block in blocks:
-        order.add(block)
-    assert order.before(blocks[0]) is None
-    before = order.before(blocks[2])
-    assert before is not None
-    assert (before.known, [block.seq for block in before.blocks]) == (5, [0, 1])
-    blocks[0].n_lines = 7
-    order.done(blocks[0])
-    before = order.before(blocks[2])
-    assert before is not None
-    assert (before.known, [block.seq for block in before.blocks]) == (12, [1])
-    blocks[1].n_lines = 1
-    order.done(blocks[1])
-    assert blocks[1].first_index == 12

@@ -9,7 +9,6 @@ import pickle
 import random
 import resource
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -18,8 +17,9 @@ from typing import Any
 
 import psutil
 import pytest
-from engine_runs import HANG, PYTHONPATH, honest, rows_of, statuses, write_dump
+from engine_runs import HANG, honest, rows_of, statuses, write_dump
 from patience import PATIENCE, comes_true, until
+from processes import python
 from relfast_kernels.compiled import native
 
 import relfast
@@ -114,6 +114,20 @@ def _record(**changes: Any) -> Record:
 EASY = {"response": "<smiles>CCO</smiles>"}
 
 
+def _submitted(workers: Pool, **changes: Any) -> _Wait:
+    """A task under way: one that hangs where nothing is changed."""
+    task = _Wait(_record(**changes))
+    workers.submit(task)
+    return task
+
+
+def _done(workers: Pool, **changes: Any) -> _Wait:
+    """The same, with what has become of it."""
+    task = _submitted(workers, **changes)
+    task.wait()
+    return task
+
+
 def _dump(tmp_path: Path, *records: Any) -> Path:
     return write_dump(tmp_path / "dump.jsonl", records)
 
@@ -162,66 +176,42 @@ def test_random_killer_of_workers(tmp_path: Path) -> None:
 
 
 def test_a_killed_fork_server_is_replaced() -> None:
-    with _closing(Pool(Job(timeout=0.2), 1)) as workers:
-        task = _Wait(_record())
-        workers.submit(task)
-        task.wait()
+    with contextlib.closing(Pool(Job(timeout=0.2), 1)) as workers:
+        task = _done(workers)
         assert task.deaths[0].timed_out
         server = workers._server
         assert server is not None
         server._process.kill()  # type: ignore[union-attr]
         until(lambda: server.gone)
         # the worker goes with it, perhaps while it has a task
-        easy = _Wait(_record(**EASY))
-        workers.submit(easy)
-        easy.wait()
-        task = _Wait(_record())
-        workers.submit(task)
-        task.wait()
+        _done(workers, **EASY)
+        task = _done(workers)
         assert task.deaths[0].timed_out
         assert workers._server is not server
 
 
-class _closing:
-    def __init__(self, workers: Pool) -> None:
-        self._workers = workers
-
-    def __enter__(self) -> Pool:
-        return self._workers
-
-    def __exit__(self, *exc: object) -> None:
-        self._workers.close()
-
-
 def test_the_limits_of_a_worker() -> None:
     """Its memory, its deadline, its exit status and its end with the pool."""
-    with _closing(Pool(Job(timeout=0.3), 1)) as workers:
-        task = _Wait(_record(**EASY))
-        workers.submit(task)
-        task.wait()
+    with contextlib.closing(Pool(Job(timeout=0.3), 1)) as workers:
+        task = _done(workers, **EASY)
         assert [score.status for score in task.scores] == ["ok"]
         (pid,) = workers.pids()
         assert psutil.Process(pid).ppid() != os.getpid()
         limits = {what: psutil.Process(pid).rlimit(what) for what in (psutil.RLIMIT_AS, psutil.RLIMIT_STACK)}
         assert limits[psutil.RLIMIT_AS][0] == pool.MEMORY_BYTES
         assert limits[psutil.RLIMIT_STACK][0] == pool.STACK_BYTES
-        hang = _Wait(_record())
-        workers.submit(hang)
-        hang.wait()
+        hang = _done(workers)
         assert (hang.deaths[0].status, hang.deaths[0].place) == (-signal.SIGALRM, (7, 0))
 
 
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSEGV])
 def test_whom_a_death_is_blamed_on(signum: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
     """A crash on the record in flight; a kill from outside only on one that had been at work for a while."""
-    with _closing(Pool(Job(timeout=2 * PATIENCE), 1)) as workers:
+    with contextlib.closing(Pool(Job(timeout=2 * PATIENCE), 1)) as workers:
         for a_while, blamed in ((PATIENCE, signum != signal.SIGKILL), (0.0, True)):
             monkeypatch.setattr(pool, "BLAME_SECONDS", a_while)
-            easy = _Wait(_record(**EASY))  # RDKit is loaded
-            workers.submit(easy)
-            easy.wait()
-            task = _Wait(_record())
-            workers.submit(task)
+            _done(workers, **EASY)  # RDKit is loaded
+            task = _submitted(workers)
             until(workers.in_flight)
             os.kill(workers.pids()[0], signum)
             task.wait()
@@ -231,12 +221,9 @@ def test_whom_a_death_is_blamed_on(signum: signal.Signals, monkeypatch: pytest.M
 def test_a_stopped_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker is stopped from outside (SIGSTOP): no kernel timer ends it, the parent does."""
     monkeypatch.setattr(pool, "GRACE_SECONDS", 1.0)
-    with _closing(Pool(Job(timeout=0.5), 1)) as workers:
-        easy = _Wait(_record(**EASY))
-        workers.submit(easy)
-        easy.wait()
-        task = _Wait(_record())
-        workers.submit(task)
+    with contextlib.closing(Pool(Job(timeout=0.5), 1)) as workers:
+        _done(workers, **EASY)
+        task = _submitted(workers)
         until(workers.in_flight)
         os.kill(workers.pids()[0], signal.SIGSTOP)
         task.wait()
@@ -247,8 +234,7 @@ def test_a_stopped_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
 def _hang(workers: Pool, *, stopped: bool) -> tuple[Death, float]:
     """End a worker by its deadline; its death, and the least share of the time for which it has computed."""
     began = time.monotonic()
-    task = _Wait(_record())
-    workers.submit(task)
+    task = _submitted(workers)
     until(workers.in_flight)
     worker = psutil.Process(workers.pids()[0])
     before = worked = sum(worker.cpu_times()[:2])
@@ -268,10 +254,8 @@ def _hang(workers: Pool, *, stopped: bool) -> tuple[Death, float]:
 @pytest.mark.slow
 def test_whether_a_record_was_at_work_when_its_time_was_up() -> None:
     """A worker that was stopped until after the deadline has done next to nothing."""
-    with _closing(Pool(Job(timeout=1.0), 1)) as workers:
-        easy = _Wait(_record(**EASY))
-        workers.submit(easy)
-        easy.wait()
+    with contextlib.closing(Pool(Job(timeout=1.0), 1)) as workers:
+        _done(workers, **EASY)
         for stopped in (False, False, True):
             death, share = _hang(workers, stopped=stopped)
             assert (death.status, death.silent) == (-signal.SIGALRM, False)
@@ -340,10 +324,8 @@ def test_an_answer_that_cannot_be_read_is_told_of(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(children.Worker, "receive", garbled)
     told: list[str] = []
-    with _closing(Pool(Job(), 1, tell=told.append)) as workers:
-        task = _Wait(_record(**EASY))
-        workers.submit(task)
-        task.wait()
+    with contextlib.closing(Pool(Job(), 1, tell=told.append)) as workers:
+        task = _done(workers, **EASY)
         assert len(task.deaths) == 1
         until(lambda: any("takes over" in line for line in told))
     (said,) = (line for line in told if "cannot be read" in line)
@@ -417,30 +399,8 @@ def test_from_a_thread_with_odd_signals(tmp_path: Path) -> None:
         "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM, signal.SIGTERM, signal.SIGSEGV})\n"
         "relfast.score_file(sys.argv[1], sys.argv[2], workers=1, timeout=0.5)\n"
     )
-    _run_python(["-c", code, str(dump), str(tmp_path / "rows.jsonl")])
+    python("-c", code, dump, tmp_path / "rows.jsonl").check_returncode()
     assert statuses(tmp_path / "rows.jsonl")[5:] == ["timeout"]
-
-
-def _run_python(arguments: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, *arguments], env={**os.environ, "PYTHONPATH": PYTHONPATH}, timeout=120, check=False
-    )
-    assert done.returncode == 0
-
-
-def test_from_a_script_without_a_main_guard(tmp_path: Path) -> None:
-    dump = _dump(tmp_path, *honest(50))
-    script = tmp_path / "script.py"
-    # a module of the caller's folder that shadows one of the library's must not reach the workers
-    (tmp_path / "orjson.py").write_text("raise RuntimeError('this is not the one')\n", "utf-8")
-    script.write_text(
-        f"import sys\nsys.path.remove({str(tmp_path)!r})\nimport relfast\n"
-        f"relfast.score_file({str(dump)!r}, {str(tmp_path / 'rows.jsonl')!r}, workers=2)\n"
-        "print('once')\n",
-        "utf-8",
-    )
-    _run_python([str(script)])
-    assert len(statuses(tmp_path / "rows.jsonl")) == 50
 
 
 def test_the_caller_may_change_its_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,23 +1,41 @@
-"""Blocks of lines: a partition of the input that depends on its bytes alone."""
+"""What is read: blocks of lines, compressed streams, Parquet and CSV."""
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import itertools
+import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
+import pyarrow as pa
 import pytest
+import zstandard
+from corpora import rel_records
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import parquet
 
-from relfast.engine.io import cutting
+import relfast
+from relfast.engine.file_run.block_scoring import BlockScoring
+from relfast.engine.io import codecs, cutting
 from relfast.engine.io.blocks import Block
+from relfast.engine.io.codecs import Damaged, Expanding, Gunzip, Plain, Unzstd
 from relfast.engine.io.cutting import StreamCutter
+from relfast.engine.io.parquet import cut_parquet
 from relfast.engine.io.reader import blocks
 from relfast.engine.io.sources import Source
+from relfast.engine.job import make_job
+from relfast.engine.scoring import Scoring
 from relfast.errors import InputError, ReadError
+
+# blocks of lines: a partition of the input that depends on its bytes alone
+
 
 BLOCK, LINES = 64, 7
 
@@ -143,3 +161,167 @@ def test_several_sources_run_on(tmp_path: Path) -> None:
 def test_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="No such file"):
         list(blocks([Source(str(tmp_path / "none"), "plain", seekable=True)], 1000))
+
+
+# compressed streams: whole, cut, broken, and expanding
+
+
+TEXT = b"".join(b'{"id": %d, "x": "%d"}\n' % (n, random.Random(n).randrange(10**9)) for n in range(3000))
+
+
+def _stream(packed: bytes, kind: str) -> Expanding:
+    return Expanding(Plain(io.BytesIO(packed)), Gunzip() if kind == "gz" else Unzstd())
+
+
+def _read(stream: Expanding, size: int) -> tuple[bytes, str | None]:
+    parts = []
+    try:
+        while part := stream.read(size):
+            parts.append(part)
+    except Damaged as error:
+        return b"".join(parts), str(error)
+    return b"".join(parts), None
+
+
+def _packed(kind: str, *texts: bytes) -> bytes:
+    if kind == "gz":
+        return b"".join(gzip.compress(text, 6) for text in texts)
+    return b"".join(zstandard.ZstdCompressor(3).compress(text) for text in texts)
+
+
+@pytest.mark.parametrize("kind", ["gz", "zst"])
+@pytest.mark.parametrize("size", [100, 4096, 1 << 20])
+def test_members_one_after_the_other(kind: str, size: int) -> None:
+    packed = _packed(kind, TEXT, b"", TEXT[:10], TEXT)
+    assert _read(_stream(packed, kind), size) == (TEXT + TEXT[:10] + TEXT, None)
+
+
+def test_padding_between_gzip_members() -> None:
+    packed = gzip.compress(b"one\n") + b"\0" * 300_000 + gzip.compress(b"two\n") + b"\0" * 77
+    assert _read(_stream(packed, "gz"), 1 << 20) == (b"one\ntwo\n", None)
+
+
+@pytest.mark.parametrize("kind", ["gz", "zst"])
+def test_cut_at_any_byte(kind: str) -> None:
+    packed = _packed(kind, TEXT[:3000])
+    for at in range(1, len(packed)):
+        text, error = _read(_stream(packed[:at], kind), 1 << 20)
+        assert TEXT.startswith(text)
+        assert error == "compressed input ends early"
+
+
+def test_a_broken_gzip_gives_all_before_the_fault() -> None:
+    packed = bytearray(_packed("gz", TEXT))
+    at = len(packed) * 3 // 4
+    packed[at : at + 20] = b"\xff" * 20
+    text, error = _read(_stream(bytes(packed), "gz"), 1 << 20)
+    assert error is not None
+    assert "damaged" in error
+    # the fault may decode to something for a while before it shows
+    same = next((n for n, (a, b) in enumerate(zip(text, TEXT, strict=False)) if a != b), len(text))
+    assert same > len(TEXT) * 0.6
+
+
+def test_a_wrong_checksum_is_told_after_the_text() -> None:
+    packed = bytearray(_packed("gz", TEXT))
+    packed[-6] ^= 1
+    text, error = _read(_stream(bytes(packed), "gz"), 1 << 20)
+    assert text == TEXT
+    assert error is not None
+
+
+@given(st.binary(max_size=200), st.sampled_from(["gz", "zst"]))
+def test_garbage_never_hangs_or_raises_otherwise(garbage: bytes, kind: str) -> None:
+    head = b"\x1f\x8b\x08" if kind == "gz" else b"\x28\xb5\x2f\xfd"
+    for data in (garbage, head + garbage, _packed(kind, b"x" * 50) + garbage):
+        _read(_stream(data, kind), 1 << 16)
+
+
+def test_repeated_text_is_no_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codecs, "EXPANSION_GRACE", 1000)
+    text = TEXT * 50
+    assert _read(_stream(_packed("gz", text), "gz"), 1 << 20) == (text, None)
+
+
+# row groups that workers read
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+def test_a_row_group_takes_the_fast_path(tmp_path: Path, policy: str) -> None:
+    records = [record for task in ("REL-A1", "REL-C1") for record in rel_records(task)[:100]]
+    rows = [
+        {**{name: record[name] for name in ("id", "task", "answer")}, "response": f"So it is Answer {n % 9}"}
+        for n, record in enumerate(records)
+    ]
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pa.Table.from_pylist(rows), path, row_group_size=128)
+    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    line = Block(0, 0, 0, len(rows), 0, len(data), data=data)
+
+    scoring = BlockScoring(Scoring(make_job(policy=policy)), large=True)
+    (expected,) = scoring.segments(line)
+    groups = list(cut_parquet(str(path), 1 << 24))
+    assert [group.parquet for group in groups] == [True, True]
+    found = []
+    for group in groups:
+        group.first_index = group.start
+        (segment,) = scoring.segments(group)
+        assert (segment.n_fast, segment.n_exact) == (group.n_lines, 0)
+        found.append(segment.rows)
+    assert b"".join(found) == expected.rows
+    assert expected.n_fast == len(rows)
+
+
+# CSV in and out: the same rows as of JSON lines, whatever stands in a cell
+
+
+GOLD = '{"target": 3}'
+RECORDS = [
+    {"id": "001", "task": "REL-A1", "answer": GOLD, "response": "Answer: 4"},
+    {"id": "a,b", "task": "REL-A1", "answer": GOLD, "response": 'multi\r\nline, "quoted"\n\\boxed{4}'},
+    {"id": "é\u2028", "task": "REL-A1", "answer": GOLD, "response": ""},
+    {"task": "REL-A1", "answer": "torn {", "response": "=1+1"},
+]
+
+
+def table(path: Path, delimiter: str = ",") -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(RECORDS[0]), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(RECORDS)
+    return path
+
+
+@pytest.mark.parametrize("name", ["dump.csv", "dump.tsv"])
+def test_scores_are_those_of_json_lines(name: str, tmp_path: Path) -> None:
+    lines = tmp_path / "dump.jsonl"
+    lines.write_text("".join(f"{json.dumps(record)}\n" for record in RECORDS))
+    path = table(tmp_path / name, "\t" if name.endswith("tsv") else ",")
+    relfast.score_file(str(lines), workers=0)
+    relfast.score_file(str(path), workers=0)
+    assert Path(f"{path}.scored.jsonl").read_bytes() == Path(f"{lines}.scored.jsonl").read_bytes()
+
+
+def test_rows_read_back(tmp_path: Path) -> None:
+    path = table(tmp_path / "dump.csv")
+    for suffix in ("jsonl", "csv"):
+        relfast.score_file(str(path), tmp_path / f"rows.{suffix}", workers=0)
+    read: dict[str, list[Any]] = {
+        s: list(relfast.read_rows(tmp_path / f"rows.{s}")) for s in ("jsonl", "csv")
+    }
+    assert read["csv"] == read["jsonl"]
+    # a finished table is known again, and one that lost a row is made again
+    rows = (tmp_path / "rows.csv").read_bytes()
+    for content in (rows, rows[: rows.rindex(b"\n", 0, -1) + 1]):
+        (tmp_path / "rows.csv").write_bytes(content)
+        relfast.score_file(str(path), tmp_path / "rows.csv", workers=0, resume=True)
+        assert (tmp_path / "rows.csv").read_bytes() == rows
+
+
+def test_a_block_that_breaks_has_its_row(tmp_path: Path) -> None:
+    path = table(tmp_path / "dump.csv")
+    path.write_bytes(path.read_bytes() + b"b,REL-A1,x,\xff\n")
+    relfast.score_file(str(path), workers=0)
+    rows = [json.loads(line) for line in Path(f"{path}.scored.jsonl").read_bytes().splitlines()]
+    assert rows[-1]["error"]["type"] == "DamagedInput"
+    assert "invalid UTF8" in rows[-1]["error"]["message"]

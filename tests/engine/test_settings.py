@@ -93,8 +93,13 @@ def test_what_files_cannot_use(options: dict[str, Any], message: str, dump: Path
     assert not out.exists()
 
 
-@pytest.mark.parametrize("timeout", [0, None, math.inf, MAX_TIMEOUT, 30, np.float32(30), np.int64(30)])
-@pytest.mark.parametrize("workers", [0, np.int64(1)])
+@pytest.mark.parametrize(
+    ("timeout", "workers"),
+    [
+        *((value, 0) for value in (0, None, math.inf, MAX_TIMEOUT, np.float32(30))),
+        (np.int64(30), np.int64(1)),
+    ],
+)
 def test_what_can_be_used(timeout: Any, workers: Any, dump: Path, tmp_path: Path) -> None:
     score = relfast.score([RECORD], timeout=timeout, workers=workers)[0]
     assert (score.status, type(Job(timeout=timeout).timeout)) == ("ok", float)

@@ -1,78 +1,41 @@
-"""The fast path writes the bytes that the ordinary way writes, for any line."""
+"""The fast path writes the bytes that the ordinary way writes, for any line: texts, fields that the kernel finds, mazes."""
 
 from __future__ import annotations
 
+import ast
 import json
+import random
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import orjson
 import pytest
 from both_ways import Ways
+from corpora import rel_records
 from relfast_kernels import layouts
 from relfast_kernels.compiled import native
+from relfast_kernels.layouts import GOLD_MEMBERS, VIOLATIONS
 from relfast_kernels.text import characters
 
+from relfast.engine import block_rows
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import Job
+from relfast.engine.segments import Detours
+from relfast.engine.text_gold import KnownGold
 from relfast.engine.text_table import can_hold
+from relfast.seqbench import generate
 from relfast.stats.prompts import SAMPLE
-from relfast.tasks import TASKS, text_judge
+from relfast.tasks import TASKS, get_task, text_judge
 from relfast.tasks.options import AllOptions
+from relfast.tasks.seqbench import score
 
 
 @pytest.fixture(scope="session")
 def ways() -> Ways:
     return Ways.of_job(Job())
-
-
-JOBS = {
-    "plain": {},
-    "details": {"details": True},
-    "reasoning": {"options": AllOptions(strip_reasoning=True)},
-    "all": {"details": True, "options": AllOptions(strip_reasoning=True), "rewards": {"REL-B1": "f1"}},
-}
-
-
-def _dumps() -> Iterator[tuple[str, dict[str, object], str]]:
-    """A line of each dialect with a right answer, with the options that it needs."""
-    gold = {"label": "yes", "taxa": [3, 15, "x"]}
-    said = "<think>no, taxon_4</think>Yes: taxon_3 \u2013 \u00e9, taxon_15 \U0001f600"
-    message = [{"role": "user", "content": "?"}, {"role": "assistant", "content": said}]
-    record = {"id": "a\u00e9", "task": "REL-B1", "answer": gold}
-    body = {"choices": [{"message": message[1], "finish_reason": "stop"}], "error": None}
-    yield "native", {**record, "response": said}, ""
-    yield "gold as text", {**record, "answer": json.dumps(gold), "response": said}, ""
-    yield "samples", {**record, "response": [said, "No", said]}, ""
-    yield "messages", {**record, "response": message}, ""
-    yield "no id", {**record, "id": None, "response": said}, ""
-    yield "lm-eval", {"doc": record, "resps": [[said, "no"]], "filter": "none"}, ""
-    yield "verl", {"input": "\u2013\n?", "output": said, "gts": json.dumps(gold), "data_source": "REL-B1"}, ""
-    yield "no task", {"id": 1, "answer": gold, "response": said}, ""
-    named = {"input": "?", "output": said, "gts": json.dumps(gold), "data_source": "my/data"}
-    yield "verl's own name", named, ""
-    yield "joined", {"id": "a\u00e9", "response": said}, "join"
-    yield (
-        "batch",
-        {"custom_id": "a\u00e9", "response": {"status_code": 200, "body": body}, "error": None},
-        "join",
-    )
-
-
-@pytest.mark.parametrize("options", ["plain", "details", "reasoning", "all"])
-@pytest.mark.parametrize(("row", "join"), [row[1:] for row in _dumps()], ids=[row[0] for row in _dumps()])
-def test_every_dialect_is_read(row: dict[str, object], join: str, options: str, tmp_path: Path) -> None:
-    """With its answer right, and not by the ordinary way."""
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text(
-        json.dumps({"id": "a\u00e9", "task": "REL-B1", "answer": {"label": "yes", "taxa": [3, 15, "x"]}})
-    )
-    job = Job(**{**JOBS[options], "data": (str(gold),) if join else ()})  # type: ignore[arg-type]
-    lines = [json.dumps(row, ensure_ascii=ensure_ascii).encode() for ensure_ascii in (True, False)]
-    found = Ways.of_job(job).same(lines)
-    assert found.n_fast == 2
-    assert {row["metrics"]["recall"] for row in found.rows if row["sample"] == 0} == {2 / 3}
 
 
 @pytest.mark.slow
@@ -110,8 +73,9 @@ def test_verbose_runs_say_how_many_lines_took_which_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "fast"),
+    ("member", "fast"),
     [
+        # rows that say something failed are left
         (b'"error":null', True),
         (b'"error": null ', True),
         (b'"metadata":{"error":"x","status_code":500}', True),
@@ -126,16 +90,7 @@ def test_verbose_runs_say_how_many_lines_took_which_way(tmp_path: Path) -> None:
         (rb'"error":{"a\/b":1,"a/b":null}', False),
         (rb'"error":{"error":{"\u00e9":1}}', False),
         (b'"status_code":1000', False),
-    ],
-)
-def test_rows_that_say_something_failed_are_left(ways: Ways, fields: bytes, fast: bool) -> None:
-    record = b'{"id":"a","task":"REL-A1","answer":{"target":3},%b,"response":"Answer 4"}' % fields
-    assert ways.same([record], chosen=None).n_fast == fast
-
-
-@pytest.mark.parametrize(
-    ("member", "fast"),
-    [
+        # members that nobody asks for
         (rb'"\u6a21\u578b":"x"', True),
         (rb'"rewards\/acc":1.0', True),
         (rb'"say \"so\"":1', True),
@@ -149,7 +104,7 @@ def test_rows_that_say_something_failed_are_left(ways: Ways, fields: bytes, fast
         (rb'"error":Infinity', False),
     ],
 )
-def test_members_that_nobody_asks_for(ways: Ways, member: bytes, fast: bool) -> None:
+def test_members_beside_the_response(ways: Ways, member: bytes, fast: bool) -> None:
     record = b'{"id":"a","task":"REL-A1","answer":{"target":3},"response":"Answer 4",%b}' % member
     assert ways.same([record], chosen=None).n_fast == fast
 
@@ -250,19 +205,8 @@ def test_a_library_that_cannot_be_loaded_is_no_library(
 
 
 ESCAPES = [
-    "\\n",
-    "\\\\",
-    '\\"',
-    "\\/",
-    "\\u0041",
-    "\\u00e9",
-    "\\ud83d\\ude00",
-    "é",
-    "\\\\\\\\",
-    "\\",
-    "\\x",
-    "\\ud83d",
-]
+    r"\n", r"\\", r"\"", r"\/", r"\u0041", r"\u00e9", r"\ud83d\ude00", "é", r"\\\\", "\\", r"\x", r"\ud83d",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("escape", ESCAPES)
@@ -293,3 +237,377 @@ def test_prompts_that_differ_in_one_byte_are_different_prompts(ways: Ways) -> No
     ]
     ids = {row["id"] for row in ways.same(block).rows}
     assert len(ids) == len(texts) * len(gold)
+
+
+# lines whose fields the kernel finds: gold is decoded once, and rows are those of the ordinary way
+
+
+Json = dict[str, Any]
+
+
+def same(lines: list[Json], job: Job | None = None, *, decoded: int, limit: int | None = None) -> list[Json]:
+    """Rows that are the same both ways, where so many lines are decoded the fast one."""
+    ways = Ways.of_job(job or Job())
+    if limit is not None:
+        ways.fast_path._known = ways.fast_path._judge._gold = KnownGold(ways.scoring, limit)
+    found: list[int] = []
+    decode = ways.scoring.line
+
+    def counted(line: bytes, index: int, chosen: str | None = None) -> Any:
+        found.append(index)
+        return decode(line, index, chosen)
+
+    ways.scoring.line = counted  # type: ignore[method-assign]
+    fast = ways.score(lines, fast=True)
+    assert len(found) == decoded
+    assert fast[:3] == ways.score(lines, fast=False)[:3]
+    return fast.rows
+
+
+MAZE = next(iter(generate(1, seed=3, rows=4, cols=4, B=1, N=0.4)))
+CHEMISTRY = {
+    "REL-C2": lambda answer: f"So:\n<smiles>{answer['smiles']}</smiles>",
+    "REL-C3": lambda answer: "\n".join(f"<smiles>{one}</smiles>" for one in answer["missing_smiles"]),
+}
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+def test_gold_of_a_maze_is_decoded_once(policy: str) -> None:
+    job = Job(options=AllOptions(policy=policy))  # type: ignore[arg-type]
+    plan = MAZE["completion"]
+    lines = [
+        {**MAZE, "response": f"Plan {n}: \u00e9\n{plan[: len(plan) - n % 3]}", "sample": n} for n in range(9)
+    ]
+    lines += [{**MAZE, "response": [plan, "none", plan], "instance_id": f"other {n}"} for n in range(3)]
+    rows = same(lines, job, decoded=1)
+    assert 9 <= sum(row["correct"] for row in rows) < 18
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+@pytest.mark.parametrize("task", CHEMISTRY)
+def test_gold_of_molecules_is_decoded_once(task: str, policy: str) -> None:
+    job = Job(options=AllOptions(policy=policy), details=True)  # type: ignore[arg-type]
+    record = rel_records(task)[0]
+    right = CHEMISTRY[task](record["answer"])
+    lines = [
+        {**record, "id": f"r{n}", "response": right if n % 2 else "<smiles>C</smiles>"} for n in range(6)
+    ]
+    rows = same(lines, job, decoded=1)
+    assert [row["id"] for row in rows] == [f"r{n}" for n in range(6)]
+    assert [row["correct"] for row in rows] == [False, True] * 3
+
+
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+def test_problems_with_one_answer_have_one_gold(policy: str, details: bool) -> None:
+    """A choice is held against its answer alone: eight golds for any number of problems, in any dialect."""
+    job = Job(options=AllOptions(policy=policy), details=details)  # type: ignore[arg-type]
+    records: list[Json] = [
+        {"id": f"r{n}", "task": "REL-A1", "question": f"Problem {n}", "answer": {"target": n % 8}}
+        for n in range(40)
+    ]
+    said = [f"The answer is {n % 5 + 1}." for n in range(40)]
+    rows = same(
+        [{**record, "response": text} for record, text in zip(records, said, strict=True)], job, decoded=8
+    )
+    assert [row["correct"] for row in rows] == [n % 8 == n % 5 for n in range(40)]
+    harness = [
+        {"doc_id": n, "doc": record, "resps": [[text]], "filtered_resps": [text], "filter": "none"}
+        for n, (record, text) in enumerate(zip(records, said, strict=True))
+    ]
+    assert [row["correct"] for row in same(harness, job, decoded=8)] == [row["correct"] for row in rows]
+    # what is no text as a question, or no answer, is none of these
+    odd: list[Json] = [
+        {**records[0], "question": None},
+        {**records[0], "answer": "{}"},
+        {**records[0], "task": "rel-a2"},
+    ]
+    same([{**record, "response": "4"} for record in (records[0], *odd)], job, decoded=4)
+    # under strict a yes of REL-B1 is held against the names in its question too
+    record = rel_records("REL-B1")[0]
+    asked = [{**record, "question": f"{record['question']} {n}", "response": "Answer: No"} for n in range(4)]
+    same(asked, job, decoded=1 if policy == "reference" else 4)
+
+
+def test_any_field_of_gold_tells_lines_apart() -> None:
+    """Everything that a record can depend on, and only that."""
+    answer = {"completion": MAZE["completion"], "structural_details": MAZE["structural_details"]}
+    line = {"id": 1, "task": "SeqBench", "answer": answer, "response": MAZE["completion"]}
+    changed: list[Json] = [{**line, name: MAZE.get(name)} for name in GOLD_MEMBERS if name not in line]
+    changed += [{**line, "question": "?"}, {**line, "task": "seqbench"}]
+    changed += [{**line, "answer": {**answer, "noise": 1}}, {**line, "answer": json.dumps(answer)}]
+    same([line, *changed], decoded=1 + len(changed))
+    same([line, {**line, "id": None}, {**line, "model": "m"}, {**line, "response": ""}], decoded=1)
+
+
+def test_what_scoring_reads_of_rows_is_in_the_digest() -> None:
+    """Of tasks that read something else of a row, every line is decoded."""
+    assert set(TASKS["SeqBench"].row_fields) <= set(GOLD_MEMBERS)
+    row = {
+        "task": "ReAlign",
+        "question": "1 + 1?",
+        "answer": {"reference": "1 + 1 = 2"},
+        "response": "It is 2.",
+    }
+    lines = [{**row, "id": n, "final_correct": n % 2 == 0} for n in range(4)]
+    assert not set(TASKS["ReAlign"].row_fields) <= set(GOLD_MEMBERS)
+    same(lines, decoded=4)
+
+
+def test_numbers_that_parsers_read_differently_are_not_kept() -> None:
+    record = {"id": 1, "task": "REL-C3", "answer": {"missing_smiles": ["CCO"], "n": 10**25}, "response": "x"}
+    same([record, record, {**record, "x": 1}], decoded=3)
+
+
+def test_gold_beyond_all_room_is_forgotten() -> None:
+    lines = [
+        {"id": n, "task": "REL-C3", "answer": {"missing_smiles": ["C" * (1 + n % 7)]}, "response": "<smiles>C</smiles>"}
+        for n in range(70)
+    ]  # fmt: skip
+    # marks that no judge knows
+    job = Job(options=AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),)))
+    same(lines, job, decoded=70, limit=400)
+    same(lines, job, decoded=7)
+
+
+def test_other_marks_of_reasoning_leave_responses_to_python() -> None:
+    options = AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),))
+    line = {"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "<cot>Answer 3</cot>Answer 4"}
+    rows = same([line, {**line, "response": "Answer 4"}], Job(options=options), decoded=1)
+    assert [row["correct"] for row in rows] == [True, True]
+
+
+ROW = {
+    "key": "k\u00e9",
+    "meta": {"kind": "REL-A1", "gold.x": {"target": 3}, "list": [{"target": 4}, {"target": 3}]},
+    "outs": [{"text": "Answer 4"}, {"text": "Answer\n5"}, {"text": "\u00e9"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("field_map", "correct"),
+    [
+        ({"id": "key", "task": "meta.kind", "answer": "meta.list.1", "response": "outs.0.text"}, [True]),
+        ({"task": "meta.kind", "answer": "meta.list.-1", "response": "outs.*.text"}, [True, False, False]),
+        ({"task": "meta.kind", "answer": "meta.list.-1", "response": "outs.-3.text"}, [True]),
+        ({"task": "meta.kind", "answer": "meta.gold.x", "response": "outs.0.text"}, [None]),
+        ({"task": "meta.kind", "answer": "meta.list.1", "response": "outs.*.nothing"}, [None]),
+        ({"task": "meta.kind", "answer": "meta.list.1", "response": "outs"}, [None] * 3),
+        ({"task": "meta.list", "answer": "meta.list.1", "response": "outs.0.text"}, [None]),
+        ({"answer": "meta.list.1", "response": "outs.0.text", "id": "nowhere.at.all"}, [True]),
+        ({"answer": "meta.list.*", "task": "meta.kind", "response": "outs.0.text"}, [None]),
+    ],
+)
+def test_mapped_fields(field_map: dict[str, str], correct: list[bool | None]) -> None:
+    rows = same([ROW], Job(field_map=field_map), decoded=1)
+    assert [row["correct"] for row in rows] == correct
+
+
+def test_joined_rows_of_two_records_have_two_golds(tmp_path: Path) -> None:
+    """What is the same in a line is not what it is held against."""
+    gold = tmp_path / "gold.jsonl"
+    records = [{"id": n, "task": "REL-C3", "answer": {"missing_smiles": ["C" * n]}} for n in (1, 2)]
+    gold.write_text("".join(json.dumps(record) + "\n" for record in records))
+    lines = [{"id": n, "response": "<smiles>CC</smiles>"} for n in (1, 2, 1, 2)]
+    for details in (False, True):
+        rows = same(lines, Job(data=(str(gold),), details=details), decoded=0)
+        assert [row["correct"] for row in rows] == [False, True, False, True]
+
+
+IDS: Any = ("a", "ü", 'q"', "7", 7, 8, "x/y", True, "b", "c", "d", "")
+GOLD_OF: Any = (
+    {"task": "REL-A1", "answer": {"target": 2}},
+    {"task": "rel-a1", "answer": {"target": 3}},
+    {"task": "REL-A1", "answer": '{"target": 2}'},
+    {"answer": {"target": 2}},
+    {"task": "REL-A1", "answer": {"target": "2"}},
+    {"task": "REL-B1", "answer": {"label": "Yes", "taxa": ["Bos taurus"]}, "question": "Bos taurus, Ovis?"},
+    {"task": "REL-C1", "answer": {"label": "No"}},
+    {"task": "REL-C2", "answer": {"smiles": "CCO"}},
+    {"task": "none", "answer": {"target": 2}},
+)
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+@pytest.mark.parametrize("n_before", [0, 40], ids=["from the first on", "after some"])
+def test_ids_of_data_are_known_at_once(policy: Any, n_before: int, tmp_path: Path) -> None:
+    """Whatever an id or its gold is, and whether it is met before all are made known or afterwards."""
+    before = [{"id": f"n{n}", **GOLD_OF[0]} for n in range(32 * n_before)]
+    named = [{"id": [id, n][n > 0 and id != ""], **GOLD_OF[n]} for id in IDS for n in range(len(GOLD_OF))]
+    gold = tmp_path / "gold.jsonl"
+    gold.write_bytes(b"\n".join(map(orjson.dumps, [*before, *named])))
+    texts = (
+        "Answer: 3",
+        "Yes\n- Bos taurus",
+        "<No>",
+        "<smiles>CCO</smiles>",
+        "\ud83d\ude00 The answer is 4.",
+    )
+    lines: list[Any] = [
+        {"id": row["id"], "response": texts[n % len(texts)]} for n, row in enumerate(before[:99])
+    ]
+    lines += [{"id": row["id"], "response": text} for row in named for text in texts]
+    lines += [{"id": id, "response": texts[0]} for id in ("8", "nowhere", None, 1.5, ["a"])]
+    job = Job(data=(str(gold),), options=AllOptions(policy=policy))
+    ways = Ways.of_job(job)
+    scored = ways.same(lines, size=50)
+    assert ways.fast_path._golds._knows_ids
+    assert scored.n_fast > 0.5 * len(lines)
+
+
+# SeqBench's lines that kernels judge against known gold
+
+
+JOBS: dict[str, Json] = {
+    "reference": {},
+    "strict": {"options": AllOptions(policy="strict")},
+    "details": {"details": True},
+    "strict with details": {"options": AllOptions(policy="strict"), "details": True},
+    "reasoning": {"options": AllOptions(strip_reasoning=True)},
+    "rewards": {"rewards": {"SeqBench": "f1"}},
+    "a right one": {"rewards": {"SeqBench": "correct"}},
+    "the depth": {"rewards": {"SeqBench": "logical_depth"}},
+    "marks": {"options": AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),))},
+}
+
+
+def _mazes() -> list[Json]:
+    """Mazes with their structure, and one by its facts alone; with noise as a whole number and not at all; with gold
+    that is not the shortest plan; and one that nothing describes."""
+    rows = [next(iter(generate(1, seed=seed, rows=3, cols=4, B=1, N=0.5))) for seed in range(3)]
+    by_facts = {**rows[0], "structural_details": None}
+    whole = {**rows[1], "complexity_parameters": {"logical_depth_L": 7, "noise_ratio_N": 1}}
+    detour = ast.literal_eval(rows[2]["completion"])
+    detour[1:1] = [detour[1], detour[0].replace("start", "move_to")] if "move" in detour[1] else []
+    longer = {**rows[2], "completion": str(detour)}
+    bare = {**rows[2], "structural_details": None, "context": "no facts"}
+    return [*rows, by_facts, whole, longer, bare]
+
+
+MAZES = _mazes()
+
+
+def _lines(texts: list[str], rng: random.Random) -> list[bytes]:
+    """Responses as lines: with ids of all kinds, several of one prompt, in both ways of writing JSON."""
+    lines = []
+    for number, text in enumerate(texts):
+        maze = rng.choice(MAZES)
+        row = {**maze, "instance_id": rng.choice([maze["instance_id"], number, 'q"é', 10**17])}
+        row["response"] = text if rng.random() < 0.7 else [text, rng.choice(texts), ""]
+        if rng.random() < 0.2:
+            row = {"answer": row, "response": row["response"], "question": maze["context"]}
+        lines.append(json.dumps(row, ensure_ascii=rng.random() < 0.5).encode())
+    return lines
+
+
+def _plans() -> list[str]:
+    """Right and wrong plans, with every violation among them."""
+    plans = []
+    for maze in MAZES:
+        gold: list[str] = ast.literal_eval(maze["completion"])
+        pairs = [tuple(action.split(": ")) for action in gold]
+        key = next(action for action in gold if action.startswith("pick_up"))
+        at = gold.index(key)
+        plans += [
+            str(gold), str(pairs), json.dumps(pairs), str(gold[:-1]), str(gold[: at + 1]), str(gold[1:]),
+            str([*gold, gold[-1]]), str([*gold[:2], "dance: here", *gold[2:]]), str(gold[:at] + gold[at + 1 :]),
+            str([*gold[:at], key, key]), str([gold[0], gold[-1]]), str([gold[0], "move_to: Z9"]),
+            str([gold[0], key.replace("pick_up_key", "use_key")]), str([gold[0], "unlock_and_open_door_to: A1"]),
+            str([action for action in gold if not action.startswith("use_key")]), str(gold[::-1]),
+            str([action for action in gold if not action.startswith(("use_key", "unlock"))]),
+        ]  # fmt: skip
+    return plans
+
+
+PLANS = _plans()
+AROUND = [
+    "", "So:\n", "```\n", "\n```", " I start in A1. ", "Do not use this: ", " is wrong.", "either ", " or ", "\n\nor:\n",
+    "<think>['start: A1']</think>", "</think>", "<think>", "[think]", "~~", "é", "→ ", "\x00", "\u2028", "😀", '"', "\\",
+    "<cot>x</cot>", "analysis", "if all doors were open: ", "start: A1, move_to: A2", "START", "I would not go to A1. ",
+    "['start: A1', 'rescue: Bob']", "['start: \\x41\\u00e9']", "[('start', 7)]", "a" * 90, "\t", "1. start: A1\n2. move",
+]  # fmt: skip
+
+
+def test_all_violations_are_among_the_plans() -> None:
+    found = Ways.of_job(Job()).same(_lines(PLANS, random.Random(1)) * 2)
+    assert {row["metrics"]["violation"] for row in found.rows if row["status"] == "ok"} >= {
+        *VIOLATIONS[1:],
+        None,
+    } - {"unparsable"}
+    assert found.n_exact < len(PLANS)
+
+
+@pytest.mark.parametrize("kind", JOBS)
+def test_same_rows(kind: str) -> None:
+    rng = random.Random(f"line rows {kind}")
+    texts = [
+        "".join(
+            [
+                *rng.choices(AROUND, k=rng.randrange(3)),
+                rng.choice(PLANS),
+                *rng.choices(AROUND, k=rng.randrange(2)),
+            ]
+        )
+        for _ in range(150)
+    ]
+    lines = _lines([*PLANS, *texts], rng)
+    several = [line for line in lines[:40] for _ in range(2)]
+    Ways.of_job(Job(**JOBS[kind])).same([*lines, *lines[::-1], *several], size=len(lines))
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+def test_kernels_write_what_they_are_certain_of(policy: str) -> None:
+    """Nothing of a plain line is left to Python."""
+    plain = [json.dumps({**MAZES[0], "response": f"So:\n{plan}"}).encode() for plan in PLANS[:15]]
+    job = Job(options=AllOptions(policy=policy))  # type: ignore[arg-type]
+    assert Ways.of_job(job).score(plain, fast=True).n_fast == len(plain)
+
+
+def test_memory_that_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are the same where problems have to be forgotten, and where a block has more records than are held."""
+    lines = _lines(PLANS, random.Random(2))
+    monkeypatch.setattr(score, "MAX_PROBLEMS", 2)
+    monkeypatch.setattr(block_rows, "MOST_AT_ONCE", 7)
+    Ways.of_job(Job(details=True)).same(lines * 2, size=len(lines))
+
+
+# a quicker way that fails is told of by `-v`: rows do not show it
+
+
+FIRST = [f"the first failure \x1b[2J {n}" for n in range(3)]
+
+
+def test_the_first_of_each_is_kept() -> None:
+    here, there = Detours(), Detours()
+    for said in FIRST:
+        here.add("a batch", ValueError(said))
+    there.add("a batch", KeyError("later"))
+    there.add("gold", KeyError("x" * 1_000))
+    here.merge(there.take())
+    assert list(there.lines()) == []
+    # nothing in it reaches the terminal as it is
+    batch, gold = here.lines()
+    assert batch == f"left to the ordinary way: a batch, 4 times, first: ValueError({FIRST[0]!r})"
+    assert gold.startswith("left to the ordinary way: gold, once: KeyError('xxx")
+    assert len(gold) < 300
+
+
+def test_a_batch_that_fails_where_its_records_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dump = tmp_path / "dump.jsonl"
+    record = {"task": "REL-A1", "answer": {"target": 3}, "response": "Answer 3"}
+    dump.write_text("".join(json.dumps({"id": n, **record}) + "\n" for n in range(5)))
+    told: list[str] = []
+    score_files([str(dump)], str(tmp_path / "sound.jsonl"), Job(), workers=0, tell=told.append)
+    assert not any("left to the ordinary way" in line for line in told)
+    scorer: Any = get_task("REL-A1").scorer
+    score = scorer.score
+
+    def broken(batch: Sequence[object], options: object) -> Any:
+        if len(batch) > 1:
+            raise IndexError("a bug")
+        return score(batch, options)
+
+    monkeypatch.setattr(scorer, "score", broken)
+    score_files([str(dump)], str(tmp_path / "broken.jsonl"), Job(), workers=0, tell=told.append)
+    assert (tmp_path / "broken.jsonl").read_bytes() == (tmp_path / "sound.jsonl").read_bytes()
+    assert "left to the ordinary way: a batch of REL-A1, once: IndexError('a bug')" in told

@@ -1,21 +1,25 @@
-"""Files that the tools themselves wrote (`tests/data/dumps`): counts, prompts and figures are the tools' own."""
+"""Files that the tools themselves wrote (`tests/data/dumps`): counts, prompts and figures are the tools' own; and what a
+file is, seen from its first bytes."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import itertools
 import json
 import math
 import os
-import struct
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+import zstandard
 from corpora import ROOT
 from engine_runs import rows_of
 
@@ -71,76 +75,27 @@ def test_four_responses_to_each_of_eight_prompts(name: str, options: dict[str, A
         assert {row["id"] for row in rows} == {record["id"] for record in RECORDS}
 
 
-def report(name: str) -> Any:
-    return json.loads((DUMPS / name).read_text("utf-8"))
-
-
-def header_of(path: Path) -> Any:
-    """``header.json`` of an Inspect log, which is zstd, so that `zipfile` cannot read it."""
-    import zstandard
-
-    data = path.read_bytes()
-    with zipfile.ZipFile(path) as log:
-        info = log.getinfo("header.json")
-    start = info.header_offset + 30 + sum(struct.unpack("<HH", data[info.header_offset + 26 :][:4]))
-    return json.loads(
-        zstandard.ZstdDecompressor().decompressobj().decompress(data[start : start + info.compress_size])
-    )
-
-
-def inspect_reports() -> tuple[float, float | None, int | None]:
-    header = header_of(DUMPS / "inspect.eval")
-    metrics = header["results"]["scores"][0]["metrics"]
-    return (
-        metrics["accuracy"]["value"],
-        metrics["stderr"]["value"],
-        header["results"]["completed_samples"],
-    )
-
-
-def lighteval_reports() -> tuple[float, float | None, int | None]:
-    figures = report("lighteval.json")
-    return figures["yes_or_no"], figures["yes_or_no_stderr"], None
-
-
-def helm_reports() -> tuple[float, float | None, int | None]:
-    (mean,) = [each["mean"] for each in report("helm_stats.json") if "perturbation" not in each["name"]]
-    return mean, None, None
-
-
-def opencompass_reports() -> tuple[float, float | None, int | None]:
-    return report("opencompass_result.json")["accuracy"] / 100, None, None
-
-
-def verl_reports() -> tuple[float, float | None, int | None]:
-    return report("verl.json")["REL-C1"]["reward"]["mean@4"], None, None
-
-
-def trl_reports() -> tuple[float, float | None, int | None]:
-    return report("trl.json")["reward"], None, None
-
-
-REPORTED = [
-    ("inspect.eval", {}, inspect_reports),
-    ("details_rel_c1.parquet", {}, lighteval_reports),
-    ("scenario_state.json", GOLD, helm_reports),
-    ("opencompass.json", {}, opencompass_reports),
-    ("verl_v0.jsonl", {}, verl_reports),
-    ("verl_v1.jsonl", {}, verl_reports),
-    ("completions_00001.parquet", GOLD, trl_reports),
+REPORTED: list[tuple[str, dict[str, Any], str, list[Any], float]] = [
+    ("details_rel_c1.parquet", {}, "lighteval.json", ["yes_or_no"], 1),
+    ("scenario_state.json", GOLD, "helm_stats.json", [0, "mean"], 1),
+    ("opencompass.json", {}, "opencompass_result.json", ["accuracy"], 100),
+    ("verl_v0.jsonl", {}, "verl.json", ["REL-C1", "reward", "mean@4"], 1),
+    ("verl_v1.jsonl", {}, "verl.json", ["REL-C1", "reward", "mean@4"], 1),
+    ("completions_00001.parquet", GOLD, "trl.json", ["reward"], 1),
 ]
-"""File, gold, and what the tool itself reports of it: accuracy, standard error, number of responses; docs/formats.md."""
+"""File, gold, and where the tool itself reports accuracy, in which unit; docs/formats.md. Of Inspect and
+lm-evaluation-harness further below."""
 
 
-@pytest.mark.parametrize(("name", "options", "reported"), REPORTED)
+@pytest.mark.parametrize(("name", "options", "report", "path", "unit"), REPORTED)
 def test_figures_are_those_that_the_tool_reports(
-    name: str, options: dict[str, Any], reported: Callable[[], Any], tmp_path: Path
+    name: str, options: dict[str, Any], report: str, path: list[Any], unit: float, tmp_path: Path
 ) -> None:
-    accuracy, error, responses = reported()
+    told = json.loads((DUMPS / report).read_text("utf-8"))
     figures, _ = scored(name, tmp_path, **options)
-    assert figures["correct"] == pytest.approx(accuracy, abs=1e-12)
-    assert error is None or figures["correct_se"] == pytest.approx(error, abs=1e-12)
-    assert responses is None or figures["responses"] == responses
+    assert figures["correct"] == pytest.approx(reduce(getitem, path, told) / unit, abs=1e-12)
+    if "yes_or_no_stderr" in told:
+        assert figures["correct_se"] == pytest.approx(told["yes_or_no_stderr"], abs=1e-12)
 
 
 def test_a_request_that_the_batch_refused_is_no_response(tmp_path: Path) -> None:
@@ -241,7 +196,7 @@ DOCUMENTS = ["inspect.eval", "inspect.json", "opencompass.json", "scenario_state
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_documents_are_cut_sharded_and_limited_like_lines(
+def test_documents_are_cut_sharded_limited_and_resumed_like_lines(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cutting, "BLOCK_BYTES", 2_000)
@@ -260,22 +215,12 @@ def test_documents_are_cut_sharded_and_limited_like_lines(
     relfast.score_file(DUMPS / name, first, limit=5, **options)
     assert rows_of(first) == [row for row in rows if row["index"] < 5]
 
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_document_is_resumed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "BLOCK_BYTES", 2_000)
-    options: dict[str, Any] = {"workers": 0, "data": DUMPS / "records.jsonl"}
-    whole, again = tmp_path / "whole.jsonl", tmp_path / "again.jsonl"
-    relfast.score_file(DUMPS / name, whole, **options)
-
-    class Enough(Exception):
-        pass
-
     def stop(state: Any) -> None:
         if state.rows >= 4:
-            raise Enough
+            raise KeyboardInterrupt
 
-    with pytest.raises(Enough):
+    again = tmp_path / "again.jsonl"
+    with pytest.raises(KeyboardInterrupt):
         relfast.score_file(DUMPS / name, again, progress=stop, **options)
     assert 0 < len(again.read_bytes()) < len(whole.read_bytes())
     relfast.score_file(DUMPS / name, again, resume=True, **options)
@@ -432,14 +377,6 @@ def test_wildcards_of_map(fields: dict[str, Any], path: str, right: list[bool | 
     assert [score.correct for score in scores] == right
 
 
-def test_gold_by_map_in_text(tmp_path: Path) -> None:
-    row = {"extra": json.dumps({"gold": RECORDS[0]["answer"]}), "out": "<Yes>"}
-    (score,) = relfast.score(
-        [row], workers=0, map={"response": "out", "answer": "extra.@.gold"}, task="REL-C1"
-    )
-    assert score.correct is True
-
-
 def test_the_same_by_map_as_by_its_dialect(tmp_path: Path) -> None:
     field_map = {"response": "outputs.*.text", "id": "request_id"}
     gold = tmp_path / "gold.jsonl"
@@ -447,3 +384,94 @@ def test_the_same_by_map_as_by_its_dialect(tmp_path: Path) -> None:
     figures, rows = scored("vllm.jsonl", tmp_path, map=field_map, data=gold)
     assert figures == own(tmp_path)
     assert math.isclose(figures["correct"], sum(row["correct"] for row in rows) / 32)
+
+
+# what a file is: a list of records over lines, gzip, or text of another name
+
+
+def packed(data: bytes, suffix: str) -> bytes:
+    if suffix == ".zst":
+        return zstandard.compress(data)
+    return gzip.compress(data) if suffix == ".gz" else data
+
+
+def refused_on_stdin(data: bytes, patch: pytest.MonkeyPatch) -> str:
+    """What is said of what comes in on stdin."""
+    patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with pytest.raises(relfast.InputError) as said:
+        relfast.score_file("-", workers=0)
+    return str(said.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "between"),
+    [("run.json", ",\n "), ("run.jsonl", ", \n "), ("run.jsonl.gz", "\n,"), ("run.jsonl.zst", ",\n\n")],
+)
+def test_a_list_whose_first_line_has_a_record_is_a_document(name: str, between: str, tmp_path: Path) -> None:
+    """As PostgreSQL's json_agg writes it: read as lines, the last record alone would be scored."""
+    expected = own(tmp_path)
+    text = "[" + between.join(map(json.dumps, RECORDS)) + "\n]\n"
+    path = tmp_path / name
+    path.write_bytes(packed(text.encode(), path.suffix))
+    summary = relfast.score_file(path, tmp_path / "rows.jsonl", workers=0)
+    assert summary.tasks["REL-C1"].to_dict() == expected
+    assert not summary.unusable
+
+
+def test_lines_that_are_lists_stay_lines(tmp_path: Path) -> None:
+    path, output = tmp_path / "run.jsonl", tmp_path / "rows.jsonl"
+    path.write_text('[{"id": "a"}]\n' + json.dumps(RECORDS[0]) + "\n", "utf-8")
+    relfast.score_file(path, output, workers=0)
+    assert [row["status"] == "invalid_record" for row in rows_of(output)][:2] == [True, False]
+
+
+def test_a_gzipped_document_that_ends_early_is_refused_on_stdin(tmp_path: Path) -> None:
+    path = tmp_path / "run.json.gz"
+    path.write_bytes(gzip.compress(json.dumps(RECORDS, indent=2).encode())[:-9])
+    with pytest.raises(relfast.InputError, match=r"run\.json\.gz: .*ends early"):
+        relfast.score_file(path, tmp_path / "rows.jsonl", workers=0)
+
+
+@pytest.mark.parametrize(
+    ("head", "suffix"),
+    [("[{", ""), ("[{", ".gz"), ("[{", ".zst"), ("[\n{", ""), ("[      {", ""), ("\ufeff[\r\n{", "")],
+)
+def test_a_list_cannot_come_through_a_pipe(head: str, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = packed((head + '"id": "a"},\n {"id": "b"}\n]\n').encode(), suffix)
+    assert "a JSON array cannot be read from a pipe: name the file" in refused_on_stdin(data, monkeypatch)
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_indented_document_cannot_come_through_a_pipe(
+    end: str, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = json.dumps({"results": RECORDS}, indent=2).replace("\n", end)
+    said = refused_on_stdin(packed(text.encode(), suffix), monkeypatch)
+    assert "indented JSON cannot be read from a pipe: name the file" in said
+
+
+def test_a_pipe_that_comes_in_drops_is_read(tmp_path: Path) -> None:
+    """The first bytes alone say nothing, and are no line either."""
+    command = [sys.executable, "-m", "relfast", "score", "-", "-o", "-", "--workers", "0", "-q"]
+    line = json.dumps(RECORDS[0]).encode() + b"\n"
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        for byte in line[:3]:
+            process.stdin.write(bytes([byte]))
+            process.stdin.flush()
+        output, _ = process.communicate(line[3:])
+    assert {json.loads(row)["id"] for row in output.splitlines()} == {RECORDS[0]["id"]}
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_a_name_that_is_wrong_about_the_codec_is_not_believed(suffix: str, tmp_path: Path) -> None:
+    expected = own(tmp_path)
+    lines = "".join(json.dumps(record) + "\n" for record in RECORDS)
+    texts = [lines, "\ufeff" + lines, json.dumps(RECORDS, indent=2)]
+    for n, data in enumerate([*(text.encode() for text in texts), gzip.compress(lines.encode())]):
+        path = tmp_path / f"{n}.jsonl{suffix}"
+        path.write_bytes(data)
+        for workers in (0, 1):
+            summary = relfast.score_file(path, overwrite=True, workers=workers)
+            assert summary.tasks["REL-C1"].to_dict() == expected

@@ -1,16 +1,26 @@
-"""Rows that lack what their dialect has: said to be of it by ``--input-format``, or requests that failed."""
+"""Rows whose dialect, id or gold is not said in them."""
 
 from __future__ import annotations
 
 import json
+import re
+import uuid
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mutated_corpus import ways_of
 
 import relfast
 from relfast.cli.main import main
-from relfast.formats import DIALECTS
+from relfast.engine.rows import read_gold
+from relfast.formats import DIALECTS, read_row
+from relfast.formats.paths import MISSING
+
+# rows that lack what their dialect has: said to be of it by `--input-format`, or requests that failed
+
 
 GOLD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "question": "Which of the panels is it?"}
 LACKING = {
@@ -79,23 +89,26 @@ def test_a_run_of_the_wrong_dialect_is_one_line(tmp_path: Path, capsys: pytest.C
 
 @pytest.mark.parametrize("options", [{}, {"input_format": "gemini-batch"}])
 @pytest.mark.parametrize(
-    "more", [{}, {"id": "x"}, {"error": None}, {"task": "REL-A1", "answer": {"target": 3}}]
+    ("more", "error"),
+    [
+        ({"response": BLOCKED}, SAFETY),
+        ({"response": BLOCKED, "id": "x"}, SAFETY),
+        ({"response": BLOCKED, "error": None}, SAFETY),
+        ({"response": BLOCKED, "task": "REL-A1", "answer": {"target": 3}}, SAFETY),
+        ({"response": BLOCKED, "error": BOOM}, SAYS_BOOM),
+        ({"response": None, "error": BOOM}, SAYS_BOOM),
+        ({"response": {"error": BOOM}, "error": BOOM}, SAYS_BOOM),
+        (
+            {"response": {"usageMetadata": {}}},
+            {"type": "MissingResponse", "message": "response.candidates is missing"},
+        ),
+    ],
 )
-def test_a_prompt_that_gemini_blocked_keeps_its_id(more: dict[str, Any], options: Any) -> None:
-    row = score({"key": "a", "response": BLOCKED, **more}, **options)
-    assert (row.status, row.id, row.error) == ("invalid_record", "a", SAFETY)
-
-
-def test_other_requests_of_gemini_that_failed() -> None:
-    assert score({"key": "a", "response": BLOCKED, "error": BOOM}).error == SAYS_BOOM
-    missing = score({"key": "a", "response": {"usageMetadata": {}}})
-    assert (missing.id, missing.error) == (
-        "a",
-        {"type": "MissingResponse", "message": "response.candidates is missing"},
-    )
-    for response in (None, {"error": BOOM}):
-        row = score({"key": "a", "error": BOOM, "response": response}, input_format="gemini-batch")
-        assert (row.id, row.error) == ("a", SAYS_BOOM)
+def test_a_request_that_gemini_did_not_answer_keeps_its_id(
+    more: dict[str, Any], error: dict[str, str], options: Any
+) -> None:
+    row = score({"key": "a", **more}, **options)
+    assert (row.status, row.id, row.error) == ("invalid_record", "a", error)
 
 
 @pytest.mark.parametrize("options", [{}, {"input_format": "native"}])
@@ -120,3 +133,213 @@ def test_gold_gives_a_request_of_gemini_that_failed_its_task(tmp_path: Path) -> 
 def test_where_map_finds_the_response_a_blocked_prompt_is_nobodys() -> None:
     row = {"key": "k", "task": "REL-A1", "answer": {"target": 3}, "response": BLOCKED, "text": "Answer 4"}
     assert score(row, map={"response": "text"}).correct is True
+
+
+# verl's dumps do not say which rollouts share a prompt: they are grouped by input and gold
+
+
+N_PROMPTS = 12
+ROLLOUTS = 4
+
+
+def dump(n_prompts: int = N_PROMPTS, **fields: Any) -> list[dict[str, Any]]:
+    """A step of ``trainer.rollout_data_dir``: prompts repeated, rollouts of one side by side."""
+    rows = []
+    for n in range(n_prompts):
+        for k in range(ROLLOUTS):
+            rows.append(
+                {
+                    "input": f"system\nSolve it.\nuser\nWhich panel, {n}?\nassistant\n",
+                    "output": f"Answer {n % 8 + 1 if n % 2 else (n + k) % 8 + 1}",
+                    "gts": json.dumps({"target": n % 8}),
+                    "score": 0.0,
+                    "step": 3,
+                    "acc": 0.0,
+                    **{name: make() for name, make in fields.items()},
+                }
+            )
+    return rows
+
+
+def summary_of(rows: list[dict[str, Any]], tmp_path: Path, **options: Any) -> relfast.Summary:
+    path = tmp_path / "3.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return relfast.score_file(path, workers=0, overwrite=True, **options)
+
+
+PER_ROLLOUT = [
+    {},
+    {"uid": lambda: str(uuid.uuid4())},
+    {"request_id": lambda: str(uuid.uuid4())},
+    {"id": lambda: str(uuid.uuid4())},
+]
+
+
+@pytest.mark.parametrize("fields", PER_ROLLOUT, ids=["none", "uid", "request_id", "id"])
+def test_rollouts_of_one_input_are_samples_of_one_prompt(fields: dict[str, Any], tmp_path: Path) -> None:
+    summary = summary_of(dump(**fields), tmp_path)
+    task = summary.tasks["REL-A1"].to_dict()
+    # the same as one record a prompt with a list of responses
+    rows = dump()
+    prompts = [
+        {"id": n, "answer": {"target": n % 8}, "response": [row["output"] for row in rows[4 * n : 4 * n + 4]]}
+        for n in range(N_PROMPTS)
+    ]
+    expected = summary_of(prompts, tmp_path).tasks["REL-A1"].to_dict()
+    assert task == expected
+    assert (task["prompts"], task["samples_per_prompt"]) == (N_PROMPTS, {"min": 4, "max": 4})
+    assert list(task["pass@k"]) == ["1", "2", "4"]
+    assert task["maj@k"]["4"] > 0
+    # rollouts of a prompt agree with each other here, so that independent ones would say more
+    apart = [{**row, "id": n} for n, row in enumerate(rows)]
+    independent = summary_of(apart, tmp_path, map={"id": "id"}).tasks["REL-A1"].to_dict()
+    assert task["correct_se"] > 1.5 * independent["correct_se"]
+
+
+def test_one_note_for_all_prompts(tmp_path: Path) -> None:
+    assert summary_of(dump(), tmp_path).notes == [
+        f"{N_PROMPTS} ids occur on more than one line; such lines are samples of one prompt"
+    ]
+
+
+def test_the_id_is_a_digest_that_lasts(tmp_path: Path) -> None:
+    """It stands in outputs that are compared across runs and versions."""
+    row = {"input": "Which?", "output": "Answer 4", "gts": '{"target": 3}'}
+    assert read_row(row, "auto").id == "prompt-38c73b7c6f40e770"
+    others = [
+        {**row, "output": "Answer 1", "step": 9, "uid": "u", "id": "i"},
+        {**row, "input": "Which one?"},
+        {**row, "gts": '{"target": 4}'},
+        {**row, "gts": {"target": 3}},
+        {**row, "input": "\ud800", "gts": 2**70},
+    ]
+    ids = [read_row(other, "auto").id for other in others]
+    assert ids[0] == "prompt-38c73b7c6f40e770"
+    assert len({*ids}) == len(ids)
+    assert all(re.fullmatch(r"prompt-[0-9a-f]{16}", each) for each in ids)
+
+
+def test_an_id_that_is_mapped_counts(tmp_path: Path) -> None:
+    rows = [{**row, "id": f"p{n // (2 * ROLLOUTS)}"} for n, row in enumerate(dump())]
+    task = summary_of(rows, tmp_path, map={"id": "id"}).tasks["REL-A1"].to_dict()
+    assert (task["prompts"], task["samples_per_prompt"]["max"]) == (N_PROMPTS // 2, 2 * ROLLOUTS)
+
+
+def test_gold_from_elsewhere_is_joined_on_the_rows_own_id(tmp_path: Path) -> None:
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text('{"id": "q1", "task": "REL-A1", "answer": {"target": 3}}\n', "utf-8")
+    row = {"id": "q1", "input": "Which?", "output": "Answer 4", "gts": None}
+    (found,) = relfast.score([row], workers=0, data=gold)
+    assert (found.id, found.correct) == ("q1", True)
+    assert read_row({"output": "Answer 4", "gts": None}, "auto").id is MISSING
+
+
+# gold files in which an id stands more than once
+
+
+A = {"id": "a", "task": "REL-A1", "answer": {"target": 3}}
+B = {"id": "b", "task": "REL-A1", "answer": {"target": 1}}
+OTHER = {**A, "answer": {"target": 0}}
+
+
+def gold_files(folder: Path, *files: Sequence[Any]) -> tuple[str, ...]:
+    paths = []
+    for name, records in zip("xyz", files, strict=False):
+        path = folder / f"{name}.jsonl"
+        path.write_text("".join("\n" if record is None else json.dumps(record) + "\n" for record in records))
+        paths.append(str(path))
+    return tuple(paths)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        A,
+        {**A, "question": "?"},
+        {**A, "task": "rel-a1"},
+        {**A, "task": None},
+        {**A, "answer": json.dumps(A["answer"])},
+        {"id": "b", "task": "REL-A1", "answer": {"target": 3}},
+    ],
+)
+def test_records_that_say_the_same_are_no_news(same: dict[str, Any], tmp_path: Path) -> None:
+    assert read_gold(gold_files(tmp_path, [A], [same, same])).repeated is None
+
+
+def test_the_first_two_places_are_named(tmp_path: Path) -> None:
+    paths = gold_files(tmp_path, [None, B, A, A], [], [B, {**OTHER}, None, {**B, "task": "REL-A2"}, A, B])
+    gold = read_gold(paths)
+    assert gold.repeated == (2, "a", ((0, 3), (2, 2)))
+    assert gold.repeated.describe(paths) == (
+        "2 ids have gold records with different tasks or answers, of which the last counts: the first is 'a',"
+        f" at {paths[0]}:3 and {paths[2]}:2"
+    )
+    assert gold["a"].answer == A["answer"]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_run_notes_it(workers: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (gold,) = gold_files(tmp_path, [A, B, OTHER])
+    dump = tmp_path / "dump.jsonl"
+    dump.write_text('{"id": "a", "response": "Answer 1"}\n')
+    summary = relfast.score_file(dump, data=gold, workers=workers)
+    (note,) = summary.notes
+    assert note.startswith("1 id has gold records with different tasks or answers")
+    assert note.endswith(f"'a', at {gold}:1 and {gold}:3")
+    assert summary.tasks["REL-A1"].rewards == [1.0, 1.0]
+    with pytest.raises(SystemExit, match="0"):
+        main(["score", str(dump), "--data", gold, "--overwrite", "--workers", str(workers)])
+    assert "".join(capsys.readouterr().err.split()).count("".join(f"note: {note}".split())) == 1
+
+
+def test_a_scorer_warns(tmp_path: Path) -> None:
+    with pytest.warns(
+        UserWarning, match=r"^relfast: 1 id has gold records .* 'a', at .*:1 and .*:2$"
+    ) as seen:
+        relfast.Scorer(data=gold_files(tmp_path, [A, OTHER])).close()
+    assert [each.filename for each in seen] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        relfast.Scorer(data=gold_files(tmp_path, [A, A])).close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "correct"),
+    [
+        ("Answer 1", True),
+        ("", True),
+        ("[3]", True),
+        ('{"target": 3', True),
+        (json.dumps({"target": 0}), False),
+        ({"target": 0}, False),
+        ([3], None),
+    ],
+)
+def test_an_answer_that_is_no_gold_is_none(answer: Any, correct: bool | None, tmp_path: Path) -> None:
+    """Tools write there what they took out of the response."""
+    (gold,) = gold_files(tmp_path, [A])
+    row = {"id": "a", "answer": answer, "response": "Answer 4"}
+    (score,) = relfast.score([row], data=gold, workers=0)
+    assert score.correct is correct
+    if isinstance(answer, str) and correct:
+        (score,) = relfast.score([{**row, "id": "b"}], data=gold, workers=0)
+        assert score.error == {"type": "MissingGold", "message": "no gold record with id 'b' in --data"}
+        (score,) = relfast.score([row], workers=0)
+        assert score.error is not None
+        assert score.error["message"].startswith("field 'answer' must be an object, got ")
+
+
+def test_both_ways_take_gold_from_the_same_place(tmp_path: Path) -> None:
+    without = {"id": "n", "answer": {"target": 3}}
+    (gold,) = gold_files(
+        tmp_path, [A, without, {"id": "t", "task": "REL-A1", "answer": "Answer 4"}, {"id": "q"}]
+    )
+    lines = [
+        json.dumps({"id": id, "answer": answer, "response": response, **more}).encode()
+        for id in ("a", "n", "t", "q", "?", 7)
+        for answer in ("Answer 4", "", "4", "null", '{"target": 2}', ' {"target": 2}', "{", "\u00e9", 4, [1])
+        for response in ("Answer 4", ["Answer 4", "Answer 1"], None)
+        for more in ({}, {"task": "REL-A1"}, {"task": "REL-C1"}, {"error": "x"}, {"custom_id": "a"})
+    ]
+    for kind in ("joined", "strict, joined", "joined with details", "failed, of one task", "mapped samples"):
+        ways_of(kind, gold).same(lines)

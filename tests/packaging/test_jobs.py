@@ -1,8 +1,11 @@
-"""Every test runs in some job: what the workflows install and select, held against what tests ask for."""
+"""Every test runs in some job: what the workflows install and select, held against what tests ask for; and scripts that
+the Makefile runs start where it runs them, without what pytest adds to the path."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Final
@@ -17,11 +20,11 @@ EXTRAS: Final = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["pro
     "optional-dependencies"
 ]
 
-DISTRIBUTION: Final = {"swift": "ms-swift", "inspect_ai": "inspect-ai"}
+DISTRIBUTION: Final = {"inspect_ai": "inspect-ai"}
 """Of modules that another name installs."""
 
-IN_EVERY_JOB: Final = {"fastapi", "omegaconf"}
-"""Modules that come with others: FastAPI with the extra `serve`, omegaconf with verl."""
+IN_EVERY_JOB: Final = {"fastapi"}
+"""Modules that come with others: FastAPI with the extra `serve`."""
 
 TOOLS: Final = {"pdflatex": "texlive-latex-extra", "objdump": "binutils"}
 """Of programs that another package has."""
@@ -76,3 +79,22 @@ def test_every_marker_is_selected_by_a_job() -> None:
     for target in ("test-ray", "test-trainers"):
         assert target in JOBS
     assert "-m lines" in JOBS
+
+
+# scripts
+
+
+SCRIPTS = sorted(set(re.findall(r"\(BIN\)/python (tests/\w+\.py)", (ROOT / "Makefile").read_text())))
+
+
+def test_there_are_scripts() -> None:
+    assert "tests/mutated_corpus.py" in SCRIPTS
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_script_of_the_makefile_starts(script: str) -> None:
+    said = subprocess.run(
+        [sys.executable, script, "--help"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout.startswith("usage:")

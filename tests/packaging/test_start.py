@@ -1,13 +1,53 @@
-"""What a short run loads, and how it ends: both are most of its time."""
+"""What importing the house costs, what a short run loads, and how it ends: most of its time. Which part may import
+which, and that none goes in a circle, is said in pyproject.toml and looked at by `make check`."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import python
+
+HEAVY = [
+    "numba",
+    "numpy",
+    "rdkit",
+    "onnxruntime",
+    "click",
+    "rich",
+    "pyarrow",
+    "pandas",
+    "tokenizers",
+    "orjson",
+    "multiprocessing",
+]
+
+
+@pytest.mark.parametrize(
+    ("statement", "allowed"),
+    [
+        ("import relfast", set()),
+        ("import relfast.tasks", set()),
+        ("import relfast.tasks.reasoning", set()),
+        ("import relfast_kernels.layouts", set()),
+        ("import relfast; relfast.evaluate_response", {"orjson", "numpy"}),
+        ("import relfast; relfast.evaluate_response('', {'target': 3}, 'Answer 4')", {"orjson", "numpy"}),
+        (
+            "import relfast; relfast.evaluate_response('', {'label': 'Yes'}, '<Yes>', policy='strict')",
+            {"orjson", "numpy"},
+        ),
+        ("from relfast.cli.main import cli", {"click"}),
+    ],
+)
+def test_light_import(statement: str, allowed: set[str]) -> None:
+    code = f"import sys; {statement}; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    assert set(python("-c", code, check=True).stdout.split()) <= allowed
+
+
+# a short run
+
 
 NOT_NEEDED = {
     "hashlib",  # loads OpenSSL
@@ -37,13 +77,14 @@ def dump(tmp_path: Path) -> Path:
     return path
 
 
-def score(dump: Path, *options: str, python: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, *python, "-m", "relfast", "score", str(dump), "--workers", "1", *options]
-    return subprocess.run(command, capture_output=True, text=True)
+def score(
+    dump: Path, *options: str, options_of_python: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    return python(*options_of_python, "-m", "relfast", "score", dump, "--workers", 1, *options)
 
 
 def test_what_few_runs_need_is_not_loaded(dump: Path) -> None:
-    done = score(dump, "-q", python=("-X", "importtime"))
+    done = score(dump, "-q", options_of_python=("-X", "importtime"))
     assert done.returncode == 0
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
     assert "relfast.engine.file_run.run" in loaded

@@ -1,20 +1,32 @@
-"""A trainer's first call, and what is wrong with it: said, with its cause, where one looks."""
+"""What a trainer hears: what is wrong with its first call, how many responses have no form, the answer that was read;
+and the reward files under `examples/`."""
 
 from __future__ import annotations
 
-import importlib.util
 import logging
+import pickle
+import re
+import runpy
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from contract_records import gold
 
+import relfast
+from relfast import rewards
 from relfast.cli.path import PLACES
+from relfast.engine.online.needs import Formless
+from relfast.engine.online.scorer import Scorer
 from relfast.errors import UsageError
-from relfast.rewards import shared
+from relfast.rewards import nemo_rl, shared, trl, verl
 from relfast.rewards.openrlhf import make_reward as make_openrlhf
 from relfast.rewards.trl import make_reward
 from relfast.rewards.verl import make_compute_score
+from relfast.tasks.base import MAX_SAID
+
+# a first call, and what is wrong with it: said, with its cause, where one looks
 
 
 @pytest.fixture(autouse=True)
@@ -74,9 +86,175 @@ def test_verl_loads_the_file_that_path_names() -> None:
     """As verl does it: by its place, under a name of its own."""
     place = PLACES["verl"]()
     assert place == Path(shared.__file__).parent / "verl.py"
-    spec = importlib.util.spec_from_file_location("custom_module", place)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    assert module.compute_score("REL-C1", "<Yes>", {"label": "Yes"})["score"] == 1.0
+    compute_score = runpy.run_path(str(place), run_name="custom_module")["compute_score"]
+    assert compute_score("REL-C1", "<Yes>", {"label": "Yes"})["score"] == 1.0
+
+
+# how many of the first responses had no final answer in a documented form
+
+
+FIRST = Formless.FIRST
+GOLD = {"target": 3}
+SILENT, RIGHT, TWO = "I would rather not say.", "The answer is 4.", "Answer: 4 or 6"
+
+
+def heard(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if "documented form" in record.getMessage()]
+
+
+def compute(function: verl.ComputeScore, response: str) -> Any:
+    return function("REL-A1", response, GOLD, {"question": "Which?"})
+
+
+def test_a_batch_is_told_of_when_it_is_scored(caplog: pytest.LogCaptureFixture) -> None:
+    responses = [SILENT] * 9 + [TWO] * 3 + [RIGHT] * (FIRST - 12)
+    columns: dict[str, Any] = {"task": ["REL-A1"] * FIRST, "answer": [GOLD] * FIRST}
+    extra: dict[str, list[Any]] = {}
+    reward = trl.make_reward()
+    for _ in range(2):
+        reward(["Which?"] * FIRST, responses, log_extra=extra.__setitem__, **columns)
+    (message,) = heard(caplog)
+    assert message == (
+        f"relfast: 12 of {FIRST} responses had no final answer in a documented form (no_answer 9,"
+        " several_answers 3): docs/strict.md. Looked for: REL-A1: a box, a tag, a label or a line with 1 to 8"
+    )
+    assert extra["relfast_reason"] == ["no_answer"] * 9 + ["several_answers"] * 3 + [""] * (FIRST - 12)
+
+
+def test_calls_of_one_sample_count_together(caplog: pytest.LogCaptureFixture) -> None:
+    function = pickle.loads(pickle.dumps(verl.make_compute_score(on_error=0.0)))
+    for at in range(FIRST - 1):
+        compute(function, SILENT if at % 2 else RIGHT)
+    function("REL-A1", RIGHT, {"target": "no gold"}, {})  # unscored: says nothing of a form
+    assert not heard(caplog)
+    compute(function, SILENT)
+    compute(function, SILENT)
+    (message,) = heard(caplog)
+    assert message.startswith(f"relfast: {FIRST // 2} of {FIRST} responses")
+
+
+def test_threads_hear_it_once(caplog: pytest.LogCaptureFixture) -> None:
+    function = verl.make_compute_score(on_error=0.0)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: [compute(function, SILENT) for _ in range(FIRST)], range(4)))
+    (message,) = heard(caplog)
+    assert message.startswith(f"relfast: {FIRST} of {FIRST} responses")
+
+
+def test_nothing_to_say(caplog: pytest.LogCaptureFixture) -> None:
+    """Where all have answered, and under the reference policy, which reads no forms."""
+    caplog.set_level(logging.DEBUG, "relfast")
+    answered, reference = verl.make_compute_score(), verl.make_compute_score(policy="reference")
+    for _ in range(FIRST + 1):
+        compute(answered, RIGHT)
+        compute(reference, SILENT)
+    compute(answered, SILENT)
+    assert not heard(caplog)
+
+
+def test_verl_has_the_reason_in_every_sample() -> None:
+    function = verl.make_compute_score()
+    found = [compute(function, response)["reason"] for response in (SILENT, TWO, RIGHT)]
+    assert found == ["no_answer", "several_answers", ""]
+
+
+# `pred`: the answer that was read, as text; from workers and kernels alike
+
+
+ISOMERS: Final = {"missing_smiles": ["CCO", "COC"]}
+QUESTION: Final = "Which of taxon_1 and taxon_2?"
+MOTIF: Final = {"smiles": "CCO"}
+
+CASES: Final[list[tuple[str, Any, str, str | None]]] = [
+    ("REL-A1", {"target": 3}, "Row by row it grows. Answer: 4", "4"),
+    ("REL-A1", {"target": 3}, "I cannot tell.", None),
+    (
+        "REL-B1",
+        {"label": "yes", "taxa": ["1", "2"]},
+        "Yes: taxon_2, taxon_1",
+        "yes: 1, 2",
+    ),
+    ("REL-B1", {"label": "no", "taxa": []}, "No.", "no"),
+    ("REL-C1", {"label": "Yes"}, "<No>", "No"),
+    ("REL-C2", MOTIF, "<smiles>OCC</smiles>", "OCC"),
+    ("REL-C2", MOTIF, "<smiles>CC[NH3+]</smiles>", "CC[NH3+]"),
+    ("REL-C2", MOTIF, "none", None),
+    ("REL-C3", ISOMERS, "<smiles>COC</smiles> <smiles>CCO</smiles>", "CCO, COC"),
+    ("REL-C3", {"missing_smiles": ["C[O-]"]}, "<smiles>C[O-]</smiles>", "C[O-]"),
+]
+
+
+@pytest.mark.parametrize("policy", ["strict", "reference"])
+@pytest.mark.parametrize("workers", [0, 1])
+def test_the_answer_as_text(policy: Any, workers: int) -> None:
+    with Scorer(policy=policy, workers=workers) as scorer:
+        for _ in range(2):  # scored, then remembered
+            found = [scorer.score_one(task, answer, text, QUESTION).pred for task, answer, text, _ in CASES]
+            assert found == [pred for *_, pred in CASES]
+
+
+@pytest.mark.parametrize("name", ["SeqBench", "ReAlign"])
+def test_of_plans_and_solutions(name: str) -> None:
+    ((record, response),) = gold(name)
+    (score,) = relfast.score([{**record, "response": response}], policy="strict", workers=0)
+    assert score.pred
+    assert score.pred in response
+    assert len(score.pred) > 10 or score.pred == "5"
+
+
+def test_it_is_bounded() -> None:
+    many = "".join(f"<smiles>{'C' * n}O</smiles>" for n in range(1, 200))
+    with Scorer(policy="strict", workers=0) as scorer:
+        said = scorer.score_one("REL-C3", ISOMERS, many).pred
+    assert said is not None
+    assert len(said) == MAX_SAID
+
+
+def test_at_the_doors() -> None:
+    expected = [pred for *_, pred in CASES]
+    made = verl.make_compute_score(on_error=0.0)
+    assert [made(task, text, answer, {"question": QUESTION})["pred"] for task, answer, text, _ in CASES] == [
+        pred or "" for pred in expected
+    ]
+    given = nemo_rl.RelfastEnvironment({"on_error": 0.0}).step(
+        [[{"role": "assistant", "content": text}] for *_, text, _ in CASES],
+        [{"task": task, "answer": answer, "question": QUESTION} for task, answer, *_ in CASES],
+        return_extracted_answer=True,
+    )
+    assert given.answers == expected
+
+
+# files of `examples/`, loaded as verl and OpenRLHF load them: from a path
+
+
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+
+
+def test_verls_key_is_todays_wherever_it_is_named() -> None:
+    """verl 0.9 silently ignores the key without ``reward.``."""
+    root = EXAMPLES.parent
+    files = [root / "README.md", *EXAMPLES.glob("*.py"), *(root / "relfast" / "rewards").glob("*.py")]
+    named = [re.findall(r"([\w.]*)custom_reward_function\.path", path.read_text("utf-8")) for path in files]
+    prefixes = {prefix for found in named for prefix in found}
+    assert prefixes == {"reward."}
+
+
+def test_verl_file() -> None:
+    function = runpy.run_path(str(EXAMPLES / "verl_reward.py"))["compute_score"]
+    good = function(
+        data_source="REL-C2",
+        solution_str="<smiles>CC</smiles>",
+        ground_truth='{"smiles": "CCO"}',
+        extra_info={},
+    )
+    bad = function(data_source="REL-C2", solution_str="x", ground_truth="{}", extra_info=None)
+    assert 0 < good["score"] < 1
+    assert (bad["score"], bad["unscored"]) == (0.0, 1.0)
+    assert good.keys() == bad.keys()
+
+
+def test_openrlhf_file() -> None:
+    function = runpy.run_path(str(EXAMPLES / "openrlhf_reward.py"))["reward_func"]
+    given = function(["q <Yes>", "q"], ["q", "q"], ['{"label": "Yes"}', "{}"])
+    assert list(given["rewards"]) == [1.0, 0.0]
+    rewards.close()

@@ -1,13 +1,15 @@
-"""`relfast.Scorer`: what it gives, from whichever side it is called."""
+"""`relfast.Scorer`: what it gives, from whichever side it is called; memory of the host and of the workers."""
 
 from __future__ import annotations
 
 import gc
+import itertools
 import pickle
 import threading
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from patience import PATIENCE, until
 from reward_cases import HOSTILE_TEXTS, MIXED, distinct_c2, wait_for_no_workers, workers_of
@@ -80,10 +82,22 @@ def test_at_once_is_what_needs_no_worker(scorer: relfast.Scorer) -> None:
 
 @pytest.mark.slow
 def test_length_and_order_are_kept_whatever_comes(scorer: relfast.Scorer) -> None:
-    odd = [None, 5, b"bytes", object(), ["a", "b"], {"role": "assistant"}, float("nan"), *HOSTILE_TEXTS]
+    odd = [
+        None,
+        5,
+        b"bytes",
+        object(),
+        ["a", "b"],
+        {"role": "assistant"},
+        float("nan"),
+        "\x00",
+        "<smiles>C</smiles>",
+    ]
     golds = [object(), {"smiles": object()}, {1: 2}, {"smiles": 2**70}, {"smiles": "\ud800"}, set(), 1.5]
     golds += [np.array(["C"]), {"missing_smiles": ("CO",)}, {"smiles": np.str_("CO")}, {"label": ["x"]}]
-    rows = [(task, gold, text) for task in ("REL-C2", "REL-C3", "REL-A1") for gold in golds for text in odd]
+    texts = [({"smiles": "CO", "missing_smiles": ["CO"], "target": 3}, text) for text in HOSTILE_TEXTS]
+    pairs = [*itertools.product(golds, odd), *texts]
+    rows = [(task, *pair) for task in ("REL-C2", "REL-C3", "REL-A1") for pair in pairs]
     batch = scorer.score_batch(*zip(*rows, strict=True))
     assert len(batch) == len(rows)
     assert [score.index for score in batch.scores] == list(range(len(rows)))
@@ -210,3 +224,47 @@ def test_closing_under_callers_leaves_nobody_waiting() -> None:
     scorer.close()
     assert len(rewards) == len(rows)
     assert set(rewards) <= {"ok", "crashed"}
+
+
+# memory over 200,000 calls
+
+
+CALLS = 200_000
+WARM = 100_000
+"""By then every cache is full: 10,000 answers are remembered, and each worker has met the 3,000 molecules."""
+
+BATCH = 400
+GROWTH = 12 * 2**20
+"""Noise of the allocators; what is kept of a call would be a hundred bytes at least, so 12 MB."""
+
+
+@pytest.mark.slow
+def test_memory_is_flat_over_200_000_calls() -> None:
+    molecules = [response for _, response in distinct_c2(3_000)]
+    golds = [{"smiles": "CCCCO"}, {"smiles": "CCN"}, {"smiles": "OCC(=O)O"}, {"smiles": "CCCl"}]
+    # 12,000 different pairs come round and round, with reasoning that is new every time: more than are
+    # remembered, so that each is scored again
+    pairs = itertools.cycle((text, gold) for gold in golds for text in molecules)
+    before = {worker.pid for worker in workers_of()}
+    sizes: dict[int, dict[int, int]] = {}
+    with relfast.Scorer(policy="strict", workers=2) as scorer:
+        for call in range(0, CALLS, BATCH):
+            chemistry = list(itertools.islice(pairs, BATCH // 4))
+            n_text = BATCH - len(chemistry)
+            batch = scorer.score_batch(
+                ["REL-C2"] * len(chemistry) + ["REL-C1"] * n_text,
+                [gold for _, gold in chemistry] + [{"label": "Yes"}] * n_text,
+                [f"{call} so {text}" for text, _ in chemistry] + [f"{call} {n} <Yes>" for n in range(n_text)],
+            )
+            assert set(batch.status) == {"ok"}
+            if call + BATCH in (WARM, CALLS):
+                gc.collect()
+                mine = [psutil.Process(), *(w for w in workers_of() if w.pid not in before)]
+                sizes[call + BATCH] = {process.pid: process.memory_info().rss for process in mine}
+        stats = scorer.stats()
+    assert stats["ok"] == CALLS
+    assert stats["workers_replaced"] == 0
+    assert stats["scored_before"] + stats["shared"] < CALLS // 20
+    assert sizes[WARM].keys() == sizes[CALLS].keys()
+    grown = {pid: sizes[CALLS][pid] - sizes[WARM][pid] for pid in sizes[WARM]}
+    assert max(grown.values()) < GROWTH, grown

@@ -8,8 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -157,11 +157,8 @@ def test_many_threads_get_their_own_scores(scorer: relfast.Scorer) -> None:
             score = scorer.score_one("REL-C2", {"smiles": right}, f"<smiles>{smiles}</smiles>")
             found[f"{right} {smiles}"] = score.correct
 
-    threads = [threading.Thread(target=run, args=(chain,)) for chain in chains[:4]]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(run, chains[:4]))
     for right in chains[:4]:
         assert [found[f"{right} {smiles}"] for smiles in chains] == [smiles == right for smiles in chains]
 

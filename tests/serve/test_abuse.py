@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_server import ROOT, Live, ask_on, live_server
+from live_server import Live, ask_on, live_server
 from patience import PATIENCE, until
+from processes import PYTHONPATH, python
 from reward_cases import HANG, distinct_c2
 
 import relfast
@@ -161,8 +162,10 @@ def test_requests_that_wait_for_workers_hold_up_no_others() -> None:
 
 
 @pytest.mark.slow
-def test_all_of_it_at_once_and_a_stop() -> None:
-    """Clients that ask, that hang up, that are slow: what was asked in full is answered or cut with a status."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_all_of_it_at_once_and_a_stop(number: signal.Signals) -> None:
+    """Clients that ask, that hang up, that are slow: what was asked in full is answered or cut with a status, later
+    ones are refused at the door, and no worker is left."""
     seen: Counter[str] = Counter()
     molecules = distinct_c2(400)
 
@@ -173,7 +176,9 @@ def test_all_of_it_at_once_and_a_stop() -> None:
                 for at in range(100_000):
                     gold, text = molecules[(number * 31 + at) % len(molecules)]
                     record = {"task": "REL-C2", "answer": gold, "response": f"{number} {at} {text}"}
-                    seen[str(ask_on(connection, "/score", {"records": [record, TEXT]})[0])] += 1
+                    status, answer = ask_on(connection, "/score", {"records": [record, TEXT]})
+                    seen[str(status)] += 1
+                    assert status != 200 or [row["status"] for row in answer["rows"]] == ["ok", "ok"]
                     if connection.sock is None:  # it was told that it is closed
                         connection.connect()
             except ConnectionRefusedError:
@@ -191,12 +196,15 @@ def test_all_of_it_at_once_and_a_stop() -> None:
         for thread in threads:
             thread.start()
         until(lambda: seen["200"] > 50 and seen["hung up"] > 50, "they are busy")
-        status = server.stop()
+        workers = server.workers()
+        status = server.stop(number)
         for thread in threads:
             thread.join(PATIENCE)
             assert not thread.is_alive()
         assert {answer_on(connection)[0] for connection in slow} == {503}
     assert status == 0
+    assert workers
+    assert not any(worker.is_running() for worker in workers)
     assert seen["refused"] == 16
     assert {*seen} <= {"200", "503", "refused", "hung up"}
 
@@ -209,7 +217,7 @@ def test_it_serves_with_nowhere_to_say_so() -> None:
     with open("/dev/full", "w") as full:
         process = subprocess.Popen(
             [sys.executable, "-m", "relfast.cli.main", "serve", "--port", str(port), "--access-log"],
-            env={"PYTHONPATH": f"{ROOT}:{ROOT / 'kernels'}"},
+            env={"PYTHONPATH": PYTHONPATH},
             stdout=full,
             stderr=full,
         )
@@ -243,14 +251,7 @@ def test_the_access_log_has_a_line_a_request() -> None:
 
 
 def test_an_embedder_that_is_not_there_is_refused_at_start() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "relfast.cli.main", "serve", "--port", "0", "--embedder", "nosuch"],
-        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'kernels'}"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    done = python("-m", "relfast.cli.main", "serve", "--port", 0, "--embedder", "nosuch")
     assert done.returncode == 2
     assert re.fullmatch(r"relfast: no embedding model 'nosuch': .*\n", done.stderr)
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import os
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hostile_cache import give_away
-from live_server import ROOT, Live, live_server
-from patience import PATIENCE
+from live_server import Live, live_server
+from processes import python
 
 pytest.importorskip("fastapi", reason="the server needs the extra `serve`")
 
@@ -53,44 +51,18 @@ def guarded(token_file: Path) -> Iterator[Live]:
 # names
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "localhost",
-        "LOCALHOST:9",
-        "localhost.",
-        "127.0.0.1:8000",
-        "127.8.9.1",
-        "[::1]",
-        "[::1]:80",
-        "node7.cluster",
-        "NODE7.CLUSTER.:8000",
-        "[fd00::7]:8000",
-        "[fd00:0:0::7]",
-    ],
-)
+@pytest.mark.parametrize("host", [
+    "localhost", "LOCALHOST:9", "localhost.", "127.0.0.1:8000", "127.8.9.1", "[::1]", "[::1]:80",
+    "node7.cluster", "NODE7.CLUSTER.:8000", "[fd00::7]:8000", "[fd00:0:0::7]",
+])  # fmt: skip
 def test_names_that_are_answered_to(host: str, live: Live) -> None:
     assert live.ask("/score", ROWS, headers={"Host": host})[0] == 200
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "evil.example",
-        "evil.example:8000",
-        "localhost.evil.example",
-        "127.0.0.1.evil.example",
-        "10.0.0.1",
-        "cluster",
-        "x.node7.cluster",
-        "[fd00::8]",
-        "0.0.0.0",
-        "127.1",
-        "2130706433",
-        "[::]",
-        "[::ffff:a00:1]",
-    ],
-)
+@pytest.mark.parametrize("host", [
+    "evil.example", "evil.example:8000", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1",
+    "cluster", "x.node7.cluster", "[fd00::8]", "0.0.0.0", "127.1", "2130706433", "[::]", "[::ffff:a00:1]",
+])  # fmt: skip
 @pytest.mark.parametrize("path", ["/score", "/health", "/metrics", "/docs", "/nothing"])
 def test_names_that_are_not(host: str, path: str, live: Live) -> None:
     status, answer = live.ask(path, ROWS if path == "/score" else None, headers={"Host": host})
@@ -99,19 +71,10 @@ def test_names_that_are_not(host: str, path: str, live: Live) -> None:
     assert answer == {"detail": f"this server does not answer to {name}; --allow-host has it do so"}
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "",
-        "localhost@evil.example",
-        "localhost/evil",
-        "localhost:80:80",
-        "[localhost]",
-        "::1",
-        "a b",
-        "localhost, x",
-    ],
-)
+@pytest.mark.parametrize("host", [
+    "", "localhost@evil.example", "localhost/evil", "localhost:80:80", "[localhost]", "::1", "a b",
+    "localhost, x",
+])  # fmt: skip
 def test_hosts_that_are_none(host: str, live: Live) -> None:
     status, answer = live.ask("/health", headers={"Host": host})
     assert status == 400
@@ -244,13 +207,7 @@ def test_denied_requests_are_counted(guarded: Live) -> None:
 
 def serve(*options: str) -> subprocess.CompletedProcess[str]:
     """A server that does not come up."""
-    return subprocess.run(
-        [sys.executable, "-m", "relfast.cli.main", "serve", "--port", "0", *options],
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'kernels'}"},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-    )
+    return python("-m", "relfast.cli.main", "serve", "--port", 0, *options)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])

@@ -1,4 +1,4 @@
-"""Where the response of another tool's row is: the path is the model's words, and never the prompt."""
+"""Paths into rows: the table of dialects is made of them, and where the response of another tool's row is said by one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,51 @@ import pytest
 
 import relfast
 from relfast.formats.near_miss import place_of
-from relfast.formats.paths import follow
+from relfast.formats.paths import follow, found, steps_of
 from relfast.formats.said_places import words_of
+
+ROW: dict[str, Any] = {
+    "a": {"b": [1, {"c": "x", "on": True, "no": None}, [2, 3]], "at": [1], "n": 0},
+    "text": '{"c": {"d": 4}}',
+    "list": [{"k": 1, "tags": ["right", 1]}, {"k": 2, "tags": "right"}, {"k": 0}],
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        ("", [ROW]),
+        ("a.b.*.c", ["x"]),
+        ("a.b.*.*?", [1, ROW["a"]["b"][1], 2, 3]),
+        ("a.nothing?.n", [0]),
+        ("a.b[at].c", ["x"]),
+        ("a.b[n]", [1]),
+        ("a.b[nothing]", []),
+        ("list.*.k!.k", [1, 2]),
+        ("list.*.!tags=right.k", [0]),
+        ("a.b.*.on=true.c", ["x"]),
+        ("a.b.*.on=false.c", []),
+        ("a.n=false", []),
+        ("text.@.c.d", [4]),
+        ("list.@.k", [1]),
+        ("a.b.*.{}.c", ["x"]),
+        ("a.b.*.[]", [[2, 3]]),
+        ("a.b.1.~", [{"c": "x", "on": True}]),
+        ("text.c", []),
+    ],
+)
+def test_a_path_leads_to(path: str, values: list[Any]) -> None:
+    assert [*found(ROW, path)] == values
+
+
+@pytest.mark.parametrize("path", ["a..b", "a.b!=c", "a.[b]", "#a", "a b"])
+def test_what_is_no_path(path: str) -> None:
+    with pytest.raises(ValueError, match="no step of a path"):
+        steps_of(path)
+
+
+# the path is the model's words, and never the prompt
+
 
 Q = "Which of the panels completes it? Return exactly Answer 1 or Answer 2."
 ASKED = {"role": "user", "content": Q}
@@ -34,23 +77,6 @@ FOUND: dict[str, tuple[dict[str, Any], str]] = {
         {"modelInput": {"messages": [ASKED_IN_PARTS]}, "modelOutput": SAID_IN_PARTS, "recordId": "v1"},
         "modelOutput.content",
     ),
-    "Bedrock's batches, of Converse": (
-        {
-            "modelInput": {"messages": [{"role": "user", "content": [{"text": Q}]}]},
-            "modelOutput": {
-                "output": {
-                    "message": {
-                        "role": "assistant",
-                        "content": [
-                            {"reasoningContent": {"reasoningText": {"text": "Answer 2?"}}},
-                            {"text": "Answer 4"},
-                        ],
-                    }
-                }
-            },
-        },
-        "modelOutput.output.message.content.-1.text",
-    ),
     "Vertex AI's batches": (
         {
             "request": {"contents": [{"role": "user", "parts": [{"text": Q}]}]},
@@ -64,30 +90,7 @@ FOUND: dict[str, tuple[dict[str, Any], str]] = {
         {"response": {"candidates": [{"content": {"role": "model", "parts": [{"text": "Answer 2?", "thought": True}, {"text": "Answer 4"}]}}]}},
         "response.candidates.*.content.parts.-1.text",
     ),
-    "pipelines of Hugging Face": (
-        {"response": [{"generated_text": [ASKED, SAID]}]},
-        "response.*.generated_text",
-    ),
-    "a role of Gemini's": (
-        {"conversation": [ASKED, {"role": "model", "content": "Answer 4"}]},
-        "conversation.-1.content",
-    ),
-    "a role of Gemini's, in parts": (
-        {"response": [{"role": "user", "parts": [{"text": Q}]}, {"role": "model", "parts": [{"text": "Answer 4"}]}]},
-        "response.-1.parts.-1.text",
-    ),
-    "LiteLLM's callbacks": (
-        {"kwargs": {"messages": [ASKED]}, "result": chosen("Answer 4")},
-        "result.choices.*.message.content",
-    ),
-    "parameters beside a completion": (
-        {"params": {"messages": [ASKED]}, "completion": chosen("Answer 4")},
-        "completion.choices.*.message.content",
-    ),
-    "a chat": ({"messages": CHAT}, "messages"),
-    "a chat beside the request": ({"request": {"messages": [ASKED]}, "run": {"turns": CHAT}}, "run.turns"),
     "conversations": ({"conversations": [CHAT, CHAT]}, "conversations.*"),
-    "conversations in objects": ({"runs": [{"chat": CHAT}, {"chat": CHAT}]}, "runs.*.chat"),
     "ShareGPT's": (
         {"conversations": [{"from": "human", "value": Q}, {"from": "gpt", "value": "Answer 4"}]},
         "conversations.-1.value",
@@ -97,46 +100,24 @@ FOUND: dict[str, tuple[dict[str, Any], str]] = {
         "state.messages.-1.content",
     ),
     "a message": ({"message": SAID, "done": True}, "message.content"),
-    "a row that is a message": (SAID, "content"),
     "a text beside what was said": ({"text": Q, "result": chosen("Answer 4")}, "result.choices.*.message.content"),
     "a key of several words": ({"modelOutput": "Answer 4", "outputFormat": "text"}, "modelOutput"),
-    "the same name further in": ({"response": {"response": "Answer 4", "done": True}}, "response.response"),
     "a row of some type": ({"type": "reasoning", "completion": "Answer 4"}, "completion"),
-    "deep": ({"a": {"b": {"c": {"d": {"e": {"f": {"text": "Answer 4"}}}}}}}, "a.b.c.d.e.f.text"),
-    "gold beside": ({"expected_output": "Answer 1", "run": {"output": "Answer 4"}}, "run.output"),
-    # samples
-    "choices": ({"response": chosen("Answer 4", "Answer 4")}, "response.choices.*.message.content"),
     "a choice that failed": (
         {"choices": [{"message": {"content": "Answer 4"}}, {"message": None}, {"error": "x"}]},
         "choices.*.message.content",
     ),
-    "candidates": ({"response": candidates("Answer 4", "Answer 4")}, "response.candidates.*.content.parts.-1.text"),
     "lists of lists": ({"outputs": {"generations": [[{"text": "Answer 4"}], [{"text": "Answer 4"}]]}}, "outputs.generations.*.*.text"),
-    # one after the other
     "turns": ({"turns": [{"text": "Let me see."}, {"text": "Answer 4"}]}, "turns.-1.text"),
-    "steps of an agent": ({"run": [{"action": "look"}, {"output": "Answer 4"}]}, "run.-1.output"),
-    "kinds of items": (
-        {"result": [{"kind": 1, "type": "reasoning", "text": "Answer 2?"}, {"type": "final", "text": "Answer 4"}]},
-        "result.-1.text",
-    ),
 }  # fmt: skip
 
 NOT_FOUND: dict[str, dict[str, Any]] = {
-    "a request": {"request": {"contents": [{"role": "user", "parts": [{"text": Q}]}]}},
-    "an input in camel case": {"modelInput": {"text": Q, "messages": CHAT}},
     "arguments": {"kwargs": {"content": Q}, "args": [{"text": Q}], "params": {"text": Q}},
     "contents": {"contents": [{"parts": [{"text": Q}]}]},
     "a question": {"messages": [ASKED]},
-    "a question in parts": {"turns": [ASKED_IN_PARTS]},
-    "a question in a batch of conversations": {"conversations": [[ASKED], [ASKED]]},
     "a question after examples": {"messages": [ASKED, SAID, ASKED]},
-    "a question after examples, in ShareGPT's words": {
-        "conversations": [{"from": "gpt", "value": "Answer 1"}, {"from": "human", "value": Q}]
-    },
     "a message of somebody unknown": {"turns": [{"role": "narrator", "content": Q}]},
     "messages of nobody": {"messages": [{"content": Q}]},
-    "a row that is a question": dict(ASKED),
-    "what the developer said": {"steps": [{"role": "developer", "content": [{"type": "text", "text": Q}]}]},
     "what a tool said": {"turns": [{"role": "tool", "content": "Answer 1"}]},
     "parts of an input": {"turns": [{"content": [{"type": "input_text", "text": Q}]}]},
     "gold": {
@@ -161,11 +142,6 @@ def test_the_path_leads_to_what_the_model_said(row: dict[str, Any], path: str) -
 def test_no_path_leads_into_a_prompt(row: dict[str, Any]) -> None:
     assert place_of("response", row) is None
     assert place_of("response", {"batch": [{"line": row}], "run": row}) is None
-
-
-def test_a_chat_that_ends_with_a_call_is_one_as_a_whole() -> None:
-    call = {"role": "assistant", "content": None, "tool_calls": [{}]}
-    assert place_of("response", {"messages": [*CHAT, {"role": "tool", "content": "x"}, call]}) == "messages"
 
 
 def test_all_samples_are_scored() -> None:

@@ -1,0 +1,348 @@
+"""The pool where nothing kills it: whom a death is blamed on, what is sent ahead, who forks; `test_pool_faults` has the
+killers."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from engine_runs import honest
+from patience import until
+from processes import python
+
+from relfast import score_file
+from relfast.cores import usable_cores
+from relfast.engine.file_run import files
+from relfast.engine.file_run.block_scoring import EMBED_LINES, SEGMENT_LINES, Segment, _Pace
+from relfast.engine.io import cutting
+from relfast.engine.job import Job
+from relfast.engine.pool import forkserver
+from relfast.engine.pool.failures import (
+    ATTEMPTS,
+    IDLE_DEATHS,
+    LOST,
+    OUT_OF_MEMORY,
+    STOPPED,
+    Death,
+    Failures,
+    blamed,
+    fault_of,
+)
+from relfast.engine.pool.pool import Pool
+from relfast.engine.pool.protocol import Ready, WorkItem, frame, receive, send
+from relfast.engine.pool.worker_process import Worker
+from relfast.engine.scoring import Scoring
+from relfast.records import Score, unscored
+from relfast.stats.summary import Tally
+
+# whom a death is blamed on
+
+
+PLACE = (7, 0)
+SEGFAULT = Death(-signal.SIGSEGV, PLACE)
+DEADLINE = Death(-signal.SIGALRM, PLACE)
+
+
+def find(place: tuple[int, int]) -> str | None:
+    return "in flight" if place == PLACE else None
+
+
+@pytest.mark.parametrize(
+    ("death", "alone", "expected"),
+    [
+        (SEGFAULT, None, "in flight"),
+        (SEGFAULT, "alone", "in flight"),
+        # what is in flight but no longer the task's own: a record that another task has reported
+        (Death(-signal.SIGSEGV, (8, 0)), "alone", None),
+        (Death(-signal.SIGSEGV, None), "alone", "alone"),
+        (Death(1, None), "alone", "alone"),
+        (Death(OUT_OF_MEMORY, None), "alone", "alone"),
+        (Death(-signal.SIGSEGV, None), None, None),
+        # ended by others, before any clock ran
+        (Death(-signal.SIGKILL, None), "alone", None),
+        (Death(-signal.SIGTERM, None), "alone", None),
+        (Death(LOST, None), "alone", None),
+        # but a record in flight that was at work for long is: the kernel kills for memory
+        (Death(-signal.SIGKILL, PLACE), None, "in flight"),
+    ],
+)
+def test_who_is_blamed(death: Death, alone: str | None, expected: str | None) -> None:
+    assert blamed(death, find, alone) == expected
+
+
+def test_a_crash_is_tried_again() -> None:
+    failures = Failures()
+    for _ in range(ATTEMPTS - 1):
+        assert failures.blame(SEGFAULT, 5.0) is None
+    message = f"it ended its worker {ATTEMPTS} times (killed by SIGSEGV)"
+    assert failures.blame(SEGFAULT, 5.0) == ("crashed", "WorkerDied", message)
+
+
+def test_a_deadline_counts_at_once() -> None:
+    expected = ("timeout", "Timeout", "scoring it took longer than 2.5 s and was stopped")
+    assert Failures().blame(DEADLINE, 2.5) == expected
+
+
+@pytest.mark.parametrize(
+    ("status", "why"),
+    [
+        (-signal.SIGALRM, {"frozen": True}),
+        (-signal.SIGSEGV, {"frozen": True}),
+        (-signal.SIGKILL, {"silent": True}),
+        (-signal.SIGALRM, {"idle": True}),
+    ],
+)
+def test_what_others_did_excuses_once(status: int, why: dict[str, bool]) -> None:
+    """A stop of this process or of the worker, a machine that is overloaded."""
+    failures = Failures()
+    frozen = Death(status, PLACE, **why)
+    assert failures.blame(frozen, 5.0) is None
+    assert failures.attempts == 0
+    if frozen.timed_out:
+        verdict = failures.blame(frozen, 5.0)
+        assert verdict is not None
+        assert verdict[:2] == ("timeout", STOPPED)
+        assert fault_of(unscored(0, None, "x", 0, *verdict)) == "machinery"
+    else:
+        assert failures.blame(frozen, 5.0) is None
+        assert failures.attempts == 1
+
+
+def test_whose_fault_it_is() -> None:
+    def judged(*deaths: Death) -> str | None:
+        failures = Failures()
+        verdicts = [failures.blame(death, 5.0) for death in deaths]
+        assert verdicts[-1] is not None
+        return fault_of(unscored(0, None, "x", 0, *verdicts[-1]))
+
+    assert judged(DEADLINE) == "response"
+    assert judged(Death(-signal.SIGALRM, PLACE, idle=True), DEADLINE) == "response"
+    assert judged(SEGFAULT, SEGFAULT) == judged(SEGFAULT, Death(OUT_OF_MEMORY, PLACE)) == "response"
+    assert judged(Death(-signal.SIGKILL, PLACE), Death(-signal.SIGKILL, PLACE)) == "response"
+    assert judged(Death(-signal.SIGTERM, PLACE), SEGFAULT) == "machinery"
+    # a crash is one on any machine: only a deadline says less on one that is overloaded
+    assert judged(Death(-signal.SIGSEGV, PLACE, idle=True), SEGFAULT) == "response"
+    for status, kind in (
+        ("crashed", "WorkerError"),
+        ("crashed", "Interrupted"),
+        ("crashed", "MemoryError"),
+        ("invalid_record", "InvalidGold"),
+        ("invalid_record", "Timeout"),
+    ):
+        assert fault_of(unscored(0, None, "x", 0, status, kind, "")) == "machinery"  # type: ignore[arg-type]
+    assert fault_of(Score(0, None, "x", 0, "no_answer", False, 0.0, {})) is None
+
+
+def test_a_line_that_is_no_record_has_no_deadline() -> None:
+    failures = Failures()
+    late = Death(-signal.SIGALRM, None, frozen=True)
+    assert failures.blame(late, None) is None
+    verdict = failures.blame(late, None)
+    assert verdict is not None
+    assert verdict[:2] == ("crashed", "WorkerDied")
+
+
+def test_deaths_on_nothing_end_in_giving_up() -> None:
+    failures = Failures()
+    killed = Death(-signal.SIGKILL, None)
+    assert [failures.idle(killed) for _ in range(IDLE_DEATHS)] == [None] * IDLE_DEATHS
+    assert failures.idle(killed) == "workers keep dying (killed by SIGKILL) on no record at all"
+    failures.progress()
+    assert failures.idle(killed) is None
+    assert failures.attempts == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (-signal.SIGSEGV, "killed by SIGSEGV"),
+        (-200, "ended with status -200"),
+        (1, "ended with status 1"),
+        (OUT_OF_MEMORY, "ran out of memory"),
+        (LOST, "ended with its fork server"),
+    ],
+)
+def test_what_is_said_of_an_end(status: int, said: str) -> None:
+    assert Death(status, None).describe() == said
+
+
+# blocks that are sent ahead: whatever becomes of a worker, each is scored once
+
+
+N = 1_000
+
+
+@pytest.fixture
+def dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Forty blocks of lines that kernels read."""
+    monkeypatch.setattr(files, "LARGE_BYTES", 0)
+    monkeypatch.setattr(cutting, "BLOCK_BYTES", 1 << 14)
+    path = tmp_path / "dump.jsonl"
+    with path.open("w") as file:
+        for n in range(N):
+            response = f"{'x ' * 250}Answer {n % 5 + 1}"
+            row = {"id": f"r{n}", "task": "REL-A1", "answer": {"target": n % 8}, "response": response}
+            file.write(json.dumps(row) + "\n")
+    return path
+
+
+@pytest.fixture
+def expected(dump: Path) -> bytes:
+    out = dump.with_name("expected.jsonl")
+    assert score_file(dump, out, workers=0).rows == N
+    return out.read_bytes()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("killed", [(), (2, 9)], ids=["left alone", "killed"])
+def test_blocks_that_were_sent_ahead(
+    workers: int, killed: tuple[int, ...], dump: Path, expected: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed then, the worker leaves its block in mid-answer and the next one not begun."""
+    ahead: list[WorkItem] = []
+    send = Pool._send_ahead
+
+    def spy(pool: Pool, worker: Worker) -> None:
+        send(pool, worker)
+        if worker.ahead is not None:
+            ahead.append(worker.ahead)
+            if len(ahead) in killed:
+                worker.kill()
+
+    monkeypatch.setattr(Pool, "_send_ahead", spy)
+    out = dump.with_name("out.jsonl")
+    score_file(dump, out, workers=workers)
+    assert out.read_bytes() == expected
+    assert len(ahead) > 10
+
+
+def test_a_request_that_cannot_be_sent_ahead(
+    dump: Path, expected: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker is gone before it is sent its next block: what it had answered counts."""
+    gone: list[Worker] = []
+    send = Pool._send_ahead
+
+    def too_late(pool: Pool, worker: Worker) -> None:
+        if not gone:
+            gone.append(worker)
+            worker.kill()
+            until(lambda: worker.pid in worker.server._statuses)
+        send(pool, worker)
+
+    monkeypatch.setattr(Pool, "_send_ahead", too_late)
+    out = dump.with_name("out.jsonl")
+    score_file(dump, out, workers=1)
+    assert out.read_bytes() == expected
+    assert gone
+
+
+# the helper that a command forks before it has read its arguments
+
+
+def test_a_process_with_threads_forks_nobody() -> None:
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        assert not forkserver.prefork([])
+    finally:
+        done.set()
+        thread.join()
+    assert not forkserver._early
+
+
+def test_what_an_option_is_given() -> None:
+    given = ["score", "dump", "--data", "gold.jsonl", "--data=other.jsonl", "--data"]
+    assert forkserver._values_of("--data", given) == ["other.jsonl", "gold.jsonl"]
+
+
+_PROGRAM = """
+import os, sys
+from relfast.engine.pool import forkserver
+from relfast.engine.job import Job
+from relfast.engine.pool.pool import Pool
+assert forkserver.prefork(["score", "--data", sys.argv[1]])
+if sys.argv[2] == "dismissed":
+    forkserver.dismiss()
+else:
+    workers = Pool(Job(data=(sys.argv[1],)), 3)
+    while len(workers.pids()) < 3:
+        pass
+    assert not forkserver._early
+    workers.close()
+try:
+    os.wait()
+except ChildProcessError:
+    print("done")
+"""
+
+
+@pytest.mark.parametrize("how", ["used", "dismissed"])
+def test_a_command_forks_its_helper(how: str, tmp_path: Path) -> None:
+    """Nothing is left of it in the end."""
+    gold = tmp_path / "gold.jsonl"
+    gold.write_text(json.dumps({"id": "a", "task": "REL-A1", "answer": {"target": 3}}) + "\n")
+    run = python("-c", _PROGRAM, gold, how)
+    assert (run.returncode, run.stdout) == (0, "done\n"), run.stderr
+
+
+# where an embedding model runs, workers take many lines at once, and their share of the cores
+
+
+SOLUTION = "First 2 + 2 = 4.\n\nThen 4 + 1 = 5.\n\nSo \\boxed{5}."
+
+
+def aligned(n: int) -> list[dict[str, Any]]:
+    return [
+        {"id": at, "task": "ReAlign", "answer": {"solution": SOLUTION}, "response": f"{SOLUTION} ({at})"}
+        for at in range(n)
+    ]
+
+
+def test_steps_grow_for_embedding_only() -> None:
+    pace = _Pace(SEGMENT_LINES)
+    tally, other = Tally(), Tally()
+    scoring = Scoring(Job())
+    for row, into in ((aligned(1)[0] | {"response": 3}, tally), (honest(1)[0], other)):
+        for score in scoring.entries(scoring.row(row, 0)):
+            into.add(score)
+    pace.next(other)
+    assert pace.step <= SEGMENT_LINES
+    pace.next(tally)
+    assert pace.step == EMBED_LINES
+    tally.merge(other)
+    pace.next(tally)
+    assert pace.step == SEGMENT_LINES
+
+
+@pytest.mark.parametrize("workers", [1, 2, 64])
+def test_workers_share_the_cores(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Pool, "_serve", lambda pool, slot: None)  # no worker needs to start for this
+    pool = Pool(Job(), workers)
+    pool.close()
+    assert pool._setup.cores == max(1, usable_cores() // workers)
+
+
+# frames between the pool and its workers
+
+
+def test_a_frame_that_takes_many_reads() -> None:
+    tally = Tally.of([Score(0, "a", "REL-A1", 0, "ok", True, 1.0, {})])
+    detours = {"gold": (2, "KeyError('x')")}
+    sent = Segment(7, os.urandom(3_000_000), 1, tally, n_fast=2, n_exact=3, n_left=4, detours=detours)
+    readable, writable = os.pipe()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: [send(writable, each) for each in (sent, None, Ready(5))])
+        assert [receive(readable) for _ in range(3)] == [sent, None, Ready(5)]
+    os.write(writable, frame(Ready(4))[:-1])
+    os.close(writable)
+    with pytest.raises(EOFError):
+        receive(readable)
+    os.close(readable)

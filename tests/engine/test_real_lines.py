@@ -1,0 +1,376 @@
+"""Real lines of all dialects, as they are and mutated: the fast path writes the bytes that the ordinary way writes."""
+
+from __future__ import annotations
+
+import json
+import random
+import tomllib
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tool_rows
+from both_ways import Scored, Ways
+from corpora import DATA, b1_names, rel_records, solutions
+from mutated_corpus import CHUNK, JOBS, main, run_chunk, ways_of
+from mutations import mutated_line, real_lines
+from seeds import SEED, fresh, rounds
+
+from benchmarks.workloads_dumps import DUMPS, typographic
+from relfast.engine.gold_records import GoldRecords
+from relfast.engine.job import Job
+from relfast.formats import Entry
+from relfast.formats.paths import MISSING
+from relfast.tasks.options import AllOptions
+
+# mutated lines
+
+
+@pytest.mark.slow
+@pytest.mark.fuzz
+@pytest.mark.parametrize("kind", JOBS)
+def test_mutated_lines_give_the_same_rows(kind: str, gold: str) -> None:
+    ways = ways_of(kind, gold)
+    rng = random.Random(f"{SEED} mutated {kind}")
+    corpus = real_lines(8)
+    for _ in range(rounds(4)):
+        lines = [mutated_line(rng, corpus) for _ in range(CHUNK)]
+        ways.same(lines)
+
+
+def test_a_run_of_the_corpus_goes_on_where_another_one_stopped(
+    gold: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mutated_corpus.CHUNK", 5)
+    monkeypatch.setattr("mutated_corpus.EACH", 8)
+    n = 15
+    assert main([str(n), "--seed", "a"]) == 0
+    whole = capsys.readouterr().out
+    assert f"{n} lines of {len(JOBS)} kinds of runs" in whole
+    assert "0 differences" in whole
+    assert main([str(n), "--seed", "a", "--first", "2"]) == 0
+    assert "seed a: 5 lines" in capsys.readouterr().out
+    first, again = (run_chunk(3, seed="a", gold=gold) for _ in range(2))
+    assert first == again
+    assert first != run_chunk(3, seed="b", gold=gold)
+
+
+def test_a_line_that_differs_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score = Ways.score
+
+    def broken(ways: Ways, lines: list[bytes], *, fast: bool) -> Scored:
+        found = score(ways, lines, fast=fast)
+        return found._replace(written=found.written.replace(b'"ok"', b'"OK"')) if fast else found
+
+    monkeypatch.setattr("mutated_corpus.CHUNK", 20)
+    monkeypatch.setattr("mutated_corpus.EACH", 8)
+    monkeypatch.setattr(Ways, "score", broken)
+    assert main(["20", "--seed", "a"]) == 1
+    said = capsys.readouterr().out
+    assert "chunk 0 (plain): b'" in said
+    assert '"status":"OK"' in said
+
+
+def test_failures_beyond_all_room(gold: str) -> None:
+    record = {"id": "a", "task": "REL-A1", "answer": {"target": 3}}
+    error = {"type": "T" * 900, "message": "\x01" * 700}
+    said: list[list[Any]] = [[None, [{"role": "user"}]] * 6_000, [None] * 9_000]
+    rows = [{**record, "response": responses, "error": error} for responses in said]
+    ways_of("plain", gold).same([json.dumps(row).encode() for row in rows])
+
+
+# rows as tools write them: the kernel reads them all
+
+
+TASKS = DUMPS[r"native, 15 % with \uXXXX, 20 % REL-B1"]
+BY_PROMPT = {tool_rows.vllm, tool_rows.trl}
+OURS = [DUMPS[name].row for name in ("native", "answer as JSON text", "chat messages", "--data join")]
+ROWS = (*tool_rows.ALL, tool_rows.openai, tool_rows.lm_eval, tool_rows.verl, *OURS)
+JOINED = {*tool_rows.BATCHES, tool_rows.openai, OURS[-1], *BY_PROMPT}
+"""Rows that have no gold of their own."""
+LEFT = {tool_rows.listed_id, tool_rows.lm_eval}
+"""Rows that are decoded as JSON: whose id is no text or number, or whose gold has not been met."""
+
+
+def lines_of(row: Any, n: int = 40) -> list[bytes]:
+    """Lines of some kind, of all text tasks."""
+    return [
+        json.dumps(
+            row(record, [texts[0], typographic(texts[0])[:900]], number), ensure_ascii=number % 2 == 0
+        ).encode()
+        for number, (record, texts) in enumerate(TASKS._responses(n, 5))
+    ]
+
+
+@pytest.mark.parametrize("kind", ["plain", "details", "joined", "tools, strict, joined, details"])
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.__name__)
+def test_both_ways_write_the_same(row: Any, kind: str, gold: str) -> None:
+    lines = lines_of(row)
+    found = ways_of(kind, gold).same(lines)
+    if row not in LEFT and (row in JOINED) == ("data" in JOBS[kind]) and "strict" not in kind:
+        several = _asked_by_several(len(lines)) if row in BY_PROMPT else 0
+        assert found.n_fast == len(lines) - several, "the ordinary way took some"
+        assert found.written.count(b'"status":"ok"') > len(lines) // 2
+
+
+def _asked_by_several(n: int) -> int:
+    """How many of the lines are of a question that several gold records ask: which is meant is unknown."""
+    asked = Counter(record["question"].strip() for record in rel_records("REL-B1"))
+    return sum(asked[record["question"].strip()] > 1 for record, _ in TASKS._responses(n, 5))
+
+
+def test_gold_in_a_text_is_read(gold: str) -> None:
+    lines = lines_of(tool_rows.in_text)
+    assert ways_of("in text", gold).same(lines).n_fast == len(lines)
+
+
+QUESTIONS = {
+    "a": "Which panel is missing?",
+    "b": "user: Which panel is missing? It has four parts.",
+    "c": "  Which panel is missing here, and why?\n",
+    "d": "Asked twice, by two records",
+    "e": "Asked twice, by two records",
+    "f": "Too short",
+    "g": "Où est le panneau qui manque ici ?",
+    "h": "Is this question so long as it?",
+    "i": "Is that question as long as it?",
+}
+ASKED = [
+    ("Which panel is missing?", "a"),
+    ("<|im_start|>user\nWhich panel is missing?<|im_end|>", "a"),
+    ("system: be brief. user: Which panel is missing? It has four parts. assistant:", "b"),
+    ("Which panel is missing? Or: Which panel is missing here, and why? Say.", "c"),
+    ("Which panel is missing here, and why? Which panel is missing?", "c"),
+    ("user: Asked twice, by two records", None),
+    ("Too short", "f"),
+    ("  Too short\n", "f"),
+    ("user: Too short", None),
+    ("≈ Où est le panneau qui manque ici ? ≈", "g"),
+    ("Is that question as long as it? Is this question so long as it?", "h"),
+    ("Is this question so long as it? Is that question as long as it?", "h"),
+    ("Which panel is", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("prompt", "id"), ASKED)
+def test_the_longest_question_in_a_prompt_is_meant(prompt: str, id: str | None, tmp_path: Path) -> None:
+    known = GoldRecords()
+    known.update({key: Entry(key, question=question) for key, question in QUESTIONS.items()})
+    assert known.id_asking(prompt) == (MISSING if id is None else id)
+    path = tmp_path / "gold.jsonl"
+    rows = [{"id": key, "question": text, "answer": {"target": 3}} for key, text in QUESTIONS.items()]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    lines = [
+        json.dumps({"prompt": prompt, "completion": "Answer 4", "step": 1}, ensure_ascii=ascii_only).encode()
+        for ascii_only in (True, False)
+    ]
+    lines.append(
+        json.dumps({"prompt": [{"role": "User", "content": prompt}], "completion": "4", "step": 1}).encode()
+    )
+    lines.append(
+        json.dumps(
+            {
+                "prompt": [{"role": "user", "content": [{"type": "text", "text": prompt}]}],
+                "completion": "4",
+                "step": 1,
+            }
+        ).encode()
+    )
+    assert {row["id"] for row in ways_of("joined", str(path)).same(lines).rows} == {id}
+
+
+# REL-B1 and REL-C1 under `strict`
+
+
+_FORMS = {
+    "list": "15, 49", "and": "15 and 49", "forms": "taxon_15, taxon_49", "Taxa": "Taxon 15, Taxon 49", "semi": "15; 49",
+    "hash": "#15 and #49", "padded": "taxon_015, taxon_049", "scored": "15 (0.93), 49 (0.92)", "colon": "15: 0.93, 49: 0.92",
+    "percent": "15 (93%), 49 (92%)", "lines": "15\n49", "bullets": "- 15\n- 49", "fbullets": "- taxon_15\n- taxon_49",
+    "sbullets": "- taxon_15 (0.93)\n- taxon_49 (0.9)", "cbullets": "- 15: 5 blocks\n- 49: 5 blocks", "enum": "1. taxon_15\n2. taxon_49",
+    "table": "| Taxon | Score |\n|---|---|\n| taxon_15 | 0.93 |\n| taxon_49 | 0.92 |", "numtable": "| # | Taxon |\n|--|--|\n| 1 | 15 |\n| 2 | 49 |",
+    "json": "[15, 49]", "jsons": '["15", "49"]', "jnames": '["taxon_15", "taxon_49"]', "n": "2", "a": "15", "b": "49", "from": "14",
+    "to": "17", "x": "3", "y": "9", "all": "1, 2, 3, 15, 49", "most": "1-40", "half": "1-25", "other": "26-50", "min": "1", "max": "50",
+    "allbullets": "- 1\n- 2", "shown": "50", "label": "Yes", "lower": "no", "upper": "NO", "other_label": "No",
+}  # fmt: skip
+_SNIPPETS = ["\n", "\n\n", " ", ". ", "?", " not ", " if ", "Wait, ", "yes", "No", "15", " and 3", "**", "<", ">", "|", "- ", "–", "’", "é", "“", "…", "\\boxed{", "}", "(0.9)", "{", "true", "answer: "]  # fmt: skip
+
+
+@cache
+def _texts(name: str, group: str) -> tuple[str, ...]:
+    """The texts of a file of ``tests/data/strict`` with some taxa and labels in the places of its forms."""
+    found = []
+    for block in tomllib.loads((DATA / "strict" / name).read_text("utf-8"))[group]:
+        for text in block["texts"]:
+            for form, written in _FORMS.items():
+                text = text.replace(f"«{form}»", written)
+            found.append(text)
+    return tuple(found)
+
+
+def _job(details: bool) -> Job:
+    return Job(options=AllOptions(policy="strict"), details=details)
+
+
+def _answer(task: str, rng: random.Random) -> dict[str, Any]:
+    if task == "REL-C1":
+        return {"label": rng.choice(("Yes", "No"))}
+    if rng.random() < 0.2:
+        return {"label": "no", "taxa": []}
+    taxa: list[Any] = rng.choice(
+        ([15, 49], ["15", "49"], ["taxon_015", 49], [15, 49, 3], [14, 15, 16, 17], ["x", 15], [15, 15])
+    )
+    return {"label": rng.choice(("yes", "Yes")), "taxa": taxa}
+
+
+def _mutated(text: str, rng: random.Random) -> str:
+    for _ in range(rng.randrange(4)):
+        at = rng.randrange(len(text) + 1)
+        text = text[:at] + rng.choice(_SNIPPETS) + text[at + rng.randrange(3) :]
+    return text
+
+
+def _lines(responses: list[tuple[str, str]], rng: random.Random) -> list[bytes]:
+    return [
+        json.dumps(
+            {"id": n, "task": task, "answer": _answer(task, rng), "response": text}, ensure_ascii=n % 2 == 0
+        ).encode()
+        for n, (task, text) in enumerate(responses)
+    ]
+
+
+def _corpus(group: str, rng: random.Random) -> list[tuple[str, str]]:
+    prose = [row["llm_solution"] for row in solutions()]
+    found = []
+    for task, name in (("REL-B1", "rel_b1.toml"), ("REL-C1", "rel_c1.toml")):
+        for text in _texts(name, group):
+            found.append((task, text))
+            found.append((task, rng.choice(prose)[:2_000] + "\n\n" + text))
+            found.append((task, _mutated(text, rng)))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("group", ["honest", "attack"])
+def test_rows_are_those_of_the_ordinary_way(group: str, details: bool) -> None:
+    rng = fresh(2 * (group == "honest") + details)
+    lines = _lines(_corpus(group, rng), rng)
+    Ways.of_job(_job(details)).same(lines, segment_lines=500)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("details", [False, True])
+@pytest.mark.parametrize("field", ["question", "input", "\\u0071uestion", "x"])
+def test_gold_is_what_the_question_calls_it(tmp_path: Path, field: str, details: bool) -> None:
+    """Published gold has places in the list of names that the question shows; a row's own question counts."""
+    records = [record for record in rel_records("REL-B1") if record["answer"]["taxa"]][:40]
+    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    job = Job(options=AllOptions(policy="strict"), details=details, data=[str(tmp_path / "gold.jsonl")])
+    lines = []
+    for n, record in enumerate(records):
+        for taxa in (b1_names(record), record["answer"]["taxa"]):
+            row: dict[str, Any] = {
+                "id": record["id"],
+                "response": "Yes. " + ", ".join(f"taxon_{taxon}" for taxon in taxa),
+            }
+            if n % 3:
+                row["FIELD"] = (record["question"], "Is there homoplasy?")[n % 2]
+            if n % 5 == 0:
+                row["answer"] = record["answer"]
+            lines.append(json.dumps(row).replace("FIELD", field).encode())
+    assert {row["correct"] for row in Ways.of_job(job).same(lines).rows} == {True, False}
+
+
+# long responses under `strict`, whose ends are read where they stand in the JSON
+
+
+_TASKS = ("REL-A1", "REL-A4", "REL-B1", "REL-C1")
+
+# first lines that are an answer, or nearly; marks of reasoning, whole and broken, and what case makes of them
+_OPENINGS = (
+    "Answer 4\n", "**5**\n", "\t5\n", "5\n\n", "\n6\n", "Answer:\u00a05\n", "The answer is 3.\n", "Answer 4, and why:\n", "≈ 5\n",
+    "analysis", "Analysis: ", "analy\u017fis", "ana", "<think>", "<think>\n", "</think>", "İ 5\n", "5" * 101 + "\n", "Panel 8\n",
+)  # fmt: skip
+_MARKS = (
+    "<think>", "</think>", "<thin\u212a>", "</thin\u212a>", "<rea\u017foning>", "</reasoning>", "<\u017feed:think>", "</seed:think>", "◁think▷",
+    "◁/think▷", "[THINK]", "[/THINK]", "[/think]", "<|im_end|>", "<｜end▁of▁sentence｜>", "</s>", "<eos>", "<|channel|>final<|message|>", "<end_of_turn>",
+    "<", "[", "◁", "<\\", "[t", "<t", "<strong>", "</strong>", "\\[", "\\]", "\\\\u003c", "<unused94>", "<thought", ">",
+)  # fmt: skip
+_PIECES = (
+    "\n", "\n\n", "\u00a0", "Answer:\u00a05", "réponse\u00a0: 5", "\u202f", "²", "①", "Panel 8", "- **Graph B:**\n", "Wait, ", "~~5~~", "\\boxed{48}",
+    "answer a: 6, b: 8", "No", "yes", "…", "taxon_3", "\\n", "\\", "\"", "/", "\u2003", "é", "x" * 300, "5\u00a0", "(\u00a05\u00a0)", "ΟΔΟΣ", "’",
+)  # fmt: skip
+_ENDS = (
+    "Answer:\u00a05", "Answer: 5", "**5**", "The panel that completes the matrix is panel 8.", "\\boxed{3}", "The answer is 2.", "5", "<Yes>", "No",
+    "No.", "**No**", "< yes >", "Yes: 15, 49", "yes", "Answer 4 or 6", "Answer\u00a04.", "Answer:\u2003 7", "a: 6, b: 8", "It is\u00a03.", "<no>",
+    "\u00a05", "5\u00a0", "The correct answer is\u00a0:\u00a02.", "No\u00a0.", "Answer: 5²", "Option 3\n\n", "Answer 3\n\n- a\n- b",
+)  # fmt: skip
+
+
+@cache
+def _prose() -> list[str]:
+    return [row["llm_solution"] for row in solutions()[:300]]
+
+
+def _response(rng: random.Random) -> str:
+    parts = [rng.choice(_OPENINGS)] if rng.random() < 0.4 else []
+    size = 0
+    while size < rng.choice((200, 1_100, 2_000)):
+        chance = rng.random()
+        if chance < 0.2:
+            part = rng.choice(_PIECES)
+        elif chance < 0.26:
+            part = rng.choice(_MARKS)
+        else:
+            text = rng.choice(_prose())
+            at = rng.randrange(len(text))
+            part = text[at : at + rng.randrange(20, 600)]
+        parts.append(part)
+        size += len(part)
+    parts += [
+        rng.choice(("\n", "\n\n", " ", "")),
+        rng.choice(_PIECES) if rng.random() < 0.2 else "",
+        rng.choice(_ENDS),
+    ]
+    return "".join(parts)
+
+
+def _as_json(text: str, rng: random.Random) -> str:
+    """A text as one of the ways to write JSON has it."""
+    written = json.dumps(text, ensure_ascii=rng.random() < 0.6)
+    if rng.random() < 0.2:
+        written = written.replace("/", "\\/")
+    if rng.random() < 0.2:
+        written = written.replace("<", "\\u003C").replace("[", "\\u005b")
+    if rng.random() < 0.2:
+        written = "".join(f"\\u{ord(c):04x}" if c.isascii() and c.isalpha() and before not in "\\u" and rng.random() < 0.02 else c
+                          for before, c in zip(" " + written, written, strict=False))  # fmt: skip
+        try:
+            json.loads(written)
+        except ValueError:
+            return json.dumps(text)
+    return written
+
+
+@pytest.mark.slow
+def test_ends_are_read_as_all_of_a_response() -> None:
+    rng = fresh(41)
+    records = {task: rel_records(task) for task in _TASKS}
+    for kind in ("strict", "strict with details"):
+        ways = ways_of(kind, "")
+        n_lines = n_fast = 0
+        for _ in range(rounds(4)):
+            lines = []
+            for _ in range(300):
+                record = rng.choice(records[rng.choice(_TASKS)])
+                head = json.dumps({name: record[name] for name in ("id", "task", "answer")})[:-1]
+                response = ", ".join(_as_json(_response(rng), rng) for _ in range(rng.choice((1, 1, 2))))
+                lines.append(f'{head}, "response": [{response}]}}'.encode())
+            n_fast += ways.same(lines).n_fast
+            n_lines += len(lines)
+        assert n_fast > 0.8 * n_lines
