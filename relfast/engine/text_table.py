@@ -17,6 +17,7 @@ from relfast_kernels.text import columns
 
 from relfast.engine.job import Job
 from relfast.formats import paths
+from relfast.formats.reading import lead_of
 from relfast.formats.table import (
     ABSENT,
     DIALECTS,
@@ -134,7 +135,7 @@ class TextTable:
         dialects = DIALECTS.values() if job.dialect == "auto" else (DIALECTS[job.dialect],)
         for form in (form for dialect in dialects for form in dialect.forms):
             conditions = " ".join((*form.tells, form.when, form.needs)).split()
-            yield from filter(None, (_lead(condition) for condition in conditions))
+            yield from filter(None, (lead_of(condition) for condition in conditions))
             yield from (*form.members, *filter(None, (form.filter,)))
             others = [form.id.replace("#", " "), form.number or "", form.response, form.errors, form.status]
             others += [_depends(form), form.suffix, form.attached]
@@ -195,8 +196,8 @@ class TextTable:
             return  # what a row without responses lacks is elsewhere in it then
         for tells in form.tells:
             conditions = f"{tells} {form.when}".split()
-            members = self._bits(filter(None, map(_lead, conditions)))
-            others = " ".join(condition for condition in conditions if _lead(condition) != condition)
+            members = self._bits(filter(None, map(lead_of, conditions)))
+            others = " ".join(condition for condition in conditions if lead_of(condition) != condition)
             yield (number, members, *self._tests_of(others))
 
     # ---- forms
@@ -295,13 +296,6 @@ def _first_name(path: str) -> str:
     """The member of the row that a path begins with; none if it begins otherwise."""
     step = paths.steps_of(path)[0]
     return step.name if step.kind in (paths.NAME, paths.OPTIONAL) else ""
-
-
-def _lead(condition: str) -> str:
-    """The member that a row must have to meet a condition; none where it may have none."""
-    path, _, kind = condition.partition(":")
-    step = paths.steps_of(path)[0]
-    return step.name if step.kind == paths.NAME and kind not in (ABSENT, FINE) else ""
 
 
 def _numbers(rows: Sequence[Sequence[int]]) -> ctypes.Array[ctypes.c_int64]:

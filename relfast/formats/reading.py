@@ -85,13 +85,13 @@ def _ways() -> list[_Known]:
         for reader in readers:
             for tells in reader.form.tells:
                 conditions = f"{tells} {reader.form.when}".split()
-                lead = [_lead(condition) for condition in conditions]
+                lead = [lead_of(condition) for condition in conditions]
                 tests = [_test(one) for one, member in zip(conditions, lead, strict=True) if member != one]
                 ways.append(_Known(name, reader, frozenset(filter(None, lead)), tuple(tests)))
     return ways
 
 
-def _lead(condition: str) -> str:
+def lead_of(condition: str) -> str:
     """The member that a row must have to meet a condition; none where it may have none."""
     path, _, kind = condition.partition(":")
     step = steps_of(path)[0]
