@@ -35,6 +35,6 @@ def relfast_command() -> Callable[..., None]:
 @pytest.fixture(scope="session", autouse=True)
 def compiled_kernels() -> None:
     """Compile time is a benchmark of its own; here the kernels are compiled already."""
-    from relfast.cli.warmup import compile_kernels
+    from relfast.cli.machine import compile_kernels
 
     compile_kernels()

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import click
 
-from relfast.cli.examples import SHOW_ALL
-from relfast.cli.main import cli
+from relfast.cli.main import SHOW_ALL, cli
 from relfast.formats.table import DIALECTS, Form
 
 WIDTH: Final = 80

@@ -13,8 +13,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from relfast.api import areward, ascore, evaluate_response, read_rows, score, score_batch, score_file
-    from relfast.comparison import compare
-    from relfast.comparison.model import Comparison
+    from relfast.comparison import Comparison, compare
     from relfast.engine.online.scorer import Scorer
     from relfast.errors import (
         InputError,
@@ -32,28 +31,14 @@ if TYPE_CHECKING:
     from relfast.stats.summary import Summary
 
 _HOMES: Final = {
-    "Comparison": "relfast.comparison.model",
-    "InputError": "relfast.errors",
-    "MissingExtraError": "relfast.errors",
-    "OutputError": "relfast.errors",
-    "RelfastError": "relfast.errors",
-    "ResumeMismatchError": "relfast.errors",
-    "Score": "relfast.records",
-    "ScoreBatch": "relfast.results",
-    "Scorer": "relfast.engine.online.scorer",
-    "Summary": "relfast.stats.summary",
-    "UnknownTaskError": "relfast.errors",
-    "UnscoredError": "relfast.errors",
-    "UsageError": "relfast.errors",
-    "WorkerError": "relfast.errors",
-    "areward": "relfast.api",
-    "ascore": "relfast.api",
-    "compare": "relfast.comparison",
-    "evaluate_response": "relfast.api",
-    "read_rows": "relfast.api",
-    "score": "relfast.api",
-    "score_batch": "relfast.api",
-    "score_file": "relfast.api",
+    "relfast.api": "areward ascore evaluate_response read_rows score score_batch score_file",
+    "relfast.comparison": "Comparison compare",
+    "relfast.engine.online.scorer": "Scorer",
+    "relfast.errors": "InputError MissingExtraError OutputError RelfastError ResumeMismatchError"
+    " UnknownTaskError UnscoredError UsageError WorkerError",
+    "relfast.records": "Score",
+    "relfast.results": "ScoreBatch",
+    "relfast.stats.summary": "Summary",
 }
 
 __all__ = [
@@ -86,7 +71,7 @@ __all__ = [
 if not TYPE_CHECKING:  # type checkers would take any name for one of ours
 
     def __getattr__(name: str) -> Any:
-        home = _HOMES.get(name)
+        home = next((home for home, names in _HOMES.items() if name in names.split()), None)
         if home is None:
             raise AttributeError(f"module 'relfast' has no attribute {name!r}")
         value = getattr(importlib.import_module(home), name)

@@ -33,6 +33,15 @@ def refuse_existing(path: str | Path, *, unless: bool, resumable: bool = False) 
 
 
 @contextmanager
+def writing(path: object) -> Iterator[None]:
+    """Have what the system refuses meanwhile be an `OutputError` that names ``path``."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(path, error.strerror or str(error)) from error
+
+
+@contextmanager
 def whole_file(output: str, *, overwrite: bool = False) -> Iterator[BinaryIO]:
     """A file that appears under its name when everything is in it; ``-`` is stdout.
 
@@ -53,12 +62,11 @@ def whole_file(output: str, *, overwrite: bool = False) -> Iterator[BinaryIO]:
     in_place = path.exists() and not path.is_file()
     draft = path if in_place else path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with draft.open("wb") as file:
-            yield file
-        if not in_place:
-            os.replace(draft, path)
-    except OSError as error:
-        raise OutputError(output, error.strerror or str(error)) from error
+        with writing(output):
+            with draft.open("wb") as file:
+                yield file
+            if not in_place:
+                os.replace(draft, path)
     finally:
         if not in_place:
             draft.unlink(missing_ok=True)

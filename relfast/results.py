@@ -113,6 +113,14 @@ class ScoreBatch:
         more = [f"{len(self) - SHOWN_ROWS:,} more rows"] if len(self) > SHOWN_ROWS else []
         return html_table(header, rows, caption=repr(self)[1:-1], notes=more, text_columns=3)
 
+    def _columns(self) -> dict[str, Any]:
+        rows = self.scores
+        names = ("index", "id", "task", "sample", "status", "correct")
+        columns: dict[str, Any] = {name: [getattr(row, name) for row in rows] for name in names}
+        metrics = {f"metrics.{name}": column for name, column in self.metrics.items()}
+        errors = [row.error["message"] if row.error else None for row in rows]
+        return columns | {"status": self.status, "reward": self.reward, **metrics, "error": errors}
+
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame` with the columns of `to_arrow`; what a row does not have is None or NaN.
 
@@ -121,18 +129,7 @@ class ScoreBatch:
         MissingExtraError
             pandas is not installed.
         """
-        columns: dict[str, Any] = {
-            "index": [s.index for s in self.scores],
-            "id": [s.id for s in self.scores],
-            "task": [s.task for s in self.scores],
-            "sample": [s.sample for s in self.scores],
-            "status": self.status,
-            "correct": [s.correct for s in self.scores],
-            "reward": self.reward,
-            **{f"metrics.{name}": column for name, column in self.metrics.items()},
-            "error": [s.error["message"] if s.error else None for s in self.scores],
-        }
-        return to_pandas(columns, "ScoreBatch.to_pandas")
+        return to_pandas(self._columns(), "ScoreBatch.to_pandas")
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows of the output format; there ``correct`` is a bool, or None where unscored."""
@@ -151,22 +148,19 @@ class ScoreBatch:
             import pyarrow
         except ImportError:
             raise MissingExtraError("ScoreBatch.to_arrow", "parquet") from None
-        columns: dict[str, Any] = {
-            "index": pyarrow.array([s.index for s in self.scores], pyarrow.int64()),
-            "id": pyarrow.array([None if s.id is None else str(s.id) for s in self.scores], pyarrow.string()),
-            "task": pyarrow.array([s.task for s in self.scores], pyarrow.string()),
-            "sample": pyarrow.array([s.sample for s in self.scores], pyarrow.int64()),
-            "status": pyarrow.array(list(self.status), pyarrow.string()),
-            "correct": pyarrow.array([s.correct for s in self.scores], pyarrow.bool_()),
-            "reward": pyarrow.array([s.reward for s in self.scores], pyarrow.float64()),
-        }
-        for name, column in self.metrics.items():
-            values = [None if value != value else value for value in column.tolist()]
-            columns[f"metrics.{name}"] = pyarrow.array(values, from_pandas=True)
-        errors = [s.error["message"] if s.error else None for s in self.scores]
-        columns["error"] = pyarrow.array(errors, pyarrow.string())
-        return pyarrow.table(columns)
+        columns = self._columns()
+        columns["id"] = [None if value is None else str(value) for value in columns["id"]]
+        made = {}
+        for name, column in columns.items():
+            values = column if isinstance(column, list) else column.tolist()
+            values = [None if value != value else value for value in values]
+            made[name] = pyarrow.array(values, _TYPES.get(name), from_pandas=True)
+        return pyarrow.table(made)
 
+
+_TYPES: Final = {"index": "int64", "id": "string", "task": "string", "sample": "int64", "status": "string",
+                 "correct": "bool", "reward": "float64", "error": "string"}  # fmt: skip
+"""Types of the columns that every batch has."""
 
 _NUMBERS: Final = frozenset((float, int, bool))
 

@@ -125,26 +125,11 @@ def _html_row(tag: str, cells: Sequence[str], text_columns: int) -> str:
 
 
 _ESCAPES: Final = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "–": "--",
-    "—": "---",
-    "−": r"$-$",
-    "±": r"$\pm$",
-    "…": r"\ldots{}",
-}
+    **{character: f"\\{character}" for character in "{}$&#%_"},
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
+    ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "–": "--", "—": "---", "−": r"$-$", "±": r"$\pm$", "…": r"\ldots{}",
+}  # fmt: skip
 """Characters that mean something else to LaTeX, in text of any font encoding of ours (T1)."""
 
 

@@ -113,7 +113,7 @@ def running(server: Server) -> Iterator[Server]:
                 "id": "x", "object": "completion", "created": 0, "model": "m-served", "choices": [choice],
                 "usage": usage | {"total_tokens": sum(usage.values())},
             }  # fmt: skip
-            if failure in ("500", "503", "429"):
+            if failure in ("404", "500", "503", "429"):
                 message = f"no: {self.headers.get('Authorization')}" if server.echoes_key else "try later"
                 self.send(int(failure), json.dumps({"error": {"message": message}}).encode())
             elif failure == "slow":

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
+
+from engine_runs import write_dump
 
 from relfast.report.scored import generate_report
 
@@ -47,31 +48,14 @@ def records(shift: int) -> list[dict[str, Any]]:
         {"id": "isomers", "task": "REL-C3", "question": "1. CCO", "answer": {"missing_smiles": ["COC", "CCC"], "molecules": ["CCO"]},
          "response": "<smiles>COC</smiles><smiles>CCCC</smiles>"}
     )  # fmt: skip
-    made.append(
-        {
-            "id": "maze",
-            "task": "SeqBench",
-            "question": MAZE,
-            "answer": {"actions": PLAN},
-            "response": str([PLAN[0], "move_to: B2"]),
-        }
-    )
-    made.append(
-        {
-            "id": "b",
-            "task": "REL-B1",
-            "question": ">1\nACGT\n>2\nACGA",
-            "answer": {"label": "yes", "taxa": [1]},
-            "response": "Yes: taxon_2",
-        }
-    )
+    made += [
+        {"id": "maze", "task": "SeqBench", "question": MAZE, "answer": {"actions": PLAN},
+         "response": str([PLAN[0], "move_to: B2"])},
+        {"id": "b", "task": "REL-B1", "question": ">1\nACGT\n>2\nACGA", "answer": {"label": "yes", "taxa": [1]},
+         "response": "Yes: taxon_2"},
+    ]  # fmt: skip
     made.append({"id": "lost", "task": "REL-A1", "question": "?", "answer": {}, "response": "Answer 1"})
     return made
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return path
 
 
 def report(folder: Path, models: int = 2, records_of: Any = records) -> Path:
@@ -80,7 +64,7 @@ def report(folder: Path, models: int = 2, records_of: Any = records) -> Path:
 
     scored = []
     for n in range(models):
-        dump = write(folder / f"model{n}.jsonl", records_of(n))
+        dump = write_dump(folder / f"model{n}.jsonl", records_of(n))
         relfast.score_file(str(dump), workers=0)
         scored.append(f"{dump}.scored.jsonl")
     generate_report(scored, folder / "report")

@@ -169,7 +169,7 @@ MOST_TEMPLATES: Final = 4_096
 hundreds of kinds, unless its responses are full of numbers."""
 
 SAMPLE_BYTES: Final = 14
-"""A sample: task (1 byte), prompt hash (8), vote (4), correct (1); `relfast.stats.prompts.SAMPLE`."""
+"""A sample: task (1 byte), prompt hash (8), vote (4), correct (1); `relfast.stats.samples.SAMPLE`."""
 SAMPLE_FURTHER: Final = 128
 """Added to the task of samples that are not the first of their line."""
 

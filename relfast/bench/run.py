@@ -22,22 +22,21 @@ from relfast.engine.file_run.files import score_files
 from relfast.engine.file_run.run import Progress
 from relfast.engine.job import Job
 from relfast.errors import (
-    OutputError,
     OutputExistsError,
     RelfastError,
     ResumeMismatchError,
     UsageError,
 )
-from relfast.inference.client import Prompt
+from relfast.inference.client import Completion, Prompt
 from relfast.inference.header import read_header
-from relfast.inference.replies import Completion
 from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
 from relfast.inference.run import Asker, Place, Plan, complete_records
 from relfast.json_text import encode_indented
+from relfast.outputs import writing
 from relfast.realign.aligner import StepAligner
 from relfast.realign.benchmark import Judge, solve_and_judge
-from relfast.report.base import check_packages
+from relfast.report.page import check_packages
 from relfast.report.realign import FIGURES_DIR, generate_analysis_report
 from relfast.report.scored import generate_report
 from relfast.stats.summary import Summary
@@ -277,10 +276,8 @@ def _scored(folder: Path, part: Part) -> Path:
 
 
 def _write(path: Path, value: Any) -> None:
-    try:
+    with writing(path):
         path.write_bytes(encode_indented(value) + b"\n")
-    except OSError as error:
-        raise OutputError(path, error.strerror or str(error)) from error
 
 
 MOCK: Final = "mock"

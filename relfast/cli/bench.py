@@ -1,19 +1,20 @@
-"""``relfast bench``."""
+"""``relfast bench``, and ``relfast realign``: the published command, as ``bench --judge`` on problems of the hub."""
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from relfast.cli.examples import HelpedCommand
-from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, say
+from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, HelpedCommand, say
 from relfast.cli.parameters import options_of
 from relfast.cli.run import Asking, asking_options, settings_of, tell_failures
 from relfast.errors import UsageError
+from relfast.realign import DEFAULT_LLM_API_ENDPOINT
 from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:
@@ -30,54 +31,19 @@ if TYPE_CHECKING:
 @click.command(name="bench", cls=HelpedCommand)
 @click.argument("models", nargs=-1, metavar="[MODEL[@URL[#KEY_VARIABLE]]]...")
 @click.option("--api", metavar="URL", help="Endpoint or base URL of models that name none (…/v1: chat).")
-@click.option(
-    "--mock",
-    is_flag=True,
-    help="No server: a stand-in that knows the gold answers, right or wrong by chance.",
-)
-@click.option(
-    "--set",
-    "sets",
-    multiple=True,
-    metavar="NAME",
-    help="Built-in set: rel, seqbench, realign; repeatable.  [default: all that can be scored here]",
-)
-@click.option(
-    "--records",
-    multiple=True,
-    metavar="FILE",
-    help="Your own records, such as the published sets, in place of the built-in ones (beside them with --set); repeatable.",
-)
-@click.option(
-    "--judge",
-    metavar="MODEL[@URL[#KEY_VARIABLE]]",
-    help="ReAlign's whole benchmark: this model judges the answers, and DIR/MODEL gets ReAlign's own figures; self = the one asked, none = only boxed answers are compared.",
-)
-@click.option(
-    "-o",
-    "--output",
-    default="relfast-bench",
-    show_default=True,
-    metavar="DIR",
-    help="Folder of responses, rows and reports.",
-)
+@click.option("--mock", is_flag=True, help="No server: a stand-in that knows the gold answers, right or wrong by chance.")  # fmt: skip
+@click.option("--set", "sets", multiple=True, metavar="NAME", help="Built-in set: rel, seqbench, realign; repeatable.  [default: all that can be scored here]")  # fmt: skip
+@click.option("--records", multiple=True, metavar="FILE", help="Your own records, such as the published sets, in place of the built-in ones (beside them with --set); repeatable.")  # fmt: skip
+@click.option("--judge", metavar="MODEL[@URL[#KEY_VARIABLE]]", help="ReAlign's whole benchmark: this model judges the answers, and DIR/MODEL gets ReAlign's own figures; self = the one asked, none = only boxed answers are compared.")  # fmt: skip
+@click.option("-o", "--output", default="relfast-bench", show_default=True, metavar="DIR", help="Folder of responses, rows and reports.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N lines of each set.")
-@click.option(
-    "--workers",
-    type=click.IntRange(0),
-    metavar="N",
-    help="Processes that score; 0 = in this process.  [default: usable cores]",
-)
+@click.option("--workers", type=click.IntRange(0), metavar="N", help="Processes that score; 0 = in this process.  [default: usable cores]")  # fmt: skip
 @click.option("--no-report", is_flag=True, help="No page and no figures; `relfast report` makes them later.")
 @asking_options
 @options_of(AllOptions, without=("b1_min_f1", "tautomers"))
-@click.option(
-    "--resume", is_flag=True, help="Go on with an interrupted run; failed requests are asked again."
-)
+@click.option("--resume", is_flag=True, help="Go on with an interrupted run; failed requests are asked again.")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Start an existing run over.")
-@click.option(
-    "--fail-on-error", is_flag=True, help="Exit with 3 if some records have no response or no score."
-)
+@click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some records have no response or no score.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")  # fmt: skip
 def command(models: tuple[str, ...], sets: tuple[str, ...], records: tuple[str, ...], **options: Any) -> int:
     """Ask models, score what they say, and report: REL, SeqBench and ReAlign in one command.
@@ -173,8 +139,8 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
         None is, one has no server, or two have one name.
     """
     from relfast.bench.run import MOCK, Model, Spec, open_mock
+    from relfast.inference.client import Endpoint
     from relfast.inference.run import Plan
-    from relfast.inference.settings import Endpoint
 
     if mock and specs:
         raise UsageError("--mock stands in for a model: name none")
@@ -204,7 +170,7 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
 def _judge(text: str, plan: Plan, asking: dict[str, Any]) -> Judge:
     """Who grades the answers of a model that is asked by ``plan``."""
     from relfast.bench.run import Spec
-    from relfast.inference.settings import Endpoint
+    from relfast.inference.client import Endpoint
     from relfast.realign.benchmark import BOXES_ONLY, MOCK, Judge
 
     if text == BOXES_ONLY:
@@ -223,7 +189,8 @@ def _print(results: Sequence[Result]) -> None:
     """The table on stderr: a line for each model and task."""
     from rich.console import Console
 
-    from relfast.cli.table import COLUMNS, UNSCORED, cells, show_table
+    from relfast.cli.table import UNSCORED, show_table
+    from relfast.stats.summary import COLUMNS, cells
 
     if sys.stderr is None:
         return
@@ -242,3 +209,76 @@ def _print(results: Sequence[Result]) -> None:
     if not console.is_terminal:
         console.width = max(console.width, 120)
     show_table(console, [*words, *columns], rows, words=len(words))
+
+
+DEFAULT_MODEL: Final = "deepseek-ai/deepseek-math-7b-instruct"
+
+
+@click.command(name="realign", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+@click.option("--model", default=DEFAULT_MODEL, show_default=True, metavar="NAME", help="Model that solves the problems.")  # fmt: skip
+@click.option("--api", default=DEFAULT_LLM_API_ENDPOINT, show_default=True, metavar="URL", help="Endpoint (…/v1/completions or …/v1/chat/completions) or base URL (…/v1: chat).")  # fmt: skip
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Problems of each subset.  [default: all]")
+@click.option("--subsets", multiple=True, metavar="NAME", help="Subsets, several behind it or comma-separated.  [default: all]")  # fmt: skip
+@click.option("--data", metavar="FILE", help="Problems from a file (problem, solution) instead of the hub.")
+@click.option("--dataset", metavar="NAME", help="Dataset on the hub, or a local directory of one.  [default: EleutherAI/hendrycks_math]")  # fmt: skip
+@click.option("-o", "--output", default="Benchmarking", show_default=True, metavar="DIR", help="Folder of results and report.")  # fmt: skip
+@click.pass_context
+def realign(
+    ctx: click.Context,
+    model: str,
+    api: str,
+    limit: int | None,
+    subsets: tuple[str, ...],
+    data: str | None,
+    dataset: str | None,
+    output: str,
+) -> int:
+    """ReAlign's whole benchmark: a model solves problems, its steps are aligned, its answers judged.
+
+    DIR gets realign_benchmark_results.jsonl, an entry a problem, and figures-and-statistics/ with its figures and
+    tables. It is `relfast bench --judge self` with one model, on problems of the hub, and takes its other options,
+    such as --mock, --max-tokens and --resume (`relfast bench --help`).
+    """
+    from relfast.bench.sets import Part
+    from relfast.report.realign import RESULTS_FILE
+
+    options = command.make_context("bench", ctx.args, parent=ctx.parent).params
+    more, sets, records = options.pop("models"), options.pop("sets"), options.pop("records")
+    if sets or records:
+        raise UsageError(
+            "realign takes its problems from --subsets, --data or --dataset; others: relfast bench"
+        )
+    if more and not subsets:
+        raise UsageError(f"unexpected argument {more[0]!r}")
+    named = [name for text in (*subsets, *more) for name in text.split(",") if name]
+    mock = options["mock"]
+    rows, source = _problems(named, limit, mock, data, dataset)
+    part = Part(RESULTS_FILE.removesuffix(".jsonl"), (), source, rows)
+    own = {"api": api, "output": output, "limit": None, "judge": options["judge"] or "self"}
+    return run(() if mock else (model,), [part], flat=True, **options | own)
+
+
+def _problems(
+    subsets: list[str], limit: int | None, mock: bool, data: str | None, dataset: str | None
+) -> tuple[tuple[dict[str, Any], ...], str]:
+    """The problems as records, and where they are from."""
+    from relfast.realign import problems as sources
+
+    if data is not None:
+        if dataset is not None:
+            raise UsageError("--data and --dataset exclude each other")
+        found, source = sources.from_file(data, subsets, limit), data
+    elif mock and dataset is None:
+        found, source = sources.built_in(subsets, limit), "built-in"
+    else:
+        source = dataset or sources.DATASET
+        asks = not Path(source).is_dir() and os.environ.get(sources.OFFLINE) is None
+        if asks and (why := sources.why_unreachable()) is not None:
+            # the hub's client would look for a network for half a minute
+            click.echo(f"no network ({why}): only data sets that were fetched before can be loaded", err=True)
+            os.environ[sources.OFFLINE] = "1"
+        found = sources.from_hub(subsets or sources.SUBSETS, limit, dataset=source)
+    return tuple(
+        {"subset": each.subset, "id": each.id, "problem": each.question, "solution": each.solution}
+        for each in found
+    ), source

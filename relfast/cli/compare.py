@@ -25,39 +25,12 @@ FLIPS_SHOWN: Final = 5
 
 @click.command(name="compare")
 @click.argument("runs", nargs=-1, required=True, metavar="A B [C...]")
-@click.option(
-    "-f",
-    "--format",
-    "form",
-    type=click.Choice(FORMATS),
-    help="What is written.  [default: by OUT's ending; table]",
-)
-@click.option(
-    "-o",
-    "--output",
-    metavar="OUT",
-    default=STDOUT,
-    help="Where it goes: .json, .csv, .tex, or - for stdout.  [default: stdout]",
-)
-@click.option(
-    "--metric",
-    default="correct",
-    show_default=True,
-    metavar="NAME",
-    help="correct, reward, or a metric of the rows.",
-)
-@click.option(
-    "--bootstrap",
-    type=int,
-    metavar="N",
-    help="Intervals from N draws of a paired bootstrap over prompts, such as 10000.",
-)
+@click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="What is written.  [default: by OUT's ending; table]")  # fmt: skip
+@click.option("-o", "--output", metavar="OUT", default=STDOUT, help="Where it goes: .json, .csv, .tex, or - for stdout.  [default: stdout]")  # fmt: skip
+@click.option("--metric", default="correct", show_default=True, metavar="NAME", help="correct, reward, or a metric of the rows.")  # fmt: skip
+@click.option("--bootstrap", type=int, metavar="N", help="Intervals from N draws of a paired bootstrap over prompts, such as 10000.")  # fmt: skip
 @click.option("--flips", metavar="FILE", help="Write the records that flipped: .jsonl or .csv.")
-@click.option(
-    "--allow-different",
-    is_flag=True,
-    help="Compare runs of different policies, scorers or gold all the same.",
-)
+@click.option("--allow-different", is_flag=True, help="Compare runs of different policies, scorers or gold all the same.")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
 def command(
     runs: tuple[str, ...],
@@ -91,7 +64,8 @@ def command(
         **options,
     )
     if form == "table" and output == STDOUT:
-        _print(result.comparison)
+        if sys.stdout is not None:
+            sys.stdout.write(_table(result.comparison))
     else:
         with whole_file(output, overwrite=overwrite) as file:
             file.write(_text(result.comparison, form).encode("utf-8", "replace"))
@@ -117,28 +91,22 @@ def _text(comparison: Comparison, form: str) -> str:
         return comparison.to_csv()
     if form == "latex":
         return comparison.to_latex()
+    return _table(comparison, width=200, no_color=True)
+
+
+def _table(comparison: Comparison, **how: Any) -> str:
     from rich.console import Console
 
-    console = Console(width=200, highlight=False, no_color=True)
+    console = Console(highlight=False, **how)
     with console.capture() as text:
         _show(comparison, console)
     return text.get()
 
 
-def _print(comparison: Comparison) -> None:
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    with console.capture() as text:
-        _show(comparison, console)
-    if sys.stdout is not None:
-        sys.stdout.write(text.get())
-
-
 def _show(comparison: Comparison, console: Any) -> None:
     """The table, 80 columns wide; what needs more room stands below it."""
     from relfast.cli.table import show_table
-    from relfast.comparison.tables import header_of, methods, names_in_columns, pair_of, rows_of, text_columns
+    from relfast.comparison.model import header_of, methods, names_in_columns, pair_of, rows_of, text_columns
 
     called = names_in_columns(comparison)
     for name, letter in called.items():

@@ -1,4 +1,5 @@
-"""``relfast``: the table of commands, and errors turned into one line and an exit code."""
+"""``relfast``: the table of commands, what their help shows beside options, and errors turned into one line and
+an exit code."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
@@ -18,7 +19,6 @@ from relfast_kernels.compiled import cache
 
 from relfast import __version__
 from relfast.cli import signals
-from relfast.cli.examples import with_examples
 from relfast.errors import (
     InputError,
     ReadError,
@@ -38,60 +38,84 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class _Command(NamedTuple):
-    """Where a command lives, and its line in ``relfast --help``: asking for help loads none of them."""
+    """A command: where it lives (asking for help loads none of them), its group (old names have none) and line in
+    ``relfast --help``, and two examples."""
 
-    module: str
+    target: str
+    group: str
     summary: str
+    examples: tuple[str, str]
 
 
 COMMANDS: Final = {
-    "score": _Command("relfast.cli.score", "Score a run dump: one row per response, whatever happens."),
+    "score": _Command(
+        "relfast.cli.score:command", "Score", "Score a run dump: one row per response, whatever happens.",
+        ("relfast score run.jsonl", "relfast score run.jsonl --data gold.jsonl --map response=completion -o rows.parquet"),
+    ),
     "compare": _Command(
-        "relfast.cli.compare", "Is A better than B? Scored rows of the same records, paired."
+        "relfast.cli.compare:command", "Score", "Is A better than B? Scored rows of the same records, paired.",
+        ("relfast compare a.scored.jsonl b.scored.jsonl", "relfast compare old=a.scored.jsonl new=b.scored.jsonl --flips flips.csv"),
     ),
-    "report": _Command("relfast.cli.report", "Figures, tables and one HTML page from scored rows."),
-    "show": _Command("relfast.cli.show", "Draw a maze of SeqBench with the gold plan and the model's."),
+    "report": _Command(
+        "relfast.cli.report:command", "Score", "Figures, tables and one HTML page from scored rows.",
+        ("relfast report rows.jsonl -o report", "relfast report a.scored.jsonl b.scored.jsonl -o report"),
+    ),
+    "show": _Command(
+        "relfast.cli.records:show", "Score", "Draw a maze of SeqBench with the gold plan and the model's.",
+        ("relfast show run.jsonl:0", "relfast show run.jsonl:maze-7"),
+    ),
     "bench": _Command(
-        "relfast.cli.bench", "Ask models, score and report: all three benchmarks in one command."
+        "relfast.cli.bench:command", "Ask models", "Ask models, score and report: all three benchmarks in one command.",
+        ("relfast bench --mock", "relfast bench NAME@http://127.0.0.1:8000/v1 --set rel --samples 4"),
     ),
-    "run": _Command("relfast.cli.run", "Ask an OpenAI-compatible server for responses to records."),
-    "realign": _Command("relfast.cli.realign", "The same as bench --judge self, on problems of the hub."),
-    "tasks": _Command("relfast.cli.tasks", "List the tasks, their metrics and their reward metric."),
-    "generate": _Command("relfast.cli.generate", "Make new records of a benchmark, with gold answers."),
-    "validate": _Command("relfast.cli.validate", "Check records by their task, line by line."),
-    "audit": _Command("relfast.cli.audit", "What blind strategies earn on records: constants and leaks."),
-    "serve": _Command("relfast.cli.serve", "Serve rewards over HTTP: OpenRLHF, slime, batches of records."),
-    "embedder": _Command("relfast.cli.embedder", "List, add and describe embedding models."),
-    "path": _Command("relfast.cli.path", "Say where the tasks for a harness, or the caches, are."),
+    "run": _Command(
+        "relfast.cli.run:command", "Ask models", "Ask an OpenAI-compatible server for responses to records.",
+        ("relfast run records.jsonl --api http://127.0.0.1:8000/v1 --model NAME -o run.jsonl", "relfast run records.jsonl --api http://127.0.0.1:8000/v1 --model NAME --samples 8 -o run.jsonl --resume"),
+    ),
+    "realign": _Command(
+        "relfast.cli.bench:realign", "", "The same as bench --judge self, on problems of the hub.",
+        ("relfast realign --mock --limit 2", "relfast realign --model NAME --api http://127.0.0.1:8000/v1"),
+    ),
+    "tasks": _Command(
+        "relfast.cli.records:tasks", "Records", "List the tasks, their metrics and their reward metric.",
+        ("relfast tasks", "relfast tasks --json"),
+    ),
+    "generate": _Command(
+        "relfast.cli.generate:command", "Records", "Make new records of a benchmark, with gold answers.",
+        ("relfast generate REL-A1 -n 100 --seed 1 -o records.jsonl", "relfast generate seqbench -n 10 --seed 1 -o mazes.jsonl"),
+    ),
+    "validate": _Command(
+        "relfast.cli.records:validate", "Records", "Check records by their task, line by line.",
+        ("relfast validate records.jsonl", "relfast validate records.jsonl.gz --max-errors 5"),
+    ),
+    "audit": _Command(
+        "relfast.cli.records:audit", "Records", "What blind strategies earn on records: constants and leaks.",
+        ("relfast audit records.jsonl", "relfast audit records.jsonl --limit 1000 --json"),
+    ),
+    "serve": _Command(
+        "relfast.cli.serve:command", "Machines", "Serve rewards over HTTP: OpenRLHF, slime, batches of records.",
+        ("relfast serve", "relfast serve --port 8080"),
+    ),
+    "embedder": _Command(
+        "relfast.cli.machine:embedder", "Machines", "List, add and describe embedding models.",
+        ("relfast embedder list", "relfast embedder add minilm"),
+    ),
+    "path": _Command(
+        "relfast.cli.machine:path", "Machines", "Say where the tasks for a harness, or the caches, are.",
+        ("relfast path lm-eval", "relfast path cache"),
+    ),
     "warmup": _Command(
-        "relfast.cli.warmup", "Compile and cache kernels; report versions and what is missing."
+        "relfast.cli.machine:warmup", "Machines", "Compile and cache kernels; report versions and what is missing.",
+        ("relfast warmup", "RELFAST_CACHE_DIR=/scratch/cache relfast warmup"),
     ),
-}
-
-_GROUPS: Final = {
-    "Score": ("score", "compare", "report", "show"),
-    "Ask models": ("bench", "run"),
-    "Records": ("tasks", "generate", "validate", "audit"),
-    "Machines": ("serve", "embedder", "path", "warmup"),
-}
-
+}  # fmt: skip
 
 _WIDEST: Final = max(map(len, COMMANDS))
 
 _OTHER_WORDS: Final = {
-    "eval": "score",
-    "evaluate": "score",
-    "grade": "score",
-    "plot": "report",
-    "diff": "compare",
-    "list": "tasks",
-    "server": "serve",
-    "ask": "run",
-    "infer": "run",
-    "check": "validate",
-    "lint": "validate",
-    "draw": "show",
-}
+    "eval": "score", "evaluate": "score", "grade": "score", "plot": "report", "diff": "compare", "list": "tasks",
+    "server": "serve", "ask": "run", "infer": "run", "check": "validate", "lint": "validate", "draw": "show",
+}  # fmt: skip
 """What newcomers from other tools type."""
 
 
@@ -103,9 +127,11 @@ class _LazyGroup(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command = importlib.import_module(entry.module).command
+        module, _, function = entry.target.partition(":")
+        command = getattr(importlib.import_module(module), function)
         assert isinstance(command, click.Command)
-        return with_examples(command, cmd_name)
+        command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in entry.examples)
+        return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -119,9 +145,105 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, names in _GROUPS.items():
+        for title in dict.fromkeys(entry.group for entry in COMMANDS.values() if entry.group):
             with formatter.section(title):
-                formatter.write_dl([(f"{name:{_WIDEST}}", COMMANDS[name].summary) for name in names])
+                shown = {name: entry.summary for name, entry in COMMANDS.items() if entry.group == title}
+                formatter.write_dl([(f"{name:{_WIDEST}}", summary) for name, summary in shown.items()])
+
+
+_ANSWERS: Final = ("temperature", "max_tokens", "seed", "system", "stop", "extra_body", "truncated")
+_SERVER: Final = ("key_env", "concurrency", "requests_per_minute", "timeout", "attempts", "backoff")
+_OUTPUT: Final = ("output", "resume", "overwrite", "no_report", "fail_on_error", "workers", "quiet", "help")
+_ASKING: Final = {"How it answers": _ANSWERS, "The server": _SERVER, "The run": _OUTPUT}
+
+_OPTION_GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "score": {
+        "What is read": (
+            "data",
+            "task",
+            "dialect",
+            "filter",
+            "field_map",
+            "limit",
+            "shard",
+            "max_line_bytes",
+        ),
+        "What is written": ("output", "resume", "overwrite", "summary_path", "details", "lengths"),
+        "How it runs": ("workers", "timeout", "fail_on_error", "engine", "ray_address", "part_bytes"),
+        "What is said": ("show", "quiet", "verbose", "help"),
+    },
+    "bench": {
+        "What is asked": ("api", "mock", "sets", "records", "limit", "samples", "prompt", "judge"),
+        **_ASKING,
+    },
+    "run": {"What is asked": ("api", "model", "task", "limit", "samples", "prompt"), **_ASKING},
+}
+"""Options by group, in the order they are shown; those of no group decide scores, and stand second."""
+
+_REST: Final = "What decides a score"
+
+_RARE: Final[Mapping[str, frozenset[str]]] = {
+    "score": frozenset({"filter", "max_line_bytes", "part_bytes", "b1_min_f1", "tautomers", "device"}),
+    "bench": frozenset({*_ANSWERS[3:], *_SERVER[2:], "reasoning", "device", "no_report"}),
+    "run": frozenset({*_ANSWERS[4:], *_SERVER[2:]}),
+}
+"""Options that one user in a hundred needs: ``--help-all`` shows them."""
+
+
+SHOW_ALL: Final = "relfast.help-all"
+"""Key of a context's ``meta``: whether its help has the rare options too."""
+
+
+def _help_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        ctx.meta[SHOW_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
+
+class HelpedCommand(click.Command):
+    """A command whose options are shown by group, the rare ones by ``--help-all``."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        more = click.Option(
+            ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_help_all
+        )
+        return [*super().get_params(ctx), more] if self.name in _RARE else super().get_params(ctx)
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        """click's own, which takes ``-o`` for a misspelt long option first: to look for what is meant, loads
+        difflib."""
+        parser: Any = super().make_parser(ctx)
+        # its own business: where another version has other names it goes its own way
+        known, process = getattr(parser, "_short_opt", {}), getattr(parser, "_process_opts", None)
+        match = getattr(parser, "_match_short_opt", None)
+        if process is not None and match is not None:
+            parser._process_opts = lambda arg, state: (match if arg in known else process)(arg, state)
+        return parser
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups = _OPTION_GROUPS.get(self.name or "", {})
+        of = {name: group for group, names in groups.items() for name in names}
+        shown: dict[str, list[tuple[str, str]]] = {}
+        first = next(iter(groups), _REST)
+        for title in dict.fromkeys([first, _REST, *groups]):
+            shown[title] = []
+        rare = frozenset() if ctx.meta.get(SHOW_ALL) else _RARE.get(self.name or "", frozenset())
+        left: list[str] = []
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            name = "help" if "--help" in parameter.opts else parameter.name or ""
+            if name in rare:
+                left.append(parameter.opts[-1])
+            elif record is not None and name != "help_all":
+                shown[of.get(name, _REST)].append(record)
+        for title, records in shown.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+        if left:
+            formatter.write_paragraph()
+            formatter.write_text(f"--help-all shows {len(left)} more: {', '.join(left)}")
 
 
 _EPILOG: Final = """\b

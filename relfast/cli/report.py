@@ -23,33 +23,14 @@ def _count(context: Any, parameter: Any, value: str) -> int:
 @click.command(name="report")
 @click.argument("scored", nargs=-1, required=True, metavar="SCORED...")
 @click.option("-o", "--output", required=True, metavar="DIR", help="Folder of the report.")
-@click.option(
-    "--dump",
-    multiple=True,
-    metavar="FILE",
-    help="What SCORED was scored from, if it does not lie beside it; NAME=FILE for several models.",
-)
-@click.option(
-    "--records",
-    default="10000",
-    show_default=True,
-    callback=_count,
-    metavar="N|all",
-    help="Records of a model that can be browsed; the texts of most lie in a folder beside the page.",
-)
+@click.option("--dump", multiple=True, metavar="FILE", help="What SCORED was scored from, if it does not lie beside it; NAME=FILE for several models.")  # fmt: skip
+@click.option("--records", default="10000", show_default=True, callback=_count, metavar="N|all", help="Records of a model that can be browsed; the texts of most lie in a folder beside the page.")  # fmt: skip
 @click.option("--shards", is_flag=True, help="The inputs are parts of one run (`relfast score --shard`).")
 @click.option("--overwrite", is_flag=True, help="Replace an existing report.")
 @click.option("--embedder", default="auto", show_default=True, metavar="NAME|DIR", help="Embedding model of ReAlign's heatmaps.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def command(
-    scored: tuple[str, ...],
-    output: str,
-    dump: tuple[str, ...],
-    records: int,
-    shards: bool,
-    overwrite: bool,
-    embedder: str,
-    quiet: bool,
+    scored: tuple[str, ...], output: str, overwrite: bool, embedder: str, quiet: bool, **options: Any
 ) -> int:
     """Figures, tables and one HTML page from SCORED: rows of `relfast score`, or their --summary files.
 
@@ -76,15 +57,7 @@ def command(
             aligner = StepAligner(embedder)
             report = generate_analysis_report(results, output, aligner=aligner, on_step=reporter.step)
         else:
-            report = generate_report(
-                scored,
-                output,
-                shards=shards,
-                dump=dump,
-                records=records,
-                embedder=embedder,
-                on_step=reporter.step,
-            )
+            report = generate_report(scored, output, embedder=embedder, on_step=reporter.step, **options)
     for note in report.notes:
         click.echo(note, err=True)
     click.echo(f"report in {report.directory / 'index.html'}", err=True)

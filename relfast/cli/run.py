@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from relfast.cli.examples import HelpedCommand
-from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, say
+from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, HelpedCommand, say
 from relfast.cli.progress import ProgressReporter, Status
 from relfast.errors import UsageError
 
 if TYPE_CHECKING:
+    from relfast.inference.client import Settings
     from relfast.inference.request_log import RequestCounts
-    from relfast.inference.settings import Settings
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -55,23 +55,11 @@ def settings_of(model: str, given: Mapping[str, Any]) -> Settings:
     UsageError
         The extra body is no JSON object.
     """
-    from relfast.inference.settings import Settings
+    from relfast.inference.client import Settings
 
-    return Settings(
-        model=model,
-        temperature=given["temperature"],
-        max_tokens=given["max_tokens"],
-        concurrency=given["concurrency"],
-        timeout=given["timeout"],
-        attempts=given["attempts"],
-        backoff=given["backoff"],
-        system=given["system"],
-        seed=given["seed"],
-        stop=given["stop"],
-        extra_body=_extra_body(given["extra_body"]),
-        requests_per_minute=given["requests_per_minute"],
-        key_variable=given["key_env"],
-    )
+    named = {field.name: given[field.name] for field in fields(Settings) if field.name in given}
+    named |= {"extra_body": _extra_body(given["extra_body"]), "key_variable": given["key_env"]}
+    return Settings(model=model, **named)
 
 
 def _extra_body(text: str | None) -> dict[str, Any]:
@@ -142,24 +130,12 @@ def tell_failures(counts: RequestCounts, of: str = "") -> None:
 @click.option("--task", metavar="NAME", help="Task of records that name none.")
 @asking_options
 @click.option("--limit", type=click.IntRange(0), metavar="N", help="Only the first N lines.")
-@click.option(
-    "--resume", is_flag=True, help="Go on with an interrupted run; failed requests are asked again."
-)
+@click.option("--resume", is_flag=True, help="Go on with an interrupted run; failed requests are asked again.")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Start an existing output over.")
 @click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some records have no response.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def command(
-    records: tuple[str, ...],
-    api: str,
-    model: str,
-    output: str,
-    task: str | None,
-    limit: int | None,
-    resume: bool,
-    overwrite: bool,
-    fail_on_error: bool,
-    quiet: bool,
-    **asking: Any,
+    records: tuple[str, ...], api: str, model: str, output: str, task: str | None, quiet: bool, **given: Any
 ) -> int:
     """Ask an OpenAI-compatible server for responses to the questions of RECORDS.
 
@@ -173,22 +149,14 @@ def command(
     from relfast.inference.run import Plan, complete_records
     from relfast.tasks import get_task
 
-    plan = Plan(
-        api, settings_of(model, asking), asking["samples"], cut_off_fails=asking["truncated"] == "fail"
-    )
-    wordings = Wordings(asking["prompt"], None if task is None else get_task(task))
-    requests = list(read_requests(records, limit, wordings))
+    plan = Plan(api, settings_of(model, given), given["samples"], cut_off_fails=given["truncated"] == "fail")
+    wordings = Wordings(given["prompt"], None if task is None else get_task(task))
+    requests = list(read_requests(records, given["limit"], wordings))
+    how = {name: given[name] for name in ("resume", "overwrite")}
     with ProgressReporter(quiet=quiet) as reporter:
         progress = Asking(reporter, len(requests))
-        counts = complete_records(
-            requests,
-            Path(output),
-            plan,
-            resume=resume,
-            overwrite=overwrite,
-            report=progress.update,
-        )
+        counts = complete_records(requests, Path(output), plan, report=progress.update, **how)
     tell_result(counts, output, quiet)
     if counts.failed and counts.failed == counts.done:
         return EXIT_FAILED
-    return EXIT_ROWS_FAILED if fail_on_error and counts.failed else 0
+    return EXIT_ROWS_FAILED if given["fail_on_error"] and counts.failed else 0

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from relfast.cli import signals
-from relfast.cli.examples import HelpedCommand
-from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, say
+from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, HelpedCommand, say
 from relfast.cli.parameters import check_statuses, check_timeout, options_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
@@ -30,9 +29,7 @@ if TYPE_CHECKING:
 @click.option("-o", "--output", metavar="OUT", help="Rows: .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .csv, or - for stdout.  [default: INPUT.scored.jsonl]")  # fmt: skip
 @click.option("--data", multiple=True, metavar="PATH", help="Gold records to join on id, when the dump holds only id and response.")  # fmt: skip
 @click.option("--task", metavar="NAME", help="Task of records that name none.")
-@click.option(
-    "--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task."
-)
+@click.option("--reward", multiple=True, metavar="TASK=METRIC", help="Metric that becomes the reward of a task.")  # fmt: skip
 @click.option("--details", is_flag=True, help="Put the texts (pred, gold) into metrics.")
 @click.option("--workers", type=click.IntRange(0), metavar="N", help="Worker processes; 0 = in this process.  [default: usable cores]")  # fmt: skip
 @click.option("--timeout", type=float, callback=check_timeout, default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
@@ -53,22 +50,8 @@ if TYPE_CHECKING:
 @click.option("--show", metavar="STATUS", callback=check_statuses, help="List the rows of these statuses at the end, with why; several with commas, such as timeout,crashed.")  # fmt: skip
 @click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some rows have no score.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
-@click.option(
-    "-v",
-    "--verbose",
-    is_flag=True,
-    help="Say on stderr what is read and how, what workers do, which records are slow or retried, and how long it took.",
-)
-def command(inputs: tuple[str, ...], **options: Any) -> int:
-    """Score a run dump: one row per response, whatever happens.
-
-    INPUT is a file (.jsonl, .gz, .zst, .parquet, .csv), a pattern, a folder, or - for stdin. Rows go to the
-    output and nothing else does; table and progress go to stderr.
-    """
-    return score(inputs, **options)
-
-
-def score(
+@click.option("-v", "--verbose", is_flag=True, help="Say on stderr what is read and how, what workers do, which records are slow or retried, and how long it took.")  # fmt: skip
+def command(
     inputs: tuple[str, ...],
     *,
     output: str | None,
@@ -90,6 +73,11 @@ def score(
     verbose: bool,
     **job_options: Any,
 ) -> int:
+    """Score a run dump: one row per response, whatever happens.
+
+    INPUT is a file (.jsonl, .gz, .zst, .parquet, .csv), a pattern, a folder, or - for stdin. Rows go to the
+    output and nothing else does; table and progress go to stderr.
+    """
     from relfast.cli.progress import ProgressReporter, Scoring
     from relfast.engine.file_run.files import score_files
     from relfast.engine.file_run.telling import tell_nobody

@@ -12,8 +12,7 @@ from relfast.engine.io.scored import read_scores
 from relfast.engine.io.sources import find_sources
 from relfast.errors import printable
 from relfast.records import SCORED, STATUSES
-from relfast.stats.estimates import clustered_mean
-from relfast.stats.summary import Summary, TaskSummary
+from relfast.stats.summary import COLUMNS, Summary, TaskSummary, cells
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -132,9 +131,6 @@ def _command(output: str, statuses: Sequence[str]) -> str:
     return f"{grep} -E {shlex.quote(pattern)} {shlex.quote(output)}"
 
 
-COLUMNS: Final = ("prompts", "responses", "correct", "95% interval", "reward", "parsed", "unscored")
-"""What the table has of a task: the headings of `cells`."""
-
 MOST_TASKS: Final = 3
 """Tasks whose metrics, pass@k and tables stand below the table; of more they would fill several screens."""
 
@@ -189,25 +185,6 @@ def _drop(columns: list[str], rows: list[list[str]], name: str) -> None:
     at = columns.index(name)
     for row in (columns, *rows):
         del row[at]
-
-
-def cells(task: TaskSummary) -> list[str]:
-    """What the table shows of a task, under `COLUMNS`."""
-    mean, _ = clustered_mean(task.histogram)
-    interval = task.correct_interval()
-    return [
-        f"{task.prompts:,}",
-        f"{task.rows:,}",
-        _number(mean),
-        "–" if interval is None else f"{interval.low:.3f}–{interval.high:.3f}",
-        _number(task.rewards[1] / task.rewards[0] if task.rewards[0] else None),
-        f"{100 * task.found / task.scored:.1f}%" if task.scored else "–",
-        f"{task.rows - task.scored:,}",
-    ]
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
 
 
 def _metrics(task: TaskSummary) -> list[str]:

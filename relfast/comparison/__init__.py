@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from relfast.comparison.comparing import Comparing, comparing
-from relfast.comparison.model import Comparison, Flip, LeftOut, Run, Side, TaskComparison
+from relfast.comparison.comparing import comparing
+from relfast.comparison.model import Comparison
 from relfast.comparison.runs import RunLike
 from relfast.stats.intervals import LEVEL
 
@@ -62,15 +62,4 @@ def compare(
     ).comparison
 
 
-__all__ = [
-    "Comparing",
-    "Comparison",
-    "Flip",
-    "LeftOut",
-    "Run",
-    "RunLike",
-    "Side",
-    "TaskComparison",
-    "compare",
-    "comparing",
-]
+__all__ = ["Comparison", "compare", "comparing"]

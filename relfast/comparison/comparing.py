@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import combinations, islice
+from itertools import combinations, groupby, islice
 from typing import Any, Final
 
 import numpy as np
@@ -88,11 +88,11 @@ def differing_policies(a: Loaded, b: Loaded) -> list[str]:
     return [f"rows of {name} were scored under policy strict, those of {other.run.name} show no sign of it"]
 
 
-def differing_records(a: Columns, b: Columns, pairs: Pairs) -> tuple[int, int]:
+def differing_records(pairs: Pairs) -> tuple[int, int]:
     """How many pairs have different gold, as far as rows show it, and the row of ``a`` of the first."""
-    differs = np.zeros(len(pairs.rows_a), bool)
+    differs = np.zeros(len(pairs), bool)
     for column in ("gold", "shape"):
-        ours, theirs = pairs.values(a, b, column)
+        ours, theirs = pairs.values(column)
         differs |= (ours != theirs) & (ours != 0) & (theirs != 0)
     places = np.flatnonzero(differs)
     return len(places), int(pairs.rows_a[places[0]]) if len(places) else -1
@@ -116,8 +116,6 @@ class Keyed:
 
     Attributes
     ----------
-    columns
-        The run.
     keys
         Sorted, distinct.
     rows
@@ -126,24 +124,28 @@ class Keyed:
         Hash of task and prompt, per row.
     """
 
-    columns: Columns
+    run: Loaded
     keys: NDArray[np.uint64]
     rows: Rows
     prompts: NDArray[np.uint64]
+
+    @property
+    def columns(self) -> Columns:
+        return self.run.columns
 
     def find(self, keys: NDArray[np.uint64]) -> Rows:
         """The rows of some keys, all of which are there."""
         return self.rows[np.searchsorted(self.keys, keys)]
 
 
-def keyed(columns: Columns, tasks: Sequence[str]) -> Keyed:
+def keyed(run: Loaded, tasks: Sequence[str]) -> Keyed:
     """Give each row its key; ``tasks`` numbers the tasks of all runs.
 
     Lines that repeat an id are further samples of its prompt: of rows with one id and sample the first goes
     with the first, the second with the second.
     """
-    table = columns.table
-    numbers = np.array([tasks.index(name) for name in columns.tasks], np.uint64)
+    table = run.columns.table
+    numbers = np.array([tasks.index(name) for name in run.columns.tasks], np.uint64)
     # one task's hash of an id is no other task's
     of_task = numbers[table["task"]] if len(numbers) else np.zeros(0, np.uint64)
     prompts = _mixed(table["prompt"].astype(np.uint64) + _mixed(of_task + np.uint64(1)))
@@ -156,8 +158,8 @@ def keyed(columns: Columns, tasks: Sequence[str]) -> Keyed:
         again = np.arange(len(keys)) - np.repeat(first, np.diff(np.r_[first, len(keys)]))
         keys = np.where(again > 0, _mixed(sorted_keys + again.astype(np.uint64)), sorted_keys)
         place = np.argsort(keys, kind="stable")
-        return Keyed(columns, keys[place], order[place], prompts)
-    return Keyed(columns, sorted_keys, order, prompts)
+        return Keyed(run, keys[place], order[place], prompts)
+    return Keyed(run, sorted_keys, order, prompts)
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -171,7 +173,7 @@ def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @dataclass
 class Pairs:
-    """What two runs have in common of a task.
+    """What two runs, ``a`` and ``b``, have in common of a task.
 
     Attributes
     ----------
@@ -183,13 +185,30 @@ class Pairs:
         What is no pair.
     """
 
+    a: Loaded
+    b: Loaded
+    task: str
     rows_a: Rows
     rows_b: Rows
     prompts: NDArray[np.uint64]
     left_out: LeftOut
 
-    def values(self, a: Columns, b: Columns, column: str = "value") -> tuple[NDArray[Any], NDArray[Any]]:
-        return a.table[column][self.rows_a], b.table[column][self.rows_b]
+    def __len__(self) -> int:
+        return len(self.rows_a)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        return self.a.run.name, self.b.run.name
+
+    def values(self, column: str = "value") -> tuple[NDArray[Any], NDArray[Any]]:
+        return self.a.columns.table[column][self.rows_a], self.b.columns.table[column][self.rows_b]
+
+    @property
+    def flipped(self) -> NDArray[np.bool_]:
+        """Which pairs one run has right and the other wrong."""
+        ours, theirs = self.values("correct")
+        changed: NDArray[np.bool_] = (ours != theirs) & (ours != UNSCORED) & (theirs != UNSCORED)
+        return changed
 
 
 def common_keys(runs: Sequence[Keyed]) -> NDArray[np.uint64]:
@@ -222,7 +241,7 @@ def pair(a: Keyed, b: Keyed, task: str, common: NDArray[np.uint64]) -> Pairs:
     # in the order of a's rows, so that what is listed of them is too
     order = np.argsort(rows_a, kind="stable")
     rows_a, rows_b = rows_a[order], b.find(chosen)[order]
-    return Pairs(rows_a, rows_b, a.prompts[rows_a], left_out)
+    return Pairs(a.run, b.run, task, rows_a, rows_b, a.prompts[rows_a], left_out)
 
 
 def _of_task(run: Keyed, task: str) -> NDArray[np.bool_]:
@@ -233,13 +252,6 @@ def _of_task(run: Keyed, task: str) -> NDArray[np.bool_]:
     return chosen
 
 
-def flipped(pairs: Pairs, a: Columns, b: Columns) -> NDArray[np.bool_]:
-    """Which pairs one run has right and the other wrong."""
-    right_a, right_b = pairs.values(a, b, "correct")
-    changed: NDArray[np.bool_] = (right_a != right_b) & (right_a != UNSCORED) & (right_b != UNSCORED)
-    return changed
-
-
 _SHOWN_METRICS: Final = 50
 
 
@@ -248,36 +260,21 @@ class Comparing:
     """Runs that have been read and matched."""
 
     comparison: Comparison
-    _runs: list[Loaded]
-    _matched: list[tuple[int, int, str, Pairs]]
+    _matched: list[Pairs]
 
     def flips(self) -> Iterator[Flip]:
         """All pairs that one run has right and the other wrong, a pair of runs after the other, in the order
         of the first one's rows. Reads these rows again, and keeps none."""
-        for at, other in dict.fromkeys((at, other) for at, other, _, _ in self._matched):
-            a, b = self._runs[at], self._runs[other]
-            found = [pairs for one, two, _, pairs in self._matched if (one, two) == (at, other)]
-            chosen = [flipped(pairs, a.columns, b.columns) for pairs in found]
-            rows_a = np.concatenate(
-                [pairs.rows_a[changed] for pairs, changed in zip(found, chosen, strict=True)]
-            )
-            rows_b = np.concatenate(
-                [pairs.rows_b[changed] for pairs, changed in zip(found, chosen, strict=True)]
-            )
+        for (one, other), several in groupby(self._matched, lambda pairs: pairs.names):
+            found = list(several)
+            a, b = found[0].a, found[0].b
+            rows_a = np.concatenate([pairs.rows_a[pairs.flipped] for pairs in found])
+            rows_b = np.concatenate([pairs.rows_b[pairs.flipped] for pairs in found])
             order = np.argsort(rows_a)
             indices = b.columns.table["index"][rows_b[order]].tolist()
             for score, index_b in zip(rows_at(a, rows_a[order].tolist()), indices, strict=True):
-                right = a.run.name if score.correct else b.run.name
-                yield Flip(
-                    group_of(score.task),
-                    score.id,
-                    score.sample,
-                    a.run.name,
-                    b.run.name,
-                    right,
-                    score.index,
-                    index_b,
-                )
+                right, task = one if score.correct else other, group_of(score.task)
+                yield Flip(task, score.id, score.sample, one, other, right, score.index, index_b)
 
 
 def comparing(
@@ -300,23 +297,17 @@ def comparing(
     _check_metric(loaded, metric)
     tasks = list(dict.fromkeys(name for run in loaded for name in run.columns.tasks))
     tasks.sort(key=lambda name: list(TASKS).index(name) if name in TASKS else len(TASKS))
-    keys = [keyed(run.columns, tasks) for run in loaded]
+    keys = [keyed(run, tasks) for run in loaded]
     common = common_keys(keys)
-    chosen = list(combinations(range(len(loaded)), 2))
-    matched = [
-        (at, other, task, pair(keys[at], keys[other], task, common)) for at, other in chosen for task in tasks
-    ]
-    notes = _agreement(loaded, chosen, matched, metric, allow_different)
-    matched_some = [item for item in matched if len(item[3].rows_a)]
+    matched = [pair(a, b, task, common) for a, b in combinations(keys, 2) for task in tasks]
+    notes = _agreement(loaded, matched, metric, allow_different)
+    matched_some = [pairs for pairs in matched if len(pairs)]
     if not matched_some:
-        raise UsageError(_nothing_common(loaded, keys, metric))
-    compared = [
-        _compare(loaded[at], loaded[other], task, found, level, bootstrap, seed)
-        for at, other, task, found in matched_some
-    ]
+        raise UsageError(_nothing_common(keys, metric))
+    compared = [_compare(pairs, level, bootstrap, seed) for pairs in matched_some]
     corrected = holm([item.p for item in compared])
     compared = [replace(item, p_holm=p) for item, p in zip(compared, corrected, strict=True)]
-    notes += _unmatched(loaded, matched, metric)
+    notes += _unmatched(matched, metric)
     comparison = Comparison(
         metric,
         level,
@@ -326,7 +317,7 @@ def comparing(
         (),
         tuple(dict.fromkeys(notes)),
     )
-    result = Comparing(comparison, loaded, matched_some)
+    result = Comparing(comparison, matched_some)
     if max_flips is None or max_flips > 0:
         result.comparison = replace(comparison, flips=tuple(islice(result.flips(), max_flips)))
     return result
@@ -340,30 +331,22 @@ def _check_metric(runs: Sequence[Loaded], metric: str) -> None:
         raise UsageError(f"no row has a number for metric {metric!r:.60}; there are: {there}{more}")
 
 
-def _compare(
-    a: Loaded,
-    b: Loaded,
-    task: str,
-    pairs: Pairs,
-    level: float,
-    bootstrap: int | None,
-    seed: int,
-) -> TaskComparison:
-    ours, theirs = pairs.values(a.columns, b.columns)
+def _compare(pairs: Pairs, level: float, bootstrap: int | None, seed: int) -> TaskComparison:
+    ours, theirs = pairs.values()
     differences = Differences.of(pairs.prompts, ours, theirs)
     interval, method = differences.interval(level)
     if bootstrap is not None and (drawn := differences.bootstrap(bootstrap, seed, level)) is not None:
         interval, method = drawn, "bootstrap"
     p, p_method = differences.test(seed)
-    right_a, right_b = pairs.values(a.columns, b.columns, "correct")
-    changed = flipped(pairs, a.columns, b.columns)
+    right_a, right_b = pairs.values("correct")
+    changed = pairs.flipped
     # a value of either run beyond 0…1: then the other's ones and noughts are no shares
     counts = not differences.bounded
     wins, losses = int((ours > theirs).sum()), int((ours < theirs).sum())
     return TaskComparison(
-        task=task,
-        a=a.run.name,
-        b=b.run.name,
+        task=pairs.task,
+        a=pairs.a.run.name,
+        b=pairs.b.run.name,
         prompts=differences.prompts,
         pairs=differences.pairs,
         side_a=side_of(pairs, ours, level, counts=counts),
@@ -404,25 +387,21 @@ def side_of(pairs: Pairs, values: NDArray[np.float64], level: float, *, counts: 
 
 
 def _agreement(
-    runs: Sequence[Loaded],
-    chosen: Sequence[tuple[int, int]],
-    matched: Sequence[tuple[int, int, str, Pairs]],
-    metric: str,
-    allow_different: bool,
+    runs: Sequence[Loaded], matched: Sequence[Pairs], metric: str, allow_different: bool
 ) -> list[str]:
     """Notes on what differs between runs. Raises `UsageError` where that makes numbers incomparable."""
     grave: list[str] = []
     notes = unsigned(runs)
-    for at, other in chosen:
-        forbids, to_note = differing_signatures(runs[at], runs[other], metric)
-        grave += forbids + differing_policies(runs[at], runs[other])
+    for a, b in combinations(runs, 2):
+        forbids, to_note = differing_signatures(a, b, metric)
+        grave += forbids + differing_policies(a, b)
         notes += to_note
-    for at, other, task, pairs in matched:
-        n, row = differing_records(runs[at].columns, runs[other].columns, pairs)
+    for pairs in matched:
+        n, row = differing_records(pairs)
         if n:
-            (score,) = rows_at(runs[at], [row])
+            (score,) = rows_at(pairs.a, [row])
             grave.append(
-                f"{n:,} records of {task} are not the same in {runs[at].run.name} and {runs[other].run.name}:"
+                f"{n:,} records of {pairs.task} are not the same in {' and '.join(pairs.names)}:"
                 f" their gold differs, first in id {score.id!r:.60}"
             )
     if grave and not allow_different:
@@ -431,7 +410,8 @@ def _agreement(
     return [f"compared all the same: {text}" for text in grave] + notes
 
 
-def _nothing_common(runs: Sequence[Loaded], keys: Sequence[Keyed], metric: str) -> str:
+def _nothing_common(keys: Sequence[Keyed], metric: str) -> str:
+    runs = [each.run for each in keys]
     for run in runs:
         if not len(run.columns):
             return f"{run.run.path or run.run.name} has no rows"
@@ -448,20 +428,16 @@ def _nothing_common(runs: Sequence[Loaded], keys: Sequence[Keyed], metric: str) 
     return f"{names} have {why} in common: they are no runs of the same records"
 
 
-def _unmatched(
-    runs: Sequence[Loaded], matched: Sequence[tuple[int, int, str, Pairs]], metric: str
-) -> list[str]:
+def _unmatched(matched: Sequence[Pairs], metric: str) -> list[str]:
     """Notes on what was left out, a line for each pair of runs and task."""
     notes: list[str] = []
-    for at, other, task, pairs in matched:
-        left = pairs.left_out
+    for pairs in matched:
+        left, (a, b), task = pairs.left_out, pairs.names, pairs.task or "(unknown)"
         if not left.total:
             continue
-        if left.unscored_both and not len(pairs.rows_a) and metric != "correct":
-            both = f"{runs[at].run.name} and {runs[other].run.name}"
-            notes.append(f"{task or '(unknown)'}: no sample has {metric} in both of {both}")
+        if left.unscored_both and not len(pairs) and metric != "correct":
+            notes.append(f"{task}: no sample has {metric} in both of {a} and {b}")
             continue
-        a, b = runs[at].run.name, runs[other].run.name
         parts = [
             (left.only_a, f"only in {a}"),
             (left.only_b, f"only in {b}"),
@@ -471,5 +447,5 @@ def _unmatched(
             (left.elsewhere, "without a value in another run"),
         ]
         said = ", ".join(f"{n:,} {what}" for n, what in parts if n)
-        notes.append(f"{task or '(unknown)'}: {len(pairs.rows_a):,} pairs; left out: {said}")
+        notes.append(f"{task}: {len(pairs):,} pairs; left out: {said}")
     return notes

@@ -1,15 +1,31 @@
-"""What a comparison of runs is: plain data, made by `relfast.comparison.compare`, shown by `tables`."""
+"""What a comparison of runs is: plain data, made by `relfast.comparison.compare`; and its tables, for a
+terminal, CSV, LaTeX, notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-import relfast.comparison.tables as tables
 from relfast.stats.intervals import Interval
 from relfast.stats.paired import DifferenceMethod, TestMethod
-from relfast.tables import html_table, signed, to_arrow, to_pandas
+from relfast.stats.sums import rounded
+from relfast.tables import (
+    Cell,
+    csv_text,
+    html_table,
+    latex_escape,
+    latex_table,
+    number_cell,
+    percent,
+    percent_points,
+    probability,
+    signed,
+    three_decimals,
+    to_arrow,
+    to_pandas,
+)
+from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -196,11 +212,11 @@ class Comparison:
     def to_csv(self) -> str:
         """A CSV file's text, a row per task and pair of runs; no spreadsheet takes a name in it for a
         formula."""
-        return tables.to_csv(self)
+        return csv_text(CSV_HEADER, csv_rows(self))
 
     def to_latex(self, caption: str | None = None, label: str | None = None) -> str:
         """A table for a paper (needs ``booktabs``): means with their intervals, the best in bold."""
-        return tables.to_latex(self, caption, label)
+        return _latex(self, caption, label)
 
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame` of what `to_csv` holds. Raises `MissingExtraError`."""
@@ -211,8 +227,8 @@ class Comparison:
         return to_arrow(self._columns(), "Comparison.to_arrow")
 
     def _columns(self) -> dict[str, list[Any]]:
-        columns = zip(*tables.csv_rows(self), strict=True)
-        return {name: list(column) for name, column in zip(tables.CSV_HEADER, columns, strict=True)}
+        columns = zip(*csv_rows(self), strict=True)
+        return {name: list(column) for name, column in zip(CSV_HEADER, columns, strict=True)}
 
     def __repr__(self) -> str:
         runs = ", ".join(run.name for run in self.runs)
@@ -225,9 +241,217 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         return html_table(
-            tables.header_of(self),
-            tables.rows_of(self),
+            header_of(self),
+            rows_of(self),
             caption=f"{self.metric}: {', '.join(run.name for run in self.runs)}",
-            notes=[tables.methods(self), *self.notes],
-            text_columns=tables.text_columns(self),
+            notes=[methods(self), *self.notes],
+            text_columns=text_columns(self),
         )
+
+
+_TESTS: Final = {
+    "mcnemar": "McNemar's exact test",
+    "permutation": "the exact sign-flip permutation test over prompts",
+    "permutation-sampled": "sampled sign-flip permutations over prompts",
+    "permutation-normal": "the sign-flip permutation test over prompts in its normal limit",
+}
+_INTERVALS: Final = {
+    "bonett-price": "Bonett and Price's",
+    "student": "Student's, clustered by prompt",
+    "bootstrap": "the paired bootstrap's over prompts",
+}
+
+
+LONGEST_NAME: Final = 10
+"""Of runs in the columns of a terminal; longer ones are called by letters there."""
+
+
+def names_in_columns(comparison: Comparison) -> dict[str, str]:
+    """What the runs are called in a terminal's columns: their names, or letters if one is long."""
+    names = [run.name for run in comparison.runs]
+    if max(map(len, names)) <= LONGEST_NAME or len(names) > 26:
+        return {name: name for name in names}
+    return {name: chr(ord("A") + at) for at, name in enumerate(names)}
+
+
+def header_of(comparison: Comparison, called: Mapping[str, str] | None = None) -> list[str]:
+    """Titles of `rows_of`; ``called`` gives runs other names."""
+    level = f"{100 * comparison.level:g}% interval"
+    corrected = "p" if len(comparison) == 1 else "p Holm"
+    if len(comparison.runs) > 2:
+        return ["task", "runs", "first", "second", "difference", level, corrected]
+    names = [called[run.name] if called else run.name for run in comparison.runs]
+    return ["task", *names, "difference", level, corrected, "win/loss/tie"]
+
+
+def rows_of(
+    comparison: Comparison, called: Mapping[str, str] | None = None, *, percents: bool = False
+) -> list[list[str]]:
+    """A row of texts per task and pair of runs; ``percents``: shares and their differences by the hundred."""
+    shown, change = (
+        (lambda share: f"{percent(share)} %", percent_points) if percents else (three_decimals, signed)
+    )
+    rows = []
+    for item in comparison:
+        middle = [shown(item.side_a.mean), shown(item.side_b.mean), change(item.difference)]
+        middle += [bounds(item.interval, change), probability(item.p_holm)]
+        if len(comparison.runs) > 2:
+            rows.append([item.task, pair_of(item, called), *middle])
+        else:
+            rows.append([item.task, *middle, f"{item.wins:,}/{item.losses:,}/{item.ties:,}"])
+    return rows
+
+
+def pair_of(item: TaskComparison, called: Mapping[str, str] | None = None) -> str:
+    """The two runs that are compared."""
+    a, b = (called[name] if called else name for name in (item.a, item.b))
+    return f"{a} − {b}"
+
+
+def text_columns(comparison: Comparison) -> int:
+    """How many of the first columns are words."""
+    return 1 if len(comparison.runs) == 2 else 2
+
+
+def bounds(interval: Interval | None, change: Callable[[float], str] = signed) -> str:
+    return "–" if interval is None else f"[{change(interval.low)}, {change(interval.high)}]"
+
+
+def methods(comparison: Comparison) -> str:
+    """How intervals and p were made, in a sentence."""
+    intervals = dict.fromkeys(_INTERVALS[item.interval_method] for item in comparison)
+    tests = dict.fromkeys(_TESTS[item.p_method] for item in comparison)
+    holm = f", corrected by Holm over {len(comparison)} comparisons" if len(comparison) > 1 else ""
+    return f"Intervals: {'; '.join(intervals)}. p: {'; '.join(tests)}{holm}."
+
+
+CSV_HEADER: Final = (
+    "task", "a", "b", "metric", "prompts", "pairs",
+    "mean_a", "mean_a_low", "mean_a_high", "mean_b", "mean_b_low", "mean_b_high",
+    "difference", "error", "low", "high", "level", "interval_method", "p", "p_method", "p_holm",
+    "wins", "losses", "ties", "gained", "lost", "left_out",
+)  # fmt: skip
+
+
+def csv_rows(comparison: Comparison) -> list[list[object]]:
+    """Everything that is counted and estimated, a row per task and pair of runs."""
+    rows = (_csv_row(comparison, item) for item in comparison)
+    return [[rounded(value) if isinstance(value, float) else value for value in row] for row in rows]
+
+
+def _csv_row(comparison: Comparison, item: TaskComparison) -> list[object]:
+    low, high = item.interval or (None, None)
+    own: dict[str, object] = {
+        "metric": comparison.metric,
+        "level": comparison.level,
+        "low": low,
+        "high": high,
+    }
+    own["left_out"] = item.left_out.total
+    for name, side in (("mean_a", item.side_a), ("mean_b", item.side_b)):
+        low, high = side.interval or (None, None)
+        own |= {name: side.mean, f"{name}_low": low, f"{name}_high": high}
+    return [own[name] if name in own else getattr(item, name) for name in CSV_HEADER]
+
+
+def _latex(comparison: Comparison, caption: str | None, label: str | None) -> str:
+    """A table of tasks × runs, the best mean in bold, with what two runs differ by; of more runs, a second
+    table has the differences."""
+    runs = [run.name for run in comparison.runs]
+    means = _means(comparison)
+    share = _is_share(comparison)
+    unit = " (%)" if share else ""
+    tasks = list(dict.fromkeys(item.task for item in comparison))
+    two = len(runs) == 2
+    of_task = {item.task: item for item in comparison}
+    rows: list[list[str | Cell]] = []
+    for task in tasks:
+        sides = [means.get((task, run)) for run in runs]
+        better = _higher_is_better(task, comparison.metric)
+        row: list[str | Cell] = [task, *best_in_bold(sides, share=share, higher_is_better=better)]
+        if two:
+            row += _difference(of_task[task], share)
+        rows.append(row)
+    header = ["Task", *(f"{run}{unit}" for run in runs), *(["Difference", "$p$"] if two else [])]
+    cells = [Cell(latex_escape(name)) if name != "$p$" else Cell(name) for name in header]
+    text = latex_table(cells, rows, caption=caption, label=label)
+    if two:
+        return text + _footnote(comparison)
+    pairs: list[list[str | Cell]] = [
+        [item.task, pair_of(item), *_difference(item, share)] for item in comparison
+    ]
+    second: list[str | Cell] = ["Task", "Runs", f"Difference{unit}", Cell("$p$")]
+    return text + "\n" + latex_table(second, pairs, text_columns=2) + _footnote(comparison)
+
+
+def _footnote(comparison: Comparison) -> str:
+    """What the numbers are, as a comment: a caption is the author's."""
+    level = f"{100 * comparison.level:g} %"
+    text = f"metric {comparison.metric}; means with {level} intervals; * p < 0.05. {methods(comparison)}"
+    return f"% {' '.join(text.split())}\n"
+
+
+def _means(comparison: Comparison) -> dict[tuple[str, str], Side]:
+    """Each run's mean by task: the same in every pair of runs, since all are over the common samples."""
+    means = {}
+    for item in comparison:
+        means[item.task, item.a] = item.side_a
+        means[item.task, item.b] = item.side_b
+    return means
+
+
+def _is_share(comparison: Comparison) -> bool:
+    if comparison.metric == "correct":
+        return True
+    values = [side.mean for item in comparison for side in (item.side_a, item.side_b)]
+    bounds = [
+        bound for item in comparison for side in (item.side_a, item.side_b) for bound in side.interval or ()
+    ]
+    return all(0 <= value <= 1 for value in (*values, *bounds))
+
+
+def best_in_bold(
+    sides: Sequence[Side | None], *, share: bool, higher_is_better: bool | None = True
+) -> list[str | Cell]:
+    """Means with their intervals; the best, as it is shown, in bold where there are several and one is
+    better."""
+    shown = [None if side is None else _rounded(side.mean, share) for side in sides]
+    values = [float(text) for text in shown if text is not None]
+    best = max(values, default=0.0) if higher_is_better else min(values, default=0.0)
+    several = higher_is_better is not None and len(set(values)) > 1
+    number = percent if share else three_decimals
+    return [
+        "--"
+        if side is None or text is None
+        else number_cell(side.mean, side.interval, shown=number, bold=several and float(text) == best)
+        for side, text in zip(sides, shown, strict=True)
+    ]
+
+
+def _higher_is_better(task: str, metric: str) -> bool | None:
+    """Whether a metric's higher values are the better ones; None where neither are."""
+    known = TASKS.get(task)
+    if known is None or metric not in known.metric_by_name:
+        return True  # correct, reward
+    return known.metric_by_name[metric].higher_is_better
+
+
+def _rounded(value: float, share: bool) -> str:
+    return percent(value) if share else three_decimals(value)
+
+
+def _difference(item: TaskComparison, share: bool) -> list[str | Cell]:
+    """The difference with its interval, and p; a star where p corrected by Holm is under 0.05."""
+
+    def number(value: float) -> str:
+        text = _rounded(value, share)
+        return f"{text if float(text) else text.removeprefix('-')}"
+
+    star = "^{*}" if item.p_holm < 0.05 else ""
+    value = number(item.difference)
+    sign = "+" if not value.startswith("-") and float(value) else ""
+    text = f"${sign}{value}{star}$"
+    if item.interval is not None:
+        text += rf" {{\small[${number(item.interval.low)}$, ${number(item.interval.high)}$]}}"
+    p = probability(item.p_holm)
+    return [Cell(text), Cell(f"${p}$")]

@@ -73,39 +73,35 @@ class Columns:
 def columns_of(scores: Iterable[Score], metric: str) -> Columns:
     """Read rows off; ``metric`` is ``correct``, ``reward`` or a metric's name."""
     packed = bytearray()
-    numbers: dict[str, int] = {}
-    metrics: set[str] = set()
-    readers: list[_Reader] = []
+    readers: dict[str, _Reader] = {}
     for score in scores:
         name = group_of(score.task)
-        number = numbers.get(name)
-        if number is None:
-            number = numbers[name] = len(numbers)
-            readers.append(_Reader(name, metric))
-        packed += readers[number].pack(number, score)
-    for reader in readers:
-        metrics |= reader.metrics
-    return Columns(np.frombuffer(bytes(packed), np.dtype(_FIELDS)), list(numbers), metrics)
+        reader = readers.get(name)
+        if reader is None:
+            reader = readers[name] = _Reader(len(readers), name, metric)
+        packed += reader.pack(score)
+    metrics = set[str]().union(*(reader.metrics for reader in readers.values()))
+    return Columns(np.frombuffer(bytes(packed), np.dtype(_FIELDS)), list(readers), metrics)
 
 
 class _Reader:
-    """Packs the rows of one task."""
+    """Packs the rows of one task, which has a number."""
 
-    def __init__(self, task: str, metric: str) -> None:
+    def __init__(self, number: int, task: str, metric: str) -> None:
         known = TASKS.get(task)
         described = {} if known is None else known.metric_by_name
-        self._metric = metric
+        self._number, self._metric = number, metric
         self._undefined = described[metric].undefined if metric in described else None
         self._by = known.breakdown.by if known is not None and known.breakdown is not None else ()
         self._strict = [name for name, item in described.items() if item.strict_only or name == "reason"]
         self.metrics: set[str] = set()
 
-    def pack(self, number: int, score: Score) -> bytes:
+    def pack(self, score: Score) -> bytes:
         key = b"index " + orjson.dumps(score.index) if score.id is None else id_text(score.id)
         scored = score.status in SCORED and score.correct is not None
         metrics = score.metrics if scored else {}
         return _ROW.pack(
-            number,
+            self._number,
             blake2b(key, digest_size=8).digest(),
             score.sample,
             self._value(score, metrics) if scored else np.nan,
@@ -120,13 +116,9 @@ class _Reader:
         for name, value in metrics.items():
             if name not in self.metrics and isinstance(value, int | float):
                 self.metrics.add(name)
-        value = (
-            score.correct
-            if self._metric == "correct"
-            else score.reward
-            if self._metric == "reward"
-            else metrics.get(self._metric)
-        )
+        value = metrics.get(self._metric)
+        if self._metric in ("correct", "reward"):
+            value = score.correct if self._metric == "correct" else score.reward
         if not isinstance(value, int | float) or value == self._undefined:
             return np.nan
         # what is not finite is no number to take a mean of; abs() compares big integers too

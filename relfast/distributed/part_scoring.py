@@ -21,8 +21,7 @@ from relfast.engine.job import Job
 from relfast.engine.scoring import EMBEDDED
 from relfast.errors import OutputError, ReadError, RelfastError
 from relfast.json_text import Undecodable, decode_object, encode_json
-from relfast.stats.tally import Tally
-from relfast.stats.task_tally import TaskTally
+from relfast.stats.tally import Tally, TaskTally
 from relfast.stats.unusable import Cause, Unusable
 
 NOTES: Final = "_parts"

@@ -38,7 +38,7 @@ from relfast.engine.scoring import Scoring
 from relfast.engine.text_gold import TASK_BY_NUMBER, buffer
 from relfast.json_text import encode_row
 from relfast.records import Record, Score
-from relfast.stats.prompts import SAMPLE
+from relfast.stats.samples import SAMPLE
 from relfast.stats.summary import Tally
 from relfast.tasks.text_judge import lazy_buffer, numbers, outcome_of
 

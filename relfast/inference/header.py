@@ -1,6 +1,6 @@
 """``OUT.run.json``: what a run was asked with, and what came of it, for reports on its rows.
 
-Its flat entries are what responses depend on (`relfast.inference.settings.Settings.describe`, with ``api``
+Its flat entries are what responses depend on (`relfast.inference.client.Settings.describe`, with ``api``
 and ``samples``); its `MADE` is counted from the rows of a finished run, and so the same however it was
 interrupted.
 """

@@ -17,14 +17,13 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 import orjson
 
 from relfast.errors import OutputError, ResumeMismatchError, UsageError
 from relfast.json_text import Undecodable, decode_object, encode_indented, encode_row
-from relfast.outputs import refuse_existing
+from relfast.outputs import refuse_existing, writing
 
 Row = dict[str, Any]
 _Place = tuple[int, int]
@@ -127,26 +126,22 @@ class RequestLog:
         if resume and overwrite:
             raise UsageError("--resume and --overwrite exclude each other")
         refuse_existing(path, unless=resume or overwrite, resumable=True)
-        try:
+        with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115 - held
-        except OSError as error:
-            raise OutputError(path, error.strerror or str(error)) from error
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             self._file.close()
             raise OutputError(path, "another run is writing it") from error
         try:
-            if resume:
-                self._check(settings)
-                self._recover()
-            else:
-                self._file.truncate(0)
-            self._write_settings()
-        except OSError as error:
-            self._file.close()
-            raise OutputError(path, error.strerror or str(error)) from error
+            with writing(path):
+                if resume:
+                    self._check(settings)
+                    self._recover()
+                else:
+                    self._file.truncate(0)
+                self._write_settings()
         except BaseException:
             self._file.close()
             raise
@@ -154,12 +149,7 @@ class RequestLog:
     def __enter__(self) -> RequestLog:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         try:
             if self._stale:
                 self._replace(self._all_places())
@@ -174,7 +164,7 @@ class RequestLog:
 
     def append(self, rows: Iterable[Row]) -> None:
         """Add rows: from now on the end of our process does not lose them, a second later no power cut."""
-        try:
+        with writing(self.path):
             self._file.seek(0, os.SEEK_END)
             for row in rows:
                 start = self._file.tell()
@@ -191,8 +181,6 @@ class RequestLog:
             if now - self._synced > SECONDS_BETWEEN_SYNCS:
                 os.fsync(self._file.fileno())
                 self._synced = now
-        except OSError as error:
-            raise OutputError(self.path, error.strerror or str(error)) from error
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows, in the order in which they stand in the file."""
@@ -211,7 +199,7 @@ class RequestLog:
         """
         there = {**{key: places[0] for key, places in self._before.items()}, **self._places}
         places = [there[key] for key in order if key in there]
-        try:
+        with writing(self.path):
             if self._stale or places != sorted(places) or self._before:
                 self._replace(places)
             else:
@@ -219,8 +207,6 @@ class RequestLog:
             if made is not None:
                 self._settings = {**self._settings, MADE: made}
                 self._write_settings()
-        except OSError as error:
-            raise OutputError(self.path, error.strerror or str(error)) from error
 
     def _write_settings(self) -> None:
         """In one step: a torn file would keep its run from being resumed."""
@@ -284,7 +270,7 @@ class RequestLog:
         """Write the rows at those places to a new file and put it in the old one's stead."""
         target = self.path.with_name(self.path.name + ".sorting")
         moved: dict[_Place, _Place] = {}
-        try:
+        with writing(self.path):
             new = open(target, "w+b")  # noqa: SIM115 - held
             fcntl.flock(new, fcntl.LOCK_EX | fcntl.LOCK_NB)
             for place in places:
@@ -294,8 +280,6 @@ class RequestLog:
             new.flush()
             os.fsync(new.fileno())
             os.replace(target, self.path)
-        except OSError as error:
-            raise OutputError(self.path, error.strerror or str(error)) from error
         self._file.close()
         self._file = new
         self._places = {key: moved[place] for key, place in self._places.items() if place in moved}

@@ -13,12 +13,10 @@ from typing import Any, Final, Protocol
 from relfast.errors import ResumeMismatchError
 from relfast.formats import read_row
 from relfast.formats.failure import NoResponse
-from relfast.inference.client import Client, Prompt
+from relfast.inference.client import CUT_OFF, Client, Completion, Endpoint, Prompt, Settings
 from relfast.inference.header import Made
-from relfast.inference.replies import CUT_OFF, Completion
 from relfast.inference.request_log import RequestCounts, RequestLog
 from relfast.inference.requests import Request
-from relfast.inference.settings import Endpoint, Settings
 
 GENERATION: Final = "generation"
 """The field of an output row that says how its response came about."""

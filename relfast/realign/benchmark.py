@@ -11,12 +11,10 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.inference.client import Client
-from relfast.inference.replies import Completion
+from relfast.inference.client import Client, Completion, Settings
 from relfast.inference.request_log import RequestCounts, RequestLog
 from relfast.inference.requests import Request
 from relfast.inference.run import Plan
-from relfast.inference.settings import Settings
 from relfast.realign.grading import (
     JUDGE_TOKENS,
     answer_of,

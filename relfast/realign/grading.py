@@ -6,9 +6,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from relfast.inference.client import Client
-from relfast.inference.replies import Completion
-from relfast.inference.settings import Settings
+from relfast.inference.client import Client, Completion, Settings
 from relfast.realign import DEFAULT_LLM_API_ENDPOINT, DEFAULT_LLM_MODEL_NAME
 from relfast.tasks.realign import steps_and_box
 from relfast.tasks.realign.blind import mock_solution

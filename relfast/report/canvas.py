@@ -8,10 +8,13 @@ import re
 import warnings
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from relfast.errors import MissingExtraError, OutputError
-from relfast.report.base import FORMATS
+from relfast.errors import MissingExtraError
+from relfast.outputs import writing
+
+FORMATS: Final = (".png", ".svg", ".pdf")
+"""What every figure is saved as."""
 
 INK: Final = "#1c2430"
 SOFT: Final = "#5d6875"
@@ -25,7 +28,6 @@ MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 CORRECT_COLOUR: Final = SERIES[0]
 INCORRECT_COLOUR: Final = SERIES[1]
-NEUTRAL_COLOUR: Final = SOFT
 
 DPI: Final = 130
 _NAME_CHARS: Final = 36
@@ -55,9 +57,12 @@ _WITHOUT_DATE: Final = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
 class Canvas:
-    """A figure with one pair of axes, or several side by side, in the house style."""
+    """A figure with one pair of axes, or several side by side, in the house style; ``title`` stands above the
+    first."""
 
-    def __init__(self, width: float = 8.0, height: float = 4.8, panels: int = 1, columns: int = 1) -> None:
+    def __init__(
+        self, title: str = "", width: float = 8.0, height: float = 4.8, panels: int = 1, columns: int = 1
+    ) -> None:
         try:
             import matplotlib
             from matplotlib.figure import Figure
@@ -72,14 +77,20 @@ class Canvas:
         self.panels: list[Any] = list(grid.flat)[:panels]
         for unused in list(grid.flat)[panels:]:
             unused.set_axis_off()
+        if title:
+            line = title if len(title) <= 2 * _NAME_CHARS else f"{title[: 2 * _NAME_CHARS - 1]}…"
+            self.axes.set_title(plain(line), fontsize=12, fontweight="bold", pad=10, color=INK)
 
     @property
     def axes(self) -> Any:
         return self.panels[0]
 
-    def title(self, text: str) -> None:
-        line = text if len(text) <= 2 * _NAME_CHARS else f"{text[: 2 * _NAME_CHARS - 1]}…"
-        self.axes.set_title(plain(line), fontsize=12, fontweight="bold", pad=10, color=INK)
+    def say(self, message: str, axes: Any = None) -> Self:
+        """A sentence in the place of a drawing."""
+        axes = axes or self.axes
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, message, ha="center", va="center", transform=axes.transAxes, color=SOFT)
+        return self
 
     def count_axis(self, label: str) -> None:
         """The vertical axis counts: whole numbers only."""
@@ -103,10 +114,8 @@ class Canvas:
                 self.figure.savefig(
                     drawn, format=target.suffix[1:], dpi=DPI, metadata=_WITHOUT_DATE.get(target.suffix)
                 )
-                try:
+                with writing(target):
                     target.write_bytes(drawn.getbuffer())
-                except OSError as error:
-                    raise OutputError(target, error.strerror or str(error)) from error
 
 
 def colour_of(place: int) -> str:
@@ -115,12 +124,6 @@ def colour_of(place: int) -> str:
 
 def marker_of(place: int) -> str:
     return MARKERS[place % len(MARKERS)]
-
-
-def say(axes: Any, message: str) -> None:
-    """A sentence in the place of a drawing."""
-    axes.set_axis_off()
-    axes.text(0.5, 0.5, message, ha="center", va="center", transform=axes.transAxes, color=NEUTRAL_COLOUR)
 
 
 _XML_NEVER: Final = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")

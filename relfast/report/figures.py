@@ -1,15 +1,16 @@
-"""Drawing what all tasks have: one function a figure. Nothing here reads or counts."""
+"""The figures, one function each, which returns what is to be saved. Nothing here reads or counts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relfast.report.canvas import (
+    CORRECT_COLOUR,
+    INCORRECT_COLOUR,
     INK,
     PAPER,
     SOFT,
@@ -18,12 +19,13 @@ from relfast.report.canvas import (
     marker_of,
     percent_axis,
     plain,
-    say,
     short,
 )
 
 _MOST_NUMBERS: Final = 12 * 40
 """Cells of a grid whose numbers are written into them."""
+_BELOW: Final[Mapping[str, Any]] = {"loc": "outside lower center", "ncols": 4, "frameon": False}
+"""Where a legend of all pictures stands."""
 
 
 class Point(NamedTuple):
@@ -35,6 +37,15 @@ class Point(NamedTuple):
     n: int = 0
 
 
+def interval(point: Point | None) -> str:
+    """The 95 % interval of a share, in per cent."""
+    return "–" if point is None else f"{100 * (point.low or 0):.1f}–{100 * (point.high or 0):.1f} %"
+
+
+def percent(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
 Series = Mapping[str, Mapping[float, Point]]
 """Run → place → estimate."""
 
@@ -42,19 +53,16 @@ Curves = Mapping[str, Mapping[int, float]]
 """Kind → k → share."""
 
 
-def dots(
-    path: Path, title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Point]], label: str
-) -> None:
+def dots(title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Point]], label: str) -> Canvas:
     """A line a group, a dot a run with its interval, shares from 0 to 1."""
     shown = [name for name in groups if any(name in points for points in runs.values())]
     many = len(runs) > 1
-    canvas = Canvas(height=max(2.4, 1.3 + (0.3 + 0.16 * len(runs)) * len(shown) + 0.26 * many * len(runs)))
+    canvas = Canvas(
+        title, height=max(2.4, 1.3 + (0.3 + 0.16 * len(runs)) * len(shown) + 0.26 * many * len(runs))
+    )
     axes = canvas.axes
-    canvas.title(title)
     if not shown:
-        say(axes, "no scored row")
-        canvas.save(path)
-        return
+        return canvas.say("no scored row")
     step = 0.64 / max(1, len(runs))
     for at, (run, points) in enumerate(runs.items()):
         places = [k + (at - (len(runs) - 1) / 2) * step for k, name in enumerate(shown) if name in points]
@@ -76,8 +84,8 @@ def dots(
     axes.set_xlabel(label)
     axes.grid(axis="y", visible=False)
     if many:
-        _legend_below(axes, len(runs))
-    canvas.save(path)
+        canvas.figure.legend(**_BELOW)
+    return canvas
 
 
 def _whiskered(
@@ -103,17 +111,12 @@ def _whiskered(
     )
 
 
-def lines(
-    path: Path, title: str, series: Series, x_label: str, y_label: str, *, curve: Series | None = None
-) -> None:
+def lines(title: str, series: Series, x_label: str, y_label: str, *, curve: Series | None = None) -> Canvas:
     """A line a run with its intervals; ``curve`` holds fitted curves, dashed, in the same colours."""
-    canvas = Canvas(height=4.6)
+    canvas = Canvas(title, height=4.6)
     axes = canvas.axes
-    canvas.title(title)
     if not any(series.values()):
-        say(axes, "no scored row with this size")
-        canvas.save(path)
-        return
+        return canvas.say("no scored row with this size")
     for at, (run, points) in enumerate(series.items()):
         places = sorted(points)
         found = [points[place] for place in places]
@@ -146,27 +149,21 @@ def lines(
     if len(places) <= 14 and curve is None and all(float(place).is_integer() for place in places):
         axes.set_xticks(places, [f"{place:g}" for place in places])
     if len(series) > 1:
-        _legend_below(axes, len(series))
-    canvas.save(path)
+        canvas.figure.legend(**_BELOW)
+    return canvas
 
 
-def _legend_below(axes: Any, n: int) -> None:
-    axes.figure.legend(loc="outside lower center", ncols=min(n, 4), frameon=False)
-
-
-def histograms(
-    path: Path, title: str, groups: Mapping[str, Mapping[str, NDArray[np.float64]]], label: str
-) -> None:
+def histograms(title: str, groups: Mapping[str, Mapping[str, NDArray[np.float64]]], label: str) -> Canvas:
     """One small histogram a group, with a line a run; shares of the run's rows."""
     canvas = _small(title, len(groups))
     if not groups:
-        say(canvas.axes, "no scored row")
+        return canvas.say("no scored row")
     named: dict[str, Any] = {}
     for axes, (name, runs) in zip(canvas.panels, groups.items(), strict=False):
         axes.set_title(short(name), fontsize=10, color=INK)
         every = [values for values in runs.values() if values.size]
         if not every:
-            say(axes, "no scored row")
+            canvas.say("no scored row", axes)
             continue
         low = min(0.0, *(float(values.min()) for values in every))
         high = max(1.0, *(float(values.max()) for values in every))
@@ -182,10 +179,10 @@ def histograms(
         axes.set_xlabel(label)
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
     _legend_of(canvas, named)
-    canvas.save(path)
+    return canvas
 
 
-def curves(path: Path, title: str, groups: Mapping[str, Mapping[str, Curves]], label: str) -> None:
+def curves(title: str, groups: Mapping[str, Mapping[str, Curves]], label: str) -> Canvas:
     """A small picture a group with the curves of each run in its colour: the first solid, others dotted."""
     canvas = _small(title, len(groups))
     order = list(dict.fromkeys(run for runs in groups.values() for run in runs))
@@ -212,7 +209,7 @@ def curves(path: Path, title: str, groups: Mapping[str, Mapping[str, Curves]], l
         axes.set_xlabel("k")
     canvas.panels[0].set_ylabel(label)
     _legend_of(canvas, named)
-    canvas.save(path)
+    return canvas
 
 
 def _small(title: str, n: int) -> Canvas:
@@ -227,17 +224,10 @@ def _small(title: str, n: int) -> Canvas:
 def _legend_of(canvas: Canvas, named: Mapping[str, Any]) -> None:
     """One legend below all pictures, where there are several lines."""
     if len(named) > 1:
-        canvas.figure.legend(
-            list(named.values()),
-            [short(name) for name in named],
-            loc="outside lower center",
-            ncols=4,
-            frameon=False,
-        )
+        canvas.figure.legend(list(named.values()), [short(name) for name in named], **_BELOW)
 
 
 def grid(
-    path: Path,
     title: str,
     panels: Mapping[str, NDArray[np.float64]],
     x_names: Sequence[str],
@@ -245,7 +235,7 @@ def grid(
     x_label: str,
     y_label: str,
     bar_label: str,
-) -> None:
+) -> Canvas:
     """A heatmap of shares a run, NaN where there is no row; 0 to 1, a number in each cell."""
     columns = min(2, len(panels))
     rows = -(-len(panels) // max(1, columns))
@@ -258,9 +248,7 @@ def grid(
     )
     canvas.figure.suptitle(plain(title), fontweight="bold", color=INK)
     if not panels or not x_names or not y_names:
-        say(canvas.axes, "no scored row with these sizes")
-        canvas.save(path)
-        return
+        return canvas.say("no scored row with these sizes")
     mesh = None
     for axes, (name, values) in zip(canvas.panels, panels.items(), strict=False):
         axes.grid(visible=False)
@@ -277,20 +265,218 @@ def grid(
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
         if values.size <= _MOST_NUMBERS:
-            for (row, column), value in np.ndenumerate(values):
-                if np.isfinite(value):
-                    axes.text(
-                        column + 0.5,
-                        row + 0.5,
-                        f"{100 * value:.0f}",
-                        ha="center",
-                        va="center",
-                        fontsize=8,
-                        # of its own shade, which the page's dark mode leaves as it is
-                        color="#fefefe" if value < 0.5 else "#101010",
-                    )
+            _write_numbers(axes, values, lambda value: f"{100 * value:.0f}", values < 0.5)
     bar = canvas.figure.colorbar(mesh, ax=canvas.panels, shrink=0.8, aspect=30)
     bar.outline.set_visible(False)
     bar.set_label(bar_label)
     bar.ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
-    canvas.save(path)
+    return canvas
+
+
+def _write_numbers(
+    axes: Any, values: NDArray[Any], shown: Callable[[float], str], dark: NDArray[np.bool_]
+) -> None:
+    """A number in each cell of a heatmap, light on those that are ``dark``."""
+    for at, value in np.ndenumerate(values):
+        if np.isfinite(value):
+            # of their own shades, which the page's dark mode leaves as they are
+            colour = "#fefefe" if dark[at] else "#101010"
+            place = at[1] + 0.5, at[0] + 0.5
+            axes.text(*place, shown(value), ha="center", va="center", fontsize=8, color=colour)
+
+
+COLOURS: Final = {True: CORRECT_COLOUR, False: INCORRECT_COLOUR}
+OUTCOMES: Final = {True: "correct", False: "incorrect"}
+QUADRANTS: Final = {
+    "robust": ("robust reasoning", "high alignment, correct"),
+    "lucky": ("lucky guess", "low alignment, correct"),
+    "hallucination": ("hallucination", "high alignment, incorrect"),
+    "failure": ("complete failure", "low alignment, incorrect"),
+}
+"""A quadrant's name → what it is called, and what is in it."""
+
+_MIN_FOR_DENSITY: Final = 3
+"""Fewest different scores of a group for which a density curve is drawn."""
+_MOST_FOR_DENSITY: Final = 20_000
+_MOST_POINTS: Final = 3_000
+"""Points of a scatter; of more, as many are drawn by chance."""
+_ANNOTATED_CELLS: Final = 15 * 15
+_LABELLED_STEPS: Final = 40
+_LABEL_CHARS: Final = 26
+_PATH_COLOUR: Final = "#ff8c1a"
+"""Seen on the light and on the dark end of the heatmap's colours."""
+
+
+def distribution(title: str, scores: NDArray[np.float64], correct: NDArray[np.bool_], label: str) -> Canvas:
+    """Histogram with density of a score, by correctness."""
+    canvas = Canvas(title)
+    axes = canvas.axes
+    if not scores.size:
+        return canvas.say("no scored solution")
+    low = min(0.0, float(scores.min()))
+    bins = np.linspace(low, max(1.0, float(scores.max())), 31)
+    for outcome in (True, False):
+        group = scores[correct == outcome]
+        name = f"{OUTCOMES[outcome]} (n = {group.size:,})"
+        if not group.size:
+            axes.plot([], [], color=COLOURS[outcome], label=name)
+            continue
+        axes.hist(
+            group,
+            bins=bins,
+            color=COLOURS[outcome],
+            alpha=0.42,
+            edgecolor=PAPER,
+            linewidth=0.5,
+            label=name,
+        )
+        _density(axes, group, bins, COLOURS[outcome])
+    axes.set_xlabel(label)
+    canvas.count_axis("solutions")
+    axes.legend(frameon=False)
+    return canvas
+
+
+def _density(axes: Any, group: NDArray[np.float64], bins: NDArray[np.float64], colour: str) -> None:
+    """A smooth curve over a histogram, of the same area."""
+    if np.unique(group).size < _MIN_FOR_DENSITY or np.ptp(group) < 1e-9:
+        return
+    from scipy.stats import gaussian_kde
+
+    places = np.linspace(bins[0], bins[-1], 200)
+    heights = (
+        gaussian_kde(group[:: max(1, group.size // _MOST_FOR_DENSITY)])(places)
+        * group.size
+        * (bins[1] - bins[0])
+    )
+    axes.plot(places, heights, color=colour, linewidth=1.8)
+
+
+def quadrants(
+    scores: NDArray[np.float64],
+    correct: NDArray[np.bool_],
+    threshold: float,
+    shares: Mapping[str, float],
+    of: str = "",
+) -> Canvas:
+    """Alignment against correctness, the four quadrants named with their shares."""
+    canvas = Canvas(f"Alignment against correctness{of}", width=8.4, height=5.2)
+    axes = canvas.axes
+    if not scores.size:
+        return canvas.say("no scored solution")
+    # fixed seed: the same results give the same picture
+    jitter = np.random.default_rng(0).uniform(-0.17, 0.17, scores.size)
+    low = min(0.0, float(scores.min()) - 0.02)
+    size = 70 if scores.size < 50 else 26 if scores.size < 500 else 10
+    if scores.size > _MOST_POINTS:
+        few = np.random.default_rng(0).choice(scores.size, _MOST_POINTS, replace=False)
+        scores, correct, jitter = scores[few], correct[few], jitter[few]
+    for outcome in (True, False):
+        chosen = correct == outcome
+        axes.scatter(
+            scores[chosen],
+            outcome + jitter[chosen],
+            s=size,
+            color=COLOURS[outcome],
+            alpha=0.55 if scores.size < 500 else 0.3,
+            linewidths=0,
+        )
+    axes.axvline(threshold, color=INK, linestyle="--", linewidth=1)
+    axes.axhline(0.5, color=INK, linestyle="--", linewidth=1)
+    corners = {
+        "robust": (0.99, 0.98, "right", "top", "robust reasoning"),
+        "lucky": (0.01, 0.98, "left", "top", "lucky guess"),
+        "hallucination": (0.99, 0.02, "right", "bottom", "hallucination"),
+        "failure": (0.01, 0.02, "left", "bottom", "complete failure"),
+    }
+    for name, (x, y, ha, va, words) in corners.items():
+        axes.text(
+            x, y, f"{words}: {100 * shares.get(name, 0.0):.1f}%", transform=axes.transAxes, ha=ha, va=va,
+            fontsize=10, fontweight="bold", color=INK,
+        )  # fmt: skip
+    axes.set_xlim(low, max(1.02, float(scores.max()) + 0.02))
+    axes.set_ylim(-0.45, 1.45)
+    axes.set_yticks([0, 1], ["incorrect", "correct"])
+    axes.set_xlabel("alignment score")
+    axes.grid(axis="y", visible=False)
+    return canvas
+
+
+def divergence(first: Sequence[int], without: int, threshold: float, of: str = "") -> Canvas:
+    """Histogram of the first step at which a solution leaves the reference."""
+    canvas = Canvas(f"First step of divergence{of}")
+    axes = canvas.axes
+    if not first:
+        return canvas.say(f"none of {without:,} solutions diverges" if without else "no scored solution")
+    last = 20
+    values = np.minimum(np.array(first), last)
+    counts = np.bincount(values, minlength=2)[1:]
+    places = np.arange(1, counts.size + 1)
+    axes.bar(places, counts, color=CORRECT_COLOUR, width=0.8)
+    labels = [str(place) for place in places]
+    if max(first) > last:
+        labels[-1] = f"{last}+"
+    axes.set_xticks(places, labels)
+    for place, count in zip(places, counts, strict=True):
+        if count:
+            axes.text(place, count, f"{100 * count / len(first):.0f}%", ha="center", va="bottom", fontsize=8)
+    axes.set_xlabel(
+        f"entry of the alignment that is a skip or a match under {threshold:g} (1 = the first)"
+        f"\n{len(first):,} solutions diverge, {without:,} do not"
+    )
+    canvas.count_axis("solutions")
+    axes.grid(axis="x", visible=False)
+    return canvas
+
+
+def heatmap(
+    title: str,
+    matrix: NDArray[np.float32],
+    benchmark: Sequence[str],
+    llm: Sequence[str],
+    matches: Sequence[tuple[int, int]] = (),
+) -> Canvas:
+    """A similarity matrix, benchmark steps down and model steps across; aligned cells are framed."""
+    rows, columns = len(benchmark), len(llm)
+    canvas = Canvas(
+        title, width=min(16.0, 4.2 + 0.62 * max(columns, 3)), height=min(13.0, 2.9 + 0.46 * max(rows, 3))
+    )
+    axes = canvas.axes
+    axes.grid(visible=False)
+    if not rows or not columns:
+        return canvas.say("a solution without steps has no similarities")
+    mesh = axes.pcolormesh(matrix, vmin=0.0, vmax=1.0, cmap="YlGnBu")
+    axes.invert_yaxis()
+    bar = canvas.figure.colorbar(mesh, ax=axes)
+    bar.outline.set_visible(False)
+    bar.set_label("cosine similarity")
+    if rows * columns <= _ANNOTATED_CELLS:
+        _write_numbers(axes, matrix, lambda value: f"{value:.2f}", matrix > 0.55)
+    x_labels, y_labels = _step_labels("L", llm), _step_labels("B", benchmark)
+    axes.set_xticks(np.arange(len(x_labels)) + 0.5, x_labels)
+    axes.set_yticks(np.arange(len(y_labels)) + 0.5, y_labels)
+    from matplotlib.patches import Rectangle
+
+    for i, j in matches:
+        axes.add_patch(
+            Rectangle((j + 0.04, i + 0.04), 0.92, 0.92, fill=False, edgecolor=_PATH_COLOUR, lw=2.4)
+        )
+    axes.tick_params(axis="x", rotation=38, labelsize=8)
+    axes.tick_params(axis="y", rotation=0, labelsize=8)
+    for tick in axes.get_xticklabels():
+        tick.set_ha("right")
+        tick.set_rotation_mode("anchor")
+    axes.set_xlabel("model's steps")
+    axes.set_ylabel("benchmark's steps")
+    return canvas
+
+
+def _step_labels(letter: str, steps: Sequence[str]) -> list[str]:
+    if len(steps) > _LABELLED_STEPS:
+        return []
+    labels = []
+    for number, step in enumerate(steps, 1):
+        text = " ".join(step.split())
+        short = text if len(text) <= _LABEL_CHARS else f"{text[: _LABEL_CHARS - 1]}…"
+        labels.append(f"{letter}{number}  {plain(short)}")
+    return labels

@@ -50,20 +50,11 @@ class Dump:
         self.problem: str | None = None
         self._job = job
         self._gold = read_gold(job.data)
-        self._sources = find_sources(names)
-        self._lines = self._numbered(self._sources)
+        self._lines = enumerate(line for source in find_sources(names) for line in lines_of(source))
         self._index = -1
         self._records: dict[int, Record] = {}
         self._row: Mapping[str, Any] = {}
         self._samples = 0
-
-    @staticmethod
-    def _numbered(sources: Sequence[Source]) -> Iterator[tuple[int, bytes]]:
-        index = 0
-        for source in sources:
-            for line in lines_of(source):
-                yield index, line
-                index += 1
 
     def record_of(self, score: Score) -> Record | None:
         """The record that a row was scored from; None where there is none, or the dump is another one."""
@@ -231,11 +222,6 @@ class SharedRows:
         if self._shards or score.id is None:
             parts.append(orjson.dumps(score.index))
         return blake2b(b"\n".join(parts), digest_size=8).digest()
-
-    def meet(self) -> bool:
-        """Whether two files hold the same sample."""
-        hashes = np.concatenate(self._hashes) if self._hashes else np.empty(0, np.uint64)
-        return len(np.unique(hashes)) < len(hashes)
 
     def check(self) -> None:
         """Raises `UsageError` where two files hold the same sample."""

@@ -1,21 +1,22 @@
-"""The sections that every task has: scores, failures, what is wrong most often, samples."""
+"""The sections that every task has: scores, failures, what is wrong most often, samples; and the one that
+holds models against each other, pair by pair, on what they have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
+from relfast.comparison import compare
+from relfast.comparison.model import Comparison, header_of, methods, rows_of, text_columns
+from relfast.errors import InputError, UsageError
 from relfast.records import SCORED
 from relfast.report import figures
-from relfast.report.base import Report
-from relfast.report.figures import Point
-from relfast.report.page import Cell, Picture, Section, Share, Table
-from relfast.report.record_blocks import Examples, place
+from relfast.report.figures import Point, interval, percent
+from relfast.report.page import Cell, Link, Report, Section, Share, Table
+from relfast.report.record_blocks import Examples, name_of, place
 from relfast.report.scored_rows import Scored
-from relfast.stats.estimates import clustered_mean
 from relfast.stats.summary import TaskSummary
 from relfast.tasks import TASKS
 
@@ -37,20 +38,6 @@ def labelled(
     if len(runs) > 1:
         return header, rows
     return [header[0], *header[2:]], [[row[0], *row[2:]] for row in rows]
-
-
-class Drawer:
-    """Draws figures into a report's folder, and keeps what a page shows of them."""
-
-    def __init__(self, report: Report) -> None:
-        self._report = report
-        self.pictures: list[Picture] = []
-
-    def __call__(self, file: str, title: str, caption: str, figure: Callable[[Path], None]) -> None:
-        path = self._report.directory / file
-        figure(path)
-        self._report.drew(path)
-        self.pictures.append(Picture(file, title, caption))
 
 
 def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
@@ -80,11 +67,8 @@ def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
 
 def accuracy(task: TaskSummary) -> Point | None:
     """Mean of ``correct`` with its 95 % interval."""
-    mean, _ = clustered_mean(task.histogram)
-    interval = task.correct_interval()
-    if mean is None or interval is None:
-        return None
-    return Point(mean, interval.low, interval.high, task.scored)
+    bounds = task.correct_interval()
+    return None if task.mean is None or bounds is None else Point(task.mean, *bounds, task.scored)
 
 
 def grid(runs: Sequence[Scored]) -> Section:
@@ -113,11 +97,6 @@ def grid(runs: Sequence[Scored]) -> Section:
     return Section("Correct", [text] if text else [], [Table("", header, rows, note)])
 
 
-def interval(point: Point | None) -> str:
-    """The 95 % interval of a share, in per cent."""
-    return "–" if point is None else f"{100 * (point.low or 0):.1f}–{100 * (point.high or 0):.1f} %"
-
-
 def scores(runs: Sequence[Scored], report: Report) -> Section:
     """Completion, reward and the metrics, models side by side."""
     tasks = tasks_of(runs)
@@ -132,12 +111,9 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
             completion = table.cell(None, None).mean(("task completion",)) if table is not None else None
             display = TASKS[name].display if name in TASKS else None
             if display is None or not display.completion:
-                point = accuracy(task)
-                completion = None if point is None else point.value
-            reward = task.rewards[1] / task.rewards[0] if task.rewards[0] else None
-            parsed = task.found / task.scored if task.scored else None
-            counts = [f"{task.prompts:,}", f"{task.scored:,}"]
-            rows.append([name, run.name, *counts, percent(completion), number(reward), percent(parsed)])
+                completion = task.mean
+            shown = [percent(completion), number(task.mean_reward), percent(task.parsed)]
+            rows.append([name, run.name, f"{task.prompts:,}", f"{task.scored:,}", *shown])
             metrics += [
                 [name, run.name, metric, number(total / n), f"{int(n):,}"]
                 for metric, (n, total) in task.sums.items()
@@ -148,22 +124,25 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
     if metrics:
         found = labelled(runs, ["task", "model", "metric", "mean", "rows"], metrics)
         tables.append(Table("Metrics", *found, text_columns=2 + (len(runs) > 1), folded=True))
-    draw = Drawer(report)
     points = {
         run.name: {
             name: point for name, task in run.summary.tasks.items() if (point := accuracy(task)) is not None
         }
         for run in runs
     }
-    draw(
-        "accuracy_by_task.png",
-        "Accuracy",
-        "Share of correct responses with 95 % intervals.",
-        lambda path: figures.dots(path, "Accuracy by task", tasks, points, "correct responses"),
-    )
+    pictures = [
+        report.draw(
+            "accuracy_by_task.png",
+            "Accuracy",
+            "Share of correct responses with 95 % intervals.",
+            figures.dots("Accuracy by task", tasks, points, "correct responses"),
+        )
+    ]
     graded = {
         name: {
-            run.name: np.frombuffer(run.rewards[name], np.float64) for run in runs if run.rewards.get(name)
+            run.name: np.frombuffer(run.counted.rewards[name], np.float64)
+            for run in runs
+            if run.counted.rewards.get(name)
         }
         for name in tasks
     }
@@ -174,13 +153,15 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
         if any(((values != 0) & (values != 1)).any() for values in of_runs.values())
     }
     if graded:
-        draw(
-            "reward_distribution.png",
-            "Rewards",
-            "The reward of each response, where it is more than right or wrong; dashed is the mean.",
-            lambda path: figures.histograms(path, "Rewards by task", graded, "reward"),
+        pictures.append(
+            report.draw(
+                "reward_distribution.png",
+                "Rewards",
+                "The reward of each response, where it is more than right or wrong; dashed is the mean.",
+                figures.histograms("Rewards by task", graded, "reward"),
+            )
         )
-    return Section("Reward and metrics", [], tables, draw.pictures)
+    return Section("Reward and metrics", [], tables, pictures)
 
 
 def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
@@ -241,26 +222,97 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
         return None
     found = labelled(runs, ["task", "model", "measure", "k", "value", "prompts"], rows)
     note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
-    draw = Drawer(report)
+    pictures = []
     if curves:
-        draw(
-            "samples.png",
-            "Several samples",
-            "Chance that one of k samples, or their majority, is right.",
-            lambda path: figures.curves(path, "pass@k and maj@k", curves, "share of prompts"),
+        pictures.append(
+            report.draw(
+                "samples.png",
+                "Several samples",
+                "Chance that one of k samples, or their majority, is right.",
+                figures.curves("pass@k and maj@k", curves, "share of prompts"),
+            )
         )
     return Section(
         "Several samples",
         [],
         [Table("By k", *found, note, text_columns=2 + (len(runs) > 1), folded=True)],
-        draw.pictures,
+        pictures,
         pictures_first=True,
     )
 
 
-def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
 def number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3f}" if abs(value) < 1_000 else f"{value:,.0f}"
+
+
+MOST_ROWS = 3_000_000
+"""Rows of all models beyond which they are not paired: `relfast compare` takes longer than the report."""
+MOST_FLIPS = 40
+VIEW = "Compare"
+
+
+def side_by_side(runs: Sequence[Scored]) -> Section | None:
+    """Differences with intervals and p, and the records that changed; None for one model."""
+    if len(runs) < 2:
+        return None
+    title = "Models side by side"
+    paths = [run.paths[0] for run in runs if len(run.paths) == 1]
+    if len(paths) < len(runs):
+        return Section(
+            title, ["Runs of several files are not paired here: `relfast compare` takes one each."], view=VIEW
+        )
+    if sum(run.summary.rows for run in runs) > MOST_ROWS:
+        return Section(
+            title, ["There are too many rows to pair them here: `relfast compare` does."], view=VIEW
+        )
+    try:
+        found = compare(*paths, names=[run.name for run in runs], max_flips=None)
+    except (InputError, UsageError) as error:
+        return Section(title, [f"They are not compared: {error}."], view=VIEW)
+    words = text_columns(found)
+    tables = [
+        Table(
+            "",
+            header_of(found),
+            rows_of(found, percents=True),
+            f"Differences in percentage points. {methods(found)}",
+            text_columns=words,
+        )
+    ]
+    flips = _flips(found, runs)
+    if flips is not None:
+        tables.append(flips)
+    if found.notes:
+        left_out = [[note] for note in found.notes]
+        tables.append(Table("What is not compared, and notes", ["note"], left_out, folded=True))
+    return Section(title, [], tables, view=VIEW)
+
+
+def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
+    """Records that one model has right and another wrong, of those that the page holds."""
+    here = {
+        (run.name, kept.score.task, repr(kept.score.id), kept.score.sample): kept.score
+        for run in runs
+        for kept in run.sample
+    }
+    rows: list[list[str | list[Link]]] = []
+    for flip in found.flips:
+        scores = [here.get((name, flip.task, repr(flip.id), flip.sample)) for name in (flip.a, flip.b)]
+        if all(scores) and len(rows) < MOST_FLIPS:
+            links = [
+                [Link(f"{name} {'✓' if score.correct else '✗'}", name_of(name, score))]
+                for name, score in zip((flip.a, flip.b), scores, strict=True)
+                if score is not None
+            ]
+            rows.append([flip.task, str(flip.id), str(flip.sample), *links])
+    if not rows:
+        return None
+    note = f"{len(rows)} of {found.n_flips:,} that one model has right and the other wrong."
+    return Table(
+        "Records that changed",
+        ["task", "id", "sample", "first model", "second model"],
+        rows,
+        note,
+        text_columns=2,
+        folded=True,
+    )

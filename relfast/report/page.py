@@ -1,18 +1,72 @@
-"""One HTML page that needs nothing else: styles, scripts, drawings and records are inside, and a policy
-forbids everything else."""
+"""What all reports have in common: the files they write, who is told of their steps, and one HTML page.
+
+The page needs nothing else: styles, scripts, drawings and records are inside, and a policy forbids everything
+else."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+import importlib.util
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from relfast import __version__
-from relfast.errors import MissingExtraError, OutputError
-from relfast.report.canvas import inline_svg
+from relfast.errors import MissingExtraError
+from relfast.outputs import writing
+from relfast.report.canvas import FORMATS, Canvas, inline_svg
+
+OnStep = Callable[[str], None]
+"""Is told what a report is doing from now on."""
+
+
+def ignore_step(text: str) -> None:
+    """An `OnStep` that tells nothing."""
+
+
+def check_packages(*more: str) -> None:
+    """Find out before the work whether a report of it can be drawn, with ``more`` packages than all reports
+    need. Raises `MissingExtraError`."""
+    for name in ("jinja2", "matplotlib", *more):
+        if importlib.util.find_spec(name) is None:
+            raise MissingExtraError("a report", "report")
+
+
+@dataclass
+class Report:
+    """The files a report wrote into its directory, in order, and what it could not show and why; the model of
+    its heatmaps; and who is told of each figure. Raises `OutputError`."""
+
+    directory: Path
+    files: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    embedder: str = "auto"
+    on_step: OnStep = ignore_step
+    n_figures: int = 0
+
+    def __post_init__(self) -> None:
+        with writing(self.directory):
+            self.directory.mkdir(parents=True, exist_ok=True)
+
+    def draw(self, file: str, title: str, caption: str, figure: Canvas) -> Picture:
+        """Save a figure as ``file``, a PNG, with its SVG and PDF beside it; what a page shows of it."""
+        path = self.directory / file
+        figure.save(path)
+        self.files += [path.with_suffix(suffix) for suffix in FORMATS]
+        self.n_figures += 1
+        self.on_step(f"drawing figures: {self.n_figures} done")
+        return Picture(file, title, caption)
+
+    def write_texts(self, texts: Mapping[str, str]) -> None:
+        """Write files by name and text, in the report's directory. Raises `OutputError`."""
+        for name, text in texts.items():
+            path = self.directory / name
+            with writing(path):
+                path.write_text(text, encoding="utf-8", errors="replace")
+            self.files.append(path)
+
 
 _TEMPLATE: Final = "page.html.j2"
 _ASSETS: Final = Path(__file__).parent / "assets"
@@ -156,7 +210,7 @@ def write_page(page: Page, directory: Path) -> list[Path]:
     target = directory / "index.html"
     pieces = [] if page.records is None else list(enumerate(page.records.blocks))[page.records.inside :]
     folder = directory / PIECES
-    try:
+    with writing(target):
         if folder.is_dir():  # of a report that stood here
             for old in folder.glob("*.js"):
                 old.unlink()
@@ -177,8 +231,6 @@ def write_page(page: Page, directory: Path) -> list[Path]:
             ),
         )
         target.write_text(html, encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise OutputError(target, error.strerror or str(error)) from error
     return [target, *(folder / f"{number}.js" for number, _ in pieces)]
 
 

@@ -12,15 +12,23 @@ import orjson
 from numpy.typing import NDArray
 
 from relfast.engine.io.sources import find_sources, lines_of
-from relfast.errors import InputError, MissingExtraError, OutputError, UsageError
+from relfast.errors import InputError, MissingExtraError, UsageError
 from relfast.inference.request_log import SETTINGS_SUFFIX
 from relfast.json_text import Undecodable, decode_object
-from relfast.report import alignment_figures, figures
-from relfast.report.base import FORMATS, OnStep, Report, ignore_step
+from relfast.report import figures
+from relfast.report.canvas import FORMATS, Canvas
 from relfast.report.figures import Point
 from relfast.report.inputs import is_entry
-from relfast.report.overview import Drawer
-from relfast.report.page import Page, Picture, Section, Table, write_page
+from relfast.report.page import (
+    OnStep,
+    Page,
+    Picture,
+    Report,
+    Section,
+    Table,
+    ignore_step,
+    write_page,
+)
 from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import wilson
 from relfast.tasks.options import AllOptions
@@ -90,7 +98,7 @@ def quadrant_shares(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> 
     members = (high & correct, ~high & correct, high & ~correct, ~high & ~correct)
     return {
         name: float(chosen.sum()) / max(1, len(scores))
-        for name, chosen in zip(alignment_figures.QUADRANTS, members, strict=True)
+        for name, chosen in zip(figures.QUADRANTS, members, strict=True)
     }
 
 
@@ -174,21 +182,24 @@ def generate_heatmap(
     *,
     alone: bool = True,
 ) -> None:
-    """A picture of the similarities of two solutions' steps; the aligned cells are framed.
-
-    Unless ``alone``, it is written as SVG and PDF, too.
+    """A picture of the similarities of two solutions' steps; the aligned cells are framed. Unless ``alone``,
+    it is written as SVG and PDF, too.
 
     Raises
     ------
     MissingExtraError, OutputError, UsageError
     """
+    _heatmap(aligner, bench_steps, llm_steps, title).save(Path(filename), alone=alone)
+
+
+def _heatmap(aligner: Aligner, benchmark: Sequence[str], llm: Sequence[str], title: str) -> Canvas:
     matches: list[tuple[int, int]] = []
-    matrix = np.zeros((len(bench_steps), len(llm_steps)), np.float32)
-    if len(bench_steps) and len(llm_steps):
-        matrix = np.asarray(aligner.compute_similarity_matrix(bench_steps, llm_steps), np.float32)
-        alignment, _ = aligner.align_steps(bench_steps, llm_steps)
+    matrix = np.zeros((len(benchmark), len(llm)), np.float32)
+    if len(benchmark) and len(llm):
+        matrix = np.asarray(aligner.compute_similarity_matrix(benchmark, llm), np.float32)
+        alignment, _ = aligner.align_steps(benchmark, llm)
         matches = [(e["benchmark_idx"], e["llm_idx"]) for e in alignment if e["type"] == "match"]
-    alignment_figures.heatmap(Path(filename), title, matrix, bench_steps, llm_steps, matches, alone=alone)
+    return figures.heatmap(title, matrix, benchmark, llm, matches)
 
 
 def generate_analysis_report(
@@ -212,10 +223,6 @@ def generate_analysis_report(
     on_step("reading results")
     solved = read_entries(_entries(str(results_file)))
     report = Report(Path(output_dir), on_step=on_step)
-    try:
-        report.directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(report.directory, error.strerror or str(error)) from error
     on_step("drawing figures")
     table = summary_table(solved)
     page = Page(
@@ -292,7 +299,7 @@ def _subset_table(table: Any) -> Table:
 
 def _quadrants(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> Iterator[list[str]]:
     for name, share in quadrant_shares(scores, correct).items():
-        yield [*alignment_figures.QUADRANTS[name], f"{100 * share:.1f}%"]
+        yield [*figures.QUADRANTS[name], f"{100 * share:.1f}%"]
 
 
 def _quadrant_table(rows: Sequence[Sequence[str]], first: Sequence[str] = ()) -> Table:
@@ -302,56 +309,49 @@ def _quadrant_table(rows: Sequence[Sequence[str]], first: Sequence[str] = ()) ->
 
 
 def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
-    draw = Drawer(report)
     by_subset = {
         str(name): Point(
             float(row.Accuracy), *wilson(float(row.Accuracy) * row.Count, row.Count), int(row.Count)
         )
         for name, row in table.drop(index=TOTAL).iterrows()
     }
-    draw(
+    accuracy = report.draw(
         "accuracy_by_category.png",
         "Accuracy",
         "Share of correct answers by subset.",
-        lambda path: figures.dots(
-            path, "Accuracy by category", [*by_subset], {"": by_subset}, "correct answers"
-        ),
+        figures.dots("Accuracy by category", [*by_subset], {"": by_subset}, "correct answers"),
     )
-    _draw_alignment(draw, solved.scores, solved.correct, [place for place in solved.divergence if place])
-    return draw.pictures
+    first = [place for place in solved.divergence if place]
+    return [accuracy, *_alignment(report, solved.scores, solved.correct, first)]
 
 
-def _draw_alignment(
-    draw: Drawer,
+def _alignment(
+    report: Report,
     scores: NDArray[np.float64],
     correct: NDArray[np.bool_],
     first: Sequence[int],
     suffix: str = "",
     of: str = "",
-) -> None:
+) -> Iterator[Picture]:
     """Scores, quadrants, and the ``first`` divergence of the solutions that have one."""
     shares = quadrant_shares(scores, correct)
-    draw(
+    yield report.draw(
         f"alignment_distribution{suffix}.png",
         f"Alignment scores{of}",
         "Mean similarity of the matched steps, for correct and incorrect answers.",
-        lambda path: alignment_figures.distribution(
-            path, f"Alignment scores by correctness{of}", scores, correct, "alignment score"
-        ),
+        figures.distribution(f"Alignment scores by correctness{of}", scores, correct, "alignment score"),
     )
-    draw(
+    yield report.draw(
         f"quadrant_analysis{suffix}.png",
         f"Quadrants{of}",
         "Each point is a solution (3,000 of them at most), spread vertically.",
-        lambda path: alignment_figures.quadrants(path, scores, correct, DIVERGENCE_THRESHOLD, shares, of),
+        figures.quadrants(scores, correct, DIVERGENCE_THRESHOLD, shares, of),
     )
-    draw(
+    yield report.draw(
         f"divergence_step_distribution{suffix}.png",
         f"Divergence{of}",
         "Where solutions first leave the reference: early is concept, late is calculation.",
-        lambda path: alignment_figures.divergence(
-            path, first, len(scores) - len(first), DIVERGENCE_THRESHOLD, of
-        ),
+        figures.divergence(first, len(scores) - len(first), DIVERGENCE_THRESHOLD, of),
     )
 
 
@@ -366,34 +366,31 @@ def _cases(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> Iterator[
         yield name, words, int(places[np.argmax(best * scores[places])]) if len(places) else None
 
 
-def _draw_heatmaps(
-    draw: Drawer,
+def _heatmaps(
+    report: Report,
     aligner: Aligner | None,
-    embedder: str,
     cases: Iterable[tuple[str, str, str, Sequence[str], Sequence[str]]],
-) -> list[str]:
-    """A heatmap a case: name, what it is, problem, both solutions' steps. Returns what is left out."""
+) -> tuple[list[Picture], list[str]]:
+    """A heatmap a case: name, what it is, problem, both solutions' steps. And what is left out."""
+    pictures: list[Picture] = []
     for name, words, of, benchmark, llm in cases:
         if aligner is None:
             from relfast.realign.aligner import StepAligner
 
-            aligner = StepAligner(embedder)
-        what = aligner, benchmark, llm, f"{name.capitalize()} case: {of}"
+            aligner = StepAligner(report.embedder)
+        title = f"{name.capitalize()} case"
         try:
-            draw(
-                f"heatmap_example_{name}.png",
-                f"{name.capitalize()} case",
-                f"{words.capitalize()}. Aligned steps are framed.",
-                lambda path, what=what: generate_heatmap(*what, path, alone=False),  # type: ignore[misc]
-            )
+            figure = _heatmap(aligner, benchmark, llm, f"{title}: {of}")
         except (UsageError, InputError) as error:
-            return [f"Heatmaps are left out: {error}."]
-    return []
+            return pictures, [f"Heatmaps are left out: {error}."]
+        caption = f"{words.capitalize()}. Aligned steps are framed."
+        pictures.append(report.draw(f"heatmap_example_{name}.png", title, caption, figure))
+    return pictures, []
 
 
 def _representative(solved: Solved, aligner: Aligner | None, report: Report) -> Section:
     """Best, worst and hallucination: the solutions at the ends of the scale."""
-    draw, texts, cases = Drawer(report), [], []
+    texts, cases = [], []
     for name, words, chosen in _cases(solved.scores, solved.correct):
         path = report.directory / f"heatmap_example_{name}.png"
         for suffix in FORMATS:
@@ -404,19 +401,21 @@ def _representative(solved: Solved, aligner: Aligner | None, report: Report) -> 
         entry = solved.entries[chosen]
         of = f"{entry.get('subset')} {entry.get('id')}, alignment {solved.scores[chosen]:.2f}"
         cases.append((name, words, of, entry.get("benchmark_steps") or [], entry.get("llm_steps") or []))
-    texts += _draw_heatmaps(draw, aligner, report.embedder, cases)
+    pictures, left_out = _heatmaps(report, aligner, cases)
+    texts += left_out
     report.notes += texts
-    return Section("Representative solutions", texts, pictures=draw.pictures)
+    return Section("Representative solutions", texts, pictures=pictures)
 
 
 def section(runs: Sequence[Scored], task: str, report: Report) -> Section:
     """The section of scored rows whose steps were aligned: ``alignment_score`` and ``first_divergence``."""
-    draw = Drawer(report)
+    pictures: list[Picture] = []
+    text: list[str] = []
     many = len(runs) > 1
     quadrants: list[list[str]] = []
     related: list[list[str]] = []
     for place, run in enumerate(runs):
-        drawn = run.drawn.get(task)
+        drawn = run.counted.drawn.get(task)
         if drawn is None or not len(drawn.correct):
             continue
         named = [run.name] if many else []
@@ -427,8 +426,10 @@ def section(runs: Sequence[Scored], task: str, report: Report) -> Section:
             related.append([*named, name, f"undefined ({why})" if value is None else f"{value:.4f}"])
         diverging = first[np.nan_to_num(first) > 0].astype(int).tolist()
         suffix, of = (f"_{place + 1}", f" of {run.name}") if many else ("", "")
-        _draw_alignment(draw, scores, correct, diverging, suffix, of)
-    text = [] if many else _draw_heatmaps(draw, None, report.embedder, _shown_cases(runs[0], task))
+        pictures += _alignment(report, scores, correct, diverging, suffix, of)
+    if not many:
+        drawn_cases, text = _heatmaps(report, None, _shown_cases(runs[0], task))
+        pictures += drawn_cases
     first_column = ["model"] if many else []
     tables = [
         _quadrant_table(quadrants, first_column),
@@ -439,7 +440,7 @@ def section(runs: Sequence[Scored], task: str, report: Report) -> Section:
             text_columns=1 + many,
         ),
     ]
-    return Section(f"{task}: alignment", text, tables, draw.pictures)
+    return Section(f"{task}: alignment", text, tables, pictures)
 
 
 def _shown_cases(run: Scored, task: str) -> Iterator[tuple[str, str, str, Sequence[str], Sequence[str]]]:

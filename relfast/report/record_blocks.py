@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from relfast.records import STATUSES, Record, Score
-from relfast.report.base import OnStep, ignore_step
-from relfast.report.page import Link, Records, end_of
+from relfast.report.page import Link, OnStep, Records, end_of, ignore_step
 from relfast.report.scored_rows import Kept, Scored, prompt_hash
 from relfast.stats.samples import group_of
 from relfast.tasks import TASKS
@@ -159,22 +159,7 @@ class _Packer:
     """Takes records one by one; a block is compressed as soon as it is full."""
 
     def __init__(self) -> None:
-        self._columns: dict[str, list[Any]] = {
-            name: []
-            for name in (
-                "run",
-                "task",
-                "id",
-                "sample",
-                "line",
-                "status",
-                "correct",
-                "reward",
-                "kind",
-                "length_of",
-                "tokens",
-            )
-        }
+        self._columns: dict[str, list[Any]] = defaultdict(list)
         self._names: dict[str, dict[str, int]] = {name: {} for name in ("runs", "tasks", "kinds")}
         self._starts: list[int] = []
         self._blocks: list[str] = []

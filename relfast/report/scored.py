@@ -1,4 +1,5 @@
-"""A report on scored rows of any tasks: what `relfast score` wrote, shards together, models side by side."""
+"""A report on scored rows of any tasks: what `relfast score` wrote, shards together, models side by side; its
+tables as files."""
 
 from __future__ import annotations
 
@@ -6,19 +7,19 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
-from relfast.errors import OutputError, UsageError
+from relfast.comparison.model import Side, best_in_bold
+from relfast.errors import UsageError
 from relfast.inference.header import header_line, read_header
-from relfast.report import by_size, overview, side_by_side
-from relfast.report.base import OnStep, Report, ignore_step
-from relfast.report.page import Page, Section, write_page
+from relfast.report import by_size, overview
+from relfast.report.page import OnStep, Page, Report, Section, ignore_step, write_page
 from relfast.report.record_blocks import examples, pack
-from relfast.report.scored_rows import Asked, Scored, read_apart, read_scored
-from relfast.report.scored_tables import scores_csv, scores_latex
+from relfast.report.scored_rows import Scored, read_runs, read_scored
+from relfast.stats.summary import Summary
+from relfast.tables import Cell, csv_text, latex_table
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
@@ -27,12 +28,7 @@ _SUFFIXES: Final = re.compile(r"(\.(jsonl|json|gz|zst|parquet|csv|scored))+$")
 
 
 def read_models(
-    inputs: Sequence[str],
-    *,
-    shards: bool,
-    dump: Mapping[str, Sequence[str]] | Sequence[str],
-    asked: Asked,
-    on_step: OnStep = ignore_step,
+    inputs: Sequence[str], *, dump: Sequence[str], shards: bool, records: int, on_step: OnStep = ignore_step
 ) -> list[Scored]:
     """The runs that some inputs hold, each with a name of its own.
 
@@ -41,11 +37,10 @@ def read_models(
     InputError, UsageError
         See `relfast.report.scored.generate_report`.
     """
+    how: dict[str, Any] = {"shards": shards, "records": records, "on_step": on_step}
     named = [_name_and_path(given) for given in inputs]
     if not any(name for name, _ in named):
-        if isinstance(dump, Mapping):
-            raise UsageError("a dump is named after a model, but no input is: NAME=FILE names one")
-        runs = read_apart(inputs, shards=shards, asked=replace(asked, dump=dump), on_step=on_step)
+        runs = read_runs(inputs, dump=dump, **how)
         if len(runs) > 1 and dump:
             raise UsageError("several models: say of which one a dump is, NAME=FILE, as of the inputs")
         _name(runs)
@@ -53,31 +48,21 @@ def read_models(
     if not all(name for name, _ in named):
         path = next(path for name, path in named if not name)
         raise UsageError(f"{path} has no model's name: name all inputs (NAME=FILE) or none")
-    dumps = _by_name(dump)
+    dumps: dict[str, list[str]] = {}
+    for given in dump:
+        name, path = _name_and_path(given)
+        if not name:
+            raise UsageError(f"{given}: say of which model this dump is, NAME=FILE, as of the inputs")
+        dumps.setdefault(name, []).append(path)
     unknown = [name for name in dumps if name not in {name for name, _ in named}]
     if unknown:
         raise UsageError(f"a dump is said to be of {unknown[0]}, but no input is")
     runs = []
     for name in dict.fromkeys(name for name, _ in named):
         paths = [path for other, path in named if other == name]
-        run = read_scored(
-            paths, shards=shards, asked=replace(asked, dump=dumps.get(name, ())), on_step=on_step
-        )
-        run.name = name
-        runs.append(run)
+        runs.append(read_scored(paths, dump=dumps.get(name, ()), **how))
+        runs[-1].name = name
     return runs
-
-
-def _by_name(dump: Mapping[str, Sequence[str]] | Sequence[str]) -> Mapping[str, Sequence[str]]:
-    if isinstance(dump, Mapping):
-        return dump
-    found: dict[str, list[str]] = {}
-    for given in dump:
-        name, path = _name_and_path(given)
-        if not name:
-            raise UsageError(f"{given}: say of which model this dump is, NAME=FILE, as of the inputs")
-        found.setdefault(name, []).append(path)
-    return found
 
 
 def _name_and_path(given: str) -> tuple[str, str]:
@@ -120,7 +105,7 @@ def generate_report(
     output_dir: str | Path,
     *,
     shards: bool = False,
-    dump: Mapping[str, Sequence[str]] | Sequence[str] = (),
+    dump: Sequence[str] = (),
     records: int = RECORDS,
     embedder: str = "auto",
     drawn: Mapping[str, str] = MappingProxyType({}),
@@ -137,8 +122,8 @@ def generate_report(
     Parameters
     ----------
     dump
-        What the rows were scored from (by model's name, where there are several), if it is no longer where
-        it was. The journal beside the rows says how it is read (gold, field map, dialect).
+        What the rows were scored from (``NAME=FILE``, where models are named), if it is no longer where it
+        was. The journal beside the rows says how it is read (gold, field map, dialect).
     records
         Rows of a run that the page holds with their texts.
     embedder
@@ -156,23 +141,18 @@ def generate_report(
         Inputs share rows, or may do so.
     MissingExtraError, OutputError
     """
-    asked = Asked(records=records)
-    runs = read_models(inputs, shards=shards, dump=dump, asked=asked, on_step=on_step)
+    runs = read_models(inputs, dump=dump, shards=shards, records=records, on_step=on_step)
     on_step("drawing figures")
     report = Report(Path(output_dir), embedder=embedder, on_step=on_step)
-    try:
-        report.directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(report.directory, error.strerror or str(error)) from error
     page = Page(_title(runs), _lead(runs))
     shown = examples(runs)
     sections = [
         overview.grid(runs),
         overview.scores(runs, report),
-        *by_size.sections(runs, report),
+        *by_size.sections(runs, overview.tasks_of(runs), report),
         *_own(runs, report, drawn),
         overview.samples(runs, report),
-        side_by_side.section(runs),
+        overview.side_by_side(runs),
         overview.mistakes(runs, shown),
         overview.statuses(runs, shown),
     ]
@@ -197,7 +177,7 @@ def _own(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> li
         display = TASKS[name].display if name in TASKS else None
         if display is None or display.section is None:
             continue
-        having = [run for run in runs if name in run.drawn or _has_cells(run, name)]
+        having = [run for run in runs if name in run.counted.drawn or _has_cells(run, name)]
         if having and name in drawn:
             made.append(
                 Section(f"{name}: figures", [f"Its figures and tables are in {drawn[name]}/index.html."])
@@ -249,3 +229,30 @@ def _facts(runs: Sequence[Scored]) -> list[tuple[str, str]]:
             facts.append((f"{named}made by", run.summary.signature))
         facts += [(f"{named}note", note) for note in run.summary.notes]
     return facts
+
+
+def scores_csv(runs: Mapping[str, Summary]) -> str:
+    """A row a run (by name) and task, with all numbers of `relfast.stats.summary.TaskSummary.flat`; no
+    spreadsheet takes a name in it for a formula."""
+    rows = [{"run": name, **task.flat()} for name, summary in runs.items() for task in summary.tasks.values()]
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    return csv_text(columns, ([row.get(name) for name in columns] for row in rows))
+
+
+def scores_latex(runs: Mapping[str, Summary]) -> str:
+    """Tasks × runs: share correct in percent with its 95 % interval, the best of a task in bold.
+
+    Each mean is over its own run's responses; ``relfast compare -f latex`` has those over common samples, and
+    what they differ by.
+    """
+    tasks = dict.fromkeys(task for summary in runs.values() for task in summary.tasks)
+    rows: list[list[str | Cell]] = [
+        [task, *best_in_bold([_side(summary, task) for summary in runs.values()], share=True)]
+        for task in tasks
+    ]
+    return latex_table(["Task", *(f"{name} (%)" for name in runs)], rows)
+
+
+def _side(summary: Summary, task: str) -> Side | None:
+    found = summary.tasks.get(task)
+    return None if found is None or found.mean is None else Side(found.mean, found.correct_interval())

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import heapq
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import orjson
 
 from relfast.engine.io.scored import read_scores
 from relfast.engine.job import Job
 from relfast.engine.past_run import past_run
+from relfast.errors import UsageError
 from relfast.records import SCORED, Record, Score
-from relfast.report.base import OnStep, ignore_step
+from relfast.report.by_size import SizeCounter, SizeTable
 from relfast.report.inputs import (
     Dump,
     Input,
@@ -27,9 +29,10 @@ from relfast.report.inputs import (
     find_inputs,
     is_summary_of,
 )
-from relfast.report.sizes import SizeCounter, SizeTable
+from relfast.report.page import OnStep, ignore_step
 from relfast.stats.samples import group_of, id_text
 from relfast.stats.summary import Summary, Tally, add_majorities, summarize
+from relfast.stats.sums import add_counts
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
@@ -41,61 +44,59 @@ rare it is."""
 
 
 class Sample(Generic[T]):
-    """The rows chosen so far; ``limit`` of all (0: none), beside `OF_EACH_KIND` of each kind."""
+    """The rows chosen so far, those of the first prompts by hash: ``limit`` of all (0: none), beside
+    `OF_EACH_KIND` of each kind."""
 
     def __init__(self, limit: int, of_each: int = OF_EACH_KIND) -> None:
         self.limit = limit
         self.of_each = of_each if limit else 0
         self._items: dict[tuple[int, int], tuple[str, T]] = {}
-        self._first: list[tuple[int, int]] = []
-        self._kinds: dict[str, list[tuple[int, int]]] = {}
-        self._uses: dict[tuple[int, int], int] = {}
+        self._last: dict[str | None, tuple[int, int]] = {}
+        self._room = limit
 
     def wants(self, prompt: int, serial: int, kind: str) -> bool:
         """Whether a row would be kept: its prompt's hash, its number among the rows, its kind."""
-        key = (-prompt, -serial)
-        heap = self._kinds.get(kind, [])
-        return (
-            len(self._first) < self.limit
-            or len(heap) < self.of_each
-            or bool(self.limit and key > self._first[0])
-            or bool(self.of_each and key > heap[0])
+        groups = (None, kind) if self.of_each else (None,)
+        return bool(self.limit) and any(
+            group not in self._last or (prompt, serial) < self._last[group] for group in groups
         )
 
     def add(self, prompt: int, serial: int, kind: str, item: T) -> None:
         """Keep a row that is wanted."""
-        key = (-prompt, -serial)
-        self._items[key] = kind, item
-        self._uses[key] = 1
-        self._push(self._first, self.limit, key)
-        self._push(self._kinds.setdefault(kind, []), self.of_each, key)
-        self._release(key)
+        self._items[prompt, serial] = kind, item
+        if len(self._items) > self._room:
+            self._drop()
+            self._room = len(self._items) * 5 // 4 + OF_EACH_KIND
 
-    def _push(self, heap: list[tuple[int, int]], limit: int, key: tuple[int, int]) -> None:
-        self._uses[key] += 1
-        if len(heap) < limit:
-            heapq.heappush(heap, key)
-            return
-        self._release(heapq.heappushpop(heap, key) if limit else key)
-
-    def _release(self, key: tuple[int, int]) -> None:
-        self._uses[key] -= 1
-        if not self._uses[key]:
-            del self._uses[key], self._items[key]
+    def _drop(self) -> None:
+        """Let go of what is not among the first ones any more, and note which are the last of these."""
+        kept, counts = {}, Counter[str]()
+        for n, key in enumerate(sorted(self._items), 1):
+            kind, _ = self._items[key]
+            counts[kind] += 1
+            if n <= self.limit or counts[kind] <= self.of_each:
+                kept[key] = self._items[key]
+            if n == self.limit:
+                self._last[None] = key
+            if counts[kind] == self.of_each:
+                self._last[kind] = key
+        self._items = kept
 
     def merge(self, other: Sample[T], first_serial: int) -> None:
         """Add another file's choice, whose rows are numbered from ``first_serial`` on: as if they
         had been offered one by one."""
         for (prompt, serial), (kind, item) in other._items.items():
-            if self.wants(-prompt, first_serial - serial, kind):
-                self.add(-prompt, first_serial - serial, kind, item)
+            if self.wants(prompt, first_serial + serial, kind):
+                self.add(prompt, first_serial + serial, kind, item)
 
     def __len__(self) -> int:
+        self._drop()
         return len(self._items)
 
     def __iter__(self) -> Iterator[T]:
         """The rows in their order."""
-        for key in sorted(self._items, key=lambda key: -key[1]):
+        self._drop()
+        for key in sorted(self._items, key=itemgetter(1)):
             yield self._items[key][1]
 
 
@@ -148,19 +149,14 @@ class Counted:
         for task, values in other.rewards.items():
             self.rewards.setdefault(task, array("d")).extend(values)
         for task, drawn in other.drawn.items():
-            if task in self.drawn:
-                self.drawn[task].merge(drawn)
-            else:
-                self.drawn[task] = drawn
+            self.drawn.setdefault(task, Drawn({name: array("d") for name in drawn.columns})).merge(drawn)
         for task, table in other.sizes.items():
             self.sizes.setdefault(task, SizeTable()).merge(table)
         for key, (n, message) in other.errors.items():
             mine = self.errors.get(key, (0, message))
             self.errors[key] = mine[0] + n, mine[1]
         for task, counts in other.mistakes.items():
-            mine_counts = self.mistakes.setdefault(task, {})
-            for kind, n in counts.items():
-                mine_counts[kind] = mine_counts.get(kind, 0) + n
+            add_counts(self.mistakes.setdefault(task, {}), counts)
         self.strict = self.strict or other.strict
         self.joined += other.joined
 
@@ -177,32 +173,31 @@ class Scored:
     dumps: list[str] = field(default_factory=list)
     name: str = ""
 
-    @property
-    def rewards(self) -> dict[str, array[float]]:
-        return self.counted.rewards
 
-    @property
-    def drawn(self) -> dict[str, Drawn]:
-        return self.counted.drawn
+def read_scored(inputs: Sequence[str], **how: Any) -> Scored:
+    """Read and add up scored files and summaries as one run; ``how`` as `read_runs`."""
+    return read_runs(inputs, apart=False, **how)[0]
 
 
-@dataclass
-class Asked:
-    """What a report is asked to read beside its inputs: ``dump`` (empty: the one that the journal names, or
-    that lies beside the rows), and how many rows are kept to be shown. The journal says how it is read."""
-
-    dump: Sequence[str] = ()
-    records: int = 0
-
-
-def read_scored(
+def read_runs(
     inputs: Sequence[str],
     *,
     shards: bool = False,
-    asked: Asked | None = None,
+    dump: Sequence[str] = (),
+    records: int = 0,
     on_step: OnStep = ignore_step,
-) -> Scored:
-    """Read and add up scored files and summaries as one run.
+    apart: bool = True,
+) -> list[Scored]:
+    """The same; but files that hold the same rows are, unless that is not wanted (``apart``), runs of several
+    models, each of its own.
+
+    Parameters
+    ----------
+    dump
+        What the rows were scored from; without it what the journal names, or lies beside the rows. The
+        journal says how it is read.
+    records
+        How many rows are kept to be shown.
 
     Raises
     ------
@@ -211,79 +206,43 @@ def read_scored(
     """
     found = find_inputs(inputs)
     shared = SharedRows(shards=shards)
-    parts = [_read(item, shared, asked or Asked(), on_step) for item in found if item.summary is None]
-    shared.check()
-    return _together(found, parts, shards=shards)
-
-
-def read_apart(
-    inputs: Sequence[str], *, shards: bool, asked: Asked, on_step: OnStep = ignore_step
-) -> list[Scored]:
-    """The same; files that hold the same rows are runs of several models, each of its own."""
-    found = find_inputs(inputs)
-    shared = SharedRows(shards=shards)
-    parts = [_read(item, shared, asked, on_step) for item in found if item.summary is None]
-    # a summary says of no record that it is in both: files and summaries together are one run, or refused
-    if shards or len(parts) < len(found) or not shared.meet():
+    parts = [_read(item, shared, dump, records, on_step) for item in found if item.summary is None]
+    groups = [(found, parts)]
+    try:
         shared.check()
-        whole = _together(found, parts, shards=shards)
-        whole.name = found[0].path if found else ""
-        return [whole]
+    except UsageError:
+        # a summary says of no record that it is in both: files and summaries together are one run, or refused
+        if not apart or shards or len(parts) < len(found):
+            raise
+        groups = [([item], [part]) for item, part in zip(found, parts, strict=True)]
     runs = []
-    for item, part in zip(found, parts, strict=True):
-        runs.append(_together([item], [part], shards=False))
-        runs[-1].name = item.path
+    for items, of_run in groups:
+        runs.append(_together(items, of_run, shards=shards))
+        runs[-1].name = items[0].path if items else ""
     return runs
 
 
 @dataclass
 class Part:
-    """The rows of one file."""
+    """The rows of one file, counted one after the other."""
 
     path: str
-    tally: Tally
-    counted: Counted
-    sample: Sample[Kept]
     dump: Dump | None
-
-
-def _read(item: Input, shared: SharedRows, asked: Asked, on_step: OnStep) -> Part:
-    on_step(f"reading {item.path}")
-    past = past_run(item.path)
-    beside = dump_beside(item.path)
-    names = list(asked.dump) or list(past.inputs if past is not None else ()) or ([beside] if beside else [])
-    dump = Dump(names, Job() if past is None else past.job) if names else None
-    part = Part(item.path, Tally(), Counted(), Sample(asked.records), dump)
-    counter = _Counter(part)
-    scores = shared.add(item.source, read_scores(item.source))
-    while pending := list(islice(scores, ROWS_AT_A_TIME)):
-        part.tally.merge(Tally.of(pending))
-        for score in pending:
-            counter.add(score)
-    counter.finish()
-    return part
-
-
-class _Counter:
-    """Counts the rows of a file, one after the other."""
-
-    def __init__(self, part: Part) -> None:
-        self._part = part
-        self._sizes: dict[str, SizeCounter] = {}
-        self._serial = 0
+    sample: Sample[Kept]
+    tally: Tally = field(default_factory=Tally)
+    counted: Counted = field(default_factory=Counted)
+    _sizes: dict[str, SizeCounter] = field(default_factory=dict)
+    _serial: int = 0
 
     def add(self, score: Score) -> None:
-        counted, task = self._part.counted, group_of(score.task)
-        record = self._part.dump.record_of(score) if self._part.dump is not None else None
+        counted, task = self.counted, group_of(score.task)
+        record = self.dump.record_of(score) if self.dump is not None else None
         counted.joined += record is not None
         gold = None
         if task in TASKS:
-            counter = self._sizes.get(task)
-            if counter is None:
-                counter = self._sizes[task] = SizeCounter(
-                    TASKS[task], counted.sizes.setdefault(task, SizeTable())
-                )
-            gold = counter.add(score, record)
+            if task not in self._sizes:
+                self._sizes[task] = SizeCounter(TASKS[task], counted.sizes.setdefault(task, SizeTable()))
+            gold = self._sizes[task].add(score, record)
         kind = self._scored(score, task, gold) if score.status in SCORED else self._failed(score, task)
         self._keep(score, record, task, kind)
         self._serial += 1
@@ -293,12 +252,9 @@ class _Counter:
             counter.finish()
 
     def _scored(self, score: Score, task: str, gold: str | None) -> str:
-        counted = self._part.counted
+        counted = self.counted
         if score.reward is not None:
-            values = counted.rewards.get(task)
-            if values is None:
-                values = counted.rewards[task] = array("d")
-            values.append(score.reward)
+            counted.rewards.setdefault(task, array("d")).append(score.reward)
         if "reason" in score.metrics:
             counted.strict = True
         if task in TASKS:
@@ -314,21 +270,37 @@ class _Counter:
     def _failed(self, score: Score, task: str) -> str:
         error = score.error if isinstance(score.error, Mapping) else {}
         key = (task, score.status, str(error.get("type", ""))[:MAX_ERROR_CHARS])
-        errors = self._part.counted.errors
+        errors = self.counted.errors
         if key in errors or len(errors) < MAX_KINDS:
             n, message = errors.get(key, (0, str(error.get("message", ""))[:MAX_ERROR_CHARS]))
             errors[key] = n + 1, message
         return f"{score.status} {key[2]}".strip()
 
     def _keep(self, score: Score, record: Record | None, task: str, kind: str) -> None:
-        sample = self._part.sample
+        sample = self.sample
         if not sample.limit:
             return
         prompt = prompt_hash(score)
         if sample.wants(prompt, self._serial, f"{task}\n{kind}"):
-            dump = self._part.dump
+            dump = self.dump
             tokens = dump.tokens_of(record) if dump is not None and record is not None else None
             sample.add(prompt, self._serial, f"{task}\n{kind}", Kept(score, record, kind, tokens))
+
+
+def _read(item: Input, shared: SharedRows, dump: Sequence[str], records: int, on_step: OnStep) -> Part:
+    on_step(f"reading {item.path}")
+    past = past_run(item.path)
+    beside = dump_beside(item.path)
+    names = list(dump) or list(past.inputs if past is not None else ()) or ([beside] if beside else [])
+    read = Dump(names, Job() if past is None else past.job) if names else None
+    part = Part(item.path, read, Sample(records))
+    scores = shared.add(item.source, read_scores(item.source))
+    while pending := list(islice(scores, ROWS_AT_A_TIME)):
+        part.tally.merge(Tally.of(pending))
+        for score in pending:
+            part.add(score)
+    part.finish()
+    return part
 
 
 def prompt_hash(score: Score) -> int:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from relfast.report import figures
-from relfast.report.base import Report
-from relfast.report.figures import Point
-from relfast.report.overview import Drawer, percent
-from relfast.report.page import Section, Table
+from relfast.report.figures import Point, percent
+from relfast.report.page import Picture, Report, Section, Table
 from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import wilson
 from relfast.tasks.seqbench.l0 import BIN_WIDTH, L0Fit, fit_l0
@@ -26,36 +24,35 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
     cells = {run.name: _cells(run.summary.tasks[task].cells) for run in runs if task in run.summary.tasks}
     cells = {name: of_run for name, of_run in cells.items() if of_run}
     fits = {name: fit for name, of_run in cells.items() if (fit := _fit(of_run)) is not None}
-    drawer = Drawer(report)
-    drawer(
-        "seqbench_pass_by_depth.png",
-        "Pass@1 by logical depth",
-        f"Bins of {BIN_WIDTH} actions at their mean depth, with 95 % intervals; dashed P(L) = exp(−L / L0) by"
-        " maximum likelihood, with the interval of L0.",
-        lambda path: figures.lines(
-            path,
+    pictures = [
+        report.draw(
+            "seqbench_pass_by_depth.png",
             "Pass@1 by logical depth",
-            {name: _by_depth(of_run, 1) for name, of_run in cells.items()},
-            "logical depth L (actions)",
-            "Pass@1",
-            curve={name: _curve(fit, cells[name]) for name, fit in fits.items()},
+            f"Bins of {BIN_WIDTH} actions at their mean depth, with 95 % intervals; dashed"
+            " P(L) = exp(−L / L0) by maximum likelihood, with the interval of L0.",
+            figures.lines(
+                "Pass@1 by logical depth",
+                {name: _by_depth(of_run, 1) for name, of_run in cells.items()},
+                "logical depth L (actions)",
+                "Pass@1",
+                curve={name: _curve(fit, cells[name]) for name, fit in fits.items()},
+            ),
         ),
-    )
-    drawer(
-        "seqbench_progress_by_depth.png",
-        "Progress by logical depth",
-        "Mean share of gold's actions before the first that differs.",
-        lambda path: figures.lines(
-            path,
+        report.draw(
+            "seqbench_progress_by_depth.png",
             "Progress by logical depth",
-            {name: _by_depth(of_run, 2) for name, of_run in cells.items()},
-            "logical depth L (actions)",
-            "progress ratio",
+            "Mean share of gold's actions before the first that differs.",
+            figures.lines(
+                "Progress by logical depth",
+                {name: _by_depth(of_run, 2) for name, of_run in cells.items()},
+                "logical depth L (actions)",
+                "progress ratio",
+            ),
         ),
-    )
-    _heatmap(drawer, cells)
-    _breaks(drawer, runs, task)
-    return Section(f"{task}: complexity", [], [_l0_table(cells, fits)], drawer.pictures, pictures_first=True)
+        *_heatmap(report, cells),
+        *_breaks(report, runs, task),
+    ]
+    return Section(f"{task}: complexity", [], [_l0_table(cells, fits)], pictures, pictures_first=True)
 
 
 def _cells(cells: dict[str, list[float]]) -> Cells:
@@ -103,7 +100,7 @@ def _curve(fit: L0Fit, cells: Cells) -> dict[float, Point]:
     return {x: Point(at(x, fit.l0), at(x, fit.low), at(x, fit.high), fit.n) for x in places}
 
 
-def _heatmap(drawer: Drawer, cells: dict[str, Cells]) -> None:
+def _heatmap(report: Report, cells: dict[str, Cells]) -> Iterator[Picture]:
     bins = sorted({int(d // BIN_WIDTH) for of_run in cells.values() for d, _, _ in of_run if d is not None})
     doors = sorted({b for of_run in cells.values() for _, b, _ in of_run if b is not None})
     if len(bins) < 2 or len(doors) < 2:
@@ -118,12 +115,11 @@ def _heatmap(drawer: Drawer, cells: dict[str, Cells]) -> None:
                 sums[(1, *place)] += values[1]
         with np.errstate(invalid="ignore"):
             panels[name] = sums[1] / sums[0]
-    drawer(
+    yield report.draw(
         "seqbench_depth_by_backtracking.png",
         "Pass@1 by depth and backtracking",
         "Share of plans equal to gold's, in per cent; a cell without rows is empty.",
-        lambda path: figures.grid(
-            path,
+        figures.grid(
             "Pass@1 by depth and backtracking",
             panels,
             [f"{BIN_WIDTH * b}–{BIN_WIDTH * b + BIN_WIDTH - 1}" for b in bins],
@@ -135,11 +131,11 @@ def _heatmap(drawer: Drawer, cells: dict[str, Cells]) -> None:
     )
 
 
-def _breaks(drawer: Drawer, runs: Sequence[Scored], task: str) -> None:
+def _breaks(report: Report, runs: Sequence[Scored], task: str) -> Iterator[Picture]:
     """How far along the shortest plan the first illegal action stands."""
     groups: dict[str, Any] = {}
     for run in runs:
-        drawn = run.drawn.get(task)
+        drawn = run.counted.drawn.get(task)
         if drawn is None:
             continue
         at = np.frombuffer(drawn.columns["violation_index"], np.float64)
@@ -148,12 +144,12 @@ def _breaks(drawer: Drawer, runs: Sequence[Scored], task: str) -> None:
         if broken.any():
             groups[run.name] = np.minimum(at[broken] / depth[broken], 1.0)
     if groups:
-        drawer(
+        yield report.draw(
             "seqbench_breaks.png",
             "Where plans break",
             "Place of the first illegal action as a share of the shortest plan; what is longer counts as 1.",
-            lambda path: figures.histograms(
-                path, "Where plans break", {"first illegal action": groups}, "share of the shortest plan"
+            figures.histograms(
+                "Where plans break", {"first illegal action": groups}, "share of the shortest plan"
             ),
         )
 

@@ -1,4 +1,5 @@
-"""Intervals for shares and means that hold at small n and never leave where the number can be.
+"""Estimates from samples (means with clustered errors, pass@k, majority votes), and intervals for shares and
+means that hold at small n and never leave where the number can be.
 
 A share's interval is Wilson's score interval (Wilson 1927, doi:10.1080/01621459.1927.10502953). Samples of
 one prompt are not independent: for them Wilson's formula is given the effective number of samples (Korn and
@@ -9,7 +10,8 @@ one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -192,3 +194,88 @@ def mean_interval(mean: float, error: float | None, units: int, level: float = L
         return None
     half = t_quantile(0.5 + check_level(level) / 2, units - 1) * error
     return Interval(mean - half, mean + half)
+
+
+PASS_AT: Final = (1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 500, 512, 1000, 1024)
+"""The k for which pass@k is reported, as far as any prompt has k samples."""
+
+
+class AtK(NamedTuple):
+    """pass@k, avg@k or maj@k: its value, the number of prompts that it is a mean over, and its interval."""
+
+    value: float
+    prompts: int
+    interval: Interval
+
+
+def winners(votes: Sequence[int], correct: Sequence[int]) -> tuple[int, int]:
+    """How many answers are the most frequent, and how many of them are right; (0, 0) without votes."""
+    counts = Counter(vote for vote in votes if vote)
+    if not counts:
+        return 0, 0
+    most = max(counts.values())
+    is_right = dict(zip(votes, correct, strict=True))
+    chosen = [vote for vote, n in counts.items() if n == most]
+    return len(chosen), sum(is_right[vote] for vote in chosen)
+
+
+def clustered_mean(histogram: Mapping[tuple[int, int], int]) -> tuple[float | None, float | None]:
+    """Mean of ``correct`` over samples and its standard error clustered by prompt.
+
+    Samples of one prompt are not independent: the squared sums of each prompt's deviations are added,
+    with the small-sample factor G / (G − 1) for G prompts (Miller 2024, arXiv 2411.00640, eq. 4). One
+    prompt has no error.
+    """
+    groups = sum(histogram.values())
+    total = sum(n * count for (n, _), count in histogram.items())
+    if not total:
+        return None, None
+    mean = sum(right * count for (_, right), count in histogram.items()) / total
+    if groups < 2:
+        return mean, None
+    # exact sums: the same whatever order the prompts were counted in
+    squares = math.fsum(count * (right - n * mean) ** 2 for (n, right), count in histogram.items())
+    return mean, math.sqrt(squares * groups / (groups - 1)) / total
+
+
+def pass_at_k(histogram: Mapping[tuple[int, int], int], level: float = LEVEL) -> dict[int, AtK]:
+    """Unbiased pass@k (Chen et al. 2021, arXiv 2107.03374), each over the prompts that have k samples or
+    more: a prompt that lost a sample must neither hide the others' pass@k nor count as a failure. For its
+    interval each prompt's estimate is a draw, and prompts are independent."""
+    result = {}
+    for k in PASS_AT:
+        estimates = [
+            (1 - math.comb(n - right, k) / math.comb(n, k), count)
+            for (n, right), count in sorted(histogram.items())
+            if n >= k
+        ]
+        prompts = sum(count for _, count in estimates)
+        if not prompts:
+            break
+        mean = math.fsum(value * count for value, count in estimates) / prompts
+        squares = math.fsum(count * (value - mean) ** 2 for value, count in estimates)
+        most = sum(count * n for (n, _), count in histogram.items() if n >= k)
+        interval = effective_share_interval(mean, squares / prompts**2, prompts, most, level)
+        result[k] = AtK(mean, prompts, interval)
+    return result
+
+
+def avg_at_k(histogram: Mapping[tuple[int, int], int], level: float = LEVEL) -> dict[int, AtK]:
+    """avg@k: the mean share of right samples over the prompts that have exactly k samples, by each such k >
+    1."""
+    result = {}
+    for k in sorted({n for n, _ in histogram if n > 1}):
+        of_k = {key: count for key, count in histogram.items() if key[0] == k}
+        prompts, right = sum(of_k.values()), sum(right * count for (_, right), count in of_k.items())
+        interval = share_interval(of_k, level)
+        if interval is not None:
+            result[k] = AtK(right / (k * prompts), prompts, interval)
+    return result
+
+
+def maj_at_k(majority: Mapping[int, Sequence[float]], level: float = LEVEL) -> dict[int, AtK]:
+    """maj@k of (prompts, sum of majority scores) by the prompts' number of samples, k. What a tie shares
+    varies less than a draw of 0 or 1: its interval is no narrower than it should be."""
+    return {
+        k: AtK(total / n, int(n), wilson(total, n, level)) for k, (n, total) in sorted(majority.items()) if n
+    }

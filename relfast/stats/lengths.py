@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from relfast.records import TRUNCATED, ResponseFacts
 from relfast.stats.intervals import LEVEL, Interval, wilson
+from relfast.stats.sums import add_counts
 
 _STEPS: Final = 8
 """Bins to a doubling: a quantile is exact below 16, and within 6 % above."""
@@ -46,8 +47,7 @@ class Spread:
         self.n += other.n
         self.total += other.total
         self.most = max(self.most, other.most)
-        for number, count in other.bins.items():
-            self.bins[number] = self.bins.get(number, 0) + count
+        add_counts(self.bins, other.bins)
 
     @property
     def mean(self) -> float | None:
@@ -102,13 +102,12 @@ class Lengths:
             if value is not None:
                 getattr(self, name).add(value)
         if facts.finish_reason is not None:
-            self.finish_reasons[facts.finish_reason] = self.finish_reasons.get(facts.finish_reason, 0) + 1
+            add_counts(self.finish_reasons, {facts.finish_reason: 1})
 
     def merge(self, other: Lengths) -> None:
         for name in SPREADS:
             getattr(self, name).merge(getattr(other, name))
-        for reason, n in other.finish_reasons.items():
-            self.finish_reasons[reason] = self.finish_reasons.get(reason, 0) + n
+        add_counts(self.finish_reasons, other.finish_reasons)
 
     @property
     def truncated(self) -> tuple[int, int]:

@@ -7,7 +7,10 @@ floats would depend on their order in the last digits, and a mean of shards on h
 from __future__ import annotations
 
 import math
-from typing import Final, Self
+from collections.abc import Mapping, MutableMapping
+from typing import Final, Self, TypeVar
+
+K = TypeVar("K")
 
 _BITS: Final = 60
 _ONE: Final = 1 << _BITS
@@ -58,3 +61,14 @@ class ExactSum(float):
 
     def __reduce__(self) -> tuple[object, tuple[int]]:
         return type(self).of, (self.units,)
+
+
+def add_counts(mine: MutableMapping[K, int], theirs: Mapping[K, int]) -> None:
+    """Add whole numbers under the same names."""
+    for name, n in theirs.items():
+        mine[name] = mine.get(name, 0) + n
+
+
+def rounded(value: float) -> float:
+    """To where the order of summation, and so the number of workers, no longer shows."""
+    return float(f"{value:.12g}")

@@ -5,17 +5,200 @@ Per row only a few bytes are kept (`relfast.stats.samples`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final
 
 import orjson
 
 from relfast.plain import Plain
-from relfast.records import SCORED, Score
-from relfast.stats.prompts import FURTHER, SAMPLE
-from relfast.stats.samples import TASK_NUMBERS, group_of, hash_id, hash_vote, id_text
-from relfast.stats.task_tally import TaskTally
+from relfast.records import SCORED, STATUSES, Score
+from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, group_of, hash_id, hash_vote, id_text
+from relfast.stats.sums import LARGE, SCALE, add_counts, units_of
+from relfast.tasks import TASKS
+from relfast.tasks.facts import Metric
+
+METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
+BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if task.breakdown is not None}
+
+
+@dataclass(slots=True, repr=False, eq=False)
+class TaskTally(Plain):
+    """Counts of one task.
+
+    ``rewards`` and the values of ``sums`` are (number of rows that have it, sum in units of
+    `relfast.stats.sums`). ``cells`` is the table of `relfast.tasks.facts.Breakdown` that the task has, if it
+    has one: rows, then a count for each flag and units for each number.
+    """
+
+    statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    found: int = 0
+    rewards: list[int] = field(default_factory=lambda: [0, 0])
+    sums: dict[str, list[int]] = field(default_factory=dict)
+    labels: dict[str, dict[str, int]] = field(default_factory=dict)
+    cells: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, score: Score, times: int = 1) -> None:
+        """Count a row, or as many rows like it."""
+        self.statuses[score.status] += times
+        if score.status not in SCORED:
+            return
+        if score.status == "ok":
+            self.found += times
+        if score.reward is not None and (units := units_of(score.reward)) is not None:
+            self.rewards[0] += times
+            self.rewards[1] += units * times
+        if score.metrics:
+            name = score.task or ""
+            _add_metrics(self, METRICS.get(name, {}), score.metrics, times)
+            breakdown = BREAKDOWNS.get(name)
+            if breakdown is not None and breakdown.by[0] in score.metrics:
+                values = (_addends(name, metric, [score.metrics[metric]])[0] for metric in breakdown.sums)
+                key = tuple([score.metrics[metric] for metric in breakdown.by])
+                self._merge_cell(_cell_name(key), [times, *(times * value for value in values)])
+
+    def add_all(self, scores: Sequence[Score]) -> None:
+        """Count rows, of this task all of them: what `add` does with each, by columns."""
+        for status, times in Counter([score.status for score in scores]).items():
+            self.statuses[status] += times
+        scored = [score for score in scores if score.status in SCORED]
+        rows = [score.metrics for score in scored]
+        task = scored[0].task or "" if scored else ""
+        known = METRICS.get(task, {})
+        # rows of others may have other names without end
+        names = dict.fromkeys(name for name in itertools.chain.from_iterable(rows) if name in known)
+        columns = {metric: [metrics.get(metric) for metrics in rows] for metric in names}
+        self.found += sum([score.status == "ok" for score in scored])
+        n, units, _ = _added([score.reward for score in scored], None)
+        self.rewards[0] += n
+        self.rewards[1] += units
+        self._add_columns(known, columns)
+        breakdown = BREAKDOWNS.get(task)
+        if breakdown is not None and breakdown.by[0] in columns:
+            keys = zip(*[columns[name] for name in breakdown.by], strict=True)
+            added = [_addends(task, name, columns[name]) for name in breakdown.sums]
+            cells: dict[tuple[Any, ...], list[int]] = {}
+            for key, values in zip(keys, zip(*added, strict=True), strict=True):
+                cell = cells.setdefault(key, [0] * (1 + len(values)))
+                cell[0] += 1
+                for at, value in enumerate(values, 1):
+                    cell[at] += value
+            for key, counts in cells.items():
+                self._merge_cell(_cell_name(key), counts)
+
+    def _add_columns(self, known: Mapping[str, Metric], columns: Mapping[str, Sequence[Any]]) -> None:
+        numbers: list[tuple[int, str, int, int]] = []
+        labels: list[tuple[int, str, Counter[str]]] = []
+        for name, column in columns.items():
+            metric = known[name]
+            if metric.kind != "label":
+                n, units, first = _added(column, metric.undefined)
+                if n:
+                    numbers.append((first, name, n, units))
+                continue
+            counts = Counter(column)
+            del counts[None]
+            if counts:
+                labels.append((column.index(next(iter(counts))), name, counts))
+        # in the order in which rows have them
+        for _, name, n, units in sorted(numbers, key=itemgetter(0)):
+            mine = self.sums.setdefault(name, [0, 0])
+            mine[0] += n
+            mine[1] += units
+        for _, name, counts in sorted(labels, key=itemgetter(0)):
+            add_counts(self.labels.setdefault(name, {}), counts)
+
+    def _merge_cell(self, name: str, counts: Sequence[int]) -> None:
+        mine = self.cells.setdefault(name, [0] * len(counts))
+        mine[:] = [a + b for a, b in zip(mine, counts, strict=True)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As one tuple: a worker sends some with each block, and dataclasses take 50 µs by themselves."""
+        counts = self.statuses, self.found, self.rewards, self.sums, self.labels, self.cells
+        return TaskTally, counts
+
+    def merge(self, other: TaskTally) -> None:
+        for status, n in other.statuses.items():
+            if n:
+                self.statuses[status] += n
+        self.found += other.found
+        self.rewards[0] += other.rewards[0]
+        self.rewards[1] += other.rewards[1]
+        for name, (n_rows, total) in other.sums.items():
+            mine = self.sums.setdefault(name, [0, 0])
+            mine[0] += n_rows
+            mine[1] += total
+        for name, counts in other.labels.items():
+            add_counts(self.labels.setdefault(name, {}), counts)
+        for name, cell in other.cells.items():
+            self._merge_cell(name, cell)
+
+
+def is_flag(task: str, metric: str) -> bool:
+    """Whether a metric's sum is a count, which JSON shows without a point."""
+    return METRICS[task][metric].kind == "flag"
+
+
+def _cell_name(key: Sequence[float | None]) -> str:
+    return "/".join(["" if value is None else f"{value:g}" for value in key])
+
+
+def _addends(task: str, metric: str, values: Sequence[Any]) -> list[int]:
+    """What a metric's values add to a cell: a count of flags, units of others."""
+    if is_flag(task, metric):
+        return [bool(value) for value in values]
+    return [units_of(value or 0) or 0 for value in values]
+
+
+_NUMBERS: Final = (int, float)  # a union would be made anew for each value
+
+
+def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int, int]:
+    """How many of some values are numbers that have a mean, their sum in units, and where the first stands.
+
+    Rows have few different numbers: each is turned into units once, unless they are shares, all different.
+    """
+    if values and set(map(type, values)) == {float} and undefined not in values:
+        with suppress(ValueError):  # of what is no number
+            if max(values) < LARGE and min(values) > -LARGE:
+                return len(values), sum([int(value * SCALE) for value in values]), 0
+    try:
+        counts = Counter(values)
+    except TypeError:  # what is no number can be a list
+        return _added([value if isinstance(value, _NUMBERS) else None for value in values], undefined)
+    units = {
+        value: of_one
+        for value in counts
+        if isinstance(value, _NUMBERS) and value != undefined and (of_one := units_of(value)) is not None
+    }
+    if not units:
+        return 0, 0, len(values)
+    n = sum([counts[value] for value in units])
+    total = sum([counts[value] * of_one for value, of_one in units.items()])
+    return n, total, next(at for at, value in enumerate(values) if value in units)
+
+
+def _add_metrics(
+    task: TaskTally, known: Mapping[str, Metric], metrics: Mapping[str, Any], times: int
+) -> None:
+    """Add a row's metrics; the texts of ``--details`` stand beside them and are no metrics."""
+    for name, value in metrics.items():
+        metric = known.get(name)
+        if metric is None or value is None:
+            continue
+        if metric.kind == "label":
+            add_counts(task.labels.setdefault(name, {}), {value: times})
+        elif isinstance(value, _NUMBERS) and value != metric.undefined:
+            units = units_of(value)
+            if units is None:
+                continue
+            mine = task.sums.setdefault(name, [0, 0])
+            mine[0] += times
+            mine[1] += units * times
 
 
 @dataclass(slots=True, repr=False, eq=False)

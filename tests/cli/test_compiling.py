@@ -1,9 +1,10 @@
-"""What `relfast score` does about kernels that are missing."""
+"""What commands do about kernels that are missing, or that somebody else can have written."""
 
 from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,8 @@ import threading
 from pathlib import Path
 
 import pytest
+from engine_runs import PYTHONPATH, honest, relfast, scored_here, write_dump
+from hostile_cache import SPOILT, give_away
 from patience import until
 from relfast_kernels.compiled import native
 
@@ -43,7 +46,7 @@ def score(
     )
 
 
-@pytest.mark.parametrize(("how", "said"), [(None, 1), ("background", 1), ("off", 0)])
+@pytest.mark.parametrize(("how", "said"), [("background", 1), ("off", 0)])
 def test_compiling_is_said_once_and_changes_no_row(empty: Path, how: str | None, said: int) -> None:
     with native.alone("all"):
         done = score(empty, how)
@@ -135,3 +138,38 @@ def test_where_all_is_compiled_nothing_is_said(tmp_path: Path) -> None:
     assert "kernels" not in score(tmp_path, "wait").stderr
     (tmp_path / "out.jsonl").unlink()
     assert "kernels" not in score(tmp_path, None).stderr
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    """A cache directory with this machine's code in it, whole."""
+    directory = tmp_path / "planted"
+    (directory / "native").mkdir(parents=True)
+    for unit in native.UNITS:
+        built = native.shared_library(unit) if native.is_built(unit) else native.build(unit)
+        shutil.copy(built, directory / "native")
+    return directory
+
+
+@pytest.mark.slow
+def test_a_cache_that_others_can_write_changes_no_row_and_is_told_once(planted: Path, tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "dump.jsonl", honest(60))
+    expected = scored_here(dump, tmp_path / "expected.jsonl")
+    SPOILT["writable by others, not read"](planted)
+    environment = {"RELFAST_CACHE_DIR": str(planted)}
+    done = relfast(dump, "-o", tmp_path / "rows.jsonl", "-q", "--workers", 2, environment=environment)
+    assert done.returncode == 0
+    assert (tmp_path / "rows.jsonl").read_bytes() == expected
+    (line,) = done.stderr.decode().splitlines()
+    assert line.startswith(f"relfast: a cache in {planted} is not used: {planted} ")
+    assert line.endswith("; RELFAST_CACHE_DIR chooses another place")
+
+
+def test_warmup_does_not_compile_for_nothing(planted: Path) -> None:
+    give_away(planted)
+    environment = {**os.environ, "PYTHONPATH": PYTHONPATH, "RELFAST_CACHE_DIR": str(planted)}
+    command = [sys.executable, "-m", "relfast", "warmup"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"relfast: {planted / 'native'}: {planted} ")

@@ -2,82 +2,53 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 import orjson
 import pytest
+from engine_runs import rows_of
 from generated import ROOT, generate
 
+from relfast.chem.isomers import RingFilter
 from relfast.cli.generate import subcommand
 from relfast.cli.main import _run
 from relfast.parameters import Choice, parameters_of
 from relfast.tasks import TASKS, Task, get_task
+from relfast.tasks.seqbench.generate import make_rows
+
+REACHED: list[tuple[str, str, dict[str, Any]]] = [
+    ("rel-a1", "REL-A1", {}),
+    ("REL-A2 --distractors hard", "REL-A2", {"distractors": "hard"}),
+    ("rel-a3 --gridsize 4 --maxval 99", "REL-A3", {"gridsize": 4, "maxval": 99}),
+    ("rel-a4", "REL-A4", {}),
+    ("rel-b1 --num-leaves 9 --seq-len 70 --n-convergent-sites 3 --length-convergent-block 6"
+     " --n-convergent-taxa 3 --selection clades --taxa-as index --yes-fraction 0.75", "REL-B1",
+     {"num_leaves": 9, "seq_len": 70, "n_convergent_sites": 3, "length_convergent_block": 6, "n_convergent_taxa": 3,
+      "selection": "clades", "taxa_as": "index", "yes_fraction": 0.75}),
+    ("rel-c1 --sizes 3:9:3 --formula C4H6Br2 --formula C3H8O2 --keep unstrained", "REL-C1",
+     {"sizes": (3, 6, 9), "formulas": ("C4H6Br2", "C3H8O2"), "keep": "unstrained"}),
+    ("rel-c2 --sizes 3,4 --min-atoms 9 --tanimoto 0.4 0.8 --strategy mixed", "REL-C2",
+     {"sizes": (3, 4), "min_atoms": 9, "tanimoto": (0.4, 0.8), "strategy": "mixed"}),
+    ("rel-c3 --given 4 --formula C4H8 --universe-min 5 --universe-max 5", "REL-C3",
+     {"given": (4,), "formulas": ("C4H8",), "universe_min": 5, "universe_max": 5}),
+]  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("arguments", "task", "parameters"),
-    [
-        ("rel-a1", "REL-A1", {}),
-        ("REL-A2 --distractors hard", "REL-A2", {"distractors": "hard"}),
-        ("rel-a3 --gridsize 4 --maxval 99", "REL-A3", {"gridsize": 4, "maxval": 99}),
-        ("rel-a4", "REL-A4", {}),
-        (
-            (
-                "rel-b1 --num-leaves 9 --seq-len 70 --n-convergent-sites 3 --length-convergent-block 6"
-                " --n-convergent-taxa 3 --selection clades --taxa-as index --yes-fraction 0.75"
-            ),
-            "REL-B1",
-            {
-                "num_leaves": 9,
-                "seq_len": 70,
-                "n_convergent_sites": 3,
-                "length_convergent_block": 6,
-                "n_convergent_taxa": 3,
-                "selection": "clades",
-                "taxa_as": "index",
-                "yes_fraction": 0.75,
-            },
-        ),
-        (
-            "rel-c1 --sizes 3:9:3 --formula C4H6Br2 --formula C3H8O2 --keep unstrained",
-            "REL-C1",
-            {"sizes": (3, 6, 9), "formulas": ("C4H6Br2", "C3H8O2"), "keep": "unstrained"},
-        ),
-        (
-            "rel-c2 --sizes 3,4 --min-atoms 9 --tanimoto 0.4 0.8 --strategy mixed",
-            "REL-C2",
-            {
-                "sizes": (3, 4),
-                "min_atoms": 9,
-                "tanimoto": (0.4, 0.8),
-                "strategy": "mixed",
-            },
-        ),
-        (
-            "rel-c3 --given 4 --formula C4H8 --universe-min 5 --universe-max 5",
-            "REL-C3",
-            {"given": (4,), "formulas": ("C4H8",), "universe_min": 5, "universe_max": 5},
-        ),
-    ],
-    ids=lambda value: value.split()[0] if isinstance(value, str) else "",
-)
+@pytest.mark.parametrize(("typed", "task", "parameters"), REACHED, ids=[task for _, task, _ in REACHED])
 def test_options_reach_the_generator(
-    arguments: str,
-    task: str,
-    parameters: dict[str, object],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    typed: str, task: str, parameters: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "records.jsonl"
-    assert _run(["generate", *arguments.split(), "-n", "5", "--seed", "3", "-o", str(output)]) == 0
+    assert _run(["generate", *typed.split(), "-n", "5", "--seed", "3", "-o", str(output)]) == 0
     lines = output.read_bytes().splitlines()
     assert lines == [orjson.dumps(record) for record in generate(task, 5, 3, **parameters)]
     said = capsys.readouterr()
@@ -87,6 +58,58 @@ def test_options_reach_the_generator(
     assert f"5 records, 5 good ({task} 5), 0 flaws" in capsys.readouterr().err
     # nothing but the records stays behind
     assert [p.name for p in tmp_path.iterdir()] == ["records.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "n", "parameters"),
+    [
+        ("--rows 6 --cols 7 -L 20:40 -B 2 -N 0.4 --seed 3", 5, {"rows": 6, "cols": 7, "L": (20, 40), "B": 2, "N": 0.4}),
+        # facts come mixed unless asked
+        ("--rows 6 --seed 3", 1, {"rows": 6, "ordered": False}),
+        ("--rows 6 --seed 3 --ordered", 1, {"rows": 6, "ordered": True}),
+    ],
+)  # fmt: skip
+def test_options_reach_seqbenchs_generator(
+    typed: str, n: int, parameters: dict[str, Any], tmp_path: Path
+) -> None:
+    assert mazes(tmp_path / "mazes.jsonl", f"{typed} -n {n} --workers 1") == list(
+        make_rows(n, 3, **parameters)
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["mazes.jsonl"]
+
+
+def mazes(output: Path, typed: str) -> list[dict[str, Any]]:
+    assert _run(["generate", "seqbench", *typed.split(), "-o", str(output)]) == 0
+    return rows_of(output)
+
+
+def test_variants_of_each_maze(tmp_path: Path) -> None:
+    typed = "--rows 6 -B 2 --names Ann,Ben --remove-keys 0 --remove-keys 1 -N 0 -N 0.5 -n 2 --seed 1"
+    rows = mazes(tmp_path / "mazes.jsonl", typed)
+    variants = [(maze, removed, noise) for maze in (0, 1) for removed in (0, 1) for noise in (0.0, 0.5)]
+    assert [row["instance_id"] for row in rows] == [
+        f"{1_000_000 + m}_rkc{r}_n{noise}" for m, r, noise in variants
+    ]
+    assert rows[0]["instance_metadata"]["target_name"] == "Ben"
+
+
+def test_cover_on_the_command_line(tmp_path: Path) -> None:
+    typed = "--cover -L 20:39 --bin-width 10 -B 0 -B 1 -N 0 -N 1 -n 1 --seed 4 --workers 1"
+    rows = [row["complexity_parameters"] for row in mazes(tmp_path / "mazes.jsonl", typed)]
+    found = sorted((p["logical_depth_L"] // 10, p["backtracking_count_B"], p["noise_ratio_N"]) for p in rows)
+    assert found == [(at, b, n) for at in (2, 3) for b in (0, 1) for n in (0.0, 1.0)]
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_same_bytes_for_any_number_of_workers(suffix: str, tmp_path: Path) -> None:
+    outputs = [tmp_path / f"mazes{workers}.jsonl{suffix}" for workers in (1, 2)]
+    for workers, output in enumerate(outputs, 1):
+        typed = f"seqbench --rows 5 -B 1 -N 0.2 -n 80 --seed 5 --workers {workers} -o {output}"
+        assert _run(["generate", *typed.split()]) == 0
+    one, other = (output.read_bytes() for output in outputs)
+    assert one == other
+    lines = (gzip.decompress(one) if suffix else one).splitlines()
+    assert [json.loads(line) for line in lines] == list(make_rows(80, 5, rows=5, cols=5, B=1, N=0.2))
 
 
 @pytest.mark.parametrize("name", ["records.jsonl.gz", "records.jsonl.zst"])
@@ -106,60 +129,43 @@ def test_stdout_holds_records_only(capfdbinary: pytest.CaptureFixture[bytes]) ->
     assert b"3 REL-A4 records in stdout" in said.err
 
 
-def test_a_failed_run_leaves_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    output = tmp_path / "records.jsonl"
-    # fails at its first yes record, when the output is open already
-    arguments = ["--num-leaves", "2", "--yes-fraction", "0.5", "-n", "4", "-o", str(output)]
-    assert _run(["generate", "rel-b1", *arguments]) == 2
-    assert "no tree of 1000" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-    assert _run(["generate", "rel-a1", "-n", "1", "-o", str(tmp_path / "none" / "x.jsonl")]) == 1
-    assert "No such file or directory" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", ["rel-a5", "REL-A6", "rel-a7", "realign"])
-def test_tasks_without_a_generator(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run(["generate", name, "-n", "1"]) == 2
-    assert (
-        f"{name.upper() if name != 'realign' else 'ReAlign'} has no published generator"
-        in capsys.readouterr().err
-    )
-
-
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("typed", "code", "complaint"),
     [
-        (["rel-z1", "-n", "1"], "No such command"),
-        (["rel-a1"], "Missing option '-n'"),
-        (["rel-a1", "-n", "-1"], "not in the range"),
-        (["rel-a1", "-n", "1", "--seed", "-1"], "not in the range"),
-        (["rel-a1", "-n", "1", "--gridsize", "1"], "gridsize must be an integer from 3"),
-        (["rel-c1", "-n", "1", "--sizes", "5;6"], "neither a list such as 5,10,20"),
-        (["rel-c1", "-n", "1", "--sizes", "5:9:0"], "neither a list such as 5,10,20"),
-        (["rel-c3", "-n", "1", "--given", "9:5"], "at least one size"),
-        (["rel-c2", "-n", "1", "--bank", "/nowhere/bank.smi"], "/nowhere/bank.smi: cannot be read"),
+        ("rel-z1 -n 1", 2, "No such command"),
+        ("rel-a1", 2, "Missing option '-n'"),
+        ("rel-a1 -n -1", 2, "not in the range"),
+        ("rel-a1 -n 1 --seed -1", 2, "not in the range"),
+        ("rel-a1 -n 1 --gridsize 1", 2, "gridsize must be an integer from 3"),
+        ("rel-c1 -n 1 --sizes 5;6", 2, "neither a list such as 5,10,20"),
+        ("rel-c1 -n 1 --sizes 5:9:0", 2, "neither a list such as 5,10,20"),
+        ("rel-c3 -n 1 --given 9:5", 2, "at least one size"),
+        ("rel-c2 -n 1 --bank /nowhere/bank.smi", 2, "/nowhere/bank.smi: cannot be read"),
+        # fails at its first yes record, when the output is open already
+        ("rel-b1 --num-leaves 2 --yes-fraction 0.5 -n 4", 2, "no tree of 1000"),
+        ("rel-a1 -n 1 -o none/x.jsonl", 1, "No such file or directory"),
+        ("seqbench -n 1 --names Bob", 2, "AGENT,TARGET"),
+        ("seqbench -n 1 -L 5 -B 4", 2, "23 actions at least"),
+        ("seqbench -n 1 -L many", 2, "'many'"),
+        ("seqbench -n 1 --rows 0", 2, "rows"),
+        ("seqbench --rows 2 -B 5 -n 3 --workers 1", 2, "larger grid"),
+        *((f"{name} -n 1", 2, f"{said} has no published generator") for name, said in
+          (("rel-a5", "REL-A5"), ("REL-A6", "REL-A6"), ("rel-a7", "REL-A7"), ("realign", "ReAlign"))),
     ],
-)
-def test_bad_usage_is_one_clear_line(
-    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert _run(["generate", *arguments]) == 2
+)  # fmt: skip
+def test_bad_usage_is_one_clear_line_and_leaves_nothing(
+    typed: str, code: int, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    typed += "" if "-o " in typed else " -o records.jsonl"
+    assert _run(["generate", *typed.split()]) == code
     said = capsys.readouterr().err
     assert complaint in said
     assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_help_lists_every_generator(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run(["generate", "--help"]) == 0
-    said = capsys.readouterr().out
-    for name in ("rel-a1", "rel-a4", "rel-b1", "rel-c1", "rel-c2", "rel-c3", "seqbench"):
-        assert f"  {name} " in said
-    for name in ("rel-a2", "rel-b1", "rel-c1", "rel-c2", "rel-c3"):
-        assert _run(["generate", name, "--help"]) == 0
-        assert "--seed" in capsys.readouterr().out
-
-
-def test_help_loads_no_engine() -> None:
+def test_help_lists_every_generator_and_loads_no_engine() -> None:
     code = (
         "import sys; from relfast.cli.main import _run;"
         " _run(['generate', '--help']); _run(['generate', 'rel-c2', '-h']);"
@@ -169,6 +175,8 @@ def test_help_loads_no_engine() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT, env=_env()
     )
     assert done.stdout.splitlines()[-1] == "[]"
+    for name in ("rel-a1", "rel-a4", "rel-b1", "rel-c1", "rel-c2", "rel-c3", "seqbench"):
+        assert f"  {name} " in done.stdout
 
 
 def _env() -> dict[str, str]:
@@ -192,9 +200,6 @@ def test_validate_names_line_and_field(tmp_path: Path, capsys: pytest.CaptureFix
     said = capsys.readouterr()
     assert len(said.out.splitlines()) == 1
     assert "1 more flaw, not shown" in said.err
-
-
-def test_validate_without_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(["validate", str(tmp_path / "none.jsonl")]) == 2
     assert "no such file" in capsys.readouterr().err
 
@@ -213,37 +218,30 @@ def test_validate_reads_stdin() -> None:
     assert b"2 records, 1 good" in done.stderr
 
 
-GENERATED = [task for task in TASKS.values() if task.generator is not None]
-
-
-@pytest.mark.parametrize("task", GENERATED, ids=lambda task: task.name)
-def test_options_are_the_declared_parameters(task: Task, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("task", [task for task in TASKS.values() if task.generator], ids=lambda t: t.name)
+def test_options_are_the_declared_parameters(task: Task) -> None:
     assert task.parameters is not None
     declared = list(parameters_of(task.parameters))
     assert [parameter.name for parameter in declared] == [field.name for field in fields(task.parameters)]
     command = subcommand(task)
     options = {option.name: option for option in command.params}
-    declared = [parameter for parameter in declared if parameter.flag is not None]
-    for parameter in declared:
-        option = options[parameter.name]
-        assert isinstance(option, click.Option)
-        assert option.opts == [parameter.flag]
-        assert option.help == parameter.help
     # typed defaults become the dataclass's own
     context = command.make_context("x", ["-n", "1", "--seed", "1", "-o", "-"])
     for parameter in declared:
-        value = context.params[parameter.name]
-        if parameter.repeat:
-            value = value[0] if value else None
-        assert value == parameter.default
+        if parameter.flag is not None:
+            option = options[parameter.name]
+            assert isinstance(option, click.Option)
+            assert (option.opts, option.help) == ([parameter.flag], parameter.help)
+            value = context.params[parameter.name]
+            if parameter.repeat:
+                value = value[0] if value else None
+            assert value == parameter.default
 
 
-def test_choices_of_isomers_are_those_of_the_chemistry() -> None:
-    from relfast.chem.isomers import RingFilter
-
-    for name in ("REL-C1", "REL-C3"):
-        declaring = get_task(name).parameters
-        assert declaring is not None
-        (keep,) = (parameter for parameter in parameters_of(declaring) if parameter.name == "keep")
-        assert isinstance(keep.kind, Choice)
-        assert keep.kind.names == get_args(RingFilter)
+@pytest.mark.parametrize("name", ["REL-C1", "REL-C3"])
+def test_choices_of_isomers_are_those_of_the_chemistry(name: str) -> None:
+    declaring = get_task(name).parameters
+    assert declaring is not None
+    (keep,) = (parameter for parameter in parameters_of(declaring) if parameter.name == "keep")
+    assert isinstance(keep.kind, Choice)
+    assert keep.kind.names == get_args(RingFilter)

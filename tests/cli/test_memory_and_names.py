@@ -59,11 +59,7 @@ def test_a_line_of_many_samples(task: str, tmp_path: Path) -> None:
     """A hundred thousand took 500 MB."""
     record = {"id": "r", "task": task, "answer": {"target": 3}, "response": ["Answer 3", "Answer 4"] * 50_000}
     if task == "REL-C3":
-        record = {
-            **record,
-            "answer": {"missing_smiles": ["CCO"]},
-            "response": ["<smiles>OCC</smiles>"] * 100_000,
-        }
+        record |= {"answer": {"missing_smiles": ["CCO"]}, "response": ["<smiles>OCC</smiles>"] * 100_000}
     dump = write_dump(tmp_path / "dump.jsonl", [*honest(2), record, *honest(2)])
     done = _limited(dump, "-o", tmp_path / "rows.jsonl", "--workers", 0, "-q")
     assert done.returncode == 0, done.stderr

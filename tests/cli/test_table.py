@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
-import pty
 import re
-import struct
-import subprocess
-import sys
-import termios
 from pathlib import Path
 
 import pytest
-from patience import PATIENCE
+from engine_runs import exit_code, write_dump
 
 from relfast.cli.table import print_summary
 from relfast.records import STATUSES, Score, unscored
@@ -78,57 +71,14 @@ def test_millions_of_rows_of_all_statuses(
     assert len(signature) == 208
 
 
-def test_in_a_terminal_of_80_columns(tmp_path: Path) -> None:
-    dump = tmp_path / "dump.jsonl"
-    records = [
-        {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": ["Answer 4", "Answer 1"]},
-        {"id": "b", "task": "REL-A1", "answer": {}, "response": "Answer 4"},
-    ]
-    dump.write_text("".join(json.dumps(record) + "\n" for record in records))
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    command = [sys.executable, "-m", "relfast", "score", str(dump), "--workers", "0"]
-    done = subprocess.run(
-        command, stderr=theirs, env={**environment, "TERM": "dumb"}, timeout=PATIENCE, check=False
-    )
-    os.close(theirs)
-    said = b""
-    while chunk := _read(ours):
-        said += chunk
-    os.close(ours)
-    assert done.returncode == 0
-    lines = said.decode().replace("\r\x1b[K", "").replace("\r\n", "\n").splitlines()
-    at = next(number for number, line in enumerate(lines) if line.startswith("task "))
-    assert lines[at].split()[-1] == "unscored"
-    assert lines[at + 1].split() == ["REL-A1", "1", "3", "0.500", "0.055–0.945", "100.0%", "1"]
-
-
-def test_seqbenchs_results_are_in_the_table(tmp_path: Path) -> None:
+def test_seqbenchs_results_are_in_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Pass@1 and progress by L, B and N, and L0 with its interval: in what is printed, not in a file alone."""
-    dump = tmp_path / "dump.jsonl"
     rows = [row for doors in (0, 1) for row in make_rows(8, 1, rows=7, B=doors, L=(10, 29))]
-    with dump.open("w") as file:
-        for at, row in enumerate(rows):
-            wrong = row["completion"].replace("start", "rescue", 1)
-            file.write(json.dumps({**row, "response": row["completion"] if at % 2 else wrong}) + "\n")
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "relfast",
-            "score",
-            str(dump),
-            "--workers",
-            "0",
-            "--summary",
-            str(tmp_path / "s.json"),
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    lines = done.stderr.splitlines()
+    for at, row in enumerate(rows):
+        row["response"] = row["completion"] if at % 2 else row["completion"].replace("start", "rescue", 1)
+    dump = write_dump(tmp_path / "dump.jsonl", rows)
+    assert exit_code("score", dump, "--workers", 0, "--summary", tmp_path / "s.json") == 0
+    lines = capsys.readouterr().err.splitlines()
     complexity = json.loads((tmp_path / "s.json").read_text())["tasks"]["SeqBench"]["complexity"]
     for title, key in (("L (actions)", "by_L"), ("B (doors)", "by_B"), ("N (noise)", "by_N")):
         at = lines.index(next(line for line in lines if line.startswith(f"SeqBench by {title}")))
@@ -139,8 +89,9 @@ def test_seqbenchs_results_are_in_the_table(tmp_path: Path) -> None:
         }
     fit = complexity["l0"]
     (line,) = [line for line in lines if line.startswith("all ")]
-    assert line.split()[1:] == [f"{fit[name]:.1f}" for name in ("l0", "low", "high", "least_squares")] + [
-        "16"
+    assert line.split()[1:] == [
+        *(f"{fit[name]:.1f}" for name in ("l0", "low", "high", "least_squares")),
+        "16",
     ]
 
 
@@ -152,27 +103,20 @@ def test_many_depths_fit_on_a_screen() -> None:
     assert sum(int(row[1].replace(",", "")) for row in by_depth.rows) == 4 * len(cells)
 
 
-def test_off_a_terminal_the_signature_is_one_line_with_its_limits(tmp_path: Path) -> None:
-    dump = tmp_path / "dump.jsonl"
-    dump.write_text('{"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}\n' * 3)
-    command = [sys.executable, "-m", "relfast", "score", str(dump), "--workers", "0", "--overwrite"]
-    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+def test_off_a_terminal_the_signature_is_one_line_with_its_limits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}
+    dump = write_dump(tmp_path / "dump.jsonl", [record] * 3)
     for more, end in (
-        ([], "timeout 5s"),
-        (["--limit", "2", "--max-line-bytes", "5000"], "timeout 5s | max-line-bytes 5000 | limit 2"),
+        ("", "timeout 5s"),
+        ("--limit 2 --max-line-bytes 5000", "timeout 5s | max-line-bytes 5000 | limit 2"),
     ):
-        done = subprocess.run([*command, *more], capture_output=True, text=True, env=environment, check=True)
-        (signature,) = [line for line in done.stderr.splitlines() if line.startswith("relfast 0")]
+        assert exit_code("score", dump, "--workers", 0, "--overwrite", *more.split()) == 0
+        (signature,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("relfast 0")]
         assert signature.endswith(f"| {end}")
         assert "tasks REL-A1:" in signature
     assert len(signature) > 80
-
-
-def _read(descriptor: int) -> bytes:
-    try:
-        return os.read(descriptor, 65_536)
-    except OSError:  # Linux: the other end is closed
-        return b""
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 120])
@@ -187,15 +131,6 @@ def test_neither_headings_nor_numbers_are_cut(
     print_summary(summarize(Tally.of(scores), "signed"))
     said = capsys.readouterr().err
     assert "…" not in said
-    for word in (
-        "prompts",
-        "responses",
-        "correct",
-        "parsed",
-        "unscored",
-        "1,234",
-        "1,240",
-        "100.0%",
-    ):
+    for word in ("prompts", "responses", "correct", "parsed", "unscored", "1,234", "1,240", "100.0%"):
         assert word in said
     assert max(map(len, said.splitlines())) <= columns

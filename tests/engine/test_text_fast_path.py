@@ -27,7 +27,7 @@ from relfast.engine.segments import Detours
 from relfast.engine.text_gold import KnownGold
 from relfast.engine.text_table import can_hold
 from relfast.seqbench import generate
-from relfast.stats.prompts import SAMPLE
+from relfast.stats.samples import SAMPLE
 from relfast.tasks import TASKS, get_task, text_judge
 from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import score

@@ -192,19 +192,6 @@ def test_run_ends_whatever_a_server_says(tmp_path: Path, capsys: pytest.CaptureF
     assert "\x1b" not in told
 
 
-@pytest.mark.slow
-def test_bench_scores_whatever_a_server_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    records = write(tmp_path / "in.jsonl", GOOD | BAD)
-    folder = tmp_path / "out"
-    with saying(of_kind) as url:
-        arguments = ["--records", records, "-o", folder, "--workers", 0]
-        assert exit_code("bench", f"m@{url}", *arguments, *ASKED[2:]) == 0
-    rows = rows_of(folder / "m" / "in.scored.jsonl")
-    assert [row["status"] in ("ok", "no_answer") for row in rows] == [True] * len(GOOD) + [False] * len(BAD)
-    assert (folder / "m" / "report" / "index.html").exists()
-    assert f"m, in: {len(BAD)} records have no response" in capsys.readouterr().err
-
-
 def test_run_says_why_nothing_came(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Refused, unauthorized, late: the cause is where one looks, not only in the rows."""
     records = write(tmp_path / "in.jsonl", {"one": b"", "two": b""})

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 from openai_server import FAILURES, Server, running
 from patience import PATIENCE
 
 from relfast.errors import UsageError
-from relfast.inference.client import Client
-from relfast.inference.replies import Completion
-from relfast.inference.settings import Endpoint, Settings
+from relfast.inference.client import Client, Completion, Endpoint, Pace, Settings, seconds_asked
 
 FAST = Settings(model="m", attempts=4, backoff=0.01, timeout=0.8, concurrency=8)
 
@@ -68,33 +68,13 @@ def test_every_kind_of_failure_is_ridden_out(path: str) -> None:
 def test_a_refusal_is_not_repeated() -> None:
     class Refusing(Server):
         def failure(self, prompt: str) -> str | None:
-            self.asked[prompt] += 1
-            return "500" if prompt == "busy" else None
+            return {"busy": "500", "no such model": "404"}.get(prompt)
 
     with running(Refusing(solve=str)) as server:
         completions = complete_all(server.url + "/nowhere/completions", ["fine"])
         assert completions["fine"].text == "fine"
         assert complete_all(server.url, ["busy"])["busy"].attempts == 4
-    import http.server
-
-    class NotFound(http.server.BaseHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-        def do_POST(self) -> None:
-            self.send_error(404, "no such model")
-
-    plain = http.server.ThreadingHTTPServer(("127.0.0.1", 0), NotFound)
-    import threading
-
-    thread = threading.Thread(target=plain.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        completion = complete_all(f"http://127.0.0.1:{plain.server_address[1]}/v1", ["x"])["x"]
-    finally:
-        plain.shutdown()
-        thread.join()
-        plain.server_close()
+        completion = complete_all(server.url, ["no such model"])["no such model"]
     assert completion.attempts == 1
     assert completion.error is not None
     assert completion.error["type"] == "NotFoundError"
@@ -145,3 +125,62 @@ def test_messages_and_a_system_text() -> None:
         assert server.requests[-1]["messages"] == [{"role": "system", "content": "Be brief."}, *messages]
         asyncio.run(run(server.url + "/completions"))
         assert server.requests[-1]["prompt"] == "Be brief.\n\nhello\n\nhi"
+
+
+class Clock:
+    """Time that passes by sleeping only."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        until = self.now + seconds
+        await asyncio.sleep(0)  # the others go to sleep too
+        self.now = max(self.now, until)
+
+
+def begun(pace: Pace, clock: Clock, n: int) -> list[float]:
+    async def one() -> float:
+        await pace.turn()
+        return clock.now
+
+    async def run() -> list[float]:
+        return [await one() for _ in range(n)]
+
+    return asyncio.run(run())
+
+
+def test_requests_are_spread_over_the_minute() -> None:
+    clock = Clock()
+    assert begun(Pace(30, clock=clock, sleep=clock.sleep), clock, 4) == [100, 102, 104, 106]
+
+
+def test_without_a_rate_nobody_waits() -> None:
+    clock = Clock()
+    assert begun(Pace(clock=clock, sleep=clock.sleep), clock, 3) == [100] * 3
+
+
+def test_a_server_that_asks_one_to_wait_means_all() -> None:
+    clock = Clock()
+    pace = Pace(60, clock=clock, sleep=clock.sleep)
+    pace.hold(10)
+    pace.hold(3)
+    assert begun(pace, clock, 2) == [110, 111]
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("", None), ("soon", None), ("7", 7.0), ("0.5", 0.5), ("-1", None)]
+)
+def test_what_retry_after_says(header: str, seconds: float | None) -> None:
+    assert seconds_asked(header) == seconds
+
+
+def test_retry_after_as_a_date() -> None:
+    now = datetime.now(UTC)
+    assert seconds_asked(format_datetime(now - timedelta(hours=1), usegmt=True)) == 0
+    later = seconds_asked(format_datetime(now + timedelta(hours=1), usegmt=True))
+    assert later is not None
+    assert 0 < later <= 3600

@@ -17,7 +17,6 @@ from openai_server import FAILURES, Server, running
 from patience import comes_true
 from three_benchmarks import write_all
 
-from relfast.inference.header import read_header
 from relfast.records import SCORED
 
 KEY = "sk-very-secret-0123456789"
@@ -42,41 +41,6 @@ def is_broken(prompt: str) -> bool:
 def asking(server: Server, records: list[Path], output: Path) -> list[str]:
     options = ["--api", server.url, "--model", "m", "-o", output, "--attempts", 3, "--backoff", 0.01]
     return [*map(str, [*records, *options, "--timeout", 2, "-q"])]
-
-
-def check_rows(output: Path, tmp_path: Path, n_records: int) -> None:
-    """Every failure is a marked row, and no marked row has a score."""
-    scored = tmp_path / "scored.jsonl"
-    assert exit_code("score", output, "-o", scored, "--workers", 0, "--overwrite", "-q") == 0
-    asked, rows = rows_of(output), rows_of(scored)
-    assert len(asked) == len(rows) == n_records
-    for row, score in zip(asked, rows, strict=True):
-        failed = row["error"] is not None
-        assert failed == (row["response"] is None)
-        assert failed == (score["status"] not in SCORED), score
-        if failed:
-            assert (score["status"], score["correct"], score["reward"]) == ("invalid_record", None, None)
-            assert score["error"] == row["error"]
-    assert sum(row["error"] is not None for row in asked) > 0
-    assert len({row["task"] for row in rows}) == 3
-
-
-@pytest.mark.slow
-def test_every_failure_is_a_marked_row(tmp_path: Path) -> None:
-    records, output = write_all(tmp_path, 20), tmp_path / "out.jsonl"
-    with running(Misbehaving(solve=lambda prompt: WRONG, failing=1)) as server:
-        assert exit_code("run", *asking(server, records, output)) == 0
-        assert len(server.met) > 6
-    check_rows(output, tmp_path, 60)
-    header = read_header(output)
-    assert header is not None
-    assert header["made"]["server_models"] == ["m-served"]
-    assert header["made"]["failed"] == sum(row["error"] is not None for row in rows_of(output))
-    assert header["made"]["prompts"] == {
-        "REL-A2": "question 1",
-        "SeqBench": "seqbench-few-shot 1",
-        "ReAlign": "realign 1",
-    }
 
 
 @pytest.mark.slow

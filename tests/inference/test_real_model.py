@@ -22,18 +22,8 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def test_from_a_models_name_to_a_report(api: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = [
-        f"{ALIAS}@{api}",
-        "-o",
-        tmp_path,
-        "--limit",
-        3,
-        "--max-tokens",
-        MAX_TOKENS,
-        "--workers",
-        0,
-        "-q",
-    ]
+    options = f"--limit 3 --max-tokens {MAX_TOKENS} --workers 0 -q"
+    arguments = [f"{ALIAS}@{api}", "-o", tmp_path, *options.split()]
     assert exit_code("bench", *arguments, "--concurrency", 2) == 0
     table = capsys.readouterr().err
     folder = tmp_path / ALIAS
@@ -80,21 +70,8 @@ def test_fields_of_ones_own_reach_the_server(api: str, tmp_path: Path) -> None:
     ]
     records.write_text("".join(json.dumps(row) + "\n" for row in rows))
     grammar = json.dumps({"grammar": 'root ::= "Answer 2 and more"', "temperature": None})
-    asked = [
-        "--api",
-        api,
-        "--model",
-        ALIAS,
-        "-o",
-        output,
-        "--extra-body",
-        grammar,
-        "--samples",
-        2,
-        "--seed",
-        3,
-    ]
-    assert exit_code("run", records, *asked, "--stop", " and", "-q") == 0
+    asked = ["--api", api, "--model", ALIAS, "-o", output, "--extra-body", grammar, "--stop", " and"]
+    assert exit_code("run", records, *asked, "--samples", 2, "--seed", 3, "-q") == 0
     assert [row["response"] for row in rows_of(output)] == [["Answer 2", "Answer 2"]] * 3
     assert exit_code("score", output, "-o", tmp_path / "rows.jsonl", "--workers", 0, "-q") == 0
     scored = rows_of(tmp_path / "rows.jsonl")

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_runs import exit_code, rows_of
+from engine_runs import exit_code, rows_of, write_dump
 from openai_server import Server, running
 from patience import PATIENCE
-
-from relfast.cli.main import main
 
 RECORDS = [
     {"id": f"r{n}", "task": "REL-A1", "question": f"What is {n} + 1?", "answer": {"target": 0}}
     for n in range(40)
 ]
-
-
-def write(path: Path, rows: Sequence[Any]) -> Path:
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return path
 
 
 def solve(prompt: str) -> str:
@@ -40,7 +31,7 @@ def responses(path: Path) -> list[Any]:
 
 
 def test_each_record_comes_back_with_its_response_in_order(tmp_path: Path) -> None:
-    records, output = write(tmp_path / "in.jsonl", RECORDS), tmp_path / "out.jsonl"
+    records, output = write_dump(tmp_path / "in.jsonl", RECORDS), tmp_path / "out.jsonl"
     with running(Server(solve=solve, failing=1)) as server:
         assert exit_code("run", records, *options(server, output)) == 0
         assert len(server.met) > 4
@@ -54,7 +45,7 @@ def test_each_record_comes_back_with_its_response_in_order(tmp_path: Path) -> No
 def test_gold_keeps_all_its_digits(tmp_path: Path) -> None:
     gold = {"label": "yes", "taxa": [3, 12345678901234567891]}
     record = {"id": 98765432109876543210, "task": "REL-B1", "question": "Which taxa?", "answer": gold}
-    records, output = write(tmp_path / "in.jsonl", [record]), tmp_path / "out.jsonl"
+    records, output = write_dump(tmp_path / "in.jsonl", [record]), tmp_path / "out.jsonl"
     with running(Server(solve=solve)) as server:
         assert exit_code("run", records, *options(server, output)) == 0
     (row,) = rows_of(output)
@@ -63,7 +54,7 @@ def test_gold_keeps_all_its_digits(tmp_path: Path) -> None:
 
 
 def test_failures_are_rows_and_are_asked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    records, output = write(tmp_path / "in.jsonl", RECORDS), tmp_path / "out.jsonl"
+    records, output = write_dump(tmp_path / "in.jsonl", RECORDS), tmp_path / "out.jsonl"
     with running(Server(solve=solve, broken="is 7 ")) as server:
         arguments = [records, *options(server, output), "--attempts", 2]
         assert exit_code("run", *arguments) == 0
@@ -83,13 +74,13 @@ def test_failures_are_rows_and_are_asked_again(tmp_path: Path, capsys: pytest.Ca
 def test_what_was_asked_differently_is_not_continued(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    records, output = write(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
+    records, output = write_dump(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
     with running(Server(solve=solve)) as server:
         assert exit_code("run", records, *options(server, output)) == 0
         assert exit_code("run", records, *options(server, output)) == 2
         assert exit_code("run", records, *options(server, output), "--resume", "--temperature", 1) == 1
         assert "temperature was 0.0 and is 1.0" in capsys.readouterr().err
-        write(records, [*RECORDS[:2], RECORDS[5]])
+        write_dump(records, [*RECORDS[:2], RECORDS[5]])
         assert exit_code("run", records, *options(server, output), "--resume") == 1
         assert "record 2 of the input has another question now" in capsys.readouterr().err
         assert exit_code("run", records, *options(server, output), "--overwrite") == 0
@@ -104,7 +95,7 @@ def test_records_that_cannot_be_asked(tmp_path: Path) -> None:
         {"id": 4, "problem": "1 + 1"},
         {"id": 5, "question": 5, "error": "of old", "response": "of old"},
     ]
-    records, output = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
+    records, output = write_dump(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
     records.write_text(records.read_text() + "\n  \n")
     with running(Server(solve=solve)) as server:
         assert exit_code("run", records, *options(server, output), "--fail-on-error") == 3
@@ -125,7 +116,7 @@ def test_several_samples_are_a_list(tmp_path: Path) -> None:
         counts[prompt] = counts.get(prompt, 0) + 1
         return str(counts[prompt])
 
-    records, output = write(tmp_path / "in.jsonl", RECORDS[:4]), tmp_path / "out.jsonl"
+    records, output = write_dump(tmp_path / "in.jsonl", RECORDS[:4]), tmp_path / "out.jsonl"
     with running(Server(solve=numbered)) as server:
         arguments = [*options(server, output), "--samples", 3, "--temperature", 0.7, "--system", "Brief."]
         assert exit_code("run", records, *arguments, "--limit", 3) == 0
@@ -136,27 +127,21 @@ def test_several_samples_are_a_list(tmp_path: Path) -> None:
 def test_inputs_that_cannot_be_read(tmp_path: Path) -> None:
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"id": 1}\nnonsense\n')
-    for arguments in ([tmp_path / "missing.jsonl"], [bad]):
-        assert (
-            exit_code(
-                "run", *arguments, "--api", "http://127.0.0.1:9/v1", "--model", "m", "-o", tmp_path / "o"
-            )
-            == 2
-        )
-    good = write(tmp_path / "in.jsonl", RECORDS[:1])
-    assert exit_code("run", good, "--api", "nonsense", "--model", "m", "-o", tmp_path / "o") == 2
+    good = write_dump(tmp_path / "in.jsonl", RECORDS[:1])
+    server = "http://127.0.0.1:9/v1"
+    for records, api in ((tmp_path / "missing.jsonl", server), (bad, server), (good, "nonsense")):
+        assert exit_code("run", records, "--api", api, "--model", "m", "-o", tmp_path / "o") == 2
 
 
 def score_rows(output: Path) -> list[dict[str, Any]]:
     scored = output.with_suffix(".scored.jsonl")
-    with pytest.raises(SystemExit):
-        main(["score", str(output), "-o", str(scored), "--workers", "0", "--overwrite", "-q"])
+    exit_code("score", output, "-o", scored, "--workers", 0, "--overwrite", "-q")
     return rows_of(scored)
 
 
 def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
     """Three samples each; the second request of one prompt and all of another fail."""
-    records, output = write(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
+    records, output = write_dump(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
     met: dict[str, int] = {}
     failing = True
 
@@ -179,12 +164,8 @@ def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
         assert [(row["id"], row["sample"]) for row in rows] == [
             (f"r{n}", k) for n in range(3) for k in range(3)
         ]
-        assert [row["status"] for row in rows[:6]] == [
-            "ok",
-            *["invalid_record"] * 1,
-            "ok",
-            *["invalid_record"] * 3,
-        ]
+        assert [row["status"] for row in rows[:3]] == ["ok", "invalid_record", "ok"]
+        assert {row["status"] for row in rows[3:6]} == {"invalid_record"}
         assert rows[1]["error"] == first["error"][1]
         failing = False
         server.requests.clear()
@@ -198,7 +179,7 @@ def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
 
 
 def test_a_refusal_is_no_response_and_is_asked_once(tmp_path: Path) -> None:
-    records, output = write(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
+    records, output = write_dump(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
     refusals = {"is 0 ": {"refusal": "I'm sorry.", "content": None}, "is 1 ": {"content": ""}}
     with running(Server(solve=solve, says=refusals)) as server:
         assert exit_code("run", records, *options(server, output), "--attempts", 3) == 0

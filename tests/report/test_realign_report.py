@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from engine_runs import write_dump
 from numpy.typing import NDArray
 
 from relfast.cli.main import main
@@ -58,13 +58,8 @@ def entry(
     } | more
 
 
-def write(path: Path, rows: Sequence[Any]) -> Path:
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return path
-
-
 def report(tmp_path: Path, rows: Sequence[Any]) -> tuple[set[str], Path, str]:
-    results = write(tmp_path / "results.jsonl", rows)
+    results = write_dump(tmp_path / "results.jsonl", rows)
     made = generate_analysis_report(str(results), str(tmp_path / "report"), aligner=ByLength())
     names = {path.name for path in made.files}
     assert names == {path.name for path in (tmp_path / "report").iterdir()}
@@ -150,18 +145,18 @@ def test_without_a_model_the_heatmaps_are_left_out_and_that_is_said(
 
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path / "empty"))
     monkeypatch.setattr(models, "package_directory", lambda name: None)
-    results = write(tmp_path / "results.jsonl", ROWS)
+    results = write_dump(tmp_path / "results.jsonl", ROWS)
     made = generate_analysis_report(results, tmp_path / "report")
     assert {path.name for path in made.files} == ALWAYS
     assert "relfast embedder add" in made.notes[0]
 
 
 def test_the_command_knows_results_from_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    results = write(tmp_path / "results.jsonl", [entry(0.5, True)])
+    results = write_dump(tmp_path / "results.jsonl", [entry(0.5, True)])
     for arguments, code in (
         ([results, results], 2),
         ([tmp_path / "missing.jsonl"], 2),
-        ([write(tmp_path / "other.jsonl", [{"a": 1}])], 2),
+        ([write_dump(tmp_path / "other.jsonl", [{"a": 1}])], 2),
     ):
         with pytest.raises(SystemExit) as left:
             main(["report", *map(str, arguments), "-o", str(tmp_path / "report")])
@@ -171,13 +166,13 @@ def test_the_command_knows_results_from_rows(tmp_path: Path, capsys: pytest.Capt
 
 def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no result of ReAlign"):
-        generate_analysis_report(write(tmp_path / "a.jsonl", [{"x": 1}]), tmp_path / "report")
+        generate_analysis_report(write_dump(tmp_path / "a.jsonl", [{"x": 1}]), tmp_path / "report")
     (tmp_path / "torn.jsonl").write_text('{"alignment_score": 1')
     with pytest.raises(InputError, match=r"torn\.jsonl:1"):
         generate_analysis_report(tmp_path / "torn.jsonl", tmp_path / "report")
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError):
-        generate_analysis_report(write(tmp_path / "b.jsonl", ROWS), tmp_path / "file")
+        generate_analysis_report(write_dump(tmp_path / "b.jsonl", ROWS), tmp_path / "file")
 
 
 def test_a_heatmap_alone(tmp_path: Path) -> None:

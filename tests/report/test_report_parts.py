@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_runs import write_dump
 
 import relfast
 from relfast.records import Score
 from relfast.report import by_size, figures, seqbench_section
-from relfast.report.base import Report
-from relfast.report.page import Section, Table
-from relfast.report.scored_rows import Asked, Sample, Scored, prompt_hash, read_scored
-from relfast.report.sizes import SizeCounter, SizeTable
+from relfast.report.by_size import SizeCounter, SizeTable
+from relfast.report.page import Report, Section, Table
+from relfast.report.scored_rows import Sample, Scored, prompt_hash, read_scored
 from relfast.tasks import TASKS
 from relfast.tasks.seqbench.l0 import fit_l0
 
@@ -24,18 +24,17 @@ def row(index: int, task: str, record_id: str, correct: bool, status: str = "ok"
     return Score(index, record_id, task, 0, status, correct, float(correct), metrics)  # type: ignore[arg-type]
 
 
-def write(path: Path, rows: list[Any]) -> str:
-    path.write_text("".join(f"{json.dumps(item)}\n" for item in rows))
-    return str(path)
-
-
 def scored(tmp_path: Path, scores: list[Score], dump: list[Any] | None = None) -> Scored:
     if dump is not None:
-        write(tmp_path / "x.jsonl", dump)
-    path = write(tmp_path / "x.jsonl.scored.jsonl", [score.to_row() for score in scores])
-    run = read_scored([path], asked=Asked(records=1_000))
+        write_dump(tmp_path / "x.jsonl", dump)
+    path = write_dump(tmp_path / "x.jsonl.scored.jsonl", [score.to_row() for score in scores])
+    run = read_scored([str(path)], records=1_000)
     run.name = "model"
     return run
+
+
+def sections(run: Scored, folder: Path) -> list[Section]:
+    return by_size.sections([run], [*run.summary.tasks], Report(folder))
 
 
 def table_of(sections: list[Section], title: str) -> Table:
@@ -63,22 +62,15 @@ def c1_rows() -> tuple[list[Score], list[Any]]:
 
 def test_published_tables_are_rebuilt(tmp_path: Path) -> None:
     scores, dump = c1_rows()
-    sections = by_size.sections([scored(tmp_path, scores, dump)], Report(tmp_path))
-    table = table_of(sections, "Performance by number of molecules")
-    assert list(table.header) == [
-        "Model",
-        "N_molecules",
-        "Count",
-        "Accuracy",
-        "Acc_Yes",
-        "Acc_No",
-        "No_Response",
-    ]
+    made = sections(scored(tmp_path, scores, dump), tmp_path)
+    table = table_of(made, "Performance by number of molecules")
+    header = ["Model", "N_molecules", "Count", "Accuracy", "Acc_Yes", "Acc_No", "No_Response"]
+    assert list(table.header) == header
     assert table.rows == [
         ["model", "5", "10", "0.800", "0.600", "1.000", "0.200"],
         ["model", "25", "10", "0.500", "0.200", "0.800", "0.500"],
     ]
-    table = table_of(sections, "Task completion")
+    table = table_of(made, "Task completion")
     assert list(table.header) == ["Model", "n_mol bin", "Task Completion"]
     assert table.rows == [["model", "<20", "0.800000"], ["model", "20-40", "0.500000"]]
 
@@ -86,7 +78,7 @@ def test_published_tables_are_rebuilt(tmp_path: Path) -> None:
 def test_ids_tell_sizes_where_there_is_no_dump(tmp_path: Path) -> None:
     scores, _ = c1_rows()
     run = scored(tmp_path, scores)
-    (section,) = by_size.sections([run], Report(tmp_path))
+    (section,) = sections(run, tmp_path)
     table = table_of([section], "Performance by number of molecules")
     # gold's label is in the dump only
     assert table.rows[0] == ["model", "5", "10", "0.800", "–", "–", "0.200"]
@@ -99,12 +91,12 @@ def test_task_completion_of_motifs_is_the_mean_of_both_directions(tmp_path: Path
             response_is_substructure_of_correct=k != 1, correct_is_substructure_of_response=k == 0)
         for k in range(4)
     ]  # fmt: skip
-    sections = by_size.sections([scored(tmp_path, scores)], Report(tmp_path))
-    assert table_of(sections, "Task completion").rows == [
+    made = sections(scored(tmp_path, scores), tmp_path)
+    assert table_of(made, "Task completion").rows == [
         ["model", "<20", "0.500000"],
         ["model", ">=40", "0.500000"],
     ]
-    assert table_of(sections, "Exact and overlap").rows == [["model", "0.000000", "0.375000"]]
+    assert table_of(made, "Exact and overlap").rows == [["model", "0.000000", "0.375000"]]
 
 
 def test_size_tables_of_parts_are_those_of_the_whole() -> None:
@@ -238,7 +230,7 @@ def test_seqbench_shows_the_decay_that_l0_fits(tmp_path: Path) -> None:
 def test_curves_of_many_tasks_have_room(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
     kinds = {"pass@k": {1: 0.4, 2: 0.6, 4: 0.8}, "maj@k": {4: 0.5}}
     groups = {f"task {n}": {f"model {m}": kinds for m in range(3)} for n in range(13)}
-    figures.curves(tmp_path / "samples.png", "pass@k and maj@k", groups, "share of prompts")
+    figures.curves("pass@k and maj@k", groups, "share of prompts").save(tmp_path / "samples.png")
     assert [str(warning.message) for warning in recwarn] == []
     assert (tmp_path / "samples.svg").read_text("utf-8").count(">task 12<") == 1
 
@@ -248,5 +240,5 @@ def test_tokens_of_a_sample_beside_one_that_failed(tmp_path: Path) -> None:
     dump = {"id": "a", "task": "REL-A1", "answer": {"target": 1}, "response": ["Answer 2", None, "Answer 3"]}
     (tmp_path / "a.jsonl").write_text(json.dumps(dump | {"generation": {"usage": usage}}) + "\n")
     relfast.score_file(tmp_path / "a.jsonl", tmp_path / "a.scored.jsonl", workers=0)
-    run = read_scored([str(tmp_path / "a.scored.jsonl")], asked=Asked(records=9))
+    run = read_scored([str(tmp_path / "a.scored.jsonl")], records=9)
     assert [(kept.score.sample, kept.tokens) for kept in run.sample] == [(0, 5), (1, None), (2, 7)]

@@ -16,7 +16,7 @@ from contract_records import gold
 
 import relfast
 from relfast import rewards
-from relfast.cli.path import PLACES
+from relfast.cli.machine import PLACES
 from relfast.engine.online.needs import Formless
 from relfast.engine.online.scorer import Scorer
 from relfast.errors import UsageError

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from seeds import fresh, rounds
 
-from relfast.stats.estimates import pass_at_k, pass_at_k_intervals
-from relfast.stats.intervals import Interval, share_interval, wilson
+from relfast.stats.intervals import Interval, pass_at_k, share_interval, wilson
 from relfast.stats.paired import Differences
 
 LEVEL = 0.95
@@ -69,13 +68,13 @@ def test_clustered_share_and_pass_at_k(world: tuple[int, int, float, float]) -> 
     for _ in range(draws):
         histogram = histogram_of(rng.binomial(samples, rng.beta(a, b, prompts)), samples)
         hits += covers(share_interval(histogram), a / (a + b))
-        intervals = pass_at_k_intervals(histogram)
+        points = pass_at_k(histogram)
         for k in at:
             # E[1 − (1 − θ)^k] of a beta distribution
             truth = 1 - math.exp(
                 math.lgamma(b + k) + math.lgamma(a + b) - math.lgamma(b) - math.lgamma(a + b + k)
             )
-            passed[k] += covers(intervals[k], truth)
+            passed[k] += covers(points[k].interval, truth)
     assert hits / draws >= least(draws)
     for k in at:
         assert passed[k] / draws >= least(draws), k

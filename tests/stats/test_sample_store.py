@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from relfast import score_file
 from relfast.stats import samples as kept
-from relfast.stats.prompts import FURTHER, SAMPLE
-from relfast.stats.samples import SampleStore
+from relfast.stats.samples import FURTHER, SAMPLE, SampleStore
 
 NAMES = [*kept.TASK_NUMBERS, "(unknown)"]
 

@@ -13,8 +13,7 @@ import pytest
 from corpora import ROOT
 
 from relfast.json_text import decode_object
-from relfast.stats.prompts import FURTHER
-from relfast.stats.samples import TASK_NUMBERS
+from relfast.stats.samples import FURTHER, TASK_NUMBERS
 from relfast.stats.summary import Tally, summarize
 from relfast.tasks import EXACT_FIELDS, TASKS, infer_task
 from relfast.tasks.base import resolve
