@@ -25,18 +25,10 @@ POLICIES = {
 
 PIECES = st.sampled_from(
     [
-        *(head + unit for head, unit in UNITS.values()),
-        "yes",
-        "no",
-        "4",
-        "\n",
-        " ",
-        "taxon_7",
-        "C",
-        "</smiles>",
-        "]",
+        *(head + unit for head, unit in UNITS.values()), "yes", "no", "4", "\n", " ", "taxon_7", "C",
+        "</smiles>", "]",
     ]
-)
+)  # fmt: skip
 TEXT = st.lists(PIECES | st.text(max_size=8), max_size=30).map("".join)
 VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.binary(max_size=3),

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
-from click.testing import CliRunner
-from contract_records import gold, record_of
+from contract_records import gold
 from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relfast_kernels.compiled import native
 
 import relfast
-from relfast.cli.main import cli
 from relfast.engine.job import make_job
 from relfast.engine.signature import signature
 from relfast.records import Record
-from relfast.rewards import trl, verl
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
 from relfast.tasks.reasoning import (
@@ -222,39 +217,6 @@ def test_they_reach_every_extractor(task: str) -> None:
     assert extracted(DRAFT.format(right), reasoning=COT) == extracted(DRAFT.format(right))
 
 
-def test_every_door_takes_them(tmp_path: Path) -> None:
-    record = record_of("REL-C1")
-    answer, text = record["answer"], DRAFT.format(f"<{record['answer']['label']}>")
-    row = ("REL-C1", answer, text)
-    with relfast.Scorer(policy="strict") as plain, relfast.Scorer(policy="strict", reasoning=COT) as knowing:
-        assert (plain.reward(*row), knowing.reward(*row)) == (1.0, 0.0)
-        assert knowing.rewards(*([part] for part in row)) == [0.0]
-    columns: dict[str, Any] = {"task": ["REL-C1"], "answer": [answer]}
-    assert trl.make_reward(reasoning=COT)(completions=[text], **columns) == [0.0]
-    assert verl.compute_score("REL-C1", text, answer, reasoning=["<cot>…</cot>"])["score"] == 0.0
-
-    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
-    dump.write_bytes(orjson.dumps({**record, "response": text}) + b"\n")
-    arguments = ["score", str(dump), "-o", str(out), "--policy", "strict", "--workers", "0", "-q"]
-    for marks, reward in (([], 1.0), (["--reasoning", "<x>,</x>", "--reasoning", "<cot>…</cot>"], 0.0)):
-        done = CliRunner().invoke(cli, [*arguments, *marks, "--overwrite"])
-        assert done.exit_code == 0, done.output
-        assert orjson.loads(out.read_bytes())["reward"] == reward
-    wrong = CliRunner().invoke(cli, [*arguments, "--reasoning", "<cot>"])
-    assert wrong.exit_code == 2
-    assert "OPEN…CLOSE" in wrong.output
-
-
-def test_the_signature_shows_them_where_they_count() -> None:
-    for options, shown in (
-        ({"policy": "strict"}, True),
-        ({"strip_reasoning": True}, True),
-        ({"policy": "reference"}, False),
-    ):
-        line = signature(make_job(reasoning=COT, **options), ["REL-A1"])
-        assert (" | reasoning <cot>…</cot> | " in line) is shown
-
-
 ENDED = st.lists(
     st.sampled_from(
         [*TURN_ENDS, " ", "\n", "<Yes>", ">", "]", "x", "İ", "Σ", "<|im_", "end|>", "\u2003", "\x1c"]
@@ -269,3 +231,13 @@ def test_ends_of_turns_are_cut_from_texts_that_have_them(text: str, is_upper: bo
     assert text.startswith(cut_turn(text))
     assert cut_turn(f"{text}x<|IM_END|> \n") == f"{text}x"
     assert cut_turn(f"{text}x") == f"{text}x"
+
+
+def test_the_signature_shows_them_where_they_count() -> None:
+    for options, shown in (
+        ({"policy": "strict"}, True),
+        ({"strip_reasoning": True}, True),
+        ({"policy": "reference"}, False),
+    ):
+        line = signature(make_job(reasoning=COT, **options), ["REL-A1"])
+        assert (" | reasoning <cot>…</cot> | " in line) is shown

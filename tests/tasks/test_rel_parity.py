@@ -7,12 +7,13 @@ must give an ``error`` here, never an exception.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 import pytest
-from corpora import rel_records, rows, with_prefix
+from corpora import REL_FILES, rel_records, rows, with_prefix
 
 import relfast
 
@@ -30,57 +31,31 @@ class Case(NamedTuple):
     expected: dict[str, Any] | None
 
 
-def _of_rel() -> list[Case]:
-    records = {
-        record["id"]: record
-        for task in ("REL-A1", "REL-A2", "REL-A3", "REL-A4", "REL-B1", "REL-C1", "REL-C2", "REL-C3")
-        for record in rel_records(task)
-    }
-    cases = []
+def _of_rel() -> Iterator[Case]:
+    records = {record["id"]: record for task in REL_FILES for record in rel_records(task)}
     for number, row in enumerate(rows("parity/rel.jsonl.gz")):
-        record = records[row["id"]]
-        response = with_prefix(row.get("prefix"), row["response"])
-        expected = row["expected"]
-        cases.append(
-            Case(
-                f"rel[{number}]",
-                row["task"],
-                record["question"],
-                record["answer"],
-                response,
-                None if "raises" in expected else expected,
-            )
+        record, expected = records[row["id"]], row["expected"]
+        yield Case(
+            f"rel[{number}]",
+            row["task"],
+            record["question"],
+            record["answer"],
+            with_prefix(row.get("prefix"), row["response"]),
+            None if "raises" in expected else expected,
         )
-    return cases
 
 
-def edge_case(number: int, row: dict[str, Any]) -> Case:
-    return Case(
-        f"edge_cases[{number}] {row['note']}",
-        row["task"] if row["task_arg"] else None,
-        row["question"],
-        row["answer"],
-        row["response"],
-        row["expected"].get("result"),
-    )
+def _of_edge_cases() -> Iterator[Case]:
+    for number, row in enumerate(rows("parity/edge_cases.jsonl.gz")):
+        task = row["task"] if row["task_arg"] else None
+        name, expected = f"edge_cases[{number}] {row['note']}", row["expected"].get("result")
+        yield Case(name, task, row["question"], row["answer"], row["response"], expected)
 
 
-def _of_edge_cases() -> list[Case]:
-    return [edge_case(number, row) for number, row in enumerate(rows("parity/edge_cases.jsonl.gz"))]
-
-
-def _of_isomorphic_pairs() -> list[Case]:
-    return [
-        Case(
-            f"isomorphic_pairs[{number}] {row['category']}",
-            "REL-C2",
-            "",
-            {"smiles": row["b"]},
-            f"<smiles>{row['a']}</smiles>",
-            {"correct": row["are_isomorphic"]},
-        )
-        for number, row in enumerate(rows("parity/isomorphic_pairs.jsonl.gz"))
-    ]
+def _of_isomorphic_pairs() -> Iterator[Case]:
+    for number, row in enumerate(rows("parity/isomorphic_pairs.jsonl.gz")):
+        name, said = f"isomorphic_pairs[{number}] {row['category']}", f"<smiles>{row['a']}</smiles>"
+        yield Case(name, "REL-C2", "", {"smiles": row["b"]}, said, {"correct": row["are_isomorphic"]})
 
 
 MAKERS = {"rel": _of_rel, "edge_cases": _of_edge_cases, "isomorphic_pairs": _of_isomorphic_pairs}
@@ -103,46 +78,33 @@ def _same(ours: Any, published: Any) -> bool:
 
 
 @pytest.mark.parametrize("source", COUNTS)
-def test_evaluate_response(source: str, capsys: pytest.CaptureFixture[str]) -> None:
-    cases = MAKERS[source]()
+def test_evaluate_response(source: str) -> None:
+    cases = list(MAKERS[source]())
+    assert len(cases) == COUNTS[source]
     wrong = []
     for case in cases:
         result = relfast.evaluate_response(case.question, case.answer, case.response, case.task)
-        difference = disagreement(case.expected, result)
-        if difference:
+        if difference := disagreement(case.expected, result):
             wrong.append(f"{case.name}: {difference}")
-    with capsys.disabled():
-        print(f"\n{source}: {len(cases) - len(wrong)} of {len(cases)} published outputs agree", end="")
     assert not wrong, "\n".join(wrong)
-    assert len(cases) == COUNTS[source]
 
 
 @pytest.mark.parametrize("source", COUNTS)
-def test_records_to_rows(source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_to_rows(source: str, tmp_path: Path) -> None:
     # in a file a list is the samples of one prompt, and null a response that never came: the published
     # function knows neither
     cases = [case for case in MAKERS[source]() if not isinstance(case.response, list | None)]
-    dump = tmp_path / "dump.jsonl"
+    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
     lines = []
     for number, case in enumerate(cases):
         record = {"id": number, "question": case.question, "answer": case.answer, "response": case.response}
-        if case.task is not None:
-            record["task"] = case.task
-        lines.append(json.dumps(record))
+        lines.append(json.dumps(record if case.task is None else {**record, "task": case.task}))
     dump.write_text("\n".join(lines) + "\n", encoding="ascii")
-    out = tmp_path / "rows.jsonl"
     relfast.score_file(dump, out, workers=0, details=True)
     scored = [orjson.loads(line) for line in out.read_bytes().splitlines()]
     assert [row["index"] for row in scored] == list(range(len(cases)))
-    wrong = []
-    for case, row in zip(cases, scored, strict=True):
-        difference = _row_disagreement(case, row)
-        if difference:
-            wrong.append(f"{case.name}: {difference}")
-    with capsys.disabled():
-        print(
-            f"\n{source}: {len(cases) - len(wrong)} of {len(cases)} published outputs agree as rows", end=""
-        )
+    found = [(case.name, _row_disagreement(case, row)) for case, row in zip(cases, scored, strict=True)]
+    wrong = [f"{name}: {difference}" for name, difference in found if difference]
     assert not wrong, "\n".join(wrong)
 
 

@@ -41,6 +41,10 @@ ANSWERS: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 
 
+BOMB = "<smiles>CC |atomProp:0.molAtomMapNumber.x|</smiles>"
+"""RDKit reads this molecule and cannot write it."""
+
+
 def agree(task: str, answer: dict[str, Any], response: str) -> None:
     published = SCORERS[task](answer, response)
     ours = relfast.evaluate_response("", answer, response, task)
@@ -96,3 +100,28 @@ def test_any_lists_of_molecules() -> None:
         gold = [rng.choice(pool) for _ in range(rng.randint(0, 6))]
         pred = [rng.choice([*gold, *pool[:20]] or pool) for _ in range(rng.randint(0, 8))]
         agree("REL-C3", {"missing_smiles": gold}, "\n".join(f"<smiles>{smiles}</smiles>" for smiles in pred))
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "response", "policy", "message"),
+    [
+        ("REL-A1", {"target": 0}, "Answer " + "1" * 4_300, "reference", None),
+        ("REL-A1", {"target": 0}, "Answer " + "1" * 4_301, "reference", "digits"),  # Python's limit
+        ("REL-A1", {"target": True}, "Answer 2", "strict", "0 to 7"),
+        *(("REL-A1", {"target": target}, "Answer 1", "strict", "0 to 7") for target in (-1, 8, 10**30)),
+        *(("REL-B1", {"label": "yes", "taxa": taxa}, "yes", "reference", "must be a list") for taxa in (0, False)),
+        *(("REL-B1", {"label": "yes", "taxa": taxa}, "no", "reference", None) for taxa in (None, 0)),
+        *(("REL-B1", {"label": "no", "taxa": taxa}, "no", "strict", "taxa") for taxa in (0, 3, False)),
+        ("REL-B1", {"label": "no", "taxa": None}, "no", "strict", None),
+        *(("REL-C3", {"missing_smiles": gold}, BOMB, "reference", "any_cast") for gold in (["CC"], ["C", "CC"])),
+        *(("REL-C3", {"missing_smiles": gold}, BOMB, "reference", None) for gold in ([], ["C1CC("])),
+        *(("REL-C3", {"missing_smiles": gold}, "", "strict", "missing_smiles") for gold in ([], [""], None)),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_scored_is_said_where_it_is_asked_for(
+    task: str, answer: dict[str, Any], response: str, policy: Any, message: str | None
+) -> None:
+    """As the published scorers raise: only once they come to it. ``strict`` refuses gold that means nothing."""
+    result = relfast.evaluate_response("", answer, response, task, policy=policy)
+    assert ("error" in result) is (message is not None)
+    assert message is None or message in result["error"]

@@ -1,4 +1,4 @@
-"""Nothing that is no answer pays under ``strict``, and every rejection says why."""
+"""Under ``strict`` nothing that is no answer pays, every rejection says why, and honest answers are paid in full."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import json
 import math
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import hacks
+import honest
 import pytest
-from corpora import b1_names, rel_records, rows
+from corpora import REL_FILES, b1_names, rel_records, rows
 from generated import generate
+from rdkit import Chem
 from spellings import spell
 
 import relfast
+from relfast.chem.clean import NO_ISOMER, ordinary_formula
+from relfast.chem.isomers import isomers
 from relfast.tasks import get_task
 from relfast.tasks.rel_b.names import plain_name
-from relfast.tasks.rel_b.score import measures, proven
+from relfast.tasks.rel_b.score import proven
 
 HERE = Path(__file__).parent
 RECORDS = [json.loads(line) for line in (HERE / "rel_records.jsonl").read_text("utf-8").splitlines()]
@@ -37,114 +42,54 @@ def of_task(task: str) -> list[dict[str, Any]]:
     return [record for record in RECORDS if record["task"].startswith(task)]
 
 
-def report(task: str, payers: list[Any]) -> str:
-    return f"{len(payers)} responses pay on {task}: " + "; ".join(f"{payer!r:.120}" for payer in payers[:10])
-
-
-@pytest.mark.parametrize("target", range(8))
-def test_panels(target: int) -> None:
-    question = of_task("REL-A1")[0]["question"]
-    payers = []
-    for response in hacks.panel_hacks(question):
-        result = strict("REL-A1", {"target": target}, response, question)
-        assert result["pred"] is None, response
-        assert result["reason"], response
-        if pays("REL-A1", result):
-            payers.append(response)
-    assert not payers, report("REL-A1", payers)
-
-
-def test_homoplasy() -> None:
-    record = next(r for r in of_task("REL-B1") if len(r["answer"]["taxa"]) > 5)
-    question = record["question"]
-    names = re.findall(r"^\s*>(\S+)", question, re.MULTILINE)
-    assert len(names) > 20
-    payers = []
-    for gold in (names[:3], names[:12], names[: len(names) // 2], names[: 2 * len(names) // 3], []):
-        label = "yes" if gold else "no"
-        for response in hacks.homoplasy_hacks(names, question):
-            result = strict("REL-B1", {"label": label, "taxa": gold}, response, question)
-            if pays("REL-B1", result):
-                payers.append((label, len(gold), response))
-    assert not payers, report("REL-B1", payers)
-
-
-@pytest.mark.parametrize("label", ["Yes", "No"])
-def test_labels(label: str) -> None:
-    question = of_task("REL-C1")[0]["question"]
-    payers = []
-    for response in hacks.label_hacks(question):
-        result = strict("REL-C1", {"label": label}, response)
-        assert result["reason"], response
-        if pays("REL-C1", result):
-            payers.append(response)
-    assert not payers, report("REL-C1", payers)
-
-
-@pytest.mark.parametrize("tautomers", ["apart", "joined"])
-@pytest.mark.parametrize("record", of_task("REL-C2"), ids=lambda record: record["id"])
-def test_motifs(record: dict[str, Any], tautomers: str) -> None:
-    gold = record["answer"]["smiles"]
-    payers = []
-    for response in hacks.motif_hacks(gold, record["question"]):
-        result = strict("REL-C2", record["answer"], response, tautomers=tautomers)
-        if pays("REL-C2", result):
-            payers.append(response)
-    assert not payers, report("REL-C2", payers)
-
-
-@pytest.mark.parametrize("record", of_task("REL-C3"), ids=lambda record: record["id"])
-def test_isomers(record: dict[str, Any]) -> None:
-    missing = record["answer"]["missing_smiles"]
-    payers = []
-    for smiles in missing[:4]:
-        for text in hacks.unclean(smiles):
-            if text == f"{smiles}\nC":
-                continue  # a molecule a line is a list
-            response = f"<smiles>{text}</smiles>"
-            result = strict("REL-C3", {"missing_smiles": missing}, response)
-            if pays("REL-C3", result):
-                payers.append(response)
-    assert not payers, report("REL-C3", payers)
-
-
 def tags(smiles: list[str]) -> str:
     return "\n".join(f"<smiles>{one}</smiles>" for one in smiles)
 
 
-@pytest.mark.parametrize("record", of_task("REL-C3"), ids=lambda record: record["id"])
-def test_repeats_of_isomers_are_nothing(record: dict[str, Any]) -> None:
-    missing = record["answer"]["missing_smiles"]
-    half = missing[: max(1, len(missing) // 2)]
-    once = strict("REL-C3", record["answer"], tags(half))
-    for times in (2, 3, 20):
-        again = strict("REL-C3", record["answer"], tags(half * times))
-        assert (again["tp"], again["fp"], again["f1"]) == (once["tp"], once["fp"], once["f1"])
-    whole = strict("REL-C3", record["answer"], tags([*missing, missing[0]]))
-    assert whole["correct"]
-    # another spelling of a molecule is that molecule
-    rng = random.Random(5)
-    respelt = strict(
-        "REL-C3", record["answer"], tags([*missing, *(spell(smiles, rng) for smiles in missing)])
-    )
-    assert (respelt["tp"], respelt["fp"], respelt["correct"]) == (len(missing), 0, True)
-    universe = strict("REL-C3", record["answer"], tags([*record["answer"]["molecules"], *missing] * 2))
-    assert not universe["correct"]
-    assert universe["fp"] == len(record["answer"]["molecules"])
+def attacks(task: str) -> Iterator[tuple[Any, Any, str]]:
+    """Gold, a response that must not be paid for it, and the question."""
+    if task == "REL-A1":
+        question = of_task(task)[0]["question"]
+        yield from (
+            ({"target": at}, text, question) for at in range(8) for text in hacks.panel_hacks(question)
+        )
+    elif task == "REL-B1":
+        question = next(record for record in of_task(task) if len(record["answer"]["taxa"]) > 5)["question"]
+        names = re.findall(r"^\s*>(\S+)", question, re.MULTILINE)
+        assert len(names) > 20
+        for taxa in (names[:3], names[:12], names[: len(names) // 2], names[: 2 * len(names) // 3], []):
+            gold = {"label": "yes" if taxa else "no", "taxa": taxa}
+            yield from ((gold, text, question) for text in hacks.homoplasy_hacks(names, question))
+    elif task == "REL-C1":
+        question = of_task(task)[0]["question"]
+        yield from (
+            ({"label": label}, text, "") for label in ("Yes", "No") for text in hacks.label_hacks(question)
+        )
+    elif task == "REL-C2":
+        for record in of_task(task):
+            gold = record["answer"]
+            yield from ((gold, text, "") for text in hacks.motif_hacks(gold["smiles"], record["question"]))
+    else:
+        for record in of_task(task):
+            gold = {"missing_smiles": record["answer"]["missing_smiles"]}
+            for smiles in gold["missing_smiles"][:4]:
+                # a molecule a line is a list
+                texts = (text for text in hacks.unclean(smiles) if text != f"{smiles}\nC")
+                yield from ((gold, f"<smiles>{text}</smiles>", "") for text in texts)
 
 
-@pytest.mark.parametrize("response", ["", "none", "<smiles></smiles>", "<smiles>C</smiles>", None, 5])
-def test_empty_gold_is_no_free_point(response: Any) -> None:
-    for answer in ({"missing_smiles": []}, {"missing_smiles": [""]}, {"missing_smiles": None}):
-        result = strict("REL-C3", answer, response)
-        assert result["correct"] is False
-        assert result["error"]
-    (row,) = relfast.score(
-        [{"task": "REL-C3", "answer": {"missing_smiles": []}, "response": response}],
-        policy="strict",
-        workers=0,
-    )
-    assert (row.status, row.correct, row.reward) == ("invalid_record", None, None)
+@pytest.mark.parametrize("task", ["REL-A1", "REL-B1", "REL-C1", "REL-C2", "REL-C3"])
+def test_attacks_are_not_paid(task: str) -> None:
+    paid, unsaid = [], []
+    for gold, response, question in attacks(task):
+        for tautomers in ("apart", "joined") if task == "REL-C2" else ("apart",):
+            result = strict(task, gold, response, question, tautomers=tautomers)
+            if pays(task, result):
+                paid.append((gold, response))
+            if task in ("REL-A1", "REL-C1") and not result["reason"]:
+                unsaid.append(response)
+    assert not paid, f"{len(paid)} responses pay: " + "; ".join(f"{one!r:.160}" for one in paid[:10])
+    assert not unsaid
 
 
 HACKS = [row for row in rows("parity/edge_cases.jsonl.gz") if "hack" in row["tags"]]
@@ -152,14 +97,20 @@ HACKS = [row for row in rows("parity/edge_cases.jsonl.gz") if "hack" in row["tag
 
 @pytest.mark.parametrize("row", HACKS, ids=lambda row: row["note"])
 def test_known_hack(row: dict[str, Any]) -> None:
-    assert not pays_more_than_a_guess(row, row["question"])
-
-
-def pays_more_than_a_guess(row: dict[str, Any], question: str = "") -> bool:
     """Of a yes or no the last one is read: a hedge is paid for one gold, as a guess is."""
     golds = [{"label": "Yes"}, {"label": "No"}] if row["task"] == "REL-C1" else [row["answer"]]
-    paid = [pays(row["task"], strict(row["task"], gold, row["response"], question)) for gold in golds]
-    return all(paid)
+    paid = [pays(row["task"], strict(row["task"], gold, row["response"], row["question"])) for gold in golds]
+    assert not all(paid)
+
+
+@pytest.mark.parametrize("record", of_task("REL-C3"), ids=lambda record: record["id"])
+def test_repeats_of_isomers_are_nothing(record: dict[str, Any]) -> None:
+    missing, given = record["answer"]["missing_smiles"], record["answer"]["molecules"]
+    half = missing[: max(1, len(missing) // 2)]
+    once, again = (strict("REL-C3", record["answer"], tags(half * times)) for times in (1, 20))
+    assert (again["tp"], again["fp"], again["f1"]) == (once["tp"], once["fp"], once["f1"])
+    universe = strict("REL-C3", record["answer"], tags([*given, *missing] * 2))
+    assert (universe["correct"], universe["fp"]) == (False, len(given))
 
 
 @pytest.mark.parametrize(
@@ -176,12 +127,9 @@ def pays_more_than_a_guess(row: dict[str, Any], question: str = "") -> bool:
     ],
 )
 def test_reasons(response: Any, reason: str) -> None:
-    result = strict("REL-A1", {"target": 3}, response)
-    assert (result["correct"], result["pred"], result["reason"]) == (False, None, reason)
     with relfast.Scorer(policy="strict", workers=0) as scorer:
         row = scorer.score_one("REL-A1", {"target": 3}, response)
-    assert (row.status, row.correct, row.reward) == ("no_answer", False, 0.0)
-    assert row.metrics == {"reason": reason}
+    assert (row.status, row.correct, row.reward, row.metrics) == ("no_answer", False, 0.0, {"reason": reason})
 
 
 @pytest.mark.parametrize(
@@ -205,44 +153,28 @@ def test_reasons_of_molecules(smiles: str, reason: str) -> None:
     assert (result["reason"], result["tp"], result["fp"], result["correct"]) == (reason, 1, 1, False)
 
 
-@pytest.mark.parametrize("text", ["CCO name", "CCO |$a$|"])
-def test_a_tag_that_holds_more_than_a_molecule_is_no_form(text: str) -> None:
-    result = strict("REL-C2", {"smiles": "CCO"}, f"<smiles>{text}</smiles>")
-    assert (result["reason"], result["overlap_metric"], result["correct"]) == ("no_answer", 0.0, False)
-
-
 def test_tautomers() -> None:
     answer, tautomer = {"smiles": "Cc1c[nH]cn1"}, "<smiles>Cc1cnc[nH]1</smiles>"
     assert relfast.evaluate_response("", answer, tautomer, "REL-C2")["correct"]
-    apart = strict("REL-C2", answer, tautomer)
-    assert not apart["correct"]
+    apart, joined = (strict("REL-C2", answer, tautomer, tautomers=said) for said in ("apart", "joined"))
+    assert (apart["correct"], joined["correct"], joined["overlap_metric"]) == (False, True, 1.0)
     assert 0.5 < apart["overlap_metric"] < 1
-    joined = strict("REL-C2", answer, tautomer, tautomers="joined")
-    assert joined["correct"]
-    assert joined["overlap_metric"] == 1.0
+    # two of them in one gold list are each wanted, and repeats are nothing
+    missing = ["Cc1c[nH]cn1", "Cc1cnc[nH]1", "C1CO1"]
+    for said in ("apart", "joined"):
+        for named in (missing, [*missing, missing[0]]):
+            assert strict("REL-C3", {"missing_smiles": missing}, tags(named), tautomers=said)["correct"]
 
 
-def test_joined_tautomers_in_one_gold_list_are_each_wanted() -> None:
-    answer = {"missing_smiles": ["Cc1c[nH]cn1", "Cc1cnc[nH]1", "C1CO1"]}
-    gold = tags(answer["missing_smiles"])
-    for tautomers in ("apart", "joined"):
-        assert strict("REL-C3", answer, gold, tautomers=tautomers)["correct"]
-        # a set: repeats are nothing
-        assert strict("REL-C3", answer, gold + tags(["Cc1c[nH]cn1"]), tautomers=tautomers)["correct"]
-
-
-def test_full_overlap_means_the_same_molecule() -> None:
+@pytest.mark.parametrize(
+    ("gold", "other"),
+    [("CCN(CC)c1ccccc1", "CCN(CC)C1CCCCC1"), ("CC(=O)O", "CC(=O)[O-]"), ("CCO", "[C][C]O"), ("CCN", "CC[NH3+]")],
+)  # fmt: skip
+def test_full_overlap_means_the_same_molecule(gold: str, other: str) -> None:
     """The published overlap ignores aromaticity and charge: 1.0 for a different molecule."""
-    pairs = [
-        ("CCN(CC)c1ccccc1", "CCN(CC)C1CCCCC1"),
-        ("CC(=O)O", "CC(=O)[O-]"),
-        ("CCO", "[C][C]O"),
-        ("CCN", "CC[NH3+]"),
-    ]
-    for gold, pred in pairs:
-        result = strict("REL-C2", {"smiles": gold}, f"<smiles>{pred}</smiles>")
-        assert not result["correct"]
-        assert result["overlap_metric"] < 1.0
+    result = strict("REL-C2", {"smiles": gold}, f"<smiles>{other}</smiles>")
+    assert not result["correct"]
+    assert result["overlap_metric"] < 1.0
 
 
 def test_b1_threshold() -> None:
@@ -281,25 +213,26 @@ def test_no_blind_subset_of_taxa_pays(n_taxa: int, n_gold: int, most: float) -> 
         assert share(n_taxa, n_gold, n_named) <= 0.002
 
 
-@pytest.mark.parametrize(
-    "record", [r for r in rel_records("REL-B1") if r["answer"]["label"] == "yes"], ids=lambda r: r["id"]
-)
-def test_b1_gold_means_names_where_the_record_says_so(record: dict[str, Any]) -> None:
-    names = ", ".join(b1_names(record))
-    assert strict("REL-B1", record["answer"], f"Yes: {names}", record["question"])["f1"] == 1.0
-    places = ", ".join(map(str, record["answer"]["taxa"]))
-    assert not strict("REL-B1", record["answer"], f"Yes: {places}", record["question"])["correct"]
-    # without the question there is nothing to look names up in
-    assert strict("REL-B1", record["answer"], f"Yes: {places}")["f1"] == 1.0
-
-
-def test_b1_gold_can_say_itself_what_it_means() -> None:
+def test_b1_gold_means_names_where_the_record_says_so() -> None:
+    for record in rel_records("REL-B1"):
+        if record["answer"]["label"] == "yes":
+            names, places = (
+                ", ".join(map(str, said)) for said in (b1_names(record), record["answer"]["taxa"])
+            )
+            assert strict("REL-B1", record["answer"], f"Yes: {names}", record["question"])["f1"] == 1.0
+            assert not strict("REL-B1", record["answer"], f"Yes: {places}", record["question"])["correct"]
+            # without the question there is nothing to look names up in
+            assert strict("REL-B1", record["answer"], f"Yes: {places}")["f1"] == 1.0
     question = ">10\nAAAA\n>2\nCCCC\n>1\nGGGG\n"
-    answer = {"label": "yes", "taxa": [1, 2]}
-    assert strict("REL-B1", answer, "Yes: 1, 2", question)["f1"] == 1.0
-    assert strict("REL-B1", {**answer, "taxa_as": "index"}, "Yes: 10, 2", question)["f1"] == 1.0
-    assert strict("REL-B1", {**answer, "taxa_as": "name"}, "Yes: 1, 2", question)["f1"] == 1.0
-    assert strict("REL-B1", {"label": "yes", "taxa": [0, 1]}, "Yes: 1, 10", question)["f1"] == 1.0
+    for taxa, more, named in (
+        ([1, 2], {}, "1, 2"),
+        ([1, 2], {"taxa_as": "index"}, "10, 2"),
+        ([1, 2], {"taxa_as": "name"}, "1, 2"),
+        ([0, 1], {}, "1, 10"),
+        (["taxon_3", "015"], {}, "Taxon 03, 15"),
+    ):
+        gold = {"label": "yes", "taxa": taxa, **more}
+        assert strict("REL-B1", gold, f"Yes: {named}", question)["f1"] == 1.0
 
 
 def test_b1_guard_is_the_same_with_and_without_the_question() -> None:
@@ -312,12 +245,6 @@ def test_b1_guard_is_the_same_with_and_without_the_question() -> None:
             assert with_question["correct"] == (set(named) <= set(record["answer"]["taxa"]))
 
 
-@pytest.mark.parametrize("gold", [[3, 15], ["3", "15"], ["taxon_3", "taxon_15"], ["03", "015"]])
-def test_b1_names_of_taxa(gold: list[Any]) -> None:
-    for response in ("Yes: 3, 15", "Yes: taxon_3, taxon_15", "Yes: Taxon 03, Taxon 15"):
-        assert strict("REL-B1", {"label": "yes", "taxa": gold}, response)["f1"] == 1.0
-
-
 @pytest.mark.parametrize(
     ("name", "plain"),
     [("taxon_007", "7"), ("Taxon 10", "10"), ("000", "0"), ("0a", "0a"), ("A0", "a0"), ("\u0660\u0663", "\u0660\u0663"), (7, "7")],
@@ -326,9 +253,75 @@ def test_zeros_before_a_number_are_no_part_of_a_name(name: Any, plain: str) -> N
     assert plain_name(name) == plain
 
 
+@pytest.mark.slow
+def test_honest_answers_in_documented_forms_score_full_marks(capsys: pytest.CaptureFixture[str]) -> None:
+    """On published records, whatever stands before the answers."""
+    rng, tried, lost = random.Random(2), 0, []
+    for task in REL_FILES:
+        for record in rel_records(task)[:: 4 if task == "REL-C3" else 1]:  # up to 92 molecules each
+            response, tautomers = honest.response(record, rng), rng.choice(("apart", "joined"))
+            result = strict(task, record["answer"], response, record["question"], tautomers=tautomers)
+            tried += 1
+            if not result["correct"] or result.get("overlap_metric", result.get("f1", 1.0)) not in (1.0, -1):
+                lost.append(f"{record['id']} {record['answer']!r:.80}: {response[-200:]!r}")
+    with capsys.disabled():
+        print(f"\nhonest answers under strict: {tried - len(lost)} of {tried} score full marks", end="")
+    assert tried >= 2_000
+    assert not lost, "\n".join(lost)
+
+
+STEROID = "CC12C=CC(=O)C=C1CCC1C2CCC2(C)C(C=O)CCC12"
+
+
+def skill(gold: str, response: str) -> float:
+    return float(strict("REL-C2", {"smiles": gold}, tags([response]))["overlap_skill"])
+
+
+def test_a_part_of_gold_pays_for_what_it_has_beyond_a_constant() -> None:
+    assert skill(STEROID, STEROID) == 1.0
+    parts = [
+        "CC12C=CC(=O)C=C1CCC1C2CCC2(C)CCCC12",
+        "CC12C=CC(=O)C=C1CCC1C2CCC2CCCC12",
+        "c1ccccc1",
+        "CCCC",
+    ]
+    rewards = [skill(STEROID, part) for part in parts]
+    assert 1 > rewards[0] > rewards[1] > 0
+    assert rewards[2:] == [0.0, 0.0]
+    # a chain is no part of a ring
+    assert skill("C1CCCCCCCCCCC1CC", "CCCCCCCCCCCC") == 0.0
+
+
+def test_all_isomers_but_the_given_ones_are_right_on_every_published_record() -> None:
+    for record in rel_records("REL-C3")[::10]:
+        given = {Chem.CanonSmiles(smiles) for smiles in record["answer"]["molecules"]}
+        whole = isomers(record["metadata"]["formula"])
+        result = strict("REL-C3", record["answer"], tags([smiles for smiles in whole if smiles not in given]))
+        assert result["correct"], record["id"]
+        assert result["f1"] == 1.0
+
+
+def test_formulas_of_ordinary_molecules() -> None:
+    rng = random.Random(2)
+    for smiles in (*isomers("C6H6"), *isomers("C4H6S"), *isomers("C3H6O2")):
+        assert ordinary_formula(smiles) == ordinary_formula(spell(smiles, rng))
+    assert {*map(ordinary_formula, isomers("C4H6S"))} == {"C4 S1 H6"}
+    assert ordinary_formula("Cn1cccc1") == "C5 N1 H7"
+    assert ordinary_formula("CS(C)(=O)=O") == ordinary_formula("C1CC") == NO_ISOMER
+    assert ordinary_formula("C[N+](C)(C)C") == ordinary_formula("[CH2]C") == NO_ISOMER
+
+
 @pytest.mark.parametrize(
-    ("common", "n_pred", "n_gold", "expected"),
-    [(0, 0, 2, (0, 0, 0)), (0, 3, 2, (0, 0, 0)), (1, 2, 4, (1 / 2, 1 / 4, 1 / 3)), (1, 4, 1, (1 / 4, 1, 2 / 5)), (2, 2, 2, (1, 1, 1))],
+    ("named", "tp", "fp"),
+    [
+        *((smiles, 1, 1) for smiles in ("CCCO", "OCCC", "CCCCO", "CCO", "[CH2]CO[CH3]", "[CH2-]CC[OH2+]", "C[C]O", "CCC.O", "CC(C)=O", "x")),
+        ("CC(C)O", 1, 0),
+    ],
 )  # fmt: skip
-def test_b1_measures(common: int, n_pred: int, n_gold: int, expected: tuple[float, ...]) -> None:
-    assert tuple(measures(common, n_pred, n_gold).values()) == pytest.approx(expected)
+def test_only_isomers_that_gold_lacks_cost_nothing(named: str, tp: int, fp: int) -> None:
+    """And they do where the given ones are not known; alone they are worth nothing."""
+    given = {"molecules": ["CCCO"], "missing_smiles": ["COCC"]}
+    result = strict("REL-C3", given, tags(["COCC", named]))
+    assert (result["tp"], result["fp"], result["correct"]) == (tp, fp, not fp)
+    assert strict("REL-C3", {"missing_smiles": ["COCC"]}, tags(["COCC", named]))["fp"] == 1
+    assert strict("REL-C3", given, tags([named]))["f1"] == 0.0
