@@ -6,8 +6,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from relfast.seqbench import parse_actions
 from relfast.tasks.seqbench.actions import as_action, as_plan
@@ -26,22 +24,15 @@ WRITTEN = [
     ("python strings", str(PLAN)),
     ("json strings", json.dumps(PLAN)),
     ("the published prompt's tuples", str(PAIRS)),
-    ("lists of two, python", str([list(pair) for pair in PAIRS])),
     ("lists of two, json", json.dumps(PAIRS)),
     ("keys as numbers", str([(name, int(p) if p.isdigit() else p) for name, p in PAIRS])),
     ("prose around", f"Here's what I'd do: {PLAN}. That's it, isn't it?"),
     ("code fence", f"```python\n{json.dumps(PLAN, indent=2)}\n```\n"),
     ("trailing comma, new lines", "[" + ",\n".join(map(repr, PLAN)) + ",\n]"),
     ("spaces anywhere", "[ " + " , ".join(f"' {a.replace(':', ' :  ')} '" for a in PLAN) + " ]"),
-    ("within a string", json.dumps({"text": str(PLAN)})),
     ("within an object", json.dumps({"plan": PLAN, "why": "shortest"})),
     ("the last of several", f"First {PLAN[:3]}, better: {PAIRS}"),
-    ("a list of facts behind it", f"{PLAN} visits ['A1', 'AB12', 'B2'] and [1, 2]"),
     ("a list of plans", str([PLAN[:2], PLAN])),
-    ("a list of plans of tuples", str([PAIRS[:2], PAIRS])),
-    ("tuples in one more list", str([PAIRS])),
-    ("tuples in two more lists", str([[PAIRS]])),
-    ("an item and tuples in one more list", str([[PLAN[0], *PAIRS[1:]]])),
     (
         "every character escaped",
         "[" + ", ".join('"' + "".join(f"\\u{ord(c):04x}" for c in a) + '"' for a in PLAN) + "]",
@@ -54,7 +45,6 @@ WRITTEN = [
     ("an unclosed one before it", f"['start: A1', 'move_to: {PLAN}"),
     ("a stray quote before it", f"['tis the plan: {PLAN}"),
     ("a broken one behind it", f"{PLAN} ['start: A1', oops]"),
-    ("mixed quotes", "[" + ", ".join(json.dumps(a) if i % 2 else repr(a) for i, a in enumerate(PLAN)) + "]"),
     ("after thinking", f"<think>['start: Z9']</think>{PLAN}"),
 ]
 
@@ -67,89 +57,20 @@ def test_ways_of_writing_a_plan(name: str, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "no plan",
-        "[]",
-        "['A1', 'B2']",
-        "[1, 2, 3]",
-        "start: A1, move_to: B2",
-        "['start: A1', 'move_to: B2'",
-        "['start: A1' 'move_to: B2']",
-        "[start: A1]",
-        "['start:', 'move_to: ']",
-        "[('start', 'A1', 'B2')]",
-        "[('start',)]",
-        "['START: A1']",
-        "__import__('os').system('true')",
-        "[__import__('os')]",
-        "[('start', open('x'))]",
-        "['start: A1'][0]["[:11],
-        None,
-        7,
-        b"['start: A1']",
-        ["start: A1"],
+        "", "no plan", "[]", "['A1', 'B2']", "[1, 2, 3]", "start: A1, move_to: B2",
+        "['start: A1', 'move_to: B2'", "['start: A1' 'move_to: B2']", "[start: A1]",
+        "['start:', 'move_to: ']", "[('start', 'A1', 'B2')]", "[('start',)]", "['START: A1']",
+        "__import__('os').system('true')", "[__import__('os')]", "[('start', open('x'))]",
+        "['start: A1'][0]["[:11], None, 7, b"['start: A1']", ["start: A1"],
     ],
-)
+)  # fmt: skip
 def test_what_is_no_plan(text: Any) -> None:
     assert parse_actions(text) is None
-
-
-def test_items_that_are_no_action_stay_in_the_plan() -> None:
-    text = "['start: A1', 'jump: B2', 'B3', ('move_to',), ('move_to', ''), (), 'rescue: Al']"
-    assert parse_actions(text) == [
-        "start: A1",
-        "jump: B2",
-        "B3",
-        "move_to",
-        "('move_to', '')",
-        "()",
-        "rescue: Al",
-    ]
-
-
-def test_characters_beyond_ascii_and_escapes() -> None:
-    for name in ("Zoë", "O'Brien", "李雷", "a\\b", 'say "x"', "\ud83d\ude00", "😀"):
-        plan = [f"rescue: {name}"]
-        expected = plan if name != "\ud83d\ude00" else ["rescue: 😀"]
-        assert parse_actions(json.dumps(plan)) == expected
-        assert parse_actions(json.dumps(plan, ensure_ascii=False)) == plan
-        if name != "\ud83d\ude00":
-            assert parse_actions(str(plan)) == plan
 
 
 def test_a_lone_surrogate_is_no_reason_to_fail() -> None:
     assert parse_actions("\ud800 ['rescue: \ud800']") == ["rescue: \ud800"]
     assert parse_actions("['rescue: \\ud800']") == ["rescue: \ud800"]
-
-
-def test_nothing_is_evaluated(tmp_path: Any) -> None:
-    target = tmp_path / "made"
-    parse_actions(f"['start: A1', open({str(target)!r}, 'w')]")
-    parse_actions(f"[('start', open({str(target)!r}, 'w').write('x'))]")
-    parse_actions(f"['start: ' + str(open({str(target)!r}, 'w'))]")
-    assert not target.exists()
-
-
-@settings(deadline=None)
-@given(st.text(max_size=200))
-def test_any_text(text: str) -> None:
-    for response in (text, f"['start: A1', {text}", f"[{text}]", f"['move_to: {text}']"):
-        plan = parse_actions(response)
-        assert plan is None or all(isinstance(action, str) for action in plan)
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["start", "move_to", "rescue"]), st.text(min_size=1)), min_size=1))
-def test_whatever_json_writes_is_read(pairs: list[tuple[str, str]]) -> None:
-    pairs = [(name, parameter.strip()) for name, parameter in pairs]
-    pairs = [(name, parameter) for name, parameter in pairs if parameter]
-    if pairs:
-        expected = [f"{name}: {parameter}" for name, parameter in pairs]
-        assert parse_actions(json.dumps(pairs)) == expected
-        assert parse_actions(json.dumps(pairs, ensure_ascii=False)) == expected
-        assert parse_actions(json.dumps(expected)) == expected
-        assert parse_actions(repr(pairs)) == expected
-        assert parse_actions(ascii([expected])) == expected
 
 
 def test_actions_given_as_pairs() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from itertools import pairwise
+from collections import Counter
+from operator import length_hint
 from typing import Any
 
 import networkx as nx
@@ -17,7 +18,8 @@ from relfast.records import Record
 from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import generate as generating
 from relfast.tasks.seqbench import score as room
-from relfast.tasks.seqbench.generate import make_row, make_rows
+from relfast.tasks.seqbench.generate import covering, make_row, make_rows, mazes_of
+from relfast.tasks.seqbench.maze import Maze, shortest_plan
 from relfast.tasks.seqbench.parameters import Parameters
 
 # (rows, cols, L, B), each taken with all noise ratios
@@ -106,36 +108,17 @@ def check_score(row: dict[str, Any]) -> None:
     assert metrics["maze"] == "structural_details"
 
 
-def check_cells(per_cell: int, seed: int) -> int:
-    count = 0
+@pytest.mark.fuzz
+def test_instances_of_every_kind() -> None:
+    """8 of each; 5,000 others in each round of `make fuzz`."""
+    each, start = (8, 50_000_000) if SEED is None else (5_000 // len(GRID), fresh(90).randrange(10**9))
     for number, (rows, cols, length, doors) in enumerate(GRID):
-        for index in range(per_cell):
+        for index in range(each):
             noise = NOISES[(number + index) % len(NOISES)]
             settings = Parameters(rows, cols, length, doors, noise, ordered=index % 4 != 3)
-            row = make_row(seed + 1000 * number + index, settings)
+            row = make_row(start + 1000 * number + index, settings)
             check(row, length, doors)
             check_score(row)
-            count += 1
-    return count
-
-
-def test_instances_of_every_kind() -> None:
-    assert check_cells(2, seed=50_000_000) == 2 * len(GRID)
-
-
-@pytest.mark.slow
-@pytest.mark.fuzz
-def test_many_instances() -> None:
-    """5,000 others in each round of `make fuzz`."""
-    wanted = 1_000 if SEED is None else 5_000
-    start = 90_000_000 if SEED is None else fresh(90).randrange(10**9)
-    assert check_cells(-(-wanted // len(GRID)), seed=start) >= wanted
-
-
-def test_large_maze() -> None:
-    (row,) = make_rows(1, 5, rows=40, cols=40, B=5, L=(150, 250), N=0.4)
-    check(row, (150, 250), 5)
-    check_score(row)
 
 
 @pytest.mark.parametrize("removed", [0, 1, 2, 3])
@@ -151,28 +134,6 @@ def test_removed_keys(removed: int) -> None:
         assert set(after.keys) <= set(before.keys)
         assert (before.start, before.goal) == (after.start, after.goal)
         assert row["complexity_parameters"]["backtracking_count_B"] <= 3 - removed
-
-
-def test_each_key_is_a_detour() -> None:
-    for seed in range(30):
-        gold = checker.gold_of(make_row(seed, Parameters(8, 8, None, 3)))
-        rooms: list[str] = []
-        spurs, picked_up = 0, False
-        for action in gold:
-            name, parameter = action.split(": ")
-            if name in ("start", "move_to"):
-                rooms.append(parameter)
-                spurs += len(rooms) > 2 and rooms[-1] == rooms[-3] and picked_up
-            picked_up = name == "pick_up_key" or (picked_up and name not in ("start", "move_to"))
-        assert spurs == 3
-
-
-def test_noise_levels_are_variants_of_one_maze() -> None:
-    rows = [make_row(3, Parameters(6, 6, None, 2, noise)) for noise in NOISES]
-    assert len({row["structural_details"] for row in rows}) == 1
-    assert len({row["completion"] for row in rows}) == 1
-    contexts = [set(facts_of(row["context"])) for row in rows]
-    assert all(less < more for less, more in pairwise(contexts))
 
 
 def test_order_of_facts_as_in_the_real_row() -> None:
@@ -191,22 +152,6 @@ def test_order_of_facts_as_in_the_real_row() -> None:
             assert sentences[index + 2].startswith("Key ")
     first_room = checker.gold_of(row)[0].split(": ")[1]
     assert first_room in sentences[0].split()
-
-
-def test_shuffled_facts_are_the_same_facts() -> None:
-    plain, mixed = (make_row(9, Parameters(6, 6, None, 2, 0.6, ordered=ordered)) for ordered in (True, False))
-    assert plain["context"] != mixed["context"]
-    assert sorted(facts_of(plain["context"])) == sorted(facts_of(mixed["context"]))
-    assert make_row(9, Parameters(6, 6, None, 2, 0.6)) == mixed
-
-
-def test_labels_past_z() -> None:
-    row = make_row(1, Parameters(2, 30, (3, 400), 0))
-    names = json.loads(row["structural_details"])["mappings"]["coordinate_to_name"]
-    assert names["0,0"] == "A2"
-    assert names["25,1"] == "Z1"
-    assert names["26,0"] == "AA2"
-    assert names["29,1"] == "AD1"
 
 
 def test_the_card_names_every_field() -> None:
@@ -244,12 +189,6 @@ def test_names() -> None:
     assert score_gold(row)["maze"] == "context"
 
 
-@pytest.mark.parametrize("length", [3, 40, 90, 150])
-def test_size_follows_length(length: int) -> None:
-    (row,) = make_rows(1, 1, L=length, B=0)
-    assert row["complexity_parameters"]["logical_depth_L"] == length
-
-
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
@@ -264,6 +203,8 @@ def test_size_follows_length(length: int) -> None:
         ({"rows": 4, "cols": 4, "L": 40, "B": 0}, "too small"),
         ({"rows": 6, "cols": 6, "L": 37, "B": 0}, "larger grid"),
         ({"rows": 2, "cols": 2, "B": 5}, "larger grid"),
+        *(({"cover": True, **given}, "-L 10:100") for given in ({}, {"L": 20}, {"L": (30, 20)})),
+        ({"cover": True, "L": (10, 20), "bin_width": 0}, "bin_width"),
         ({"names": ("Bob", "Bob")}, "names"),
         ({"names": "Bob"}, "names"),
         ({"names": ("A. B", "Bob")}, "names"),
@@ -274,7 +215,82 @@ def test_what_cannot_be_made(keywords: dict[str, Any], message: str) -> None:
         list(make_rows(1, 0, **keywords))
 
 
-def test_seed_and_count_are_checked() -> None:
-    for n, seed in ((-1, 0), (10**7, 0), (1, -1)):
-        with pytest.raises(UsageError):
-            make_rows(n, seed)
+# `cover`: every cell of L × B × N is filled with as many mazes, or it is said which cannot be
+
+
+def rows_of(n: int, workers: int = 1, **parameters: Any) -> list[dict[str, Any]]:
+    rows = make_rows(n, 3, workers=workers, **parameters)
+    said = length_hint(rows)
+    found = [*rows]
+    assert said == len(found)
+    return found
+
+
+def grid(doors: tuple[int, ...], noises: tuple[float, ...], **more: object) -> list[Parameters]:
+    return [
+        Parameters(B=b, N=n, cover=True, **more)  # type: ignore[arg-type]
+        for n in noises
+        for b in doors
+    ]
+
+
+def test_every_cell_has_as_many() -> None:
+    cells_of = {"B": (0, 1, 3), "N": (0.0, 0.4, 1.0), "L": (18, 57), "cover": True, "bin_width": 10}
+    rows = rows_of(2, **cells_of)
+    cells = Counter(
+        ((p["logical_depth_L"] - 18) // 10, p["backtracking_count_B"], p["noise_ratio_N"])
+        for p in (row["complexity_parameters"] for row in rows)
+    )
+    assert cells == {(at, b, n): 2 for at in range(4) for b in (0, 1, 3) for n in (0.0, 0.4, 1.0)}
+    assert len({row["instance_id"] for row in rows}) == len(rows)
+    # the noises of one maze are noises of one maze; others are others
+    mazes = Counter(str(row["instance_id"]).partition("_")[0] for row in rows)
+    assert set(mazes.values()) == {3}
+    for row in rows[::7]:
+        depth = row["complexity_parameters"]["logical_depth_L"]
+        plan = shortest_plan(Maze.from_row(row))
+        assert plan is not None
+        assert len(plan) == depth
+    assert rows == rows_of(2, workers=2, **cells_of)
+
+
+def test_what_cannot_be_reached_is_named() -> None:
+    """`-L 10:100` on 12 × 12 gave nothing from L = 80 up, and said nothing."""
+    fixed = {"B": (0, 2), "L": (10, 104), "bin_width": 5, "rows": 12, "cols": 12}
+    with pytest.raises(
+        UsageError, match=r"cannot reach L \d+-104 with B=0 \(no maze of 12 × 12 rooms"
+    ) as error:
+        make_rows(1, cover=True, **fixed)
+    assert "--skip-unreachable" in str(error.value)
+    with pytest.raises(UsageError, match=r"L 10-19 with B=6 \(takes 33 actions at least\)"):
+        covering(grid((6,), (0.0,), L=(10, 19)))
+    with pytest.warns(RuntimeWarning, match=r"left out as unreachable: L 10-29 with B=6 \(takes 33"):
+        kept = covering(grid((0, 6), (0.0,), L=(10, 59), bin_width=10, skip_unreachable=True))
+    reached = {(variant.B, variant.L) for variant in kept}
+    assert {(0, (10, 19)), (0, (50, 59)), (6, (50, 59))} <= reached
+    assert (6, (20, 29)) not in reached
+    with pytest.raises(UsageError, match="nothing is left"):
+        covering(grid((6,), (0.0,), L=(10, 19), skip_unreachable=True))
+
+
+def test_several_doors_take_turns() -> None:
+    variants = [Parameters(6, 6, None, b, n) for n in (0.0, 0.5) for b in (0, 2)]
+    assert [[(each.B, each.N) for each in maze] for maze in mazes_of(variants)] == [
+        [(0, 0.0), (0, 0.5)],
+        [(2, 0.0), (2, 0.5)],
+    ]
+    rows = rows_of(3, rows=6, cols=6, B=(0, 2), N=(0.0, 0.5))
+    found = [row["complexity_parameters"]["backtracking_count_B"] for row in rows]
+    assert found == [0, 0, 2, 2] * 3
+    assert len({row["instance_id"] for row in rows}) == len(rows) == 12
+
+
+def test_bounds_that_one_size_does_not_fill_are_said() -> None:
+    def made(n: int, low: int, high: int) -> int:
+        return len([*generating.generate("SeqBench", n, 3, rows=8, cols=8, L=(low, high), B=1)])
+
+    with pytest.warns(RuntimeWarning, match=r"L goes from \d+ to \d+, not 10 to 100: .*--cover"):
+        assert made(30, 10, 100) == 30
+    # filled, or too few to fill them: nothing is said (a warning would fail this test)
+    assert made(30, 20, 30) == 30
+    assert made(5, 10, 100) == 5

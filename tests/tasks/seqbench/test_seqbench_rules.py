@@ -11,6 +11,9 @@ from seeds import fresh, rounds
 
 import relfast
 from relfast.seqbench import Maze, shortest_plan
+from relfast.tasks.seqbench.score import VIOLATIONS
+
+VERBS = ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open_door_to", "rescue")
 
 
 def context_of(rng: random.Random) -> str:
@@ -37,8 +40,8 @@ def context_of(rng: random.Random) -> str:
 
 def plan_of(world: checker.World, gold: list[str], rng: random.Random) -> list[str]:
     """Gold changed in places, or mostly legal steps at random."""
-    everything = [f"{verb}: {name}" for verb in ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open_door_to", "rescue")
-                  for name in (*world.graph, *world.keys, world.target, "X")]  # fmt: skip
+    everything = [f"{verb}: {name}" for verb in VERBS for name in (*world.graph, *world.keys, world.target, "X")]  # fmt: skip
+    everything += ["jump: X", "X", "rescue:"]
     plan = list(gold) if rng.random() < 0.6 else [gold[0]]
     for _ in range(rng.randrange(3) if len(plan) > 1 else rng.randrange(20)):
         if len(plan) > 1 and rng.random() < 0.3:
@@ -74,13 +77,38 @@ def way_on(world: checker.World, state: checker.State) -> int:
     return 0
 
 
+def violation(world: checker.World, plan: list[str], index: int | None) -> str | None:
+    """What is wrong with the action at an index, in the words of the rules."""
+    if index is None:
+        return None
+    if index == len(plan):
+        return "no_rescue"
+    if index and plan[index - 1] == f"rescue: {world.target}":
+        return "after_rescue"
+    verb, _, name = plan[index].partition(": ")
+    room, opened = state_after(world, plan)[0][:2]
+    door = world.graph[room].get(name)
+    is_locked = door is not None and door["locked"] and frozenset((room, name)) not in opened
+    if verb not in VERBS or not name:
+        return "bad_action"
+    if index == 0 or verb == "start":
+        return "wrong_start"
+    return {
+        "move_to": "door_locked" if is_locked else "not_adjacent",
+        "pick_up_key": "key_not_here",
+        "use_key": "key_not_held",
+        "unlock_and_open_door_to": "wrong_key" if is_locked else "no_such_door",
+        "rescue": "wrong_rescue",
+    }[verb]
+
+
 @pytest.mark.fuzz
 def test_random_plans_in_random_mazes() -> None:
     rng, seen = fresh(61), Counter[str]()
     for _ in range(rounds(4_000)):
         context = context_of(rng)
         world = checker.from_context(context, "Bob", "Alice")
-        golds = checker.all_shortest_plans(world, 1)
+        golds = checker.all_shortest_plans(world, 3)
         found = shortest_plan(Maze.from_row({"context": context}))
         if not golds:
             assert found is None
@@ -90,15 +118,24 @@ def test_random_plans_in_random_mazes() -> None:
         assert checker.run(world, found) is None
         best = len(golds[0])
         assert len(found) == best
-        plans = [golds[0], *(plan_of(world, golds[0], rng) for _ in range(8))]
+        plans = [*golds, *(plan_of(world, golds[0], rng) for _ in range(8))]
         rows = [
             {"task": "SeqBench", "question": context, "answer": {"actions": golds[0]}, "response": str(plan)}
             for plan in plans
         ]
         for plan, row in zip(plans, relfast.score(rows, policy="strict", workers=0), strict=True):
             index, metrics = checker.run(world, plan), row.metrics
-            assert metrics["violation_index"] == index, (context, plan)
-            assert metrics["optimal"] is (index is None and len(plan) == best)
+            assert metrics["violation"] == violation(world, plan, index), (context, plan)
+            assert (metrics["violation_index"], metrics["n_actions"]) == (index, len(plan)), (context, plan)
+            assert metrics["valid"] is (index is None)
+            assert metrics["optimal"] is row.correct is (index is None and len(plan) == best)
+            assert metrics["exact_match"] is (plan == golds[0])
+            assert metrics["legal_ratio"] == (1.0 if index is None else min(index / best, 1.0))
+            common = sum((Counter(plan) & Counter(golds[0])).values())
+            same = [one == other for one, other in zip(plan, golds[0], strict=False)]
+            assert metrics["progress_ratio"] == [*same, False].index(False) / best
+            assert (metrics["precision"], metrics["recall"]) == (common / len(plan), common / best)
+            assert metrics["f1"] == pytest.approx(2 * common / (len(plan) + best))
             state, legal = state_after(world, plan)
             rest = way_on(world, state)
             if index is None or metrics["violation"] == "after_rescue":
@@ -111,9 +148,5 @@ def test_random_plans_in_random_mazes() -> None:
                 )
             assert metrics["walk_score"] == pytest.approx(expected), (context, plan)
             seen[str(metrics["violation"])] += 1
-    assert (
-        min(
-            seen[kind] for kind in ("no way", "None", "door_locked", "wrong_key", "key_not_here", "no_rescue")
-        )
-        > 3
-    ), seen
+    kinds = ("no way", "None", *(kind for kind in VIOLATIONS if kind != "unparsable"))
+    assert min(seen[kind] for kind in kinds) > 3, seen

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -15,10 +16,9 @@ from hypothesis import strategies as st
 
 from relfast.errors import InputError
 from relfast.records import Outcome, Record
-from relfast.seqbench import Maze, generate, parse_actions, shortest_plan, validate
+from relfast.seqbench import Maze, generate, shortest_plan, validate
 from relfast.tasks.options import AllOptions
-from relfast.tasks.seqbench import TASK
-from relfast.tasks.seqbench import maze as reading
+from relfast.tasks.seqbench import machine
 from relfast.tasks.seqbench import score as room
 from relfast.tasks.seqbench.maze import Fields, from_facts
 from relfast.tasks.seqbench.score import Problem, ProblemCache
@@ -56,27 +56,26 @@ def plan(row: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example["name"] for example in EXAMPLES])
-@pytest.mark.parametrize("options", [REFERENCE, STRICT], ids=["reference", "strict"])
-def test_worked_examples(example: dict[str, Any], options: AllOptions) -> None:
+def test_worked_examples(example: dict[str, Any]) -> None:
     """Gold is legal, optimal and our shortest plan (source: few_shot_examples.json)."""
-    context = " ".join(example["facts"])
+    context, gold = " ".join(example["facts"]), example["completion"]
     maze = Maze.from_row({"context": context})
     assert maze.source == "context"
-    assert shortest_plan(maze) == example["completion"]
-    assert validate(maze, example["completion"]) == (True, None, None, *[len(example["completion"])] * 2)
+    assert shortest_plan(maze) == shortest_plan(Maze.from_row(example)) == gold
+    assert validate(maze, gold) == (True, None, None, len(gold), len(gold))
     world = checker.from_context(context, "Bob", "Alice")
-    assert checker.run(world, example["completion"]) is None
-    assert len(checker.all_shortest_plans(world)[0]) == len(example["completion"])
-    answer = {"actions": example["completion"]}
-    (outcome,) = score(
-        [Record(0, "x", "SeqBench", answer, f"Plan: {example['completion']}", context)], options
-    )
-    assert outcome.correct
-    assert outcome.metrics["optimal"]
-    assert outcome.metrics["exact_match"]
-    assert outcome.metrics["maze"] == "context"
-    assert outcome.metrics["noise"] is None
-    assert outcome.metrics["logical_depth"] == len(example["completion"])
+    assert checker.run(world, gold) is None
+    assert len(checker.all_shortest_plans(world)[0]) == len(gold)
+    for options in (REFERENCE, STRICT):
+        (outcome,) = score([Record(0, "x", "SeqBench", {"actions": gold}, f"Plan: {gold}", context)], options)
+        assert outcome.correct
+        assert {
+            "optimal": True,
+            "exact_match": True,
+            "maze": "context",
+            "noise": None,
+            "logical_depth": len(gold),
+        }.items() <= outcome.metrics.items()
 
 
 # the start of a real row (emnlp-submission/seqBench, CC BY 4.0), broken off within a fact
@@ -98,191 +97,6 @@ def test_start_of_a_real_row() -> None:
     assert plan is not None
     assert plan[:4] == ["start: D5", "pick_up_key: 69", "use_key: 69", "unlock_and_open_door_to: D4"]
     assert len(plan) == 9
-
-
-def test_gold_under_both_policies(row: dict[str, Any], plan: list[str]) -> None:
-    for options in (REFERENCE, STRICT):
-        outcome = score_one(row, row["completion"], options)
-        assert outcome.correct
-        assert outcome.found
-        assert outcome.error is None
-        keys = [*TASK.metrics, "walk_score", "reason"] if options.strict else list(TASK.metrics)
-        assert list(outcome.metrics) == keys
-        assert outcome.details["gold"] == row["completion"]
-        assert outcome.details["pred"] == row["completion"]
-    assert outcome.metrics["maze"] == "structural_details"
-
-
-def mutations(row: dict[str, Any], plan: list[str]) -> list[tuple[str, int, list[str]]]:
-    """Gold broken in one place: (violation, its index, the plan)."""
-    world = checker.from_details(row)
-    names = [action.split(": ")[0] for action in plan]
-    pick, use, unlock = (names.index(name) for name in ("pick_up_key", "use_key", "unlock_and_open_door_to"))
-    keys = sorted(world.keys)
-    held = plan[pick].split(": ")[1]
-    other = next(key for key in keys if key != held)
-    second_use = names.index("use_key", use + 1)
-    last = len(plan) - 1
-    far = next(room for room in world.graph if room not in world.graph[world.start] and room != world.start)
-    moves = [index for index, name in enumerate(names) if name == "move_to"]
-    middle = moves[len(moves) // 2]
-
-    def put(index: int, *actions: str) -> list[str]:
-        return [*plan[:index], *actions, *plan[index + 1 :]]
-
-    return [
-        ("bad_action", middle, put(middle, "jump: A1")),
-        ("bad_action", 0, put(0, "A1")),
-        ("bad_action", last, put(last, "rescue:")),
-        ("wrong_start", 0, put(0, f"start: {far}")),
-        ("wrong_start", 0, plan[1:]),
-        ("wrong_start", middle, put(middle, plan[0])),
-        ("wrong_start", 0, put(0, "start: nowhere")),
-        ("not_adjacent", 1, put(1, f"move_to: {far}")),
-        ("not_adjacent", 1, put(1, f"move_to: {world.start}")),
-        ("not_adjacent", 1, put(1, "move_to: ZZ99")),
-        ("door_locked", unlock, [*plan[:unlock], *plan[unlock + 1 :]]),
-        ("key_not_here", pick, put(pick, f"pick_up_key: {other}")),
-        ("key_not_here", pick + 1, [*plan[: pick + 1], *plan[pick:]]),
-        ("key_not_here", pick, put(pick, "pick_up_key: 12345")),
-        ("key_not_held", use - (use > pick), [*plan[:pick], *plan[pick + 1 :]]),
-        ("key_not_held", use, put(use, f"use_key: {other}")),
-        ("key_not_held", use, put(use, "use_key: 12345")),
-        ("wrong_key", unlock - 1, [*plan[:use], *plan[use + 1 :]]),
-        ("wrong_key", use + 3, _detour(plan, use)),
-        ("wrong_key", second_use + 1, put(second_use, f"use_key: {held}")),
-        ("no_such_door", unlock, put(unlock, f"unlock_and_open_door_to: {far}")),
-        ("no_such_door", unlock + 1, [*plan[: unlock + 1], *plan[unlock:]]),
-        ("no_such_door", 1, put(1, f"unlock_and_open_door_to: {plan[1].split(': ')[1]}")),
-        ("wrong_rescue", last, put(last, "rescue: Mallory")),
-        ("wrong_rescue", 1, put(1, plan[last])),
-        ("no_rescue", last, plan[:-1]),
-        ("no_rescue", 1, plan[:1]),
-        ("after_rescue", last + 1, [*plan, plan[-2]]),
-        ("after_rescue", last + 1, [*plan, plan[-1]]),
-        ("after_rescue", last + 1, [*plan, "jump: A1"]),
-    ]
-
-
-def _rooms(plan: list[str]) -> list[str]:
-    return [action.split(": ")[1] for action in plan if action.startswith(("start", "move_to"))]
-
-
-def _detour(plan: list[str], use: int) -> list[str]:
-    """Use the key, walk to the room before and back, then unlock: the key is no longer in use."""
-    before, here = _rooms(plan[:use])[-2:]
-    return [*plan[: use + 1], f"move_to: {before}", f"move_to: {here}", *plan[use + 1 :]]
-
-
-def test_every_violation_at_its_index(row: dict[str, Any], plan: list[str]) -> None:
-    maze = Maze.from_row(row)
-    world = checker.from_details(row)
-    seen = set()
-    for violation, index, broken in mutations(row, plan):
-        assert checker.run(world, broken) == index, (violation, broken)
-        verdict = validate(maze, broken)
-        assert (verdict.violation, verdict.violation_index) == (violation, index)
-        assert verdict.n_legal == index
-        assert verdict.n_actions == len(broken)
-        metrics = score_one(row, str(broken)).metrics
-        assert (metrics["violation"], metrics["violation_index"]) == (violation, index)
-        assert not metrics["valid"]
-        assert not metrics["optimal"]
-        assert not metrics["exact_match"]
-        assert metrics["legal_ratio"] == min(index / len(plan), 1)
-        seen.add(violation)
-    unparsable = score_one(row, "I do not know").metrics
-    assert unparsable["violation"] == "unparsable"
-    assert unparsable["violation_index"] == 0
-    assert {*seen, "unparsable"} == set(room.VIOLATIONS)
-
-
-def test_published_metrics(row: dict[str, Any], plan: list[str]) -> None:
-    changed = [*plan[:5], "move_to: ZZ9", *plan[6:], plan[1]]
-    metrics = score_one(row, str(changed)).metrics
-    assert metrics["progress_ratio"] == 5 / len(plan)
-    overlap = sum(min(changed.count(action), plan.count(action)) for action in set(plan))
-    precision, recall = overlap / len(changed), overlap / len(plan)
-    assert metrics["precision"] == precision
-    assert metrics["recall"] == recall
-    assert metrics["f1"] == pytest.approx(2 * precision * recall / (precision + recall))
-    assert metrics["n_actions"] == len(changed)
-
-
-def test_nothing_to_read(row: dict[str, Any]) -> None:
-    for response in ("", "no plan here", None, 7, ["start: A1"], {"a": 1}):
-        for options in (REFERENCE, STRICT):
-            outcome = score_one(row, response, options)
-            assert not outcome.found
-            assert not outcome.correct
-            assert outcome.error is None
-            assert outcome.vote is None
-            numbers = [
-                outcome.metrics[key] for key in ("progress_ratio", "precision", "recall", "f1", "legal_ratio")
-            ]
-            assert numbers == [0.0] * 5
-            assert outcome.metrics["n_actions"] == 0
-
-
-def test_strict_accepts_any_optimal_plan() -> None:
-    # key 2 lies on the way and can be picked up before or after key 1
-    context = (
-        "Room A1 and A2 are connected by an open door. Room A2 and A3 are connected by a closed and locked"
-        " door. The locked door between A2 and A3 requires key 1. Key 1 is in room A1. Bob is in room A2."
-        " Alice is in room A4. Room A3 and A4 are connected by a closed and locked door."
-        " The locked door between A3 and A4 requires key 2. Key 2 is in room A2."
-    )
-    maze = Maze.from_row({"context": context})
-    plan = shortest_plan(maze)
-    assert plan is not None
-    other = [action for action in plan if action != "pick_up_key: 2"]
-    other.insert(other.index("move_to: A2") + 1, "pick_up_key: 2")
-    assert other != plan
-    assert validate(maze, other).valid
-    row = {"context": context, "completion": str(plan)}
-    reference, strict = (score_one(row, str(other), options) for options in (REFERENCE, STRICT))
-    assert not reference.correct
-    assert not reference.metrics["exact_match"]
-    assert strict.correct
-    assert strict.metrics["optimal"]
-    assert strict.metrics["progress_ratio"] < 1
-
-
-def test_a_longer_plan_is_valid_but_not_optimal(row: dict[str, Any], plan: list[str]) -> None:
-    start, second = _rooms(plan)[:2]
-    longer = [plan[0], f"move_to: {second}", f"move_to: {start}", *plan[1:]]
-    outcome = score_one(row, str(longer), STRICT)
-    assert outcome.metrics["valid"]
-    assert not outcome.metrics["optimal"]
-    assert not outcome.correct
-    assert outcome.metrics["legal_ratio"] == 1.0
-
-
-@pytest.mark.parametrize(
-    ("response", "reason"),
-    [
-        ("", "empty"),
-        ("<think>['start: A1']</think>", "only_reasoning"),
-        ("nothing", "no_answer"),
-        ("é ['rescue: é'] or {plan}", None),
-        ("{plan} or {plan}", None),
-        ("['start: A1'] is wrong.\nSo:\n{plan}", None),
-        ("<think>['start: A1'] or</think>{plan}", None),
-    ],
-)
-def test_strict_wants_one_final_answer(row: dict[str, Any], response: str, reason: str | None) -> None:
-    outcome = score_one(row, response.replace("{plan}", row["completion"]), STRICT)
-    assert outcome.metrics["reason"] == reason
-    assert outcome.correct == outcome.found == (reason is None)
-    if reason is not None:
-        assert outcome.metrics["violation"] == "unparsable"
-        assert outcome.metrics["n_actions"] == 0
-
-
-def test_reference_reads_the_last_plan_unless_told_to_drop_reasoning(row: dict[str, Any]) -> None:
-    response = f"{row['completion']}<think> ['start: A1'] "
-    assert not score_one(row, response).correct
-    assert score_one(row, response, AllOptions(strip_reasoning=True)).correct
 
 
 def test_forms_of_gold(row: dict[str, Any], plan: list[str]) -> None:
@@ -312,39 +126,33 @@ def test_forms_of_gold(row: dict[str, Any], plan: list[str]) -> None:
     assert score([whole])[0].metrics["maze"] == "structural_details"
 
 
+@pytest.mark.parametrize("response", ["", None, 7])
+def test_nothing_to_read(row: dict[str, Any], response: Any) -> None:
+    for options in (REFERENCE, STRICT):
+        outcome = score_one(row, response, options)
+        assert (outcome.found, outcome.correct, outcome.error, outcome.vote) == (False, False, None, None)
+
+
+def structure(**fields: Any) -> dict[str, Any]:
+    return {"completion": "['start: A1']", "structural_details": {"structure": fields}}
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        (None, "completion"),
-        ({}, "completion"),
-        ("gold", "completion"),
-        ({"completion": None}, "completion"),
-        ({"completion": 7}, "completion"),
-        ({"completion": "none"}, "completion"),
-        ({"actions": []}, "completion"),
+        *(
+            (answer, "completion")
+            for answer in (None, {}, "gold", {"actions": []}, {"structural_details": "{}"})
+        ),
+        *(({"completion": said}, "completion") for said in (None, 7, "none")),
         ({"actions": ["start: A1", "jump: B2"]}, "gold item 1"),
-        ({"structural_details": "{}"}, "completion"),
-        ({"completion": "['start: A1']", "structural_details": "{"}, "structural_details"),
-        ({"completion": "['start: A1']", "structural_details": "[]"}, "structural_details"),
-        ({"completion": "['start: A1']", "structural_details": "{}"}, "structure"),
-        (
-            {"completion": "['start: A1']", "structural_details": {"structure": {"adjacency_list": {}}}},
-            "start_room_coord",
+        *(
+            ({"completion": "['start: A1']", "structural_details": said}, "structur")
+            for said in ("{", "[]", "{}")
         ),
-        (
-            {
-                "completion": "['start: A1']",
-                "structural_details": {"structure": {"adjacency_list": {"0,0": 7}}},
-            },
-            "adjacency_list",
-        ),
-        (
-            {
-                "completion": "['start: A1']",
-                "structural_details": {"structure": {"adjacency_list": {}, "door_details": {"0,0": {}}}},
-            },
-            "door_details",
-        ),
+        (structure(adjacency_list={}), "start_room_coord"),
+        (structure(adjacency_list={"0,0": 7}), "adjacency_list"),
+        (structure(adjacency_list={}, door_details={"0,0": {}}), "door_details"),
     ],
 )
 def test_gold_that_cannot_be_used(answer: Any, message: str) -> None:
@@ -386,12 +194,6 @@ def test_long_batches_are_cut(row: dict[str, Any], monkeypatch: pytest.MonkeyPat
     assert score(records) == whole
 
 
-def test_votes(row: dict[str, Any], plan: list[str]) -> None:
-    pairs = [tuple(action.split(": ")) for action in plan]
-    votes = [score_one(row, response).vote for response in (str(plan), f"x {pairs} y", str(plan[:-1]))]
-    assert votes[0] == votes[1] != votes[2]
-
-
 @settings(deadline=None, max_examples=60)
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["structure", "mappings", "adjacency_list", "door_details", "key_locations", "start_room_coord", "end_room_coord", "coordinate_to_name", "0,0", "0,0_0,1", "status"]), inner, max_size=4), max_leaves=12))  # fmt: skip
 def test_any_structure(structure: Any) -> None:
@@ -399,18 +201,6 @@ def test_any_structure(structure: Any) -> None:
         answer = {"completion": "['start: A1', 'rescue: Al']", "structural_details": details}
         (outcome,) = score([Record(0, "x", "SeqBench", answer, "['start: A1']", "facts")])
         assert outcome.error is None or outcome.error
-
-
-def test_each_maze_is_decoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    decoded = []
-    original = reading.from_structure
-    monkeypatch.setattr(reading, "from_structure", lambda text: decoded.append(1) or original(text))
-    monkeypatch.setattr(room, "PROBLEMS", ProblemCache())
-    rows = list(generate(5, 23, rows=5, cols=5, B=1))
-    for _ in range(3):
-        # every record brings its own copy of the text, as lines decoded one by one do
-        score([record(json.loads(json.dumps(rows[at % 5])), rows[at % 5]["completion"]) for at in range(40)])
-    assert len(decoded) == 5
 
 
 def test_cache_is_bounded() -> None:
@@ -428,23 +218,13 @@ def test_cache_is_bounded() -> None:
 
 
 def test_golds_that_are_written_alike_are_two() -> None:
-    """A list of pairs, and the text that Python writes for it; a structure, and a text that is none."""
-    facts = "Room A1 and A2 are connected by an open door. Bob is in room A1. Alice is in room A2."
-    pairs = [("start", "A1"), ("move_to", "A2"), ("rescue", "Alice")]
-    as_list, as_text = ({"actions": actions} for actions in (pairs, str(pairs)))
-    for first, second in ((as_list, as_text), (as_text, as_list)):
-        cache = ProblemCache()
-        for answer in (first, second):
-            fields = Fields.of(answer, facts)
-            problem = cache.get(fields, fields.key)
-            assert isinstance(problem, Problem)
-            said = str(pairs) if answer is as_text else str([f"{name}: {what}" for name, what in pairs])
-            assert problem.text == said
-        assert cache.misses == 2
+    """A list and the text that Python writes for it, a structure and a text that is none: each has its own key."""
+    plan = "['start: A1']"
     keys = {
-        Fields.of({"actions": "['start: A1']", **more}, question, row).key
+        Fields.of({"actions": plan, **more}, question, row).key
         for more, question, row in (
             ({}, "ab", None),
+            ({"actions": ["start: A1"]}, "ab", None),
             ({}, None, None),
             ({}, "None", None),
             ({"structural_details": "ab"}, None, None),
@@ -454,7 +234,7 @@ def test_golds_that_are_written_alike_are_two() -> None:
             ({}, "ab", {"instance_metadata": {"target_name": "x"}}),
         )
     }
-    assert len(keys) == 8
+    assert len(keys) == 9
 
 
 def test_from_row_says_what_is_missing() -> None:
@@ -469,36 +249,21 @@ def test_from_row_says_what_is_missing() -> None:
         Maze.from_row({"context": "Room A1 and A2 are connected by an open door. Bob is in room A1."})
 
 
-def test_who_is_who_in_facts() -> None:
-    facts = "Room A1 and A2 are connected by an open door. {} is in room A2. {} is in room A1."
-    assert shortest_plan(Maze.from_row({"context": facts.format("Alice", "Bob")})) == [
-        "start: A1",
-        "move_to: A2",
-        "rescue: Alice",
-    ]
-    assert shortest_plan(Maze.from_row({"context": facts.format("Carol", "Dan")})) == [
-        "start: A2",
-        "move_to: A1",
-        "rescue: Dan",
-    ]
-    row = {
-        "context": facts.format("Carol", "Dan"),
-        "instance_metadata": {"agent_name": "Dan", "target_name": "Carol"},
-    }
-    assert shortest_plan(Maze.from_row(row)) == ["start: A1", "move_to: A2", "rescue: Carol"]
-    row = {"context": facts.format("Carol", "Dan"), "completion": "['start: A1', 'rescue: Carol']"}
-    assert shortest_plan(Maze.from_row(row)) == ["start: A1", "move_to: A2", "rescue: Carol"]
-
-
-def test_facts_within_a_prompt() -> None:
-    prompt = (
-        "You are in a maze. Bob has to rescue Alice.\nFacts:\n- Room A1 and A2 are connected by an open door.\n"
-        "- Bob is in room A1.\n* Alice is in room A2\n\nWhich way? Answer with a list."
-    )
-    plan = ["start: A1", "move_to: A2", "rescue: Alice"]
-    assert shortest_plan(Maze.from_row({"question": prompt, "answer": {"actions": plan}})) == plan
-    for example in EXAMPLES:
-        assert shortest_plan(Maze.from_row(example)) == example["completion"]
+@pytest.mark.parametrize(
+    ("here", "there", "more", "plan"),
+    [
+        ("Alice", "Bob", {}, ["start: A1", "move_to: A2", "rescue: Alice"]),
+        ("Carol", "Dan", {}, ["start: A2", "move_to: A1", "rescue: Dan"]),
+        ("Carol", "Dan", {"instance_metadata": {"agent_name": "Dan", "target_name": "Carol"}}, ["start: A1", "move_to: A2", "rescue: Carol"]),
+        ("Carol", "Dan", {"completion": "['start: A1', 'rescue: Carol']"}, ["start: A1", "move_to: A2", "rescue: Carol"]),
+    ],
+)  # fmt: skip
+def test_who_is_who_in_facts(here: str, there: str, more: dict[str, Any], plan: list[str]) -> None:
+    facts = f"Room A1 and A2 are connected by an open door. {here} is in room A2. {there} is in room A1."
+    assert shortest_plan(Maze.from_row({"context": facts, **more})) == plan
+    listed = facts.replace(". ", ".\n* ")
+    prompt = f"You are in a maze.\nFacts:\n- {listed}\n\nWhich way? Answer with a list."
+    assert shortest_plan(Maze.from_row({"context": prompt, **more})) == plan
 
 
 @pytest.mark.parametrize(
@@ -510,29 +275,18 @@ def test_long_contexts_take_linear_time(unit: str) -> None:
     assert_linear(lambda n: partial(from_facts, "Room " + "x" * n), 2_000_000)
 
 
-def test_public_validation_takes_text_and_nothing(row: dict[str, Any], plan: list[str]) -> None:
-    maze = Maze.from_row(row)
-    assert validate(maze, row["completion"]).valid
-    assert validate(maze, [tuple(action.split(": ")) for action in plan]).valid
-    assert validate(maze, parse_actions("none")) == (False, "unparsable", 0, 0, 0)
-    assert validate(maze, []).violation == "no_rescue"
+def ring(count: int, goal: int) -> str:
+    """Rooms in a circle, every door locked and all keys in the first room: a search with many states."""
+    doors = [(room, (room + 1) % count) for room in range(count)]
+    facts = [f"Room R{a} and R{b} are connected by a closed and locked door." for a, b in doors]
+    facts += [f"Door between R{a} and R{b} requires key {a}. Key {a} is in room R0." for a, b in doors]
+    return " ".join([*facts, "Bob is in room R0.", f"Alice is in room R{goal}."])
 
 
 def test_search_limits_do_not_break_scoring() -> None:
     """Where the search for the shortest plan is given up, gold's length stands for it."""
-    ring = [(room, (room + 1) % 64) for room in range(64)]
-    facts = [f"Room R{a} and R{b} are connected by a closed and locked door." for a, b in ring]
-    facts += [f"Door between R{a} and R{b} requires key {a}." for a, b in ring]
-    facts += [f"Key {key} is in room R0." for key in range(64)]
-    context = " ".join([*facts, "Bob is in room R0.", "Alice is in room R1."])
-    plan = [
-        "start: R0",
-        "pick_up_key: 0",
-        "use_key: 0",
-        "unlock_and_open_door_to: R1",
-        "move_to: R1",
-        "rescue: Alice",
-    ]
+    context = ring(64, 1)
+    plan = ["start: R0", "pick_up_key: 0", "use_key: 0", "unlock_and_open_door_to: R1", "move_to: R1", "rescue: Alice"]  # fmt: skip
     outcome = score_one({"context": context, "completion": str(plan)}, str(plan), STRICT)
     assert outcome.correct
     assert outcome.metrics["optimal"]
@@ -543,18 +297,49 @@ def test_search_limits_do_not_break_scoring() -> None:
 
 def test_a_way_on_that_is_not_searched_for_to_the_end_is_told() -> None:
     """A maze whose shortest plan is found, and a plan that breaks off where there are too many ways on."""
-    ring = [(room, (room + 1) % 8) for room in range(8)]
-    facts = [f"Room R{a} and R{b} are connected by a closed and locked door." for a, b in ring]
-    facts += [f"Door between R{a} and R{b} requires key {a}." for a, b in ring]
-    facts += [f"Key {key} is in room R0." for key in range(8)]
-    context = " ".join([*facts, "Bob is in room R0.", "Alice is in room R2."])
+    context = ring(8, 2)
     gold = shortest_plan(Maze.from_row({"context": context}))
     assert gold is not None
-    record = {"context": context, "completion": str(gold)}
-    assert score_one(record, str(gold), STRICT).metrics["reason"] is None
-    near = score_one(record, str([*gold[:-2], "dance: here"]), STRICT)
-    assert near.metrics["walk_score"] > 0
-    assert near.metrics["reason"] is None
-    far = score_one(record, str([gold[0], "pick_up_key: 7", "dance: here"]), STRICT)
-    assert far.metrics["walk_score"] == 0
-    assert far.metrics["reason"] == "search_given_up"
+    for plan, pays, reason in (
+        (gold, True, None),
+        ([*gold[:-2], "dance: here"], True, None),
+        ([gold[0], "pick_up_key: 7", "dance: here"], False, "search_given_up"),
+    ):
+        metrics = score_one({"context": context, "completion": str(gold)}, str(plan), STRICT).metrics
+        assert (metrics["walk_score"] > 0, metrics["reason"]) == (pays, reason)
+
+
+def test_a_maze_without_a_way_is_no_record() -> None:
+    context = (
+        "Room A1 and A2 are connected by a closed and locked door. Bob is in room A1. Alice is in room A2."
+    )
+    plan = "['start: A1', 'move_to: A2', 'rescue: Alice']"
+    assert score_one({"context": context, "completion": plan}, plan, STRICT).error
+
+
+def test_work_space_is_each_threads_own_and_grows(
+    row: dict[str, Any], plan: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [
+        str(plan),
+        str(plan[:-3]),
+        "none",
+        f"{'a ' * 40_000}\n{plan}",
+        str(plan[:5] * 900),
+        "['start: \\x41']",
+    ]
+    alone = [score_one(row, text, STRICT) for text in texts]
+    records = [record(row, text) for text in texts]
+    assert score(records * 9, STRICT) == alone * 9
+    with ThreadPoolExecutor(8) as threads:
+        for found in threads.map(lambda _: score(records, STRICT), range(24)):
+            assert found == alone
+    # a maze that needs more than there is at first
+    gold, outcomes = {"context": ring(12, 6), "completion": "['start: R0', 'rescue: Alice']"}, []
+    for numbers in (64, 1 << 22):
+        monkeypatch.setattr(machine, "_NUMBERS", numbers)
+        monkeypatch.setattr(machine._THREADS, "machine", machine.Machine())
+        monkeypatch.setattr(room, "PROBLEMS", ProblemCache())
+        outcomes.append(score_one(gold, "['start: R0', 'pick_up_key: 3', 'dance: 1']", STRICT))
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0].metrics["violation"] == "bad_action"

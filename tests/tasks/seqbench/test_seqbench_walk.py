@@ -1,4 +1,4 @@
-"""``walk_score``: what a plan is worth by where it leads, and what blind strategies earn by it."""
+"""Mazes walked action by action, where legal is what the judge says of the whole plan; and what blind plans earn."""
 
 from __future__ import annotations
 
@@ -9,90 +9,94 @@ import pytest
 import seqbench_checker as checker
 
 import relfast
+from relfast.errors import InputError
 from relfast.seqbench import generate
 from relfast.tasks.seqbench.blind import STRATEGIES
+from relfast.tasks.seqbench.maze import validate
+from relfast.tasks.seqbench.walk import Walk
+
+ROWS = list(generate(4, 3, rows=5, cols=5, B=2, N=1.0))
 
 
-@pytest.fixture(scope="module")
-def scorer() -> Any:
-    with relfast.Scorer(policy="strict") as found:
-        yield found
+def walk_of(row: dict[str, Any]) -> Walk:
+    return Walk({key: row[key] for key in row if key not in ("instance_id", "context")}, row["context"])
 
 
-def reward(scorer: Any, row: dict[str, Any], response: str) -> float:
-    answer = {key: row[key] for key in row if key not in ("instance_id", "context")}
-    value: float = scorer.reward("SeqBench", answer, response, question=row["context"])
-    return value
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_legal_is_what_another_checker_says(seed: int) -> None:
+    """Every action the maze has names for, at every step of a random walk."""
+    row, luck = ROWS[seed % len(ROWS)], random.Random(seed)
+    walk = walk_of(row)
+    world = checker.from_context(row["context"], "Bob", "Alice")
+    names = [*walk.maze.rooms, *walk.maze.keys, walk.maze.target, "nobody"]
+    verbs = ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open_door_to", "rescue", "fly_to")
+    every = [f"{verb}: {name}" for verb in verbs for name in names]
+    for _ in range(25):
+        legal = walk.legal()
+        # the checker gives the place of the first illegal action: behind the last one where more may follow
+        ends = (None, len(walk.plan) + 1)
+        assert set(legal) == {
+            action for action in every if not walk.done and checker.run(world, [*walk.plan, action]) in ends
+        }
+        refused, plan = walk.refused, list(walk.plan)
+        action = luck.choice(every)
+        violation = walk.step(action)
+        if violation is not None:
+            assert (walk.refused, walk.plan, action in legal) == (refused + 1, plan, False)
+            assert violation == validate(walk.maze, [*plan, action]).violation
+            assert len(walk.why(violation)) > 10
+        if walk.legal():
+            walk.step(luck.choice(walk.legal()))
 
 
-@pytest.fixture(scope="module")
-def row() -> dict[str, Any]:
-    return next(generate(1, 17, rows=7, cols=7, B=2, L=34, N=1.0))
+def test_doors_and_their_keys() -> None:
+    row = ROWS[0]
+    walk, gold = walk_of(row), checker.gold_of(row)
+    at = next(n for n, action in enumerate(gold) if action.startswith("unlock"))
+    room, key = gold[at].split(": ")[1], gold[at - 1].split(": ")[1]
+    assert walk.key_to(room) is None
+    for action in gold[1 : at - 1]:
+        walk.step(action)
+    assert walk.key_to(room) == key
+    assert walk.held[-1] == key
+    assert walk.where.startswith(f"You are in room {walk.room}, with key ")
+    assert walk.step(f"move_to: {room}") == "door_locked"
 
 
-def test_what_follows_the_rescue_costs(scorer: Any, row: dict[str, Any]) -> None:
-    plan = checker.gold_of(row)
-    for more in (1, 10, 1_000):
-        longer = [*plan, *[plan[1]] * more]
-        assert reward(scorer, row, str(longer)) == pytest.approx(len(plan) / len(longer))
-
-
-def test_completing_a_plan_pays_twice_as_much(scorer: Any, row: dict[str, Any]) -> None:
-    plan = checker.gold_of(row)
-    partial_rewards = [reward(scorer, row, str(plan[:count])) for count in range(1, len(plan))]
-    assert partial_rewards[0] == 0.0
-    assert partial_rewards == sorted(partial_rewards)
-    assert partial_rewards[-1] < 0.5
-    # what comes after an illegal action is not walked
-    broken = [*plan[:20], "move_to: ZZ9", *plan[20:]]
-    assert 0 < reward(scorer, row, str(broken)) <= partial_rewards[19]
-
-
-def test_cycles_and_detours_collect_nothing(scorer: Any, row: dict[str, Any]) -> None:
-    plan = checker.gold_of(row)
-    back = plan[0].replace("start", "move_to")
-    to = next(action for action in plan if action.startswith("move_to"))
-    if plan[1] != to:
-        pytest.skip("the plan picks up a key first")
-    assert reward(scorer, row, str([plan[0], *[to, back] * 50])) == 0.0
-    assert reward(scorer, row, str([plan[0], *[to, back] * 50, to])) < 0.001
-    assert reward(scorer, row, str([plan[1], *plan])) == 0.0
-
-
-def test_a_maze_without_a_way_is_no_record(scorer: Any) -> None:
-    context = (
-        "Room A1 and A2 are connected by a closed and locked door. Bob is in room A1. Alice is in room A2."
-    )
-    plan = "['start: A1', 'move_to: A2', 'rescue: Alice']"
-    score = relfast.score(
-        [{"task": "SeqBench", "question": context, "answer": {"actions": plan}, "response": plan}],
-        policy="strict",
-        workers=0,
-    )[0]
-    assert (score.status, score.reward) == ("invalid_record", None)
+def test_no_maze_no_walk() -> None:
+    with pytest.raises(InputError):
+        Walk({"actions": ["start: A1"]}, "no facts")
+    with pytest.raises(InputError, match="person to rescue"):
+        Walk({}, "Room A1 and A2 are connected by an open door. Bob is in room A1.")
 
 
 SETTINGS = ({"B": 2}, {"rows": 8, "cols": 8, "B": 3, "N": 1.0}, {"rows": 10, "cols": 10, "B": 5, "N": 0.2})
 
 
-def blind(scorer: Any, name: str, **settings: Any) -> float:
-    """Mean reward of a strategy."""
+def blind(name: str, **settings: Any) -> float:
+    """Mean reward of a strategy under ``strict``."""
     rng = random.Random(7)
-    earned = []
-    for row in generate(60, 4711, **settings):
-        earned.append(reward(scorer, row, STRATEGIES[name]({"question": row["context"]}, rng)))
-    return sum(earned) / len(earned)
+    rows = [
+        {
+            "task": "SeqBench",
+            "question": row["context"],
+            "answer": row,
+            "response": STRATEGIES[name]({"question": row["context"]}, rng),
+        }
+        for row in generate(60, 4711, **settings)
+    ]
+    return sum(score.reward or 0.0 for score in relfast.score(rows, policy="strict", workers=0)) / len(rows)
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_the_order_of_facts_gives_nothing_away(scorer: Any, settings: dict[str, Any]) -> None:
-    assert blind(scorer, "facts in printed order", **settings, ordered=True) == 1.0
-    assert blind(scorer, "facts in printed order", **settings) < 0.05
+def test_the_order_of_facts_gives_nothing_away(settings: dict[str, Any]) -> None:
+    assert blind("facts in printed order", **settings, ordered=True) == 1.0
+    assert blind("facts in printed order", **settings) < 0.05
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "facts in printed order"])
-def test_blind_strategies_earn_next_to_nothing(scorer: Any, name: str) -> None:
-    assert blind(scorer, name, rows=8, cols=8, B=2, N=0.4) < 0.03
+def test_blind_strategies_earn_next_to_nothing(name: str) -> None:
+    assert blind(name, rows=8, cols=8, B=2, N=0.4) < 0.03
 
 
 @pytest.mark.parametrize(
