@@ -64,10 +64,11 @@ def gold(task: str) -> list[tuple[dict[str, Any], str]]:
         return [(SEQBENCH, json.dumps(SEQBENCH["answer"]["actions"]))]
     if task == "ReAlign":
         return [(REALIGN, REALIGN["answer"]["benchmark_solution"])]
-    return [(record, _plain(record["answer"])) for record in published()[task]]
+    return [(record, plain(record["answer"])) for record in published()[task]]
 
 
-def _plain(answer: dict[str, Any]) -> str:
+def plain(answer: dict[str, Any]) -> str:
+    """The gold of a REL record as a model might word it."""
     if "target" in answer:
         return f"Answer {answer['target'] + 1}"
     if "taxa" in answer:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-from corpora import ROOT, rows
+from contract_records import plain
+from corpora import rows
 
 from relfast.records import Outcome, Record
 from relfast.tasks import get_task
@@ -17,23 +14,6 @@ from relfast.tasks.options import AllOptions
 from relfast.validate import check_record
 
 Rec = dict[str, Any]
-
-
-def gold_response(record: Rec) -> str:
-    """The gold of a record as a model might word it."""
-    answer = record["answer"]
-    match record["task"]:
-        case "REL-B1":
-            taxa = ", ".join(f"taxon_{t}" for t in answer["taxa"])
-            return f"Yes. The taxa involved are {taxa}." if answer["label"] == "yes" else "No."
-        case "REL-C1":
-            return f"<{answer['label']}>"
-        case "REL-C2":
-            return f"<smiles>{answer['smiles']}</smiles>"
-        case "REL-C3":
-            return "\n".join(f"<smiles>{s}</smiles>" for s in reversed(answer["missing_smiles"]))
-        case _:
-            return f"The answer is Answer #{answer['target'] + 1}"
 
 
 def outcome(record: Rec, response: str, policy: str) -> Outcome:
@@ -53,7 +33,7 @@ def check_run(records: Iterable[Rec], n: int) -> list[Rec]:
     for record in found:
         assert check_record(record) == []
         for policy in ("reference", "strict"):
-            judged = outcome(record, gold_response(record), policy)
+            judged = outcome(record, plain(record["answer"]), policy)
             assert judged.error is None
             assert judged.correct, (policy, record["id"], judged)
     return found
@@ -66,14 +46,6 @@ def wrong_scores_less(record: Rec, response: str) -> None:
 
 def generate(task: str, n: int, seed: int, **parameters: Any) -> list[Rec]:
     return list(get_task(task).source.generate(task, n, seed, **parameters))
-
-
-def in_fresh_process(arguments: list[str], output: Path, hash_seed: str) -> bytes:
-    """The bytes that ``relfast generate`` writes in a process with its own hash seed."""
-    environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": f"{ROOT}:{ROOT / 'kernels'}"}
-    command = [sys.executable, "-m", "relfast.cli.main", "generate", *arguments, "-o", str(output)]
-    subprocess.run(command, check=True, env=environment, cwd=ROOT)
-    return output.read_bytes()
 
 
 def published(name: str) -> list[Rec]:

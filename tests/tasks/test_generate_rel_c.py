@@ -6,31 +6,24 @@ import gzip
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from generated import Rec, check_run, generate, outcome, published, wrong_scores_less
+from generated import Rec, check_run, generate, published, wrong_scores_less
 from rdkit import Chem, DataStructs
 from rdkit.Chem import rdFingerprintGenerator, rdFMCS, rdMolDescriptors
 from rdkit.Chem.Scaffolds import MurckoScaffold
 from relfast_kernels.compiled.cache import user_cache
 from seeds import SEED, fresh
 
-import relfast
 from relfast.chem import isomers as universes
 from relfast.chem.bank import BUILT_IN, Bank, load_bank
-from relfast.chem.isomers import isomers, structures
+from relfast.chem.isomers import isomers
 from relfast.chem.molecule import Molecule, parse
-from relfast.chem.motif import largest_motif, largest_motifs, packed
+from relfast.chem.motif import largest_motif, largest_motifs
 from relfast.errors import InputError, UsageError
-from relfast.tasks import TASKS
-from relfast.tasks.rel_c.blind import STRATEGIES
-from relfast.tasks.rel_c.generate import DEFAULT_FORMULAS
-from relfast.tasks.rel_c.generate import generate as generate_records
-
-Draw = Callable[[random.Random, int], list[Molecule] | None]
 
 SIZES = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 
@@ -115,24 +108,6 @@ def atoms(formula: str) -> list[tuple[str, int]]:
     return [(symbol, int(number or 1)) for symbol, number in re.findall(r"([A-Z][a-z]?)(\d*)", formula)]
 
 
-UNSATURATION = {"double bonds are equal", "rings are equal", "all are unsaturated"}
-
-
-def test_blind_strategies_on_c1_stay_at_chance() -> None:
-    """Three standard errors of 600 fair coins are 0.061. To count unsaturation is no leak but half the task."""
-    records = generate("REL-C1", 600, 1)
-    earned = {
-        name: sum(
-            outcome(record, respond({"question": record["question"]}, fresh(at)), "strict").correct
-            for at, record in enumerate(records)
-        )
-        / len(records)
-        for name, respond in STRATEGIES.items()
-    }
-    for name, share in earned.items():
-        assert share <= (0.65 if name in UNSATURATION else 0.561), earned
-
-
 # C3
 
 
@@ -151,31 +126,6 @@ def test_a_thousand_c3_records() -> None:
     assert max(Counter(r["metadata"]["formula"] for r in records).values()) < 100
 
 
-def test_unstrained_universes() -> None:
-    for record in generate("REL-C3", 20, 2, keep="unstrained", given=(5,)):
-        molecules = record["answer"]["molecules"] + record["answer"]["missing_smiles"]
-        assert not any(universes.is_strained(s) for s in molecules)
-
-
-def test_the_default_formulas_are_all_of_their_kind() -> None:
-    found = []
-    for element in ("N", "O", "S", "F", "Cl", "Br"):
-        for carbons in (3, 4, 5):
-            for others in (1, 2, 3):
-                for hydrogens in range(2, 2 * carbons + others + 3):
-                    name = universes.hill(f"C{carbons}H{hydrogens}{element}{others}")
-                    n_structures = 0
-                    for _, chunk in structures(name, 256):
-                        n_structures += len(chunk)
-                        # two Kekulé forms each at most for molecules this small
-                        if n_structures > 200:
-                            break
-                    if 8 <= n_structures <= 200 and 8 <= len(isomers(name)) <= 100:
-                        found.append(name)
-    assert sorted(DEFAULT_FORMULAS) == sorted(found)
-    assert len(found) == 105
-
-
 @pytest.mark.parametrize("task", ["REL-C1", "REL-C2", "REL-C3"])
 def test_layout_is_that_of_the_published_records(task: str) -> None:
     theirs = published(task)
@@ -185,60 +135,7 @@ def test_layout_is_that_of_the_published_records(task: str) -> None:
     assert list(ours["answer"]) == list(theirs[0]["answer"])
 
 
-@pytest.mark.parametrize(
-    ("task", "parameters", "complaint"),
-    [
-        ("REL-C1", {"sizes": ()}, "at least one size"),
-        ("REL-C1", {"sizes": (1,)}, "sizes"),
-        ("REL-C1", {"sizes": (101,)}, "largest universe has 100"),
-        ("REL-C1", {"formulas": ("C6H6",)}, "217 isomers, not 8 to 100"),
-        ("REL-C1", {"formulas": ("C4H6Br2",), "sizes": (5,), "odd": "any"}, "at least two formulas"),
-        ("REL-C1", {"odd": "far"}, "near or any"),
-        ("REL-C1", {"formulas": ("C4H6Xe2",)}, "element Xe"),
-        ("REL-C1", {"yes_fraction": -0.1}, "yes_fraction"),
-        ("REL-C3", {"given": (0,)}, "given"),
-        ("REL-C3", {"given": (100,)}, "largest universe has 100"),
-        ("REL-C3", {"universe_min": 200, "universe_max": 100}, "universe_max"),
-        ("REL-C3", {"universe_min": 99, "universe_max": 99}, "no formula has"),
-        ("REL-C3", {"keep": "some"}, "all or unstrained"),
-        ("REL-C2", {"sizes": (1,)}, "sizes"),
-        ("REL-C2", {"sizes": ()}, "at least one size"),
-        ("REL-C2", {"strategy": "luck"}, "similarity, scaffold, mixed"),
-        ("REL-C2", {"tanimoto": (0.9, 0.3)}, "tanimoto"),
-        ("REL-C2", {"min_atoms": 0}, "min_atoms"),
-        ("REL-C2", {"mcs_steps": 0}, "mcs_steps"),
-    ],
-)
-def test_parameters_that_cannot_be(task: str, parameters: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(UsageError, match=complaint):
-        generate_records(task, 1, 0, **parameters)
-
-
 # C2
-
-
-def motif_by_rdkit(molecules: Sequence[Any], steps: int, *, every: bool = False) -> Any:
-    """One plain search of RDKit's over all molecules, for the largest motif or ``every`` one of its size; None where
-    it does not come to its end: on some groups it would take minutes."""
-
-    class Limit(rdFMCS.MCSProgress):  # type: ignore[misc]
-        left = steps
-
-        def __call__(self, _stat: object, _parameters: object) -> bool:
-            self.left -= 1
-            return self.left > 0
-
-    parameters = rdFMCS.MCSParameters()
-    parameters.MaximizeBonds = True
-    parameters.StoreAll = every
-    parameters.AtomTyper = rdFMCS.AtomCompare.CompareElements
-    parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
-    parameters.AtomCompareParameters.RingMatchesRingOnly = True
-    parameters.BondCompareParameters.RingMatchesRingOnly = True
-    parameters.BondCompareParameters.CompleteRingsOnly = True
-    parameters.ProgressCallback = limit = Limit()
-    result = rdFMCS.FindMCS(molecules, parameters)
-    return None if result.canceled or limit.left <= 0 else result
 
 
 def check_motif(record: Rec) -> None:
@@ -252,32 +149,20 @@ def check_motif(record: Rec) -> None:
     assert all(Chem.MolFromSmiles(s).HasSubstructMatch(motif) for s in molecules)
 
 
-def check_largest(records: list[Rec]) -> None:
-    """RDKit finds the same, in most groups within some steps."""
-    n_found = 0
-    for record in records:
-        result = motif_by_rdkit([Chem.MolFromSmiles(s) for s in record["answer"]["molecules"]], 500)
-        # sometimes it says a size without a motif: that of one whose rings are cut open
-        if result is not None and result.smartsString:
-            n_found += 1
-            assert result.numAtoms == record["metadata"]["mcs_num_atoms"]
-            assert result.numBonds == record["metadata"]["mcs_num_bonds"]
-    assert n_found > len(records) / 2
-
-
 @pytest.mark.slow
-def test_c2_records(bank: Bank) -> None:
-    records = check_run(generate("REL-C2", 30, 42, bank=bank, sizes=(5, 10, 15)), 30)
+@pytest.mark.fuzz
+def test_many_c2_records(bank: Bank) -> None:
+    """Groups of up to 15, a thousand others in each round of `make fuzz`: of 5 to 50 molecules they take minutes."""
+    n, seed = (90, 42) if SEED is None else (1_000, fresh(42).randrange(10**9))
+    records = check_run(generate("REL-C2", n, seed, bank=bank, sizes=(5, 10, 15)), n)
     morgan = rdFingerprintGenerator.GetMorganGenerator(radius=2, fpSize=2048)
     for record in records:
         check_motif(record)
         bits = [morgan.GetFingerprint(Chem.MolFromSmiles(s)) for s in record["answer"]["molecules"]]
         similar = [[DataStructs.TanimotoSimilarity(a, b) for b in bits if b is not a] for a in bits]
         assert any(min(row) >= 0.35 and max(row) <= 0.90 for row in similar)
-        smaller = record["answer"]["smiles"][:1]
-        wrong_scores_less(record, f"<smiles>{smaller}</smiles>")
-    check_largest(records)
-    assert Counter(len(r["answer"]["molecules"]) for r in records) == {5: 10, 10: 10, 15: 10}
+        wrong_scores_less(record, f"<smiles>{record['answer']['smiles'][:1]}</smiles>")
+    assert {*Counter(len(r["answer"]["molecules"]) for r in records).values()} <= {n // 3, n // 3 + 1}
 
 
 def test_no_constant_is_gold_of_many_c2_records(bank: Bank) -> None:
@@ -291,23 +176,6 @@ def test_no_constant_is_gold_of_many_c2_records(bank: Bank) -> None:
     assert list(generate("REL-C2", 10, 11, bank=bank, sizes=(5, 10))) == records[:10]
 
 
-@pytest.mark.parametrize("task", ["REL-C2", "REL-C3"])
-def test_blind_strategies_earn_what_chance_gives(bank: Bank, task: str) -> None:
-    parameters: dict[str, Any] = {"bank": bank, "sizes": (5, 10)} if task == "REL-C2" else {"given": (5, 10)}
-    records = list(generate(task, 60, 17, **parameters))
-    with relfast.Scorer(policy="strict", timeout=30.0) as scorer:
-        for name, respond in TASKS[task].blind_strategies().items():
-            rng = random.Random(1)
-            rewards = scorer.rewards(
-                [task] * len(records),
-                [record["answer"] for record in records],
-                [respond({"task": task, "question": record["question"]}, rng) for record in records],
-            )
-            mean = sum(reward or 0.0 for reward in rewards) / len(records)
-            # three of sixty records may have one gold, and some have what is chosen by kinds of question
-            assert mean <= 0.12, (name, mean)
-
-
 def test_c2_by_scaffold(bank: Bank) -> None:
     for record in check_run(generate("REL-C2", 12, 1, bank=bank, sizes=(5, 8), strategy="scaffold"), 12):
         check_motif(record)
@@ -319,17 +187,6 @@ def test_c2_by_scaffold(bank: Bank) -> None:
         assert scaffolds != {""}
     mixed = generate("REL-C2", 20, 1, bank=bank, sizes=(5,), strategy="mixed")
     assert {r["metadata"]["sampling_strategy"] for r in mixed} == {"similarity", "scaffold"}
-
-
-@pytest.mark.slow
-@pytest.mark.fuzz
-def test_many_c2_records(bank: Bank) -> None:
-    """Groups of up to 15, a thousand others in each round of `make fuzz`: of 5 to 50 molecules they take minutes."""
-    n, seed = (200, 42) if SEED is None else (1_000, fresh(42).randrange(10**9))
-    records = check_run(generate("REL-C2", n, seed, bank=bank, sizes=(5, 10, 15)), n)
-    for record in records:
-        check_motif(record)
-    check_largest(records[::20])
 
 
 def test_a_search_cut_short_is_never_gold(bank: Bank) -> None:
@@ -359,25 +216,40 @@ def test_unclear_motifs_are_turned_down() -> None:
     assert motif("C1CCCCC1O", "CCCCCCO", least=2) is None
 
 
-def motif_sizes_by_rdkit(molecules: Sequence[Molecule], steps: int) -> set[tuple[int, int]]:
-    """Bonds and atoms of the largest motifs, by RDKit's search; nothing where it does not come to its end."""
-    result = motif_by_rdkit([molecule.mol for molecule in molecules], steps, every=True)
-    if result is None or result.numAtoms < 2:
+def motifs_by_rdkit(molecules: Sequence[Molecule]) -> set[tuple[int, int]]:
+    """Bonds and atoms of the largest motifs, by one plain search of RDKit's over all molecules; nothing where it does
+    not come to its end: on some groups it would take minutes."""
+
+    class Limit(rdFMCS.MCSProgress):  # type: ignore[misc]
+        left = 100
+
+        def __call__(self, _stat: object, _parameters: object) -> bool:
+            self.left -= 1
+            return self.left > 0
+
+    parameters = rdFMCS.MCSParameters()
+    parameters.MaximizeBonds = parameters.StoreAll = True
+    parameters.AtomTyper = rdFMCS.AtomCompare.CompareElements
+    parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
+    parameters.AtomCompareParameters.RingMatchesRingOnly = True
+    parameters.BondCompareParameters.RingMatchesRingOnly = True
+    parameters.BondCompareParameters.CompleteRingsOnly = True
+    parameters.ProgressCallback = limit = Limit()
+    result = rdFMCS.FindMCS([molecule.mol for molecule in molecules], parameters)
+    if result.canceled or limit.left <= 0 or result.numAtoms < 2:
         return set()
     patterns = list(result.degenerateSmartsQueryMolDict.values())
     # of some groups it tells patterns of which a ring is cut open, and no others
-    whole = all(map(_has_whole_rings, [molecules[0]] * len(patterns), patterns))
+    whole = all(_has_whole_rings(molecules[0].mol, pattern) for pattern in patterns)
     return {(pattern.GetNumBonds(), pattern.GetNumAtoms()) for pattern in patterns} if whole else set()
 
 
-def _has_whole_rings(molecule: Molecule, pattern: Any) -> bool:
+def _has_whole_rings(mol: Any, pattern: Any) -> bool:
     """Whether each bond of a pattern that is in a ring of the molecule is in one of the pattern."""
-    atoms = molecule.mol.GetSubstructMatch(pattern)
-    bonds = [
-        molecule.mol.GetBondBetweenAtoms(atoms[bond.GetBeginAtomIdx()], atoms[bond.GetEndAtomIdx()])
-        for bond in pattern.GetBonds()
-    ]
-    part = Chem.PathToSubmol(molecule.mol, [bond.GetIdx() for bond in bonds])
+    atoms = mol.GetSubstructMatch(pattern)
+    ends = [(atoms[bond.GetBeginAtomIdx()], atoms[bond.GetEndAtomIdx()]) for bond in pattern.GetBonds()]
+    bonds = [mol.GetBondBetweenAtoms(*pair) for pair in ends]
+    part = Chem.PathToSubmol(mol, [bond.GetIdx() for bond in bonds])
     Chem.FastFindRings(part)
     return sum(bond.IsInRing() for bond in part.GetBonds()) == sum(bond.IsInRing() for bond in bonds)
 
@@ -386,27 +258,22 @@ def _has_whole_rings(molecule: Molecule, pattern: Any) -> bool:
 def test_the_kernel_finds_what_rdkit_finds(bank: Bank) -> None:
     """Groups that RDKit finishes within some steps: thousands in each round of `make fuzz`."""
     n, numbers = (150, random.Random(1)) if SEED is None else (3_000, fresh(1))
+    draws = (
+        bank.scaffold_group,
+        lambda numbers, size: bank.similar_group(numbers, size, 0.2, 0.9),
+        lambda numbers, size: numbers.sample(bank.molecules, size),
+    )
     n_compared = 0
     for _ in range(n):
         size = numbers.choice([2, 3, 4, 5, 8])
-        group = numbers.choice([bank.scaffold_group, likely_group(bank), any_group(bank)])(numbers, size)
-        theirs = group and motif_sizes_by_rdkit(group, 100)
-        if not group or not theirs:
-            continue
-        ours = largest_motifs(group, 2, 10_000_000)
-        n_compared += 1
-        assert {(len(bonds), len(atoms)) for atoms, bonds in ours.places} == theirs, [
-            molecule.key for molecule in group
-        ]
+        group = numbers.choice(draws)(numbers, size)
+        theirs = group and motifs_by_rdkit(group)
+        if group and theirs:
+            ours = largest_motifs(group, 2, 10_000_000)
+            n_compared += 1
+            keys = [molecule.key for molecule in group]
+            assert {(len(bonds), len(atoms)) for atoms, bonds in ours.places} == theirs, keys
     assert n_compared > n / 4
-
-
-def likely_group(bank: Bank) -> Draw:
-    return lambda numbers, size: bank.similar_group(numbers, size, 0.2, 0.9)
-
-
-def any_group(bank: Bank) -> Draw:
-    return lambda numbers, size: numbers.sample(bank.molecules, size)
 
 
 def test_groups_that_the_kernel_does_not_take_have_no_motif() -> None:
@@ -458,12 +325,9 @@ def test_banks_from_files(tmp_path: Path) -> None:
     assert BUILT_IN.endswith(".gz")
 
 
-def bank_cache() -> list[Path]:
-    return list(user_cache("banks").path.iterdir())
-
-
-def test_a_bank_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept of it makes the same records, without RDKit being asked of its lines."""
+@pytest.mark.parametrize("damage", [b"", b"\0" * 40, None])
+def test_a_bank_is_read_once(damage: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is kept of it makes the same records, without RDKit being asked of its lines; it is believed only whole."""
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path / "cache"))
     path = tmp_path / "bank.smi"
     lines = [f"{tail}c1ccc2nc({head})ccc2c1" for tail in "CNOFS" for head in "CNOF"]
@@ -476,55 +340,26 @@ def test_a_bank_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         "not one",
     ]
     path.write_text("\n".join(lines))
-    first = load_bank(path, 8)
-    made = list(generate("REL-C2", 12, 1, bank=path, sizes=(3, 4), tanimoto=(0.1, 0.9)))
+
+    def made() -> tuple[list[Rec], int, list[str], object]:
+        bank = load_bank(path, 8)
+        records = generate("REL-C2", 12, 1, bank=path, sizes=(3, 4), tanimoto=(0.1, 0.9))
+        return records, bank.n_unusable, [molecule.key for molecule in bank.molecules], bank.scaffolds
+
+    first = made()
+    assert first[1] == 2
     with monkeypatch.context() as patch:
         patch.setattr("relfast.chem.bank.parse_clean", None)
-        again = load_bank(path, 8)
-        assert list(generate("REL-C2", 12, 1, bank=path, sizes=(3, 4), tanimoto=(0.1, 0.9))) == made
-    assert again.n_unusable == first.n_unusable == 2
-    for one, other in zip(first.molecules, again.molecules, strict=True):
-        assert (one.key, one.text, one.n_bonds, one.n_atoms) == (
-            other.key,
-            other.text,
-            other.n_bonds,
-            other.n_atoms,
-        )
-        rows = packed(one), packed(other)
-        assert rows[0] is not None
-        assert rows[1] is not None
-        assert rows[0].row.tolist() == rows[1].row.tolist()
-        assert Chem.MolToSmiles(other.mol) == one.key
-    assert again.scaffolds == first.scaffolds
-    for kept, known in zip(again.fingerprints, first.fingerprints, strict=True):
-        assert kept.tolist() == known.tolist()
-
-
-@pytest.mark.parametrize("damage", [b"", b"\0" * 40, None])
-def test_what_is_kept_of_a_bank_is_believed_only_whole(
-    damage: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path / "cache"))
-    path = tmp_path / "bank.smi"
-    path.write_text("Cc1ccc2ncccc2c1\nCCc1ccc2ncccc2c1\nCCCc1ccc2ncccc2c1\n")
-    keys = [molecule.key for molecule in load_bank(path, 8).molecules]
-    (kept,) = bank_cache()
+        assert made() == first
+    (kept,) = user_cache("banks").path.iterdir()
     content = kept.read_bytes()
     kept.write_bytes(content[:-1] if damage is None else damage)
-    assert [molecule.key for molecule in load_bank(path, 8).molecules] == keys
+    assert made() == first
     assert kept.read_bytes() == content
     # another bound of size, or other lines: something else
     load_bank(path, 9)
-    path.write_text("Cc1ccc2ncccc2c1\nCCc1ccc2ncccc2c1\n")
+    path.write_text("\n".join(lines[:2]))
     assert len(load_bank(path, 8)) == 2
-    assert len(bank_cache()) == 3
-
-
-def test_records_from_a_bank_of_ones_own(tmp_path: Path) -> None:
-    path = tmp_path / "quinolines.smi"
-    path.write_text("\n".join(f"{tail}c1ccc2nc({head})ccc2c1" for tail in "CNOFS" for head in "CNOF"))
-    records = check_run(generate("REL-C2", 6, 1, bank=path, sizes=(3, 4)), 6)
-    quinoline = Chem.MolFromSmiles("c1ccc2ncccc2c1")
-    assert all(Chem.MolFromSmiles(r["answer"]["smiles"]).HasSubstructMatch(quinoline) for r in records)
+    assert len(list(user_cache("banks").path.iterdir())) == 3
     with pytest.raises(UsageError, match="none of"):
         generate("REL-C2", 1, 1, bank=path, sizes=(21,))
