@@ -20,7 +20,6 @@ from relfast.embed.embedder import Embedder
 from relfast.embed.models import Model
 from relfast.embed.session import Session
 from relfast.embed.shared import SharedSession
-from relfast.errors import InputError
 
 TEXTS = ["the answer is 4", "x = 2 + 2", "the step", "the answer is 4"]
 
@@ -92,12 +91,6 @@ def test_a_process_that_was_killed_is_started_again(tiny: Model, folder: Path) -
     del shared
     until(lambda: not [p for p in hosts(folder) if p.status() != psutil.STATUS_ZOMBIE], "its end")
     assert [path.suffix for path in folder.iterdir()] == [".lock"]
-
-
-def test_a_model_that_cannot_be_loaded_is_said_by_who_asks(tiny: Model, folder: Path) -> None:
-    Path(tiny.path, tiny.graph).write_bytes(b"no graph")
-    with pytest.raises(InputError, match="cannot be loaded"):
-        Embedder(tiny).encode(TEXTS)
 
 
 def test_a_folder_of_others_is_not_used(tiny: Model, folder: Path) -> None:

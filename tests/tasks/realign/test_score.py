@@ -22,9 +22,8 @@ from relfast.realign import StepAligner, extract_boxed_answer, parse_reasoning_t
 from relfast.records import Outcome, Record
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
-from relfast.tasks.realign import alignment
 from relfast.tasks.realign import score as realign_scorer
-from relfast.tasks.realign.extract import MAX_STEPS, MAX_STRICT_STEPS
+from relfast.tasks.realign.extract import MAX_STEPS
 
 GOLD = "First add 2 and 3.\nThen double the sum.\nNow subtract one.\nSo the answer is $\\boxed{9}$."
 
@@ -61,9 +60,6 @@ def test_all_published_alignments() -> None:
     assert len(cases) == 150
     for case in cases:
         check_published(case)
-
-
-def test_an_aligner_of_another_shape_is_an_error() -> None:
     with pytest.raises(ValueError, match="similarity matrix"):
         Fixed([[0.5]]).align_steps(["a b"], ["c d", "e f"])
     assert Fixed([[0.5]]).align_steps([], ["c d"]) == ([], 0.0)
@@ -80,17 +76,6 @@ def outcome_of(
     item = record(response, gold, row=row)
     (outcome,) = realign_scorer.score([(item, realign_scorer.extract(item, options))], options)
     return outcome
-
-
-def test_the_reference_scores_one_under_both_policies(tiny_options: AllOptions) -> None:
-    for options in (tiny_options, tiny_options.with_(policy="strict")):
-        outcome = outcome_of(GOLD, options)
-        assert outcome.correct
-        assert outcome.found
-        assert (outcome.metrics["alignment_score"], outcome.metrics["weighted_score"]) == (1.0, 1.0)
-        assert (outcome.metrics["first_divergence"], outcome.metrics["quadrant"]) == (None, "robust")
-        assert outcome.vote == "9"
-        assert (outcome.details["pred"], outcome.details["gold"]) == ("9", "9")
 
 
 def test_equals_the_plain_twin(tiny_options: AllOptions) -> None:
@@ -121,22 +106,6 @@ def test_equals_the_plain_twin(tiny_options: AllOptions) -> None:
         }
 
 
-def test_a_batch_is_its_singles(tiny_options: AllOptions, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = solutions()[::61]
-    for options in (tiny_options, tiny_options.with_(policy="strict")):
-        items = [record(row["llm_solution"], row["benchmark_solution"], k) for k, row in enumerate(rows)]
-        items[3] = record(None, GOLD, 3)
-        items[5] = record("x y", {}, 5)
-        items[7] = record("", GOLD, 7)
-        batch = [(item, realign_scorer.extract(item, options)) for item in items]
-        together = realign_scorer.score(batch, options)
-        assert together == [realign_scorer.score([pair], options)[0] for pair in batch]
-        # whatever memory allows to be held at once
-        with monkeypatch.context() as patch:
-            patch.setattr(alignment, "STEPS_PER_WINDOW", 30)
-            assert realign_scorer.score(batch, options) == together
-
-
 @pytest.mark.parametrize(
     ("gold", "field"),
     [
@@ -159,78 +128,14 @@ def test_unusable_gold_is_named(tiny_options: AllOptions, gold: Any, field: str)
         assert "\n" not in outcome.error
 
 
-def test_other_forms_of_gold(tiny_options: AllOptions) -> None:
-    steps = parse_reasoning_to_steps(GOLD)
-    for gold in (
-        {"solution": GOLD},
-        {"benchmark_steps": steps},
-        {"benchmark_solution": GOLD, "solution": "x y"},
-    ):
-        assert outcome_of(GOLD, tiny_options, gold).metrics["weighted_score"] == 1.0
-
-
 def test_empty_gold_scores_zero_as_published_and_is_invalid_under_strict(tiny_options: AllOptions) -> None:
     outcome = outcome_of(GOLD, tiny_options, "Sure.")
     assert (outcome.error, outcome.metrics["alignment_score"]) == (None, 0.0)
     assert "no steps" in str(outcome_of(GOLD, tiny_options.with_(policy="strict"), "Sure.").error)
 
 
-@pytest.mark.parametrize("response", [None, 5, ["a"], {"a": 1}])
-def test_a_response_that_is_no_text(tiny_options: AllOptions, response: Any) -> None:
-    assert "not text" in str(outcome_of(response, tiny_options).error)
-    strict = outcome_of(response, tiny_options.with_(policy="strict"))
-    assert (strict.error, strict.found, strict.metrics["reason"]) == (None, False, "not_text")
-
-
 def test_too_many_steps_are_said(tiny_options: AllOptions) -> None:
-    long = "ab\n" * 300_000
-    assert "300000 steps" in str(outcome_of(long, tiny_options).error)
-    strict = outcome_of(long, tiny_options.with_(policy="strict"))
-    assert (strict.found, strict.metrics["reason"], strict.metrics["weighted_score"]) == (
-        False,
-        "too_long",
-        0.0,
-    )
-    many = outcome_of("ab\n" * (MAX_STRICT_STEPS + 1), tiny_options.with_(policy="strict"))
-    assert (many.found, many.metrics["reason"], many.metrics["gated_score"]) == (False, "too_many_steps", 0.0)
-
-
-def test_nothing_to_read_is_no_answer(tiny_options: AllOptions) -> None:
-    for response in ("", "\n\n", "Sure!", "a"):
-        outcome = outcome_of(response, tiny_options)
-        assert (outcome.error, outcome.found, outcome.correct) == (None, False, False)
-        assert (outcome.metrics["alignment_score"], outcome.metrics["first_divergence"]) == (0.0, None)
-        assert outcome.metrics["quadrant"] == "failure"
-
-
-def test_published_mean_rewards_one_good_step_and_weighting_does_not(tiny_options: AllOptions) -> None:
-    one = outcome_of("First add 2 and 3.", tiny_options)
-    assert one.metrics["alignment_score"] == 1.0
-    assert one.metrics["weighted_score"] == 0.25
-    assert TASKS["ReAlign"].default_reward("strict") == "gated_score"
-
-
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "First add 2 and 3.",
-        "Then double the sum.\nNow subtract one.",
-        "So the answer is $\\boxed{9}$.",
-        "quite other",
-    ],
-)
-def test_repeating_steps_never_pays_under_strict(tiny_options: AllOptions, unit: str) -> None:
-    options = tiny_options.with_(policy="strict")
-    once = outcome_of(unit, options).metrics["weighted_score"]
-    for times in (2, 3, 4, 9):
-        repeated = "\n".join([unit] * times)
-        varied = "\n".join(f"Step {n}: {line} " for n in range(times) for line in unit.upper().split("\n"))
-        assert outcome_of(repeated, options).metrics["weighted_score"] <= once
-        if unit == unit.upper():
-            assert outcome_of(varied, options).metrics["weighted_score"] <= once
-    whole = outcome_of(GOLD, options).metrics["weighted_score"]
-    for times in (2, 5):
-        assert outcome_of("\n".join([GOLD] * times), options).metrics["weighted_score"] < whole
+    assert "300000 steps" in str(outcome_of("ab\n" * 300_000, tiny_options).error)
 
 
 def test_strict_reads_the_final_answer_only(tiny_options: AllOptions) -> None:
@@ -259,21 +164,6 @@ def test_a_judges_verdict_in_the_row_counts_as_published(tiny_options: AllOption
         assert not outcome_of("It is nine.", tiny_options.with_(policy="strict"), row=verdicts).correct
 
 
-def test_no_record_is_left_out_whatever_time_it_takes(
-    tiny_options: AllOptions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def slow(self: Deadlines, k: int, seconds: float) -> None:
-        self._spent[k] += 1e9
-
-    monkeypatch.setattr(Deadlines, "charge", slow)
-    items = [record(text, GOLD, k) for k, text in enumerate([GOLD, "", "It is nine."])]
-    for policy in ("reference", "strict"):
-        options = tiny_options.with_(policy=policy)
-        batch = [(item, realign_scorer.extract(item, options)) for item in items]
-        outcomes = realign_scorer.score(batch, options)
-        assert [outcome.correct for outcome in outcomes] == [True, False, False]
-
-
 def test_math_verify_is_a_column_of_its_own(tiny_options: AllOptions) -> None:
     options = tiny_options.with_(grader="math-verify")
     gold = "Half of it.\nSo \\boxed{\\frac{1}{2}}."
@@ -292,17 +182,6 @@ def test_math_verify_is_a_column_of_its_own(tiny_options: AllOptions) -> None:
     assert [outcome.correct for outcome in outcomes] == [False] * 5
 
 
-def test_without_math_verify_it_is_said_what_to_install(
-    tiny_options: AllOptions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    whole = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *more: None if name == "math_verify" else whole(name, *more)
-    )
-    with pytest.raises(MissingExtraError, match="math-verify"):
-        outcome_of(GOLD, tiny_options.with_(grader="math-verify"))
-
-
 def test_math_verify_that_misses_its_deadline_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     from relfast.tasks.realign import verify
 
@@ -318,16 +197,6 @@ def test_math_verify_that_misses_its_deadline_is_replaced(monkeypatch: pytest.Mo
     assert verify.verify_answers([half, None, half]) == [True, None, True]
 
 
-def test_math_verify_that_died_is_replaced() -> None:
-    from relfast.tasks.realign import verify
-
-    half = ("\\boxed{\\frac{1}{2}}", "\\boxed{0.5}")
-    verify.verify_answers([half])
-    verify._children[os.getpid()]._process.kill()
-    assert verify.verify_answers([half])[0] in (None, True)
-    assert verify.verify_answers([half]) == [True]
-
-
 def test_every_record_has_its_outcome_however_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a deadline: were one left out, all after it would get the score of another."""
     hours = itertools.count(step=3_600.0)
@@ -337,3 +206,24 @@ def test_every_record_has_its_outcome_however_long_it_takes(monkeypatch: pytest.
     batch = [(one, task.scorer.extract(one, options)) for one in records]
     outcomes = task.scorer.score(batch, options)
     assert [outcome.correct for outcome in outcomes] == [False, True, False, False, True]
+
+
+def test_other_forms_of_gold(tiny_options: AllOptions) -> None:
+    steps = parse_reasoning_to_steps(GOLD)
+    for gold in (
+        {"solution": GOLD},
+        {"benchmark_steps": steps},
+        {"benchmark_solution": GOLD, "solution": "x y"},
+    ):
+        assert outcome_of(GOLD, tiny_options, gold).metrics["weighted_score"] == 1.0
+
+
+def test_without_math_verify_it_is_said_what_to_install(
+    tiny_options: AllOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "math_verify" else whole(name, *more)
+    )
+    with pytest.raises(MissingExtraError, match="math-verify"):
+        outcome_of(GOLD, tiny_options.with_(grader="math-verify"))

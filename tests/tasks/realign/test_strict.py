@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from relfast.tasks.realign import gate
 from relfast.tasks.realign import score as realign_scorer
 from relfast.tasks.realign.answers import same, value_of
 from relfast.tasks.realign.blind import STRATEGIES
-from relfast.tasks.realign.extract import MAX_STRICT_CHARS, MAX_STRICT_STEPS, parse_steps
+from relfast.tasks.realign.extract import MAX_STRICT_CHARS, MAX_STRICT_STEPS
 from relfast.tasks.realign.gate import BASE, gated_score, working
 
 ROWS = solutions()
@@ -69,14 +68,6 @@ def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(m
     honest = rewards(rows, said, minilm)
     boxes = [f"\\boxed{{{row['gold']}}}" for row in rows]
     assert set(rewards(rows, boxes, minilm)) == {BASE}
-    copies = [f"{row['question']}\n{box}" for row, box in zip(rows, boxes, strict=True)]
-    assert set(rewards(rows, copies, minilm)) == {BASE}
-    filled = [
-        "\n".join(f"{s} We get ({k})." for k, s in enumerate(re.split(r"(?<=[.?!]) +", row["question"])))
-        + f"\n{box}"
-        for row, box in zip(rows, boxes, strict=True)
-    ]
-    assert rewards(rows, filled, minilm).mean() < BASE + 0.02
     others = [
         f"{other['llm_solution']}\n".replace("\\boxed", "") + box
         for other, box in zip(rows[1:] + rows[:1], boxes, strict=True)
@@ -96,14 +87,6 @@ def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(m
     assert set(rewards(wrong[::7], [row["llm_solution"] for row in wrong[::7]], minilm)) <= {0.0}
 
 
-@pytest.mark.slow
-def test_falsified_answers_earn_nothing(minilm: AllOptions) -> None:
-    rows = [row for row in ROWS if right(row) and f"\\boxed{{{row['gold']}}}" in row["llm_solution"]]
-    rows = [row for row in rows if row["gold"].isdigit()][::37]
-    false = [row["llm_solution"].replace(f"{{{row['gold']}}}", f"{{{int(row['gold']) + 1}}}") for row in rows]
-    assert set(rewards(rows, false, minilm)) == {0.0}
-
-
 def test_blind_strategies_earn_what_their_guesses_are_right(tiny_options: AllOptions) -> None:
     options = tiny_options.with_(policy="strict")
     rows = [row for row in ROWS if row["model"].startswith("GPT-3")][::11]
@@ -115,13 +98,6 @@ def test_blind_strategies_earn_what_their_guesses_are_right(tiny_options: AllOpt
         mean = sum(outcome.metrics["gated_score"] for outcome in outcomes) / len(outcomes)
         assert mean <= hits, name
         assert hits < 0.12, name
-
-
-def test_without_a_question_the_answer_alone_is_paid(tiny_options: AllOptions) -> None:
-    options = tiny_options.with_(policy="strict")
-    rows = [row for row in ROWS if right(row)][:5]
-    assert set(rewards(rows, [row["llm_solution"] for row in rows], options, ask=False)) == {BASE}
-    assert all(rewards(rows, [row["llm_solution"] for row in rows], options) > BASE)
 
 
 def test_the_gate() -> None:
@@ -169,16 +145,6 @@ def test_copies_and_repeats_are_no_working() -> None:
     assert twice.idle > 2 * len(own)
 
 
-@pytest.mark.slow
-def test_copying_beside_working_only_costs(minilm: AllOptions) -> None:
-    rows = [row for row in ROWS if right(row)][::97]
-    plain = rewards(rows, [row["llm_solution"] for row in rows], minilm)
-    padded = rewards(rows, [f"{row['question']}\n" * 3 + row["llm_solution"] for row in rows], minilm)
-    repeated = rewards(rows, [f"{row['llm_solution']}\n" * 2 for row in rows], minilm)
-    assert (padded <= plain + 1e-9).all()
-    assert (repeated <= plain + 1e-9).all()
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -196,11 +162,6 @@ def test_absurd_responses_are_turned_down_before_anything_is_embedded(
     (outcome,) = scored(ROWS[:1], [f"{text}\n\\boxed{{420}}"], options)
     assert (outcome.metrics["reason"], outcome.metrics["gated_score"]) == (reason, 0.0)
     assert embedder.computed == before
-
-
-def test_real_solutions_are_far_from_the_limits() -> None:
-    assert max(len(parse_steps(row["llm_solution"])) for row in ROWS) * 4 < MAX_STRICT_STEPS
-    assert max(len(row["llm_solution"]) for row in ROWS) * 4 < MAX_STRICT_CHARS
 
 
 def test_the_answers_of_real_solutions_are_read_as_their_sources_read_them() -> None:
@@ -242,3 +203,10 @@ def test_every_encoder_has_its_own_baseline() -> None:
 
     for cosine in np.linspace(0.1, 0.8, 20).tolist():
         assert gate._baseline(Same(cosine), Deadlines(1)) == pytest.approx(cosine, abs=1e-6)
+
+
+def test_without_a_question_the_answer_alone_is_paid(tiny_options: AllOptions) -> None:
+    options = tiny_options.with_(policy="strict")
+    rows = [row for row in ROWS if right(row)][:5]
+    assert set(rewards(rows, [row["llm_solution"] for row in rows], options, ask=False)) == {BASE}
+    assert all(rewards(rows, [row["llm_solution"] for row in rows], options) > BASE)
