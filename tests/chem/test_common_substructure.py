@@ -4,34 +4,24 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import pytest
 from missing_kernels import without
 from molecule_pairs import odd_pair, pair
 from rdkit import Chem
 from rdkit.Chem import rdFMCS
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.mcs import layouts as states
-from relfast_kernels.mcs.packed import N_BONDS, PACKED_SIZE, pack
-from relfast_kernels.mcs.search import largest_common as search
-from relfast_kernels.smiles import layouts
 from seeds import fresh, rounds, share
 
-import relfast
 from relfast.chem import common_substructure, matching
 from relfast.chem.common_substructure import (
     COMMON_MOTIFS,
     MAX_STEPS,
-    LargestCommon,
     Pair,
     Prepared,
     constant_in,
@@ -41,7 +31,7 @@ from relfast.chem.common_substructure import (
 )
 from relfast.chem.matching import best_constant, exact_common_substructure, shared_part
 from relfast.chem.molecule import Molecule, parse
-from relfast.records import Extracted, Outcome, Policy, Score
+from relfast.records import Extracted, Outcome, Score
 from relfast.tasks import TASKS
 from relfast.tasks.modules import TextJudge
 from relfast.tasks.rel_c import RelCOptions, motif
@@ -67,13 +57,6 @@ def judge_of(options: RelCOptions) -> TextJudge:
 
 PAIRS = Path(__file__).parent.parent / "data" / "parity" / "mcs_pairs.jsonl.gz"
 
-ORDERS = {
-    Chem.BondType.SINGLE: 1,
-    Chem.BondType.DOUBLE: 2,
-    Chem.BondType.TRIPLE: 3,
-    Chem.BondType.AROMATIC: layouts.AROMATIC_BOND,
-}
-
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
@@ -88,69 +71,29 @@ def pairs() -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def as_packed(mol: Chem.Mol, whole_rings: bool = False) -> np.ndarray | None:
-    """A molecule of RDKit's as the kernel has it, None if it is too large or has other bonds."""
-    graph = np.zeros(layouts.GRAPH_SIZE, np.int64)
-    if mol.GetNumAtoms() > layouts.MAX_ATOMS:
-        return None
-    for atom in mol.GetAtoms():
-        if atom.GetDegree() > layouts.MAX_DEGREE:
-            return None
-        graph[layouts.LABEL + atom.GetIdx()] = (
-            atom.GetAtomicNum() * layouts.CHARGES + layouts.NEUTRAL + atom.GetFormalCharge()
-        )
-        for bond in atom.GetBonds():
-            if bond.GetBondType() not in ORDERS:
-                return None
-            degree = graph[layouts.DEGREE + atom.GetIdx()]
-            place = layouts.BONDS + layouts.MAX_DEGREE * atom.GetIdx() + degree
-            graph[place] = 8 * bond.GetOtherAtomIdx(atom.GetIdx()) + ORDERS[bond.GetBondType()]
-            graph[layouts.DEGREE + atom.GetIdx()] += 1
-    found = np.zeros(PACKED_SIZE, np.int64)
-    return found if pack(graph, mol.GetNumAtoms(), whole_rings, found) >= 0 else None
-
-
-def of_graphs(one: Chem.Mol, other: Chem.Mol, whole_rings: bool = False) -> tuple[int, int] | str:
-    """What the search says of two molecules as RDKit sees them."""
-    query, target = as_packed(one, whole_rings), as_packed(other, whole_rings)
-    if query is None or target is None:
-        return "not read"
-    if query[N_BONDS] > target[N_BONDS]:
-        query, target = target, query
-    state = np.zeros(states.STATE_SIZE, np.int64)
-    if search(query, target, state, MAX_STEPS) == UNKNOWN:
-        return "unknown"
-    return int(state[states.BEST_BONDS]), int(state[states.BEST_ATOMS])
-
-
 @pytest.mark.slow
 @pytest.mark.fuzz
 def test_what_rdkit_found() -> None:
-    """Of published pairs, as RDKit reads them and as the kernel does."""
+    """Of published pairs, as the kernel reads the texts and as RDKit does."""
     seen: Counter[str] = Counter()
     rows = share(pairs())
     for row in rows:
         one, other = row["a"], row["b"]
         of_texts = largest_common(one, other)
-        found = of_graphs(Chem.MolFromSmiles(one), Chem.MolFromSmiles(other))
         of_molecules = exact_common_substructure(
             *map(Molecule, map(Chem.MolFromSmiles, (one, other)), (one, other))
         )
         seen["texts decided"] += of_texts is not None
         seen["molecules decided"] += of_molecules is not None
-        seen[found if isinstance(found, str) else "graphs decided"] += 1
-        assert of_molecules is None or of_molecules == found[1]
         if row["default"] is None:
             seen["RDKit was cut short"] += 1
-            assert of_texts is None or of_texts == found
+            assert None in (of_texts, of_molecules) or of_texts[1] == of_molecules  # type: ignore[index]
             continue
-        expected = tuple(row["default"])
-        assert of_texts in (None, expected), (one, other)
-        assert isinstance(found, str) or found == expected, (one, other)
+        bonds, atoms = row["default"]
+        assert of_texts in (None, (bonds, atoms)), (one, other)
+        assert of_molecules in (None, atoms), (one, other)
     print(dict(seen))
-    assert seen["unknown"] <= 6
-    assert seen["graphs decided"] >= 0.98 * len(rows)
-    assert seen["texts decided"] >= 0.85 * len(rows)
+    assert min(seen["texts decided"], seen["molecules decided"]) >= 0.85 * len(rows)
 
 
 @pytest.mark.slow
@@ -159,21 +102,15 @@ def test_whole_rings_are_nearly_what_rdkit_found() -> None:
     """RDKit's search is not complete, and it lets bonds of fused rings dangle: cages differ, drugs hardly."""
     seen: Counter[str] = Counter()
     for row in share(pairs()):
-        if row["strict"] is None:
-            continue
-        one, other = Chem.MolFromSmiles(row["a"]), Chem.MolFromSmiles(row["b"])
-        found = of_graphs(one, other, whole_rings=True)
-        of_texts = largest_common(row["a"], row["b"], whole_rings=True)
-        assert isinstance(found, str) or of_texts in (None, found), row
-        if isinstance(found, str):
-            seen[found] += 1
+        found = largest_common(row["a"], row["b"], whole_rings=True)
+        if row["strict"] is None or found is None:
             continue
         kind = "cages" if row["group"].startswith("cage") else "others"
         expected = tuple(row["strict"])
         size = "same" if found == expected else "larger" if found > expected else "smaller"
         seen[f"{kind}: {size} than RDKit's"] += 1
     print(dict(seen))
-    assert seen["unknown"] <= 4
+    assert seen["others: same than RDKit's"] >= 0.8 * len(share(pairs()))
     assert seen["others: larger than RDKit's"] <= 4
     assert seen["others: smaller than RDKit's"] <= 3
 
@@ -214,6 +151,8 @@ def test_pairs_as_rdkit_compares_them() -> None:
         seen["compared"] += 1
         assert compared.in_first == whole.mol.HasSubstructMatch(ours.mol), (gold, response)
         assert compared.in_second == ours.mol.HasSubstructMatch(whole.mol), (gold, response)
+        assert (compared.n_first, compared.n_atoms) == (whole.heavy_atoms, ours.heavy_atoms)
+        seen["contained"] += compared.in_first or compared.in_second
         if not (compared.in_first and compared.in_second) and "." not in gold + response:
             assert compared.part == shared_part(whole, ours), (gold, response)
             seen["parts"] += compared.part
@@ -221,7 +160,7 @@ def test_pairs_as_rdkit_compares_them() -> None:
             assert (compared.atoms,) == ((largest_common(gold, response, whole_rings=True) or (0, -1))[1],)
     print(dict(seen))
     assert min(seen["strict"], seen["compared"]) > rounds(2_000) // 2
-    assert seen["parts"] > rounds(2_000) // 100
+    assert min(seen["parts"], seen["contained"]) > rounds(2_000) // 100
 
 
 @pytest.mark.slow
@@ -242,6 +181,12 @@ def test_charges_radicals_isotopes_and_fragments(monkeypatch: pytest.MonkeyPatch
             assert not any(atom.GetIsotope() for mol in (first, second) for atom in mol.GetAtoms())
             assert compared.in_first == first.HasSubstructMatch(second), (one, other)
             assert compared.in_second == second.HasSubstructMatch(first), (one, other)
+            whole = parse(other)
+            assert whole is not None
+            assert (compared.n_atoms, compared.fingerprint) == (
+                whole.heavy_atoms,
+                whole._walked_fingerprint(),
+            )
         found = largest_common(one, other)
         expected = rdFMCS.FindMCS([first, second], timeout=1)
         if found is not None and not expected.canceled:
@@ -303,43 +248,6 @@ def test_a_search_ends() -> None:
     assert largest_common(one, other, max_steps=10) is None
     found = [largest_common(one, other) for _ in range(3)]
     assert found[0] == found[1] == found[2]
-
-
-def test_many_threads() -> None:
-    """Each search has its own workspace, whoever holds the interpreter's lock."""
-    rows = [(row["a"], row["b"]) for row in pairs()][::28]
-    expected = [largest_common(*row) for row in rows]
-    found: list[list[LargestCommon | None]] = [[] for _ in range(8)]
-
-    def work(at: int) -> None:
-        found[at] = [largest_common(*row) for row in rows]
-
-    threads = [threading.Thread(target=work, args=(at,)) for at in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert all(one == expected for one in found)
-
-
-@pytest.mark.parametrize("policy", ["reference", "strict"])
-def test_no_worker_for_what_the_kernel_decides(policy: Policy) -> None:
-    """From 64 threads: the same scores as one by one, and no process is started."""
-    options = RelCOptions(policy=policy)
-    rows = [
-        ({"smiles": row["a"]}, f"<smiles>{row['b']}</smiles>")
-        for row in pairs()[::40]
-        if by_kernel(row["a"], row["b"], options) is not None
-    ]
-    rows += [({"smiles": "CCO"}, response) for response in ("I cannot tell", "<smiles>C1CC</smiles>")]
-    assert len(rows) > 100
-    with relfast.Scorer(policy=policy, workers=0) as alone:
-        expected = [alone.score_one("REL-C2", *row).to_row() for row in rows]
-    with relfast.Scorer(policy=policy, workers=2) as scorer:
-        with ThreadPoolExecutor(64) as threads:
-            found = list(threads.map(lambda row: scorer.score_one("REL-C2", *row).to_row(), rows))
-        assert scorer.stats()["workers"] == 0
-    assert found == expected
 
 
 @pytest.mark.parametrize("whole_rings", [True, False])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from corpora import rel_records
-from hostile_cache import SPOILT
+from hostile_cache import give_away
 from rdkit import Chem
 from relfast_kernels.compiled import native
 
@@ -18,28 +18,9 @@ from relfast.errors import UsageError
 
 KNOWN = {
     # alkanes, OEIS A000602; the others are textbook counts, 217 from MOLGEN
-    "CH4": 1,
-    "C4H10": 2,
-    "C5H12": 3,
-    "C6H14": 5,
-    "C7H16": 9,
-    "C8H18": 18,
-    "C4H8": 5,
-    "C5H10": 10,
-    "C4H6": 9,
-    "C6H6": 217,
-    "C3H8O": 3,
-    "C4H10O": 7,
-    "C5H8Br2": 88,
-    "HF": 1,
-    "CHClBrF": 1,
-}
-
-# universes of published REL-C3 records (ada-f/rel, MIT), whole
-C3H3BR3 = "BrC1C(Br)C1Br BrC1CC1(Br)Br BrC=C(Br)CBr BrC=CC(Br)Br BrCC=C(Br)Br C=C(Br)C(Br)Br C=CC(Br)(Br)Br CC(Br)=C(Br)Br"
-C3H10N2 = (
-    "CC(C)(N)N CC(C)NN CC(N)CN CCC(N)N CCCNN CCN(C)N CCNCN CCNNC CN(C)CN CNC(C)N CNCCN CNCNC CNN(C)C NCCCN"
-)
+    "CH4": 1, "C4H10": 2, "C5H12": 3, "C6H14": 5, "C7H16": 9, "C8H18": 18,
+    "C4H8": 5, "C5H10": 10, "C4H6": 9, "C6H6": 217, "C3H8O": 3, "C4H10O": 7, "C5H8Br2": 88, "HF": 1, "CHClBrF": 1,
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -59,11 +40,6 @@ def test_known_counts(formula: str, count: int) -> None:
 @pytest.mark.parametrize("formula", ["C2H3", "CH5", "CH", "C2H8", "CH6O"])
 def test_formulas_that_no_molecule_has(formula: str) -> None:
     assert isomers(formula) == ()
-
-
-@pytest.mark.parametrize(("formula", "published"), [("C3H3Br3", C3H3BR3), ("C3H10N2", C3H10N2)])
-def test_small_published_universes(formula: str, published: str) -> None:
-    assert set(isomers(formula)) == set(published.split())
 
 
 @pytest.mark.parametrize("formula", ["C6H6", "C4H4N2", "C5H6O2", "C3H4S2"])
@@ -151,105 +127,51 @@ def test_unstrained_leaves_out_what_it_says() -> None:
 def test_formulas_that_cannot_be_enumerated(formula: str, complaint: str) -> None:
     with pytest.raises(UsageError, match=complaint):
         parse_formula(formula)
-
-
-def test_formula_order_does_not_matter() -> None:
-    assert hill("Br2H8C5") == "C5H8Br2"
-    assert hill("N2OCl") == "ClN2O"
-    assert isomers("Br2H8C5") == isomers("C5H8Br2")
-
-
-def test_progress_is_told_about_what_is_not_cached() -> None:
-    told: list[tuple[str, int]] = []
-    isomers("C6H6", progress=lambda formula, found: told.append((formula, found)))
-    assert told[-1] == ("C6H6", 217)
-    module._universe.cache_clear()
-    told.clear()
-    isomers("C6H6", progress=lambda formula, found: told.append((formula, found)))
-    assert told == []
-
-
-def _flip(data: bytes) -> bytes:
-    at = len(data) // 2
-    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+    assert (hill("Br2H8C5"), hill("N2OCl")) == ("C5H8Br2", "ClN2O")
 
 
 @pytest.mark.parametrize(
     "spoil",
     [
+        None,
         lambda data: b"",
-        lambda data: data[: len(data) // 2],
         lambda data: data[:-1],
         lambda data: data + b"CCO\n",
-        _flip,
+        lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:],
         lambda data: b"\xff\x00" * 500,
         lambda data: b"[]\nCCO\n",
         lambda data: data.partition(b"\n")[2],
     ],
 )
-def test_a_spoilt_cache_changes_nothing_and_is_mended(cache: Path, spoil: object) -> None:
-    right = isomers("C4H6Br2")
+def test_a_spoilt_cache_changes_nothing_and_is_mended(
+    cache: Path, spoil: Callable[[bytes], bytes] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[str, int]] = []
+    right = isomers("Br2H6C4", progress=lambda *found: told.append(found))
+    assert told[-1] == ("C4H6Br2", 27)
     (file,) = cache.iterdir()
     good = file.read_bytes()
-    file.write_bytes(spoil(good))  # type: ignore[operator]
+    if spoil is not None:
+        file.write_bytes(spoil(good))
     module._universe.cache_clear()
-    assert isomers("C4H6Br2") == right
+    told.clear()
+    assert isomers("C4H6Br2", progress=lambda *found: told.append(found)) == right
+    assert (not told) == (spoil is None)
     assert file.read_bytes() == good
-
-
-def test_a_cache_file_of_another_formula_is_not_believed(cache: Path) -> None:
-    isomers("C4H6Br2")
-    (file,) = cache.iterdir()
+    # a file of another formula is not believed
     file.rename(file.with_name(file.name.replace("C4H6Br2", "C4H10")))
     module._universe.cache_clear()
     assert isomers("C4H10") == ("CC(C)C", "CCCC")
 
 
-def test_the_cache_is_read(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = isomers("C4H6Br2")
-    module._universe.cache_clear()
-
-    def enumerate_again(formula: str, progress: object) -> tuple[str, ...]:
-        raise AssertionError("enumerated although cached")
-
-    monkeypatch.setattr(module, "_enumerate", enumerate_again)
-    assert isomers("C4H6Br2") == right
-
-
-def test_an_unwritable_cache_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # a file where the folder should be: not even root can write there
-    blocker = tmp_path / "file"
-    blocker.write_text("")
-    monkeypatch.setenv("RELFAST_CACHE_DIR", str(blocker))
-    assert len(isomers("C4H6Br2")) == 27
-
-
-@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT)
-def test_a_planted_universe_is_not_believed(cache: Path, spoil: Callable[[Path], None]) -> None:
+def test_a_planted_universe_is_not_believed(cache: Path) -> None:
     """Whole and with the right digest, as an attacker would plant it."""
     body = b"CCO\n"
     head = json.dumps({"sha256": module._digest("C4H6Br2", body)})
     file = module._cache().write(module._cache_file("C4H6Br2"), head.encode() + b"\n" + body)
     assert isomers("C4H6Br2") == ("CCO",)
     module._universe.cache_clear()
-    spoil(cache)
+    give_away(cache)
     with pytest.warns(RuntimeWarning, match=f" is not used: {cache} "):
         assert len(isomers("C4H6Br2")) == 27
     assert file.read_bytes().endswith(body)
-
-
-@pytest.mark.slow
-def test_eight_heavy_atoms_in_well_under_a_minute() -> None:
-    """Not timed, only done: 69,471 isomers of C4H4N2O2, every one with its formula."""
-    universe = isomers("C4H4N2O2")
-    assert len(universe) == len(set(universe)) == 69_471
-    # a sample: the whole is checked for smaller formulas
-    assert all(formula_of(smiles) == "C4H4N2O2" for smiles in universe[::50])
-
-
-def test_chunks_of_structures_stay_what_they_were() -> None:
-    """A chunk kept is not overwritten by the next one."""
-    chunks = [bonds for _, bonds in structures("C6H6", chunk=50)]
-    kept = {bonds.tobytes() for chunk in chunks for bonds in chunk}
-    assert len(chunks) == 5
-    assert len(kept) == 217
