@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from empty_cache import HARD, RECORDS, check_library, ours, prepare, run
+from empty_cache import HARD, RECORDS, check_library, ours, prepare
 from live_server import live_server
 from patience import PATIENCE
 from relfast_kernels.compiled import native
@@ -29,12 +29,6 @@ for one in records:
 with relfast.Scorer(policy="strict", workers=1) as scorer:
     rows += [score.to_row() for score in scorer.score(records)]
 """,
-    "trl": """
-from relfast.rewards import trl
-given = trl.make_reward(policy="strict", log=False, rewards={"REL-C2": "overlap_metric"})
-columns = {name: [one[name] for one in records] for name in ("task", "answer")}
-rows += given(prompts=["" for _ in records], completions=[one["response"] for one in records], **columns)
-""",
 }
 
 
@@ -47,18 +41,14 @@ def test_rdkit_is_cut_short() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", _LIBRARY)
+@pytest.mark.parametrize(("door", "filter"), [("evaluate_response", ""), ("scorer", "error::RuntimeWarning")])
 def test_a_library_gives_the_same_rows_and_leaves_no_process(
-    door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    door: str, filter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """What is missing is said once; a warning that is an error costs no score."""
+    monkeypatch.setenv("PYTHONWARNINGS", filter)
     said = check_library(_LIBRARY[door], tmp_path, monkeypatch)
-    assert said.count("relfast: kernels that are missing") == 1
-
-
-@pytest.mark.slow
-def test_warnings_that_are_errors_cost_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONWARNINGS", "error::RuntimeWarning")
-    assert "kernels" not in check_library(_LIBRARY["scorer"], tmp_path, monkeypatch)
+    assert said.count("relfast: kernels that are missing") == (not filter)
 
 
 def by_score(folder: Path) -> tuple[list[Any], str]:
@@ -100,20 +90,17 @@ def test_a_command_gives_the_same_rows_and_leaves_what_compiles(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("door", ["evaluate_response", "score"])
-def test_whoever_wants_to_wait_has_the_kernels(
-    door: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Here of one unit that is missing."""
+def test_whoever_wants_to_wait_has_the_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here of one unit that is missing, and quickly compiled."""
     prepare(tmp_path, monkeypatch)
     kept = tmp_path / "cache" / "native"
     kept.mkdir(parents=True, mode=0o700)
     kept.parent.chmod(0o700)
-    for unit in native.UNITS.keys() - {"tags"}:
+    for unit in native.UNITS.keys() - {"align"}:
         path = native.shared_library(unit)
         shutil.copy(path if path.exists() else native.object_file(unit), kept)
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(kept.parent))
     monkeypatch.setenv("RELFAST_COMPILE", "wait")
-    _, said = by_score(tmp_path) if door == "score" else run(_LIBRARY[door], tmp_path)
-    assert said.count("relfast: kernels that are missing (tags) are compiled first, about ") == 1
-    assert native.is_built("tags")
+    _, said = by_score(tmp_path)
+    assert said.count("relfast: kernels that are missing (align) are compiled first, about ") == 1
+    assert native.is_built("align")

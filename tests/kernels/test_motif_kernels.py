@@ -1,4 +1,5 @@
-"""The largest motifs of groups of graphs, against a textbook twin; and similar fingerprints, against RDKit's."""
+"""The largest motifs of groups of graphs and the largest common part of two, against textbook twins; similar
+fingerprints, against RDKit's."""
 
 from __future__ import annotations
 
@@ -10,14 +11,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from molecular_graphs import graphs
+from naive_mcs import largest_common as naive_largest_common
 from naive_mcs import largest_motifs as naive_largest_motifs
 from rdkit import DataStructs
+from relfast_kernels.layouts import UNKNOWN
+from relfast_kernels.mcs import layouts as states
+from relfast_kernels.mcs.packed import PACKED_SIZE, pack
+from relfast_kernels.mcs.search import largest_common
 from relfast_kernels.motif import layouts as layout
 from relfast_kernels.motif.entries import similar
 from relfast_kernels.motif.grow import largest_motifs
+from relfast_kernels.smiles import layouts
 
 EXAMPLES: Final = 20
 ENOUGH: Final = 1_000_000
+
+
+STATE = np.zeros(states.STATE_SIZE, np.int64)
 
 
 def row(graph: nx.Graph) -> np.ndarray:
@@ -85,25 +95,13 @@ def same_kinds(some: list[nx.Graph], others: list[nx.Graph]) -> bool:
 @pytest.mark.slow
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(group=st.lists(graphs(8), min_size=2, max_size=5))
-def test_what_brute_force_finds(group: list[nx.Graph]) -> None:
+def test_motifs_that_brute_force_finds(group: list[nx.Graph]) -> None:
     size, naive = naive_largest_motifs(group[0], group[1:])
     found = search(group)
     assert found is not None
     assert found[0] == size
     assert len({frozenset(map(frozenset, part.edges)) for part in found[1]}) == len(found[1])
     assert same_kinds(found[1], naive)
-
-
-def test_a_bound_of_atoms_leaves_smaller_ones_out() -> None:
-    path, longer = nx.path_graph(6), nx.path_graph(9)
-    for graph in (path, longer):
-        nx.set_node_attributes(graph, "C", "element")
-        nx.set_edge_attributes(graph, 1, "order")
-    assert search([path, longer], 6)[0] == (5, 6)  # type: ignore[index]
-    assert search([path, longer], 7) == ((0, 0), [])
-    # one place of six in the shorter one, four in the longer
-    assert len(search([path, longer])[1]) == 1  # type: ignore[index]
-    assert len(search([longer, path])[1]) == 4  # type: ignore[index]
 
 
 @given(
@@ -122,3 +120,61 @@ def test_similar_fingerprints(sets: list[set[int]], lowest: float, highest: floa
     theirs = DataStructs.BulkTanimotoSimilarity(prints[1], prints)
     expected = [(at, share) for at, share in enumerate(theirs) if at != 1 and lowest <= share <= highest]
     assert list(zip(places[:n].tolist(), shares[:n].tolist(), strict=True)) == expected
+
+
+# two graphs alone
+
+
+def packed(graph: nx.Graph, whole_rings: bool = False) -> np.ndarray:
+    """A graph of atoms 0 to n - 1 as the kernel has it."""
+    plain = np.zeros(layouts.GRAPH_SIZE, np.int64)
+    for atom, element in graph.nodes(data="element"):
+        plain[layouts.LABEL + atom] = (ord(element) - 64) * layouts.CHARGES + layouts.NEUTRAL
+    for one, other, order in graph.edges(data="order"):
+        for a, b in ((one, other), (other, one)):
+            at = layouts.BONDS + layouts.MAX_DEGREE * a + plain[layouts.DEGREE + a]
+            plain[at] = 8 * b + order
+            plain[layouts.DEGREE + a] += 1
+    found = np.zeros(PACKED_SIZE, np.int64)
+    return found if pack(plain, len(graph), whole_rings, found) >= 0 else found[:0]
+
+
+def search_pair(
+    one: nx.Graph, other: nx.Graph, limit: int = 1_000_000, whole_rings: bool = False
+) -> tuple[int, int] | None:
+    query, target = packed(one, whole_rings), packed(other, whole_rings)
+    if largest_common(query, target, STATE, limit) == UNKNOWN:
+        return None
+    bonds, atoms = int(STATE[states.BEST_BONDS]), int(STATE[states.BEST_ATOMS])
+    if bonds and not whole_rings:
+        check_solution(one, other, bonds, atoms)
+    return bonds, atoms
+
+
+def check_solution(one: nx.Graph, other: nx.Graph, bonds: int, atoms: int) -> None:
+    """The images that were found are a common substructure of that size."""
+    image = {atom: int(STATE[states.BEST_IMAGE + atom]) for atom in one}
+    image = {atom: there for atom, there in image.items() if there >= 0}
+    assert len(image) == len(set(image.values())) == atoms
+    assert all(one.nodes[a]["element"] == other.nodes[b]["element"] for a, b in image.items())
+    common = nx.Graph(
+        (a, b)
+        for a, b, order in one.edges(data="order")
+        if a in image
+        and b in image
+        and other.has_edge(image[a], image[b])
+        and other.edges[image[a], image[b]]["order"] % 3 == order % 3
+    )
+    assert len(common.edges) == bonds
+    assert len(common) == atoms
+    assert nx.is_connected(common)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("whole_rings", [False, True])
+@settings(max_examples=EXAMPLES, deadline=None)
+@given(one=graphs(), other=graphs())
+def test_common_parts_that_brute_force_finds(whole_rings: bool, one: nx.Graph, other: nx.Graph) -> None:
+    found = naive_largest_common(one, other, whole_rings=whole_rings)
+    assert search_pair(one, other, whole_rings=whole_rings) == found
+    assert search_pair(other, one, whole_rings=whole_rings) == found

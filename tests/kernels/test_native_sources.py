@@ -40,11 +40,6 @@ def test_all_sources_of_a_unit_decide_its_name(unit: str) -> None:
     )
 
 
-def test_an_edit_rebuilds_its_unit_only() -> None:
-    assert "text/entries.py" not in native.sources("smiles")
-    assert "smiles/parser.py" not in native.sources("text")
-
-
 def tree(source: bytes) -> str:
     """The code of a file without its docstrings, and without places."""
     found = ast.parse(source)
@@ -153,11 +148,3 @@ def test_a_processor_takes_what_it_can_run(
     assert native._shipped_for.__wrapped__() == chosen
     monkeypatch.setattr(native, "SHIPPED", tmp_path / "none")
     assert native._shipped_for.__wrapped__() == []
-
-
-def test_a_library_of_another_processor_is_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    digest = native._digest.__wrapped__
-    own, everybody = digest("align", ""), digest("align", "x86-64")
-    monkeypatch.setattr(native, "_told_of_processor", lambda: {"flags": "sse2", "model name": "another"})
-    assert digest("align", "") != own
-    assert digest("align", "x86-64") == everybody
