@@ -2,8 +2,8 @@
 environment: ``make test-lines``. A virtual environment a tool, with relfast's wheel, the tool's newest release
 and what these need, nothing else.
 
-What a page leaves to the reader (``…``: a model, a data set) is filled in by the scripts ``run_*.py`` beside this
-file, which run inside the environment. Nothing is trained for long: a line has run when the tool gave a score. Environments go after their
+What a page leaves to the reader (``…``: a model, a data set) is filled in by ``run.py`` beside this file,
+which runs inside the environment. Nothing is trained for long: a line has run when the tool gave a score. Environments go after their
 test, unless ``RELFAST_LINES_KEEP`` names a folder where they stay and a later run finds them.
 """
 
@@ -163,11 +163,11 @@ def clean(
 
 def test_trl(clean: Clean) -> None:
     clean.install("trl", "trl", TORCH)
-    log = json.loads(clean.script("run_trl.py", "reward", block(f"{HOWTO}/trl.md", "GRPOTrainer(...")))
+    log = json.loads(clean.script("run.py", "trl_reward", block(f"{HOWTO}/trl.md", "GRPOTrainer(...")))
     assert [entry["step"] for entry in log] == [1, 2]
     assert all(0 <= entry["reward"] <= 1 and entry["relfast/unscored"] == 0 for entry in log)
     walks = block(f"{HOWTO}/environments.md", "environment_factory=SeqBenchEnvironment")
-    (entry,) = json.loads(clean.script("run_trl.py", "walk", walks))
+    (entry,) = json.loads(clean.script("run.py", "trl_walk", walks))
     assert 0 <= entry["reward"] <= 1
     line = span(f"{HOWTO}/trl.md", "python examples/trl_grpo.py")
     assert re.search(r"^step +\d+ +reward 0\.", clean.shell(line), re.MULTILINE)
@@ -177,7 +177,7 @@ def test_verl(clean: Clean) -> None:
     clean.install("verl", "verl", TORCH)
     line = span(f"{HOWTO}/verl.md", "python -m verl.trainer.main_ppo")
     row = block(f"{HOWTO}/verl.md", '"reward_model"')
-    assert json.loads(clean.script("run_verl.py", line, row)) == [1.0, 0.0]
+    assert json.loads(clean.script("run.py", "verl", line, row)) == [1.0, 0.0]
 
 
 def test_openrlhf(clean: Clean) -> None:
@@ -186,11 +186,11 @@ def test_openrlhf(clean: Clean) -> None:
     page = f"{HOWTO}/openrlhf.md"
     for line in re.findall(r"^python -m openrlhf\.cli.*$", (ROOT / page).read_text("utf-8"), re.MULTILINE):
         if "http" not in line:
-            assert json.loads(clean.script("run_openrlhf.py", line)) == [1.0, 0.0]
+            assert json.loads(clean.script("run.py", "openrlhf", line)) == [1.0, 0.0]
             continue
         server = clean.serve(span(page, "relfast serve"))
         try:
-            assert json.loads(clean.script("run_openrlhf.py", line)) == [1.0, 0.0]
+            assert json.loads(clean.script("run.py", "openrlhf", line)) == [1.0, 0.0]
         finally:
             server.terminate()
             server.wait()
@@ -203,7 +203,7 @@ def test_reasoning_gym(clean: Clean) -> None:
     clean.install("reasoning-gym", "reasoning-gym")
     register = span(TRAINING, "relfast.rewards.reasoning_gym.register()")
     named = span(f"{HOWTO}/rewards.md", "relfast.rewards.reasoning_gym.score_answer")
-    assert json.loads(clean.script("run_reasoning_gym.py", register, named)) == [1.0, 0.0, 1.0]
+    assert json.loads(clean.script("run.py", "reasoning_gym", register, named)) == [1.0, 0.0, 1.0]
 
 
 def test_verifiers(clean: Clean) -> None:
@@ -211,7 +211,7 @@ def test_verifiers(clean: Clean) -> None:
     line = span(TRAINING, "pip install ./examples/verifiers_relfast")
     clean.shell(line)
     name = span(TRAINING, "relfast-reasoning")
-    assert json.loads(clean.script("run_verifiers.py", name)) == [1.0, 0.0, 3]
+    assert json.loads(clean.script("run.py", "verifiers", name)) == [1.0, 0.0, 3]
 
 
 def test_inspect(clean: Clean) -> None:
@@ -242,7 +242,7 @@ def test_lm_eval(clean: Clean) -> None:
 def test_lighteval(clean: Clean) -> None:
     packages = shlex.split(span(HARNESSES, "pip install lighteval"))[2:]
     clean.install("lighteval", *packages, TORCH, extras="parquet")
-    clean.script("run_lighteval.py", "prepare")
+    clean.script("run.py", "lighteval")
     line = span(HARNESSES, "lighteval accelerate").replace("NAME", "model")
     clean.shell(f"{line} --max-samples 2 --output-dir out")
     rows = clean.shell("relfast score out/details/*/*/*.parquet -o rows.jsonl -q && cat rows.jsonl")
@@ -252,20 +252,20 @@ def test_lighteval(clean: Clean) -> None:
 def test_skyrl_gym(clean: Clean) -> None:
     clean.install("skyrl-gym", "skyrl-gym")
     line = span(f"{HOWTO}/rewards.md", "register(id=")
-    assert json.loads(clean.script("run_skyrl.py", line)) == [1.0, 0.0]
+    assert json.loads(clean.script("run.py", "skyrl", line)) == [1.0, 0.0]
 
 
 def test_ms_swift(clean: Clean) -> None:
     clean.install("ms-swift", "ms-swift", TORCH)
     line = span(f"{HOWTO}/rewards.md", "swift rlhf")
-    assert json.loads(clean.script("run_swift.py", line)) == [1.0, 0.0]
+    assert json.loads(clean.script("run.py", "swift", line)) == [1.0, 0.0]
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="nemo-gym wants Python 3.12")
 def test_nemo_gym(clean: Clean) -> None:
     clean.install("nemo-gym", "nemo-gym")
     recipe = span(f"{HOWTO}/rewards.md", "examples/nemo_gym_relfast")
-    assert json.loads(clean.script("run_nemo_gym.py", recipe)) == [1.0, 0.0]
+    assert json.loads(clean.script("run.py", "nemo_gym", recipe)) == [1.0, 0.0]
 
 
 def test_ray(clean: Clean) -> None:
