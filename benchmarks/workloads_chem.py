@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
 from collections.abc import Iterator
@@ -10,11 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from corpora import rel_records
 from rdkit import Chem, RDLogger
 
 RDLogger.DisableLog("rdApp.*")
-
-RECORDS: Final = Path(__file__).parent.parent / "tests" / "data" / "rel"
 
 SPELLINGS: Final = 30
 """Ways of writing a molecule that a dump draws from: models repeat themselves, but not word for word."""
@@ -24,13 +22,6 @@ ROLLOUTS: Final = 8
 
 INVALID: Final = ("C1CC(", "CC(C", "C(C)(C)(C)(C)C", "not sure", "CC1CC", "OC(=O", "F=C", "C=O=C", "c1ccc")
 """Answers that are no molecules; the kinds are those of `tests/data/hostile/bad_smiles.txt`."""
-
-
-@cache
-def published(task: str) -> list[dict[str, Any]]:
-    """The published records of REL-C2 or REL-C3 (MIT)."""
-    with gzip.open(RECORDS / f"{task}.jsonl.gz", "rt") as file:
-        return [json.loads(line) for line in file]
 
 
 @cache
@@ -79,7 +70,7 @@ def missing_isomers(
     """
     rng = random.Random(seed)
     pen = rng if spelling is None else random.Random(spelling)
-    records = published("REL-C3")
+    records = rel_records("REL-C3")
     bank = sorted({smiles for record in records for smiles in record["answer"]["missing_smiles"]})
     for number in range(n):
         if number % samples == 0:
@@ -122,7 +113,7 @@ def motifs(
     rng = random.Random(seed)
     pen = rng if spelling is None else random.Random(spelling)
     spell = _random_spelling if distinct else _spell
-    records = published("REL-C2")
+    records = rel_records("REL-C2")
     golds = sorted({record["answer"]["smiles"] for record in records})
     for number in range(n):
         if number % samples == 0:

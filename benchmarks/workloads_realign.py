@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from functools import cache
-from pathlib import Path
 from typing import Any
 
+import corpora
 import numpy as np
 from numpy.typing import NDArray
 
 from relfast.tasks.realign.extract import parse_steps
 
-SOLUTIONS = Path(__file__).resolve().parents[1] / "tests" / "data" / "realign" / "model_solutions.jsonl.gz"
 SEED = 20240
 
 
-@cache
 def solutions(count: int) -> list[dict[str, Any]]:
     """``count`` solutions with their references, spread over the file so that all sources are there."""
-    rows = _rows()
+    rows = corpora.solutions()
     return [rows[k] for k in np.linspace(0, len(rows) - 1, min(count, len(rows))).astype(int)]
 
 
@@ -39,9 +34,3 @@ def steps(count: int) -> list[str]:
 def matrices(pairs: int, rows: int, columns: int) -> NDArray[np.float32]:
     """Random similarities, (pairs, rows, columns) float32."""
     return np.random.default_rng(SEED).random((pairs, rows, columns), np.float32)
-
-
-@cache
-def _rows() -> list[dict[str, Any]]:
-    with gzip.open(SOLUTIONS, "rt", encoding="utf-8") as stream:
-        return [json.loads(line) for line in stream]

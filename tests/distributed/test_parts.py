@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 from contextlib import ExitStack
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None
     assert [part.first_index for part in parts] == [text[: part.start].count(b"\n") for part in parts]
 
 
-@pytest.mark.parametrize("actors", [1, 2, 5])
+@pytest.mark.parametrize("actors", [1, 5])
 def test_rows_and_summary_are_those_of_one_machine(actors: int, tmp_path: Path) -> None:
     folder = tmp_path / "dumps"
     folder.mkdir()
@@ -249,9 +250,9 @@ def test_joined_gold_and_mapped_fields(tmp_path: Path) -> None:
 def test_a_note_keeps_all_digits(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", honest(40))
     part = next(p for chunk in chunks_of(find_inputs([str(dump)])) for p in measure(chunk, JOB))
-    tally = Tally()
-    for _ in range(100_000):
-        tally.merge(Tally.of([Score(0, "a", "REL-C2", 0, "ok", True, 1.0, {"tanimoto": 0.7})]))
+    tally = Tally.of([Score(0, "a", "REL-C2", 0, "ok", True, 1.0, {"tanimoto": 0.7})])
+    for _ in range(17):
+        tally.merge(deepcopy(tally))
     assert tally.tasks["REL-C2"].rewards[1] > 2**64
     done = Done(part, 1, 2, tally, 3)
     again = Done.from_json(done.to_json(), part)

@@ -66,7 +66,8 @@ def test_options_reach_the_scorer(door: str) -> None:
     thought = (*STRICT_ONLY, "Which one is it?")
     assert _close(DOORS[door]([thought], on_error=0.0), [0.0])
     assert _close(DOORS[door]([thought], on_error=0.0, policy="reference"), [1.0])
-    assert _close(DOORS[door]([NEAR], on_error=0.0, rewards={"REL-C2": "correct"}), [0.0])
+    for metric, reward in (("correct", 0.0), ("overlap_metric", 2 / 3)):
+        assert _close(DOORS[door]([NEAR], on_error=0.0, rewards={"REL-C2": metric}), [reward])
     if not door.startswith("verl"):  # which passes options of its own
         with pytest.raises(UsageError, match="polcy"):
             DOORS[door]([NEAR], on_error=0.0, polcy="strict")

@@ -123,15 +123,6 @@ def test_score_reads_rows_in_every_dialect_with_samples(scorer: relfast.Scorer) 
     ]
 
 
-def test_the_reward_metric_can_be_chosen() -> None:
-    row = ("REL-C2", {"smiles": "CCO"}, "<smiles>CC</smiles>")
-    by = {"REL-C2": "overlap_metric"}
-    with relfast.Scorer(policy="strict", rewards=by, workers=1) as by_overlap:
-        assert by_overlap.reward(*row) == pytest.approx(2 / 3)
-    with relfast.Scorer(policy="strict", rewards={"REL-C2": "correct"}, workers=1) as by_correct:
-        assert by_correct.reward(*row) == 0.0
-
-
 def test_stats_count_every_response_once() -> None:
     with relfast.Scorer(policy="strict", workers=1) as scorer:
         scorer.score_batch(TASK_COLUMN, ANSWERS, RESPONSES)
