@@ -22,6 +22,7 @@ from relfast.realign import StepAligner, extract_boxed_answer, parse_reasoning_t
 from relfast.records import Outcome, Record
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
+from relfast.tasks.realign import alignment
 from relfast.tasks.realign import score as realign_scorer
 from relfast.tasks.realign.extract import MAX_STEPS
 
@@ -227,3 +228,19 @@ def test_without_math_verify_it_is_said_what_to_install(
     )
     with pytest.raises(MissingExtraError, match="math-verify"):
         outcome_of(GOLD, tiny_options.with_(grader="math-verify"))
+
+
+def test_a_batch_is_its_singles(tiny_options: AllOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = solutions()[::61]
+    for options in (tiny_options, tiny_options.with_(policy="strict")):
+        items = [record(row["llm_solution"], row["benchmark_solution"], k) for k, row in enumerate(rows)]
+        items[3] = record(None, GOLD, 3)
+        items[5] = record("x y", {}, 5)
+        items[7] = record("", GOLD, 7)
+        batch = [(item, realign_scorer.extract(item, options)) for item in items]
+        together = realign_scorer.score(batch, options)
+        assert together == [realign_scorer.score([pair], options)[0] for pair in batch]
+        # whatever memory allows to be held at once
+        with monkeypatch.context() as patch:
+            patch.setattr(alignment, "STEPS_PER_WINDOW", 30)
+            assert realign_scorer.score(batch, options) == together
