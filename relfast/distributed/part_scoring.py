@@ -127,12 +127,10 @@ def score_part(
     folder: Folder,
     suffix: str,
     numbers: Iterator[int],
-    *,
-    counted: bool = True,
 ) -> Done:
     """Score a part; its rows are in the folder when this returns, and the note that they are.
 
-    ``numbers`` and ``counted`` as for `blocks_of`.
+    ``numbers`` as for `blocks_of`.
 
     Raises
     ------
@@ -145,7 +143,7 @@ def score_part(
     name = file_of(part, suffix)
     with folder.draft(name) as path:
         rows_path = f"{path}.jsonl" if suffix == ".parquet" else path
-        at_hand = blocks_of(part, job, numbers, counted=counted)
+        at_hand = blocks_of(part, job, numbers)
         with _written(rows_path) as file, at_hand as (blocks, row_at):
             causes = PartCauses(part, job, row_at)
             encode = encoder(rows_path)

@@ -16,10 +16,10 @@ from typing import Any, Final
 
 from relfast.distributed.storage import head, is_url, local_copy, size_and_version
 from relfast.engine.io.blocks import Block
+from relfast.engine.io.cutting import count_lines
 from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_foreign
-from relfast.engine.io.line_counts import count_lines, place
 from relfast.engine.io.parquet import cut_parquet, group_sizes
 from relfast.engine.io.reader import cut_file, cut_stream
 from relfast.engine.io.sources import HEAD_BYTES, Codec, Source, codec_of, lines_of
@@ -246,12 +246,10 @@ RowAt = Callable[[int], Mapping[str, Any]]
 
 
 @contextmanager
-def blocks_of(
-    part: Part, job: Job, numbers: Iterator[int], *, counted: bool = True
-) -> Iterator[tuple[Iterator[Block], RowAt]]:
+def blocks_of(part: Part, job: Job, numbers: Iterator[int]) -> Iterator[tuple[Iterator[Block], RowAt]]:
     """The blocks of a part, their indices those of the run, and a look at its rows; good within the context.
 
-    ``numbers`` are those that blocks get. Not ``counted``, the lines of some blocks may not be counted yet.
+    ``numbers`` are those that blocks get.
 
     Raises
     ------
@@ -263,18 +261,16 @@ def blocks_of(
     span = (part.start, part.end) if item.codec == "plain" else (0, None)
     with _at_hand(item, *span) as (path, offset):
         here = replace(part, start=part.start - offset, end=part.end - offset) if offset else part
-        # what is cut by its lines has to be counted
-        blocks = _placed(_blocks(path, here, job, counted=counted or part.take >= 0), part, numbers)
-        yield blocks, lambda line: _row(path, here, line)
+        yield _placed(_blocks(path, here, job), part, numbers), lambda line: _row(path, here, line)
     if part.n_lines < 0:
         # how many lines it should have had is unknown
         _check_unchanged(item)
 
 
-def _blocks(path: str, part: Part, job: Job, *, counted: bool = True) -> Iterator[Block]:
+def _blocks(path: str, part: Part, job: Job) -> Iterator[Block]:
     codec, max_line = part.input.codec, job.max_line_bytes
     if codec == "plain":
-        return cut_file(path, max_line, part.start, part.end, counted=counted, whole=part.input.size)
+        return cut_file(path, max_line, part.start, part.end, whole=part.input.size)
     if codec == "parquet":
         end = part.end if part.n_lines >= 0 else None
         return cut_parquet(path, max_line, slice(part.start, end))
@@ -302,8 +298,7 @@ def _placed(blocks: Iterator[Block], part: Part, numbers: Iterator[int]) -> Iter
             block.n_lines = min(block.n_lines, part.first_index + part.take - index)
             if block.n_lines <= 0:
                 return
-        block.seq, block.source, block.filter, block.first_index = next(numbers), part.source, part.filter, -1
-        if index >= 0:
-            place(block, index)
+        block.seq, block.source, block.filter = next(numbers), part.source, part.filter
+        block.place(index)
         yield block
-        index = index + block.n_lines if min(index, block.n_lines) >= 0 else -1
+        index += block.n_lines

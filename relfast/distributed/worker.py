@@ -85,7 +85,6 @@ class PartWorker:
                 told.folder,
                 told.suffix,
                 self._numbers,
-                counted=not told.workers,
             )
         except RelfastError as error:
             return error

@@ -189,9 +189,6 @@ class ScannedBlock:
 
 UNIT: Final = "text"
 
-MOST_LINES: Final = 8_192
-"""Lines of a block at first, where nobody has counted them."""
-
 MOST_REFUSED: Final = 1 << 16
 _LEARNT: Final = (LINE_KIND, LINE_GOLD, LINE_DIGEST, LINE_ANSWER, LINE_REST)
 
@@ -259,13 +256,10 @@ class TextFastPath:
     def scan(
         self,
         data: bytes | memoryview,
-        n_lines: int | None,
+        n_lines: int,
         chosen: str | None = None,
-        *,
-        tell: Callable[[int], None] = lambda n_lines: None,
     ) -> ScannedBlock:
-        """Read the first ``n_lines`` of a block's lines; all of them where their number is not known, which
-        ``tell`` is told before they are read.
+        """Read the first ``n_lines`` of a block's lines.
 
         ``data`` must stay as it is while the result is used, which is until the next block is read.
         ``chosen`` is the filter of lm-evaluation-harness that is scored.
@@ -273,21 +267,10 @@ class TextFastPath:
         self._known.begin_block()
         self._golds.make_room(len(data) >> 6)
         address = start_of(data)
-        found = self._find(address, len(data), n_lines)
-        if n_lines is None:
-            tell(found)
+        if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
+            self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
+        found = self._find_lines(address, len(data), self._lines, n_lines)
         return self._scan_lines(data, address, found, chosen)
-
-    def _find(self, address: bytes | ctypes.Array[ctypes.c_char], size: int, n_lines: int | None) -> int:
-        """Find a block's lines, at most so many; how many there are."""
-        most = MOST_LINES if n_lines is None else n_lines
-        while True:
-            if len(self._lines) < (most + 1) * LINE_COLUMNS:
-                self._lines = numbers((most + 1) * LINE_COLUMNS)
-            found = self._find_lines(address, size, self._lines, most)
-            if found < most or n_lines is not None:
-                return found
-            most *= 4
 
     def _scan_lines(
         self,

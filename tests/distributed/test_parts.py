@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -25,9 +24,7 @@ from relfast.distributed.part_scoring import Done
 from relfast.distributed.parts import chunks_of, find_inputs, measure
 from relfast.distributed.planning import Planning
 from relfast.distributed.run import PartsFailed, score_here, score_parts
-from relfast.distributed.worker import InProcess
 from relfast.engine.file_run.files import score_files
-from relfast.engine.io import reader
 from relfast.engine.job import make_job
 from relfast.errors import InputError, OutputError, OutputExistsError, ResumeMismatchError, UsageError
 from relfast.records import Score
@@ -367,26 +364,3 @@ def test_a_command_that_was_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
             score_parts([str(dump)], str(tmp_path / name), JOB, refuse)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dump.jsonl", "there"]
     assert not list((tmp_path / "there").iterdir())
-
-
-@pytest.mark.parametrize(("actors", "limit"), [(1, None), (3, None), (1, 7_000)])
-def test_workers_count_the_lines_of_large_files(
-    actors: int, limit: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reader, "LARGE_FILE_BYTES", 0)
-    dump = write_dump(
-        tmp_path / "dump.jsonl", [{**row, "response": row["response"] + " " * 2_000} for row in honest(9_000)]
-    )
-    cut = list(reader.cut_file(str(dump), JOB.max_line_bytes, counted=False))
-    assert sum(block.n_lines < 0 for block in cut) > 3, "nobody has counted them"
-    local_rows = tmp_path / "local.jsonl"
-    summary = score_files([str(dump)], str(local_rows), JOB, workers=0, limit=limit)
-    output = tmp_path / "out"
-    with ExitStack() as stack:
-
-        def executor(told: Any) -> InProcess:
-            return stack.enter_context(InProcess(told(1), actors))
-
-        given = score_parts([str(dump)], str(output), JOB, executor, part_bytes=7 << 20, limit=limit)
-    assert rows_in(output) == local_rows.read_bytes()
-    assert told(given.to_dict()) == told(summary.to_dict())

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from relfast.engine.io.blocks import Block, Fault
 from relfast.engine.io.codecs import Damaged
-from relfast.engine.io.line_counts import Before, LineCounts, place
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.engine.segments import Segment, rows_of
@@ -97,11 +95,9 @@ class BlockScoring:
         scoring: Scoring,
         *,
         large: bool = False,
-        counts: LineCounts | None = None,
         soon: Callable[[], None] = lambda: None,
     ) -> None:
         self._scoring = scoring
-        self._counts = counts
         self._soon = soon
         self._fast_path: TextFastPath | None = None
         self._bytes_without_fast_path = FAST_PATH_FROM_BYTES if large else 0
@@ -116,13 +112,11 @@ class BlockScoring:
         *,
         one_by_one: bool = False,
         segment_lines: int | None = None,
-        before: Before | None = None,
     ) -> Iterator[Segment]:
         """The segments of lines ``start`` to ``stop`` of a block, in order.
 
         ``one_by_one`` scores every record under the guard, to find the one that broke a batch.
-        ``segment_lines`` None reports everything at once. ``before`` is what stands before a block whose
-        index is not known.
+        ``segment_lines`` None reports everything at once.
 
         Raises
         ------
@@ -130,7 +124,7 @@ class BlockScoring:
             The file cannot be read, or is not what it was when it was cut into blocks.
         """
         stop = block.n_lines if stop is None else min(stop, block.n_lines)
-        for segment in self._segments(block, start, stop, verdicts or {}, one_by_one, segment_lines, before):
+        for segment in self._segments(block, start, stop, verdicts or {}, one_by_one, segment_lines):
             segment.detours = self._scoring.detours.take()
             yield segment
 
@@ -142,11 +136,7 @@ class BlockScoring:
         verdicts: Mapping[Place, Verdict],
         one_by_one: bool,
         segment_lines: int | None,
-        before: Before | None,
     ) -> Iterator[Segment]:
-        if block.n_lines >= 0 and before is not None:
-            self._tell(block, block.n_lines)
-            self._place(block, before)
         if block.faults:
             yield _faulty(stop, block.faults)
             return
@@ -160,32 +150,11 @@ class BlockScoring:
             return
         fast_path = None if one_by_one else self._open_fast_path(len(data))
         if fast_path is not None:
-            chosen = block.filter or self._scoring.job.filter
-            # told before the lines are read: who scores the next block waits for it
-            tell = partial(self._tell, block)
-            scanned = fast_path.scan(data, None if stop < 0 else stop, chosen, tell=tell)
-            if stop < 0:
-                stop = scanned.n_lines
-                self._place(block, before)
+            scanned = fast_path.scan(data, stop, block.filter or self._scoring.job.filter)
             yield from self._mixed(block, scanned, start, stop, verdicts, segment_lines)
         else:
             lines = split_lines(bytes(data))
-            if stop < 0:
-                stop = len(lines)
-                self._tell(block, stop)
-                self._place(block, before)
             yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
-
-    def _tell(self, block: Block, n_lines: int) -> None:
-        """Tell all other workers how many lines a block has."""
-        block.n_lines = n_lines
-        if self._counts is not None:
-            self._counts.tell(block)
-
-    def _place(self, block: Block, before: Before | None) -> None:
-        """Find out how many lines stand before a block. Raises `ReadError`."""
-        if self._counts is not None and before is not None:
-            place(block, before.lines(self._counts))
 
     def _open_fast_path(self, size: int) -> TextFastPath | None:
         """The fast path, once enough has been read for its 20 ms to pay."""

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from relfast.engine.file_run.block_scoring import segment_of
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.line_counts import LineCounts, Order, place
 from relfast.engine.pool.failures import Death, Failures, Verdict, blamed
 from relfast.engine.pool.pool import Pool
 from relfast.engine.pool.protocol import BlockRequest, WorkItem
@@ -47,10 +46,8 @@ class _BlockState:
         self,
         block: Block,
         changed: threading.Condition,
-        order: Order | None = None,
-        counts: LineCounts | None = None,
     ) -> None:
-        self.block, self.changed, self.order, self.counts = block, changed, order, counts
+        self.block, self.changed = block, changed
         self.ends = block.size
         """Bytes of input in all blocks that were begun up to this one."""
         self.segments: list[Segment] = []
@@ -64,21 +61,12 @@ class _BlockState:
     def done(self) -> bool:
         return self.open_items == 0 or self.error is not None
 
-    def settle(self) -> None:
-        """Find out what nobody has counted yet. Raises `ReadError`."""
-        if self.order is None or self.counts is None:
-            return
-        if self.block.n_lines < 0:
-            self.block.n_lines = self.counts.of(self.block)
-        if (before := self.order.before(self.block)) is not None:
-            place(self.block, before.lines(self.counts))
-
     def in_order(self) -> list[Segment]:
         return sorted(self.segments, key=lambda segment: segment.stop)
 
 
 class BlockWork(WorkItem):
-    """Lines ``start`` to ``stop`` of a block; to its end, wherever that is, with -1.
+    """Lines ``start`` to ``stop`` of a block.
 
     ``careful`` (after a death): every record is scored and every line reported by itself, so that whoever
     kills workers is found, and nothing is lost to him a second time.
@@ -98,8 +86,7 @@ class BlockWork(WorkItem):
         state = self._state
         with state.changed:
             verdicts = dict(state.verdicts)
-        before = None if state.order is None else state.order.before(state.block)
-        return BlockRequest(state.block, self._at, self._stop, verdicts, self._careful, before)
+        return BlockRequest(state.block, self._at, self._stop, verdicts, self._careful)
 
     def answer(self, message: Any) -> None:
         assert isinstance(message, Segment)
@@ -111,8 +98,6 @@ class BlockWork(WorkItem):
     def finished(self) -> None:
         with self._state.changed:
             self._state.open_items -= 1
-            if self._state.block.n_lines < 0:
-                self._state.block.n_lines = self._at
             self._state.block.data = None if self._state.done else self._state.block.data
             self._state.changed.notify_all()
 
@@ -123,12 +108,6 @@ class BlockWork(WorkItem):
 
     def died(self, death: Death) -> Sequence[WorkItem]:
         state = self._state
-        try:
-            # who is to blame is said by a record's index
-            state.settle()
-        except RelfastError as error:
-            state.error = state.error or error
-        self._stop = state.block.n_lines if self._stop < 0 else self._stop
         with state.changed:
             single = self._careful and self._stop - self._at == 1
             failures = blamed(death, self._failures_at, self._line_failures if single else None)
@@ -214,7 +193,6 @@ def score_on_pool(
     changed = threading.Condition()
     under_way: deque[_BlockState] = deque()
     ahead = _Ahead(todo)
-    order = Order()
     begun = 0
     few, enough = 2 * pool.workers, MOST_WAITING * pool.workers
     looked = time.monotonic()
@@ -227,8 +205,7 @@ def score_on_pool(
                 and pool.waiting < enough
                 and (block := ahead.next()) is not None
             ):
-                order.add(block)
-                state = _BlockState(block, changed, order, pool.line_counts)
+                state = _BlockState(block, changed)
                 begun = state.ends = begun + block.size
                 under_way.append(state)
                 # all made before the first is begun: a block is done when none of its items is open
@@ -240,13 +217,13 @@ def score_on_pool(
             with changed:
                 # woken by any block: when one is done, another may be started
                 changed.wait_for(lambda: _can_go_on(under_way, pool, enough, ahead), _WAIT_SECONDS)
-            yield from _finished(under_way, order)
+            yield from _finished(under_way)
             if time.monotonic() - looked > _LOOK_SECONDS:
                 # not for each block: there are hundreds in a second
                 meanwhile(pool.n_slow(SLOW_SECONDS))
                 looked = time.monotonic()
     except (KeyboardInterrupt, SystemExit):
-        yield from _finished(under_way, order)
+        yield from _finished(under_way)
         raise
     if ahead.error is not None:
         raise ahead.error
@@ -267,13 +244,12 @@ def _can_go_on(under_way: Sequence[_BlockState], pool: Pool, enough: int, ahead:
     )
 
 
-def _finished(under_way: deque[_BlockState], order: Order) -> Iterator[tuple[Block, list[Segment]]]:
+def _finished(under_way: deque[_BlockState]) -> Iterator[tuple[Block, list[Segment]]]:
     """Take the finished blocks off the front."""
     while under_way and under_way[0].done:
         state = under_way.popleft()
         if state.error is not None:
             raise state.error
-        order.done(state.block)
         yield state.block, state.in_order()
 
 

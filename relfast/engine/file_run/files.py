@@ -124,7 +124,6 @@ def score_files(
                 keep=keep,
                 progress=progress,
                 state=state,
-                counted=not workers,
             )
     except (InputError, UsageError):
         writer.withdraw()  # the command was wrong: it leaves nothing behind

@@ -50,17 +50,12 @@ class FirstCauses:
         self._heads: dict[int, list[bytes]] = {}
 
     def reading(self, todo: Iterator[Block]) -> Iterator[Block]:
-        """The same blocks; seen is the head of what is read only once."""
+        """The same blocks; seen is where sources begin, and the head of what is read only once."""
         for block in todo:
             if block.source not in self._heads and block.data and not self._sources[block.source].regular:
                 self._heads[block.source] = split_lines(bytes(block.data[:_HEAD_BYTES]))
-            self.block(block)
-            yield block
-
-    def block(self, block: Block) -> None:
-        """A block, in order: where its source begins, as soon as that is known."""
-        if block.first_index >= 0:
             self._starts.setdefault(block.source, block.first_index)
+            yield block
 
     def rows(self, rows: bytes) -> None:
         """Look at rows of output, some of which are unusable."""

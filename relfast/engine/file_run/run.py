@@ -16,7 +16,6 @@ from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.commit_log import Commit, fingerprint
 from relfast.engine.io.filters import Filters
-from relfast.engine.io.line_counts import place
 from relfast.engine.io.reader import blocks
 from relfast.engine.io.sources import STDIN, Source
 from relfast.engine.io.writer import FileWriter, StreamWriter, Writer, is_stream
@@ -136,13 +135,11 @@ def run(
     keep: Callable[[Block], bool] | None = None,
     progress: Callable[[Progress], None] | None = None,
     state: Progress | None = None,
-    counted: bool = True,
 ) -> Summary:
     """Score what the writer does not have yet; returns the summary of the whole output.
 
     ``state`` is what ``progress`` is given. ``limit`` is a number of input lines, ``keep`` chooses the blocks
-    of a shard. Not ``counted``, ``score`` is given blocks whose lines nobody has counted. Raises what reading
-    and writing raise; rows written before are whole and committed.
+    of a shard. Raises what reading and writing raise; rows written before are whole and committed.
     """
     state = Progress() if state is None else state
     state.started = time.monotonic()
@@ -150,24 +147,19 @@ def run(
         state.total_bytes = _total_bytes(sources)
     first_causes = FirstCauses(sources, job)
     state.causes = first_causes.unusable.most_frequent
-    # what is cut by its lines has to be counted, and what is read only once is
-    counted = counted or limit is not None or keep is not None or not all(each.seekable for each in sources)
-    todo = first_causes.reading(blocks(sources, job.max_line_bytes, filters, counted=counted))
+    todo = first_causes.reading(blocks(sources, job.max_line_bytes, filters))
     if limit is not None:
         todo = _first_lines(todo, limit)
     if keep is not None:
         todo = filter(keep, todo)
     for block in _done_before(todo, writer.commits, sources):
-        first_causes.block(block)
         state.done_bytes += block.size
     state.resumed_bytes = state.done_bytes
-    todo = _placed(todo, writer.commits)
     embedder = _embedder_before(writer.commits, job)
     store = SampleStore()
     tally = _tally_of(writer, first_causes, store)
     state.rows = state.resumed_rows = tally.rows
     for block, segments in score(todo):
-        first_causes.block(block)
         rows = b"".join([segment.rows for segment in segments])
         samples = b"".join([segment.tally.take_samples() for segment in segments])
         store += samples
@@ -235,30 +227,14 @@ def _done_before(
     todo: Iterator[Block], commits: Sequence[Commit], sources: Sequence[Source]
 ) -> Iterator[Block]:
     """Take the blocks off ``todo`` that an earlier run has scored, seeing that they are still the same."""
-    index = 0
     for commit in commits:
         block = next(todo, None)
-        if block is not None and min(block.n_lines, block.first_index) < 0:
-            # nobody has counted its lines: the commit says where they end
-            place(block, index)
-            block.n_lines = commit.position.index - index
-        index = commit.position.index
         if block is None or (block.then, block.checksum) != (commit.position, commit.input_sum):
             path = sources[commit.position.source].path if commit.position.source < len(sources) else "input"
             raise ResumeMismatchError(
                 f"{path} has changed before byte {commit.position.offset}, which was scored already"
             )
         yield block
-
-
-def _placed(todo: Iterator[Block], commits: Sequence[Commit]) -> Iterator[Block]:
-    """The same blocks; the first is where the commits end, if that was not known."""
-    first = next(todo, None)
-    if first is not None:
-        if first.first_index < 0:
-            place(first, commits[-1].position.index)
-        yield first
-        yield from todo
 
 
 def _tally_of(writer: Writer, first_causes: FirstCauses, store: SampleStore) -> Tally:

@@ -22,14 +22,14 @@ class Block(Plain):
     source
         Index of the source.
     first_index, n_lines
-        Line numbers, counted over all sources; -1 until they are counted (`relfast.engine.io.line_counts`).
+        Line numbers, counted over all sources.
     start, end
         Byte range in the (decompressed) source, or rows for Parquet.
     data
         The bytes, for sources that workers cannot read themselves; else None.
     faults
-        Lines that are no lines: index → (type, message); while ``first_index`` is not known, by their lines
-        in the block. Their text is not in ``data``.
+        Lines that are no lines: index → (type, message); before `place`, by their lines in the block. Their
+        text is not in ``data``.
     group
         Row group of a Parquet file that a worker reads.
     filter
@@ -59,9 +59,10 @@ class Block(Plain):
         more = self.faults, self.parquet, self.group, self.filter, self.checksum
         return Block, (*ours, self.path, self.data, *more)
 
-    def without_data(self) -> Block:
-        """The same lines, of which only the number is of interest."""
-        return Block(self.seq, self.source, self.first_index, self.n_lines, self.start, self.end, self.path)
+    def place(self, first_index: int) -> None:
+        """Give the block the index of its first line."""
+        self.first_index = first_index
+        self.faults = {first_index + line: fault for line, fault in self.faults.items()}
 
     @property
     def size(self) -> int:

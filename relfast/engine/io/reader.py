@@ -11,7 +11,6 @@ from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Damaged
 from relfast.engine.io.cutting import StreamCutter, block_of, pieces, too_long
 from relfast.engine.io.filters import Filters
-from relfast.engine.io.line_counts import place
 from relfast.engine.io.parquet import cut_parquet
 from relfast.engine.io.sources import Source
 from relfast.errors import InputError, ReadError
@@ -19,22 +18,13 @@ from relfast.errors import InputError, ReadError
 LARGE_BLOCK_BYTES: Final = 4 << 20
 """6 MB would be quicker by a twentieth, and take 5 MB more memory for each worker."""
 
-_PROBE_BYTES: Final = 1 << 14
-_LONG_LINE: Final = 3 * LARGE_BLOCK_BYTES // (2 * cutting.BLOCK_LINES)
-"""Where the first lines of a block have so many bytes on average, it can hardly have `BLOCK_LINES`."""
-
 LARGE_FILE_BYTES: Final = 128 << 20
 """Files from this size on are cut into larger blocks: what a block costs by itself (0.3 ms in the parent, as
 much in a worker) then no longer counts, and there are still enough of them."""
 
 
-def blocks(
-    sources: Sequence[Source], max_line: int, filters: Filters | None = None, *, counted: bool = True
-) -> Iterator[Block]:
+def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = None) -> Iterator[Block]:
     """All blocks of a run, in order.
-
-    Unless they have to be ``counted``, lines of large files are not: from there on blocks have no
-    ``first_index``.
 
     Raises
     ------
@@ -48,21 +38,20 @@ def blocks(
         if source.codec == "parquet":
             cut = cut_parquet(source.path, max_line)
         elif source.seekable:
-            cut = cut_file(source.path, max_line, counted=counted)
+            cut = cut_file(source.path, max_line)
         else:
             cut = cut_stream(source, max_line)
         streamed = not source.regular
         for block in cut:
-            block.seq, block.source, block.first_index = seq, number, -1
-            if index >= 0:
-                place(block, index)
+            block.seq, block.source = seq, number
+            block.place(index)
             if filters is not None:
                 if streamed and block.data:
                     filters.look(number, block.start, block.data)
                 block.filter = filters[number]
             yield block
             seq += 1
-            index = index + block.n_lines if min(index, block.n_lines) >= 0 else -1
+            index += block.n_lines
         _see_that_it_is_whole(source)
 
 
@@ -82,13 +71,12 @@ def cut_file(
     start: int = 0,
     end: int | None = None,
     *,
-    counted: bool = True,
     whole: int | None = None,
 ) -> Iterator[Block]:
     """Byte ranges of a regular file, as large as it is now. The bytes are looked at, not kept.
 
     ``start`` and ``end`` are where lines begin: only what lies between is cut, into blocks as of a file of
-    ``whole`` bytes. Not ``counted``, of a large file only the ends of blocks are looked at.
+    ``whole`` bytes.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -102,12 +90,7 @@ def cut_file(
         most = LARGE_BLOCK_BYTES if large else cutting.BLOCK_BYTES
         buffer = bytearray(most)
         offset = start
-        at_ends = not counted and most == LARGE_BLOCK_BYTES <= max_line
         while offset < size:
-            if at_ends and (length := _large_block(descriptor, buffer, offset, size, path)):
-                yield block_of(offset, offset + length, -1, None, path=path)
-                offset += length
-                continue
             got = min(size - offset, most)
             _fill(descriptor, buffer, got, offset, path)
             length = got if got < most else buffer.rfind(b"\n") + 1
@@ -122,20 +105,6 @@ def cut_file(
             offset += length
     finally:
         os.close(descriptor)
-
-
-def _large_block(descriptor: int, buffer: bytearray, offset: int, size: int, path: str) -> int:
-    """Length of the next block without a look at all of it; 0 where its lines seem so short that they have to
-    be counted, or it is the last, or its end is far from where it is looked for."""
-    if size - offset < LARGE_BLOCK_BYTES:
-        return 0
-    _fill(descriptor, buffer, _PROBE_BYTES, offset, path)
-    if buffer.count(b"\n", 0, _PROBE_BYTES) > _PROBE_BYTES // _LONG_LINE:
-        return 0
-    at = LARGE_BLOCK_BYTES - _PROBE_BYTES
-    _fill(descriptor, buffer, _PROBE_BYTES, offset + at, path)
-    end = buffer.rfind(b"\n", 0, _PROBE_BYTES) + 1
-    return at + end if end else 0
 
 
 def _fill(descriptor: int, buffer: bytearray, length: int, offset: int, path: str) -> None:

@@ -22,7 +22,6 @@ from relfast.cores import usable_cores
 from relfast.embed import vectors_cache
 from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.engine.gold_records import Repeated
-from relfast.engine.io.line_counts import create_shared, open_shared
 from relfast.engine.job import Job
 from relfast.engine.pool import protocol as wire
 from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death, Died
@@ -114,11 +113,8 @@ class Pool:
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
         self.workers = workers
         cores = max(1, usable_cores() // max(1, workers))
-        self._counts = create_shared()
-        counts = f"/proc/{os.getpid()}/fd/{self._counts}"
-        self.line_counts = open_shared(counts)
         growth = max(GROWTH_BYTES, GROWTH_OF_LINE * job.max_line_bytes) if memory else 0
-        self._setup = wire.Setup(self.job, memory, growth, STACK_BYTES, large, counts, cores)
+        self._setup = wire.Setup(self.job, memory, growth, STACK_BYTES, large, cores)
         self._queue: deque[WorkItem] = deque()
         self._changed = threading.Condition()
         self._closing = False
@@ -191,9 +187,6 @@ class Pool:
         # after its children, so that it has told how they ended
         if self._server is not None:
             self._server.close()
-        if self._counts >= 0:
-            os.close(self._counts)
-        self._counts = -1
 
     # the life of a slot
 

@@ -16,7 +16,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from relfast.engine.gold_records import Repeated
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.line_counts import Before
 from relfast.engine.job import Job
 from relfast.engine.pool.failures import Death, Verdict
 from relfast.errors import RelfastError, WorkerError
@@ -57,31 +56,26 @@ PAGE: Final = mmap.PAGESIZE
 
 class Setup(NamedTuple):
     """The first frame a worker gets: what to score with, its limits (bytes; 0 = none: address space, what it
-    may hold beyond what it needs to begin with, stack), whether a large input is coming, where the memory is
-    in which the workers tell how many lines blocks have, and how many of the cores are its own."""
+    may hold beyond what it needs to begin with, stack), whether a large input is coming, and how many of the
+    cores are its own."""
 
     job: Job
     memory: int
     growth: int
     stack: int
     large: bool
-    line_counts: str
     cores: int
 
 
 class BlockRequest(NamedTuple):
-    """Score lines ``start`` to ``stop`` (-1: all) of a block; answered by `Segment` frames, after the last of
-    which comes None unless it says so itself.
-
-    ``before`` is what stands before a block whose index is not known.
-    """
+    """Score lines ``start`` to ``stop`` of a block; answered by `Segment` frames, after the last of which
+    comes None unless it says so itself."""
 
     block: Block
     start: int
     stop: int
     verdicts: dict[Place, Verdict]
     one_by_one: bool
-    before: Before | None = None
 
 
 class Soon(NamedTuple):

@@ -21,7 +21,6 @@ from relfast import deadlines, interrupts
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.file_run.block_scoring import SEGMENT_LINES, BlockScoring
 from relfast.engine.gold_records import GoldRecords
-from relfast.engine.io.line_counts import open_shared
 from relfast.engine.pool.failures import OUT_OF_MEMORY
 from relfast.engine.pool.protocol import (
     BlockRequest,
@@ -113,8 +112,7 @@ def _limit(what: int, value: int) -> None:
 
 
 def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
-    counts = open_shared(setup.line_counts)
-    blocks = BlockScoring(scoring, large=setup.large, counts=counts, soon=lambda: send(answers, Soon()))
+    blocks = BlockScoring(scoring, large=setup.large, soon=lambda: send(answers, Soon()))
     while True:
         try:
             request = receive(0)
@@ -130,7 +128,6 @@ def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
                     request.verdicts,
                     one_by_one=request.one_by_one,
                     segment_lines=1 if request.one_by_one else SEGMENT_LINES,
-                    before=request.before,
                 ):
                     ended = segment.ends
                     send(answers, Last(segment) if ended else segment)
