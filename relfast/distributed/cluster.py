@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.distributed.worker import Assignment, Method, NodePartWorker, Tick, Work, versions
+from relfast.distributed.part_scoring import Assignment, Method, NodePartWorker, Tick, Work, versions
 from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
 
@@ -60,6 +60,12 @@ def ray_module() -> Any:
     except ImportError:
         raise MissingExtraError("scoring on Ray", "ray") from None
     return ray
+
+
+def node_cpus(ray: Any) -> list[int]:
+    """CPUs of each node that is alive and has some."""
+    found = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
+    return [int(cpus) for cpus in found if cpus >= 1]
 
 
 @dataclass(eq=False, slots=True)
@@ -129,19 +135,14 @@ class Cluster:
         if self._started:
             self._ray.shutdown()
 
-    def nodes(self) -> list[int]:
-        """CPUs of each node that is alive and has some."""
-        found = [node["Resources"].get("CPU", 0) for node in self._ray.nodes() if node["Alive"]]
-        return [int(cpus) for cpus in found if cpus >= 1]
-
     def actor_cpus(self) -> int:
         """CPUs that fit into every node."""
-        return min([CPUS_OF_ACTOR, *self.nodes()])
+        return min([CPUS_OF_ACTOR, *node_cpus(self._ray)])
 
     def assign(self, told: Assignment) -> None:
         """Say what workers must know; before the first `run`. Raises `UsageError`."""
         self._told = told
-        largest = max(self.nodes(), default=told.workers)
+        largest = max(node_cpus(self._ray), default=told.workers)
         if told.workers > largest:
             raise UsageError(
                 f"no node has {told.workers} CPUs for an actor (--workers); the largest has {largest}"
@@ -152,7 +153,7 @@ class Cluster:
         """See how many actors there is room for."""
         assert self._told is not None
         cpus = max(1, self._told.workers)
-        self.actors = max(1, sum(node // cpus for node in self.nodes()))
+        self.actors = max(1, sum(node // cpus for node in node_cpus(self._ray)))
 
     def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
         """See `Executor`.

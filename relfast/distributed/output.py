@@ -17,8 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from relfast.distributed.part_scoring import NOTES, Done, Failed, file_of, note_of
-from relfast.distributed.parts import Input, Part
+from relfast.distributed.part_scoring import NOTES, Done, file_of, note_of
+from relfast.distributed.parts import Failed, Input, Part
 from relfast.distributed.storage import Folder, is_url
 from relfast.engine.io.commit_log import compare_runs
 from relfast.errors import OutputError, OutputExistsError, RelfastError, ResumeMismatchError

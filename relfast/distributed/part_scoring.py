@@ -1,28 +1,37 @@
-"""A part scored: its blocks by the local engine, its rows in one file, what they come to beside it."""
+"""A part scored: its blocks by the local engine, its rows in one file, what they come to beside it; and what
+works on chunks and parts, an actor on a cluster's node or this process."""
 
 from __future__ import annotations
 
 import base64
+import contextlib
+import itertools
 import json
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, suppress
+import socket
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import partial
-from typing import IO, Any, Final
+from typing import Any, Final, Literal, Protocol
 
-from relfast.distributed.parts import Part, RowAt, blocks_of
-from relfast.distributed.storage import Folder
-from relfast.engine.file_run.first_causes import FAR, explain, invalid_rows
-from relfast.engine.file_run.run import Blocks
+from relfast_kernels.compiled import native
+
+from relfast import __version__
+from relfast.distributed.parts import Chunk, Part, RowAt, blocks_of, measure
+from relfast.distributed.storage import Folder, is_url, told_as
+from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
+from relfast.engine.file_run.first_causes import FAR, FirstCauses
+from relfast.engine.file_run.run import Blocks, in_process, on_pool
 from relfast.engine.io.sources import iterate_lines
 from relfast.engine.io.writer import encoder
 from relfast.engine.job import Job
 from relfast.engine.scoring import EMBEDDED
+from relfast.engine.signature import packages_of, version
 from relfast.errors import OutputError, ReadError, RelfastError
-from relfast.json_text import Undecodable, decode_object, encode_json
+from relfast.json_text import decode_object, encode_json
 from relfast.stats.tally import Tally, TaskTally
 from relfast.stats.unusable import Cause, Unusable
+from relfast.tasks import TASKS
 
 NOTES: Final = "_parts"
 """Folder of the notes that parts are whole, one file each."""
@@ -75,14 +84,6 @@ class Done:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A part, or a chunk, that could not be read: where, and why."""
-
-    what: str
-    reason: str
-
-
 def suffix_of(output: str) -> str:
     """What the parts of an output are in: what its name ends in, else ``.jsonl``."""
     return next((suffix for suffix in SUFFIXES if output.rstrip("/").endswith(suffix)), ".jsonl")
@@ -100,24 +101,18 @@ MOST: Final = 10_000
 """Causes told apart in a part: a run has fewer, but which ones is known when all are together."""
 
 
-class PartCauses:
+class PartCauses(FirstCauses):
     """Follows a part's rows; places are line numbers in its input."""
 
     def __init__(self, part: Part, job: Job, row_at: RowAt) -> None:
+        super().__init__((), job)
         self.unusable = Unusable(MOST)
-        self._part, self._job, self._row_at = part, job, row_at
+        self._first_line, self._row_at = part.line, row_at
+        self._starts[0] = part.first_index - part.line
 
-    def rows(self, rows: bytes) -> None:
-        """Look at rows of output, some of which are unusable."""
-        part = self._part
-        for row in invalid_rows(rows):
-            line = row["index"] - part.first_index
-            cause = self.unusable.add(row["error"], str(part.line + line + 1))
-            if cause is not None:
-                # as far into an input as on one machine
-                near = part.line + line < FAR
-                with suppress(RelfastError, OSError, Undecodable):
-                    explain(cause, self._job, partial(self._row_at, line) if near else dict)
+    def _row(self, source: int, line: int) -> Mapping[str, Any]:
+        # as far into an input as on one machine
+        return self._row_at(line - self._first_line) if line < FAR else {}
 
 
 def score_part(
@@ -144,12 +139,15 @@ def score_part(
     with folder.draft(name) as path:
         rows_path = f"{path}.jsonl" if suffix == ".parquet" else path
         at_hand = blocks_of(part, job, numbers)
-        with _written(rows_path) as file, at_hand as (blocks, row_at):
+        with told_as(OutputError, name):
+            file = open(rows_path, "wb")  # noqa: SIM115
+        with file, at_hand as (blocks, row_at):
             causes = PartCauses(part, job, row_at)
             encode = encoder(rows_path)
             for block, segments in score(blocks):
                 rows = b"".join([segment.rows for segment in segments])
-                _write(file, encode(rows) if encode and rows else rows, name)
+                with told_as(OutputError, name):
+                    file.write(encode(rows) if encode and rows else rows)
                 n_rows += sum(segment.n_rows for segment in segments)
                 n_lines += block.n_lines
                 for segment in segments:
@@ -157,11 +155,15 @@ def score_part(
                     if segment.tally.count("invalid_record"):
                         causes.rows(segment.rows)
             if encode and not n_rows:
-                _write(file, encode(b""), name)
+                file.write(encode(b""))
         if part.expected not in (-1, n_lines):
             raise ReadError("it changed while it was read", file=part.input.path)
         if suffix == ".parquet":
-            _to_parquet(rows_path, path, name)
+            from relfast.engine.io.parquet import write_rows
+
+            with told_as(OutputError, name):
+                write_rows(map(decode_object, iterate_lines(rows_path)), path)
+                os.unlink(rows_path)
     embedder = ""
     if EMBEDDED & tally.tasks.keys():
         from relfast.embed.adding import describe
@@ -172,25 +174,126 @@ def score_part(
     return done
 
 
-def _written(path: str) -> AbstractContextManager[IO[bytes]]:
-    try:
-        return open(path, "wb")
-    except OSError as error:
-        raise OutputError(path, error.strerror or str(error)) from error
+Method = Literal["measure", "score"]
 
 
-def _write(file: IO[bytes], data: bytes, name: str) -> None:
-    try:
-        file.write(data)
-    except OSError as error:
-        raise OutputError(name, error.strerror or str(error)) from error
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What every worker of a run must know.
+
+    ``workers`` are its processes, 0 = none; ``large`` as for a `Pool`; rows go to ``folder``, in files that
+    end in ``suffix``.
+    """
+
+    job: Job
+    workers: int
+    large: bool
+    part_bytes: int
+    folder: Folder
+    suffix: str
 
 
-def _to_parquet(rows: str, path: str, name: str) -> None:
-    from relfast.engine.io.parquet import write_rows
+def versions() -> dict[str, str]:
+    """All whose difference could make rows of one node differ from those of another."""
+    return {"relfast": __version__, **{name: version(name) for name in packages_of(TASKS.values())}}
 
-    try:
-        write_rows(map(decode_object, iterate_lines(rows)), path)
-        os.unlink(rows)
-    except OSError as error:
-        raise OutputError(name, error.strerror or str(error)) from error
+
+class PartWorker:
+    """Measures chunks and scores parts, one of each at a time. Our errors are answers: who asked decides."""
+
+    def __init__(self, told: Assignment) -> None:
+        self._told = told
+        self._open = contextlib.ExitStack()
+        # workers tell each other how many lines a block has, by its number
+        self._numbers = itertools.count()
+        native.see_to_missing()
+        self._score = self._open.enter_context(
+            on_pool(told.job, told.workers, large=told.large) if told.workers else in_process(told.job)
+        )
+
+    def hello(self) -> dict[str, Any]:
+        """Where it is, and what it has."""
+        folder = self._told.folder.path
+        seen = is_url(folder) or os.path.isdir(folder)
+        return {"host": socket.gethostname(), "versions": versions(), "sees_output": seen}
+
+    def measure(self, chunk: Chunk) -> list[Part] | RelfastError:
+        """The parts of a chunk."""
+        try:
+            return measure(chunk, self._told.job, self._told.part_bytes)
+        except RelfastError as error:
+            return error
+
+    def score(self, part: Part) -> Done | RelfastError:
+        """A part's rows are written when this returns."""
+        told = self._told
+        try:
+            return score_part(
+                part,
+                told.job,
+                self._score,
+                told.folder,
+                told.suffix,
+                self._numbers,
+            )
+        except RelfastError as error:
+            return error
+
+    def close(self) -> None:
+        self._open.close()
+
+
+Tick: Final = 1.0
+"""Seconds after which the waiting caller runs, to show progress and to be interrupted."""
+
+
+class NodePartWorker(PartWorker):
+    """The same as an actor, in a process of its own on a node."""
+
+    def __init__(self, told: Assignment) -> None:
+        be_modest()
+        super().__init__(told)
+
+
+def be_modest() -> None:
+    """Have this process, and its workers, take no more of a node than their share."""
+    # a model would take a thread for every core there is, and every worker of every actor would hold it
+    os.environ.setdefault(THREADS_VARIABLE, "1")
+    os.environ.setdefault(SHARED_VARIABLE, "1")
+
+
+Work = dict[Method, deque[Any]]
+"""What is to be done: chunks to measure, parts to score. The caller may add to it as answers come."""
+
+
+class Executor(Protocol):
+    """Has workers do tasks."""
+
+    @property
+    def actors(self) -> int:
+        """Workers that there is room for, or will be; at least 1."""
+
+    def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
+        """Tasks with their answers as they come, until there are no more; None now and then, when there is
+        none."""
+
+
+class InProcess:
+    """The executor without a cluster: one worker, in this process; ``actors`` is what it says there are."""
+
+    def __init__(self, told: Assignment, actors: int = 1) -> None:
+        self._worker = PartWorker(told)
+        self.actors = actors
+
+    def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
+        while any(work.values()):
+            method: Method = "measure" if work["measure"] else "score"
+            task = work[method].popleft()
+            do: Callable[[Any], Any] = getattr(self._worker, method)
+            yield method, task, do(task)
+
+    def __enter__(self) -> InProcess:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._worker.close()

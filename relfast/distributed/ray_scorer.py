@@ -8,7 +8,8 @@ from typing import Any, Final, Unpack
 
 import numpy as np
 
-from relfast.distributed.worker import be_modest
+from relfast.distributed.cluster import node_cpus
+from relfast.distributed.part_scoring import be_modest
 from relfast.engine.online.scorer import Scorer
 from relfast.engine.settings import workers_of
 from relfast.errors import UsageError
@@ -57,8 +58,7 @@ class RayScorer:
         node a CPU for reading and writing."""
         import ray
 
-        nodes = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
-        most = sum(int(max(0, node - 1) // cpus) for node in nodes)
+        most = sum((node - 1) // cpus for node in node_cpus(ray))
         return {"num_cpus": cpus, "concurrency": (1, max(1, most))}
 
     def __getstate__(self) -> dict[str, Any]:

@@ -6,16 +6,15 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from typing import Any, Final
 
 from relfast.distributed.cluster import Cluster
 from relfast.distributed.output import RunFolder
-from relfast.distributed.part_scoring import Done, Failed, suffix_of
-from relfast.distributed.parts import PART_BYTES, Part, chunks_of, find_inputs
-from relfast.distributed.planning import Planning, reason_of
+from relfast.distributed.part_scoring import Assignment, Done, Executor, InProcess, Method, Work, suffix_of
+from relfast.distributed.parts import PART_BYTES, Failed, Part, Planning, chunks_of, find_inputs, reason_of
 from relfast.distributed.storage import Folder, expand
-from relfast.distributed.worker import Assignment, Executor, InProcess, Method, Work
 from relfast.engine.file_run.files import LARGE_BYTES
 from relfast.engine.file_run.run import Progress, filter_note
 from relfast.engine.file_run.telling import Tell, tell_nobody
@@ -91,10 +90,11 @@ def score_on_ray(
     with ExitStack() as stack:
         cluster: list[Cluster] = []
 
-        def executor(told: Callable[[int], Assignment]) -> Executor:
+        def executor(told: Assignment) -> Executor:
             cluster.append(stack.enter_context(Cluster(address, tell)))
             n_workers = workers_of(workers)
-            cluster[0].assign(told(cluster[0].actor_cpus() if n_workers is None else n_workers))
+            cpus = cluster[0].actor_cpus() if n_workers is None else n_workers
+            cluster[0].assign(replace(told, workers=cpus))
             return cluster[0]
 
         summary = score_parts(inputs, output, job, executor, tell=tell, **more)
@@ -112,8 +112,8 @@ def score_here(
     """
     with ExitStack() as stack:
 
-        def executor(told: Callable[[int], Assignment]) -> Executor:
-            return stack.enter_context(InProcess(told(0), actors))
+        def executor(told: Assignment) -> Executor:
+            return stack.enter_context(InProcess(told, actors))
 
         return score_parts(inputs, output, job, executor, **more)
 
@@ -122,7 +122,7 @@ def score_parts(
     inputs: Sequence[str],
     output: str | None,
     job: Job,
-    executor: Callable[[Callable[[int], Assignment]], Executor],
+    executor: Callable[[Assignment], Executor],
     *,
     limit: int | None = None,
     resume: bool = False,
@@ -152,17 +152,11 @@ def score_parts(
     target = RunFolder(folder, run, found, suffix, resume=resume, overwrite=overwrite)
     n_bytes = sum(item.size for item in found)
     state = Progress(started=time.monotonic(), total_bytes=0 if limit is not None else n_bytes)
-    large = n_bytes >= LARGE_BYTES
+    told = Assignment(job, 0, n_bytes >= LARGE_BYTES, part_bytes, folder, suffix)
 
-    def told(workers: int) -> Assignment:
-        return Assignment(job, workers, large, part_bytes, folder, suffix)
-
-    made: list[Executor] = []
-
+    @cache
     def the_executor() -> Executor:
-        if not made:
-            made.append(executor(told))
-        return made[0]
+        return executor(told)
 
     def answers(work: Work) -> Iterator[tuple[Method, Any, Any]]:
         """Have tasks done, errors of the machinery raised, progress shown meanwhile."""

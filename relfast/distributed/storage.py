@@ -1,10 +1,10 @@
-"""Files by path or by URL: local ones by the standard library, all others by fsspec."""
+"""Files by path or by URL, by fsspec."""
 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
-import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -29,17 +29,23 @@ def is_url(path: str) -> bool:
     return "://" in path
 
 
-def _open_url(url: str) -> tuple[Any, str]:
-    """The file system of a URL, and the path in it. Raises `MissingExtraError`, `InputError`."""
+@contextlib.contextmanager
+def _opened(path: str, kind: type[ReadError] | type[OutputError] = ReadError) -> Iterator[tuple[Any, str]]:
+    """The file system that a path or URL is in, and the path in it.
+
+    Every store has errors of its own; in the context they become one line of ``kind``. Raises
+    `MissingExtraError`, and `InputError` for a URL that no package opens.
+    """
     try:
         import fsspec
     except ImportError:
         raise MissingExtraError("reading or writing URLs", "ray") from None
     try:
-        system, path = fsspec.core.url_to_fs(url)
+        system, at = fsspec.core.url_to_fs(path) if is_url(path) else (fsspec.filesystem("file"), path)
     except (ImportError, ValueError) as error:  # its package is missing, or the protocol is unknown
-        raise InputError(_line(error), file=url) from None
-    return system, path
+        raise InputError(_line(error), file=path) from None
+    with told_as(kind, path):
+        yield system, at
 
 
 def _line(error: BaseException) -> str:
@@ -48,16 +54,16 @@ def _line(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def _told_as(kind: type[ReadError] | type[OutputError], url: str) -> Iterator[None]:
-    """Every store has errors of its own; here they become one line."""
+def told_as(kind: type[ReadError] | type[OutputError], path: str) -> Iterator[None]:
+    """Errors that are none of ours become one line of ``kind``."""
     try:
         yield
     except RelfastError:
         raise
     except Exception as error:
         if kind is OutputError:
-            raise OutputError(url, _line(error)) from error
-        raise ReadError(_line(error), file=url) from error
+            raise OutputError(path, _line(error)) from error
+        raise ReadError(_line(error), file=path) from error
 
 
 def expand(name: str) -> list[str]:
@@ -70,8 +76,7 @@ def expand(name: str) -> list[str]:
     """
     if not is_url(name):
         return paths_of(name)
-    system, path = _open_url(name)
-    with _told_as(ReadError, name):
+    with _opened(name) as (system, path):
         if _GLOB & set(path):
             found = [at for at in sorted(system.glob(path)) if system.isfile(at)]
             if not found:
@@ -95,8 +100,7 @@ def size_and_version(path: str) -> tuple[int, str]:
         except OSError as error:
             raise InputError(_line(error), file=path) from error
         return told.st_size, str(told.st_mtime_ns)
-    system, at = _open_url(path)
-    with _told_as(ReadError, path):
+    with _opened(path) as (system, at):
         system.invalidate_cache(at)  # a store's client remembers what it has listed
         told = system.info(at)
         # an actor's client may tell more or less of an object than the driver's
@@ -106,15 +110,7 @@ def size_and_version(path: str) -> tuple[int, str]:
 
 def head(path: str, length: int, start: int = 0) -> bytes:
     """Up to ``length`` bytes from ``start`` on. Raises `ReadError`."""
-    if not is_url(path):
-        try:
-            with open(path, "rb") as file:
-                file.seek(start)
-                return file.read(length)
-        except OSError as error:
-            raise ReadError(_line(error), file=path) from error
-    system, at = _open_url(path)
-    with _told_as(ReadError, path), system.open(at, "rb", cache_type="none") as file:
+    with _opened(path) as (system, at), system.open(at, "rb", cache_type="none") as file:
         file.seek(start)
         data: bytes = file.read(length)
         return data
@@ -132,16 +128,12 @@ def local_copy(path: str, start: int = 0, end: int | None = None) -> Iterator[st
     with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
         # what a file is in is told by its name, too
         target = os.path.join(folder, os.path.basename(path) or "input")
-        system, at = _open_url(path)
-        with _told_as(ReadError, path), system.open(at, "rb") as source, open(target, "wb") as file:
+        with _opened(path) as (system, at), system.open(at, "rb") as source, open(target, "wb") as file:
             source.seek(start)
-            left = None if end is None else end - start
-            while left is None or left > 0:
-                piece = source.read(CHUNK if left is None else min(CHUNK, left))
-                if not piece:
-                    break
+            left = math.inf if end is None else end - start
+            while piece := source.read(int(min(CHUNK, left))):
                 file.write(piece)
-                left = None if left is None else left - len(piece)
+                left -= len(piece)
         yield target
 
 
@@ -156,13 +148,8 @@ class Folder:
 
     def make(self, name: str = "") -> None:
         """Make a folder in it, or itself. Raises `OutputError`."""
-        target = self.join(name) if name else self.path
-        with _told_as(OutputError, target):
-            if is_url(target):
-                system, at = _open_url(target)
-                system.makedirs(at, exist_ok=True)
-            else:
-                os.makedirs(target, exist_ok=True)
+        with _opened(self.join(name) if name else self.path, OutputError) as (system, at):
+            system.makedirs(at, exist_ok=True)
 
     def size(self, name: str) -> int | None:
         """Bytes of a file, or None where there is none."""
@@ -173,49 +160,26 @@ class Folder:
 
     def read(self, name: str) -> bytes | None:
         """A file's bytes, or None where there is none or it cannot be read."""
-        size = self.size(name)
-        if size is None:
-            return None
         with contextlib.suppress(InputError):
-            return head(self.join(name), size)
+            return head(self.join(name), size_and_version(self.join(name))[0])
         return None
 
     def names(self, folder: str = "") -> list[str]:
         """Names of what is in the folder, or in one within it; none where it does not exist."""
-        target = self.join(folder) if folder else self.path
-        if not is_url(target):
-            return sorted(os.listdir(target)) if os.path.isdir(target) else []
-        system, at = _open_url(target)
-        with _told_as(ReadError, target):
-            if not system.exists(at):
-                return []
-            return sorted(str(path).rstrip("/").rpartition("/")[2] for path in system.ls(at, detail=False))
+        with _opened(self.join(folder) if folder else self.path) as (system, at):
+            found = system.ls(at, detail=False) if system.isdir(at) else ()
+            return sorted(str(path).rstrip("/").rpartition("/")[2] for path in found)
 
     def write(self, name: str, data: bytes) -> None:
         """Raises `OutputError`."""
-        with self.draft(name) as path, _told_as(OutputError, self.join(name)):
+        with self.draft(name) as path, told_as(OutputError, self.join(name)):
             Path(path).write_bytes(data)
-
-    def _put(self, draft: str, name: str) -> None:
-        """Put a local file in place in a store. Raises `OutputError`."""
-        target = self.join(name)
-        with _told_as(OutputError, target):
-            system, at = _open_url(target)
-            system.put_file(draft, at)
 
     def remove(self, name: str) -> None:
         """Remove a file or folder in it, if it is there. Raises `OutputError`."""
-        target = self.join(name)
-        with _told_as(OutputError, target):
-            if is_url(target):
-                system, at = _open_url(target)
-                if system.exists(at):
-                    system.rm(at, recursive=True)
-            elif os.path.isdir(target):
-                shutil.rmtree(target)
-            else:
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(target)
+        with _opened(self.join(name), OutputError) as (system, at):
+            if system.exists(at):
+                system.rm(at, recursive=True)
 
     @contextlib.contextmanager
     def draft(self, name: str) -> Iterator[str]:
@@ -227,14 +191,15 @@ class Folder:
             with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
                 path = os.path.join(folder, os.path.basename(name))
                 yield path
-                self._put(path, name)
+                with _opened(self.join(name), OutputError) as (system, at):
+                    system.put_file(path, at)
             return
         # beside the target, so that the last step is a rename
         within, base = os.path.split(name)
         path = self.join(os.path.join(within, f".{uuid.uuid4().hex}.part.{base}"))
         try:
             yield path
-            with _told_as(OutputError, self.join(name)):
+            with told_as(OutputError, self.join(name)):
                 os.replace(path, self.join(name))
         finally:
             with contextlib.suppress(OSError):

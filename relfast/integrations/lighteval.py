@@ -61,8 +61,7 @@ def tasks(
     generation_size
         Tokens that a model may write.
     **metadata
-        ``file``, or ``n`` with ``seed`` and ``parameters`` (of the generator); ``policy`` (``reference``, the
-        default, or ``strict``).
+        As `relfast.integrations.documents.rows_of`.
 
     Raises
     ------

@@ -14,7 +14,8 @@ No trainer is imported; each module also has a factory for other options (``make
 the like), whose results travel by pickle. All adapters of a process with the same options share one
 `relfast.Scorer`: its workers, and the answers it has scored.
 
-The policy is ``strict`` unless you say otherwise: a policy under optimisation finds the holes of the
+The policy is ``strict`` unless you say otherwise: what a policy is rewarded for must not be cheaper to fake
+than to do. A policy under optimisation finds the holes of the
 published scorers within a few hundred steps (``all-~`` skeletons, lists of everything), and ``strict``
 closes them.
 

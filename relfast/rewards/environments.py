@@ -20,7 +20,7 @@ from relfast.errors import UsageError
 from relfast.keywords import ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.problems import Problem
-from relfast.rewards.shared import Adapter
+from relfast.rewards.shared import Adapter, gold_of
 from relfast.tasks import get_task
 from relfast.tasks.modules import Walk
 
@@ -41,19 +41,9 @@ class Walking(Adapter):
 
     question_at = "of the problem"
 
-    def begin(self, task: str, answer: object, question: object) -> Walk | None:
-        """A walk from the start; None where the task has none.
-
-        Raises
-        ------
-        InputError
-            The record cannot be walked through.
-        """
-        return get_task(task).walk(answer, question)
-
     def judge(self, walk: Walk, task: str, answer: object, question: object) -> Score:
         """The score of the plan that a walk is so far."""
-        return self.score_one(task, answer, str(walk.plan), question)
+        return self.score(task, gold_of(answer), str(walk.plan), question)
 
     def worth(self, walk: Walk, value: float) -> float:
         """The reward of a walk whose plan is worth ``value``: less by tried actions that were not legal."""
@@ -101,7 +91,7 @@ class Environment:
         at = (options or {}).get("at", seed)
         self._problem = self._take(self._next if at is None else at)
         task, answer, question = self._problem.task, self._problem.answer, self._problem.question
-        self._walk, self._over = self._walking.begin(task, answer, question), False
+        self._walk, self._over = get_task(task).walk(answer, question), False
         text = self._problem.prompt if self._walk is None else self._walk.text
         return text, self._about()
 
@@ -128,7 +118,7 @@ class Environment:
         walk = self._walk
         if walk is None:
             self._over = True
-            score = self._walking.score_one(task, answer, action, question)
+            score = self._walking.score(task, gold_of(answer), action, question)
             return "", self._walking.number(score), True, False, self._about(score)
         violation = walk.step(action)
         text = walk.where if violation is None else f"Not possible: {walk.why(violation)}. {walk.where}"

@@ -6,8 +6,7 @@
     env = create_env("relfast", {"on_error": 0.0})  # or RelfastEnvironment.remote({"on_error": 0.0})
 
 ``metadata`` of a conversation holds ``task`` and ``answer`` (or ``ground_truth``): gold as a dict or its
-JSON text. The question is ``metadata``'s ``question``, or what the user said last. Strict by default: what a
-policy is rewarded for must not be cheaper to fake than to do.
+JSON text. The question is ``metadata``'s ``question``, or what the user said last.
 
 NeMo-RL cannot leave a sample out: a NaN spoils the advantages of its whole group, masked or not. A response
 without a score raises `UnscoredError`, unless ``on_error`` is a number.
@@ -22,7 +21,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, Row, last_turn, mapping, read_label, tensor
+from relfast.rewards.shared import Adapter, Row, last_turn, mapping, read_sample, tensor
 
 __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
@@ -83,7 +82,7 @@ class _Environment(Adapter):
             A response has no score, and ``on_error`` has no number for it.
         """
         rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
-        scores = self.score_golds(*(list(column) for column in zip(*rows, strict=True))) if rows else []
+        scores = self.scores(*(list(column) for column in zip(*rows, strict=True))) if rows else []
         return _returned()(
             (
                 [{"role": "environment", "content": _remark(score)} for score in scores],
@@ -134,13 +133,9 @@ def _read(log: object, about: object) -> Row:
     """Task, gold, response and question of a conversation."""
     known = mapping(about)
     label = known.get("answer")
-    task, answer, question = read_label(known.get("ground_truth") if label is None else label)
-    if task is None:
-        task = known.get("task")
-    if question is None:
-        question = known.get("question")
     response, asked = last_turn(log)
-    return task, answer, response, asked if question is None else question
+    task, gold, question = read_sample(known.get("ground_truth") if label is None else label, asked, known)
+    return task, gold, response, question
 
 
 def _remark(score: Score) -> str:

@@ -8,8 +8,7 @@
 ``labels`` hold gold, or ``{"task": …, "answer": gold}``, as JSON text or dict. ``queries`` are prompt and
 response in one; the prompt is cut off. Without ``prompts`` the label's ``"question"`` is looked for in the
 query, bare or in a chat template; without both it is an error. For rewards over HTTP see ``relfast serve``,
-whose token goes into ``--reward.remote_url http://relfast:TOKEN@HOST:PORT/get_reward``. Strict by default:
-what a policy is rewarded for must not be cheaper to fake than to do.
+whose token goes into ``--reward.remote_url http://relfast:TOKEN@HOST:PORT/get_reward``.
 
 OpenRLHF cannot leave a sample out: a NaN reaches the advantages, and what a reward function raises is caught
 and forgotten (``on_error="raise"`` is refused). Say what a response without a score is worth:
@@ -25,8 +24,8 @@ from typing import Any, ClassVar, Unpack
 from relfast.errors import UsageError
 from relfast.keywords import AdapterKeywords, OnError
 from relfast.records import Score
-from relfast.rewards.queries import sample_of, score_queries, unreadable
-from relfast.rewards.shared import Adapter, shares, tensor
+from relfast.rewards.queries import samples_of, with_unreadable
+from relfast.rewards.shared import Adapter, columns_of_rows, shares, tensor
 
 __all__ = ["RewardFunc", "make_reward", "reward_func"]
 
@@ -72,25 +71,12 @@ class RewardFunc(Adapter):
         UsageError
             A query has neither a prompt nor a question: the start of its response is unknown.
         """
-        n = len(queries)
-        if n == 1 and (prompts is None or len(prompts) == 1) and (labels is None or len(labels) == 1):
-            # as OpenRLHF calls it: the way of batches takes 1.25 to 1.3 times as long
-            row = sample_of(
-                queries[0], None if prompts is None else prompts[0], None if labels is None else labels[0]
-            )
-            score = unreadable(0) if row is None else self.score_gold(*row)
-            reward, correct = score.reward, score.correct
-            if reward is None:
-                reward = self.value(score)
-            rewards = [reward]
-            corrects = [correct_of(score, reward) if correct is None else 1.0 if correct else 0.0]
-            answered, unscored = score.status == "ok", correct is None
-            logs = {"answered": [1.0 if answered else 0.0], "unscored": [1.0 if unscored else 0.0]}
-        else:
-            scores = score_queries(self.score_golds, queries, prompts, labels)
-            rewards = [self.value(score) for score in scores]
-            corrects = [*map(correct_of, scores, rewards)]
-            logs = {name: [share] * n for name, share in shares(scores).items()} if n else {}
+        samples = samples_of(queries, prompts, labels)
+        whole = [sample for sample in samples if sample is not None]
+        scores = with_unreadable(samples, self.scores(*columns_of_rows(whole)) if whole else ())
+        rewards = [*map(self.value, scores)]
+        corrects = [*map(correct_of, scores, rewards)]
+        logs = {name: [share] * len(scores) for name, share in shares(scores).items()} if scores else {}
         if "torch" not in sys.modules:
             return {"rewards": rewards, "scores": corrects, "extra_logs": logs}
         return {

@@ -7,7 +7,7 @@ What cannot be told apart is not scored. A question that is read as part of a re
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from relfast.engine.online.needs import level_of_caller
@@ -37,30 +37,10 @@ NO_PROMPT: Final = (
 )
 
 
-def score_queries(
-    score_all: Callable[..., Sequence[Score]],
-    queries: Sequence[object],
-    prompts: Sequence[object] | None,
-    labels: Sequence[object] | None,
-) -> list[Score]:
-    """A score for each query, in order; one whose prompt is not in it is unscored, with a warning.
-
-    ``score_all`` scores columns: tasks, golds as `gold_of` reads them, responses, questions.
-
-    Raises
-    ------
-    UsageError
-        There is neither a prompt nor a question for a query.
-    """
-    samples = samples_of(queries, prompts, labels)
-    whole = [sample for sample in samples if sample is not None]
-    return with_unreadable(samples, score_all(*map(list, zip(*whole, strict=True))) if whole else ())
-
-
 def samples_of(
     queries: Sequence[object], prompts: Sequence[object] | None, labels: Sequence[object] | None
 ) -> list[Row | None]:
-    """`sample_of` each query."""
+    """`sample_of` each query. Raises what that raises."""
     n = len(queries)
     columns = zip(
         queries,

@@ -1,8 +1,7 @@
 """reasoning-gym: ``score_answer(answer, entry)``, partial credit included.
 
 ``entry`` is a data set's entry: ``answer`` holds gold (a dict or its JSON text; ``metadata["answer"]`` wins
-where both are there), ``metadata["task"]`` the task. Strict by default: what a policy is rewarded for must
-not be cheaper to fake than to do.
+where both are there), ``metadata["task"]`` the task.
 
 `register` makes the tasks that have a generator data sets of reasoning-gym: then
 ``reasoning_gym.create_dataset("rel_c2", size=100, seed=1)`` and ``get_score_answer_fn("rel_c2")`` work.
@@ -22,7 +21,7 @@ from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.rewards.problems import SEEDS, generated
-from relfast.rewards.shared import Adapter, mapping, read_label
+from relfast.rewards.shared import Adapter, mapping, read_sample
 from relfast.tasks import TASKS, find_task
 from relfast.tasks.base import Task
 
@@ -51,16 +50,11 @@ class ScoreAnswer(Adapter):
         """
         about = mapping(entry)
         metadata = mapping(about.get("metadata"))
-        label = metadata.get("answer")
-        task, gold, question = read_label(about.get("answer") if label is None else label)
-        if task is None:
-            task = metadata.get("task") or about.get("task")
-        if task is None:
-            source = metadata.get("source_dataset")
-            task = source if find_task(source) is not None else None
-        if question is None:
-            question = metadata.get("question") or about.get("question")
-        return self.number(self.score_gold(task, gold, answer, question))
+        label = about.get("answer") if metadata.get("answer") is None else metadata["answer"]
+        task, gold, question = read_sample(label, None, metadata, about)
+        if task is None and find_task(source := metadata.get("source_dataset")) is not None:
+            task = source
+        return self.number(self.score(task, gold, answer, question))
 
 
 score_answer: ScoreAnswer = ScoreAnswer.default()

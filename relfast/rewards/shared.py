@@ -7,14 +7,23 @@ import logging
 import math
 import sys
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar, Final, Self, Unpack
 
 import orjson
 
+from relfast.engine.online.incoming import Columns
 from relfast.engine.online.needs import Formless, Needs
-from relfast.engine.online.scorer import Scorer, checked_on_error, close, shared_scorer, stats, value_of
+from relfast.engine.online.scorer import (
+    Scorer,
+    checked_on_error,
+    close,
+    shared_scorer,
+    stats,
+    value_of,
+    worths,
+)
 from relfast.errors import UnscoredError
 from relfast.formats.entry import content_of, text_of
 from relfast.json_text import decode_text
@@ -52,15 +61,15 @@ class Adapter:
     """Of a trainer that cannot leave a sample out: its name, and what comes of a reward that is no number."""
 
     _is_default = False
-    _told = True
 
     def __init__(self, *, on_error: OnError = None, **options: Unpack[AdapterKeywords]) -> None:
         self.on_error: OnError = checked_on_error(on_error)
         self.options: AdapterKeywords = {"policy": "strict", **options}
         Scorer(on_error=on_error, **self.options)  # says at once what cannot be used
         self._found: Scorer | None = None
-        self._needs, self._formless = self._new_needs()
-        self._told = self.wants_number is None or not gives_none(self.on_error, self.options["policy"])
+        self._told = (
+            self.wants_number is None or None not in worths(on_error, self.options["policy"]).values()
+        )
         if not self._is_default:
             self._tell()
 
@@ -82,96 +91,81 @@ class Adapter:
                 self.wants_number,
             )
 
-    def _new_needs(self) -> tuple[Needs, Formless]:
-        return Needs(self.options["policy"], self.question_at), Formless(self.options["policy"])
-
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_found": None, "_needs": None, "_formless": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._needs, self._formless = self._new_needs()
 
     @property
     def scorer(self) -> Scorer:
         """The process's scorer for these options, made at the first call."""
         if self._found is None:
+            self._tell()
+            self._needs = Needs(self.options["policy"], self.question_at)
+            self._formless = Formless(self.options["policy"])
             self._found = shared_scorer(self.options)
         return self._found
 
-    def score_one(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score:
-        """The score of a response; never raises for what is in ``answer`` or ``response``."""
-        return self.score_gold(task, gold_of(answer), response, question)
-
-    def score_gold(self, task: Any, gold: Any, response: Any, question: Any) -> Score:
-        """`score_one` with gold that `gold_of` has read."""
-        if not self._told:
-            self._tell()
+    def score(self, task: Any, gold: Any, response: Any, question: Any = None) -> Score:
+        """The score of a response, its gold as `gold_of` reads it; never raises for what is in it."""
         return self._seen(
             (self._found or self.scorer).kept_score(task, gold, response, question), gold, question
         )
 
-    def _seen(self, score: Score, gold: Any, question: Any) -> Score:
-        """The score, what is to be said of it said."""
-        if score.reward is None:
-            self._tell_unscored(score, gold)
-        if not self._formless.is_settled:
-            self._formless.count((score,))
-        if type(question) is not str or not question:
-            self._needs.look(score.task, gold, question)
-        return score
+    async def ascore(self, task: Any, gold: Any, response: Any, question: Any = None) -> Score:
+        """`score` for an event loop, which is held up only by what needs no worker."""
+        score = (self._found or self.scorer).kept_score(task, gold, response, question, False)
+        if score is None:
+            score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
+        return self._seen(score, gold, question)
 
-    def score_all(
-        self,
-        tasks: Sequence[Any],
-        answers: Sequence[Any],
-        responses: Sequence[Any],
-        questions: Sequence[Any] | None = None,
-    ) -> list[Score]:
-        """The scores of responses, in order, scored together."""
-        return self.score_golds(tasks, [gold_of(answer) for answer in answers], responses, questions)
-
-    def score_golds(
+    def scores(
         self,
         tasks: Sequence[Any],
         gold: Sequence[Any],
         responses: Sequence[Any],
         questions: Sequence[Any] | None = None,
     ) -> list[Score]:
-        """`score_all` with gold that `gold_of` has read."""
-        if len(responses) == len(tasks) == len(gold) == 1 and (questions is None or len(questions) == 1):
-            asked = None if questions is None else questions[0]
-            return [self.score_gold(tasks[0], gold[0], responses[0], asked)]
-        self._tell()
+        """The scores of responses, in order, scored together."""
         scores = self.scorer.kept_scores(list(tasks), gold, responses, questions=questions)
+        return self._all_seen(scores, gold, questions)
+
+    async def ascores(self, rows: Iterable[Row]) -> list[Score]:
+        """`scores` for an event loop."""
+        columns = columns_of_rows(rows)
+        begun = self.scorer.begin_columns(columns)
+        await begun.ended()
+        return self._all_seen(begun.scores(), columns[1], columns[3])
+
+    def _seen(self, score: Score, gold: Any, question: Any) -> Score:
+        """The score, what is to be said of it said."""
+        if not self._formless.is_settled:
+            self._formless.count((score,))
+        self._look(score, gold, question)
+        return score
+
+    def _all_seen(
+        self, scores: list[Score], gold: Sequence[Any], questions: Sequence[Any] | None
+    ) -> list[Score]:
         for at, score in enumerate(scores):
-            if score.reward is None:
-                self._tell_unscored(score, gold[at], at)
-            question = None if questions is None else questions[at]
-            if type(question) is not str or not question:
-                self._needs.look(score.task, gold[at], question)
+            self._look(score, gold[at], None if questions is None else questions[at], at)
         if not self._formless.is_settled:
             self._formless.count(scores)
         return scores
 
-    def score_here(self, task: Any, gold: Any, response: Any, question: Any) -> Score | None:
-        """`score_gold` where that needs no worker, else None: then `score_on_workers` is to be awaited."""
-        if not self._told:
-            self._tell()
-        score = (self._found or self.scorer).kept_score(task, gold, response, question, False)
-        return None if score is None else self._seen(score, gold, question)
-
-    async def score_on_workers(self, task: Any, gold: Any, response: Any, question: Any) -> Score:
-        """`score_gold` for an event loop, which is not held up meanwhile."""
-        score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
-        return self._seen(score, gold, question)
+    def _look(self, score: Score, gold: Any, question: Any, at: int = 0) -> None:
+        if score.reward is None:
+            self._tell_unscored(score, gold, at)
+        if type(question) is not str or not question:
+            self._needs.look(score.task, gold, question)
 
     def _tell_unscored(self, score: Score, gold: object, at: int = 0) -> None:
         """Log why a response has no score, once for each kind of cause and task in a process."""
         error = score.error or {"type": score.status, "message": "no reward"}
-        tell_once(
-            (error["type"], score.task),
-            "relfast: %s: response %d of a call has no score (%s): %.200s. Its gold is %.200r",
+        kind = error["type"], score.task
+        if kind in _told or len(_told) >= MAX_KINDS:
+            return
+        _told.add(kind)
+        _log.warning(
+            "relfast: %s: response %d of a call has no score (%s): %.200s. Its gold is %.200r. (Said once.)",
             score.task or "no task",
             at,
             score.status,
@@ -187,8 +181,6 @@ class Adapter:
         UnscoredError
             It has none, and ``on_error`` is ``"raise"``.
         """
-        if score.reward is not None:
-            return score.reward
         return value_of(score, self.on_error, self.options["policy"])
 
     def number(self, score: Score) -> float:
@@ -199,8 +191,6 @@ class Adapter:
         UnscoredError
             The response has no score, and ``on_error`` has no number for it.
         """
-        if score.reward is not None:
-            return score.reward
         value = self.value(score)
         if value is None:
             what = score.error["message"] if score.error else "no reward"
@@ -208,30 +198,21 @@ class Adapter:
         return value
 
 
-def tell_once(kind: tuple[Any, ...], message: str, *arguments: object) -> None:
-    """Log a warning, once for each ``kind`` in a process; kinds are few: a hundred at most are told."""
-    if kind not in _told and len(_told) < MAX_KINDS:
-        _told.add(kind)
-        _log.warning(message + ". (Said once.)", *arguments)
+def columns_of_rows(rows: Iterable[Row]) -> Columns:
+    """Rows as `Scorer.begin_columns` takes them."""
+    tasks, gold, responses, questions = map(list, zip(*rows, strict=True))
+    return tasks, gold, responses, questions
 
 
 MAX_KINDS: Final = 100
+"""Causes that a process tells of; a run has few."""
+
 _told: Final[set[tuple[Any, ...]]] = set()
 
 
 def reason_of(score: Score) -> str:
     """Why a response is worth less than its text looks: strict's reason, or why it has no score; else ""."""
     return str(score.metrics.get("reason") or (score.error["message"] if score.error else ""))
-
-
-def gives_none(on_error: OnError, policy: str) -> bool:
-    """Whether some response would be worth None."""
-    if not isinstance(on_error, Mapping):
-        return on_error is None
-    machinery = on_error.get("machinery")
-    # under strict the lowest reward of its task stands for it
-    response = on_error.get("response", 0.0 if policy == "strict" else machinery)
-    return machinery is None or response is None
 
 
 def gold_of(answer: Any) -> Any:
@@ -311,6 +292,20 @@ def _label_of(gold: Any) -> tuple[Any, Any, Any]:
     if isinstance(gold, Mapping) and "answer" in gold:
         return gold.get("task"), gold_of(gold["answer"]), gold.get("question")
     return None, gold, None
+
+
+def read_sample(label: object, prompt: object, *places: object) -> tuple[Any, Any, Any]:
+    """Task, gold and question of a sample: its label's (`read_label`), else what the first of some mappings
+    has as ``task``, ``answer`` and ``question``; for a question last the user's in the prompt."""
+    task, gold, question = read_label(label)
+    for place in map(mapping, places):
+        if task is None:
+            task = place.get("task")
+        if gold is None or (type(gold) is not dict and is_empty(gold)):
+            gold = gold_of(place.get("answer"))
+        if question is None:
+            question = place.get("question")
+    return task, gold, question_of(prompt) if question is None else question
 
 
 def response_of(completion: object) -> Any:

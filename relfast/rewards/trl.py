@@ -4,7 +4,7 @@
 >>> GRPOTrainer(..., reward_funcs=reward, train_dataset=dataset)           # doctest: +SKIP
 
 The data set has the columns ``prompt``, ``answer`` (gold: a dict or its JSON text) and, where tasks are
-mixed, ``task``. Strict by default: what a policy is rewarded for must not be cheaper to fake than to do.
+mixed, ``task``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Unpack
 
 from relfast.errors import UsageError
 from relfast.keywords import AdapterKeywords, OnError
-from relfast.rewards.shared import Adapter, question_of, reason_of, response_of, tallies
+from relfast.rewards.shared import Adapter, gold_of, question_of, reason_of, response_of, tallies
 
 __all__ = ["Reward", "make_reward", "reward"]
 
@@ -95,14 +95,14 @@ class Reward(Adapter):
                 f" {', '.join(map(repr, columns)) or 'none'}: rename it, or say"
                 " reward_funcs=make_reward(answer_column=...)"
             )
-        scores = self.score_all(tasks, answers, [*map(response_of, completions)], questions)
+        scores = self.scores(tasks, [*map(gold_of, answers)], [*map(response_of, completions)], questions)
         if self._log and log_metric is not None:
             for metric, value in tallies(scores).items():
                 log_metric(f"{self.__name__}/{metric}", value)
         if self._log and log_extra is not None:
             log_extra(f"{self.__name__}_status", [score.status for score in scores])
             log_extra(f"{self.__name__}_reason", [*map(reason_of, scores)])
-        return [self.value(score) if score.reward is None else score.reward for score in scores]
+        return [*map(self.value, scores)]
 
 
 make_reward = Reward

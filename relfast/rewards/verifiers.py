@@ -14,8 +14,7 @@ Until 0.3.0 there is ``Rubric``, which 0.4 has no more:
 >>> rubric = vf.Rubric(funcs=[reward])                                      # doctest: +SKIP
 
 Gold is the data set's ``answer`` column (JSON text) or ``info["answer"]``; the task is ``info["task"]`` or
-the ``task`` column where that is a task's name. Strict by default: what a policy is rewarded for must not
-be cheaper to fake than to do.
+the ``task`` column where that is a task's name.
 
 A ``Rubric`` wants numbers; it logs None as an error and makes it 0. Say with ``on_error`` what a response
 without a score is worth.
@@ -26,16 +25,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import ScorerKeywords
-from relfast.rewards.shared import (
-    Adapter,
-    Row,
-    field,
-    gold_of,
-    is_empty,
-    mapping,
-    question_of,
-    response_of,
-)
+from relfast.rewards.shared import Adapter, Row, field, gold_of, mapping, read_sample, response_of
 from relfast.tasks import find_task
 
 __all__ = [
@@ -82,14 +72,10 @@ class Reward(Adapter):
         **kwargs: object,
     ) -> Any:
         row = _read(prompt, completion, answer, info, state, task)
-        if self._asynchronous:
-            return self._later(row)
-        score = self.score_gold(*row)
-        return self.value(score) if score.reward is None else score.reward
+        return self._later(row) if self._asynchronous else self.value(self.score(*row))
 
     async def _later(self, row: Row) -> float | None:
-        score = self.score_here(*row)
-        return self.value(await self.score_on_workers(*row) if score is None else score)
+        return self.value(await self.ascore(*row))
 
 
 class TraceReward(Adapter):
@@ -109,21 +95,15 @@ class TraceReward(Adapter):
         UnscoredError
             It has no score, and ``on_error`` has no number for it.
         """
-        info = getattr(task, "info", None)
-        if info is not None:
-            info = gold_of(info)
-        gold = getattr(task, "answer", None)
-        question = getattr(task, "question", None) or field(info, "question")
-        row = (
-            getattr(task, "benchmark", None) or field(info, "benchmark", "task"),
-            gold_of(field(info, "answer") if gold is None or is_empty(gold) else gold),
-            getattr(trace, "last_reply", None),
-            question if question is not None else question_of(getattr(task, "prompt", None)),
-        )
-        score = self.score_here(*row)
-        if score is None:
-            score = await self.score_on_workers(*row)
-        return self.number(score) if score.reward is None else score.reward
+        info = gold_of(getattr(task, "info", None))
+        data = {
+            "task": getattr(task, "benchmark", None) or field(info, "benchmark"),
+            "answer": getattr(task, "answer", None),
+            "question": getattr(task, "question", None) or None,
+        }
+        name, gold, question = read_sample(None, getattr(task, "prompt", None), data, info)
+        row = name, gold, getattr(trace, "last_reply", None), question
+        return self.number(await self.ascore(*row))
 
 
 def _read(
@@ -131,18 +111,10 @@ def _read(
 ) -> Row:
     """Task, gold, response and question of a rollout."""
     about = mapping(gold_of(info))  # the hub keeps it as JSON text
-    named = about.get("task")
+    named, gold, question = read_sample(None, prompt, {"answer": answer}, about)
     if named is None:
-        candidates = (task, field(state, "task"))
-        named = next((name for name in candidates if find_task(name) is not None), None)
-    gold = about.get("answer") if answer is None or is_empty(answer) else answer
-    question = about.get("question")
-    return (
-        named,
-        gold_of(gold),
-        response_of(completion),
-        question if question is not None else question_of(prompt),
-    )
+        named = next((name for name in (task, field(state, "task")) if find_task(name) is not None), None)
+    return named, gold, response_of(completion), question
 
 
 reward: Reward = Reward()

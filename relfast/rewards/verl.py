@@ -10,7 +10,6 @@
 name, ``extra_info["task"]``. verl does not pass the prompt to reward functions, so the data set's rows must
 carry it: ``extra_info["question"]`` (text; ``"prompt"`` and ``"raw_prompt"``, chat messages too, do as
 well). Rules of strict look at it; where it is missing and needed, a warning says so, once for each task.
-Strict by default: what a policy is rewarded for must not be cheaper to fake than to do.
 
 verl 0.9 has the reward managers ``naive``, ``dapo``, ``gdpo`` and ``remote``, which score one sample a call.
 ``batch`` and ``prime`` are gone from its registry, and with them the way to `compute_score_batched`, which
@@ -89,14 +88,8 @@ class ComputeScore(Adapter):
                 ground_truths if ground_truths is not None else [None] * n,
                 extra_infos,
             )
-        return self._result(
-            self.score_gold(
-                _task(data_source, extra_info),
-                gold_of(ground_truth),
-                solution_str,
-                _question(extra_info, kwargs),
-            )
-        )
+        task, question = _task(data_source, extra_info), _question(extra_info, kwargs)
+        return self._result(self.score(task, gold_of(ground_truth), solution_str, question))
 
     def batch(
         self,
@@ -113,18 +106,16 @@ class ComputeScore(Adapter):
             The columns differ in length.
         """
         infos = [None] * len(solution_strs) if extra_infos is None else list(extra_infos)
-        scores = self.score_all(
+        scores = self.scores(
             [_task(*pair) for pair in zip(data_sources, infos, strict=True)],
-            list(ground_truths),
+            [*map(gold_of, ground_truths)],
             list(solution_strs),
             [_question(info, {}) for info in infos],
         )
         return [self._result(score) for score in scores]
 
     def _result(self, score: Score) -> Any:
-        reward, correct = score.reward, score.correct
-        if reward is None:
-            reward = self.value(score)
+        reward, correct = self.value(score), score.correct
         if not self._metrics:
             return reward
         return {
@@ -193,8 +184,6 @@ def compute_score(
     dict
         The same keys for every sample: see `ComputeScore`.
     """
-    if not kwargs:
-        return _default(data_source, solution_str, ground_truth, extra_info)
     return _with(kwargs)(data_source, solution_str, ground_truth, extra_info, **kwargs)
 
 

@@ -6,6 +6,7 @@ Scoring runs in threads and workers; the event loop only reads, waits and writes
 # no `from __future__ import annotations`: FastAPI reads the annotations of functions made in a function
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -30,12 +31,12 @@ from relfast.records import STATUSES, Score
 from relfast.rewards.openrlhf import correct_of
 from relfast.rewards.queries import samples_of, with_unreadable
 from relfast.rewards.shared import Row as Sample
-from relfast.rewards.shared import gold_of, question_of, read_label, response_of, tallies
+from relfast.rewards.shared import columns_of_rows, read_sample, response_of, shares
 from relfast.serve.access import OPEN_PATHS, Access
 from relfast.serve.docs import docs_page
 from relfast.serve.limits import Gate
 from relfast.serve.metrics import Metrics
-from relfast.serve.nemo_gym import described_by, nemo_gym_routes
+from relfast.serve.nemo_gym import SeedRequest, VerifyAnswer, VerifyRequest, described_by, record_of
 
 MAX_BODY_BYTES: Final = 64 * 2**20
 """Longest body; 1,000 responses of 20 kB with their questions."""
@@ -218,44 +219,17 @@ class Desk:
     def scorer(self, policy: str | None = None) -> Scorer:
         return self._scorers[policy or self.settings.policy]
 
-    async def slime(self, request: "SlimeRequest") -> float | None:
-        """The reward that slime asks for."""
-        task, answer, question = read_label(request.label)
-        if question is None:
-            question = question_of(request.prompt)
-        return (await self.judge(task, answer, response_of(request.response), question))[1]
-
-    async def judge(self, task: Any, answer: Any, response: Any, question: Any) -> tuple[Score, float | None]:
-        """The score and the reward of one response."""
-        (score,) = await self._score_all([(task, answer, response, question)])
-        return score, self.scorer().value_of(score)
-
-    async def openrlhf(self, request: "OpenRLHFRequest") -> dict[str, Any]:
-        """The rewards that OpenRLHF asks for. Raises `UsageError` where queries have no prompts."""
-        samples = samples_of(request.query, request.prompts, request.labels)
-        scores = with_unreadable(samples, await self._score_all(filter(None, samples)))
-        rewards = [self.scorer().value_of(score) for score in scores]
-        logs = tallies(scores)
-        return {
-            "rewards": rewards,
-            "scores": [correct_of(*pair) for pair in zip(scores, rewards, strict=True)],
-            "extra_logs": {name: value for name, value in logs.items() if name in ("answered", "unscored")},
-        }
-
-    async def score(self, records: Sequence[Any], policy: str | None) -> list[Score]:
-        """The rows of records."""
-        return await self._ended(self.scorer(policy).begin, records) if records else []
-
-    async def _score_all(self, rows: Iterable[Sample]) -> list[Score]:
-        asked = [(task, gold_of(answer), *more) for task, answer, *more in rows]
+    async def score_rows(self, rows: Iterable[Sample]) -> list[Score]:
+        """The scores of responses."""
+        asked = [*rows]
         if not asked:
             return []
-        scores = await self._ended(self.scorer().begin_rows, asked)
+        scores = await self.ended(self.scorer().begin_columns, columns_of_rows(asked))
         for score, (_, gold, _, question) in zip(scores, asked, strict=True):
             self._needs.look(score.task, gold, question)
         return scores
 
-    async def _ended(self, begin: Callable[[Any], Begun], asked: Any) -> list[Score]:
+    async def ended(self, begin: Callable[[Any], Begun], asked: Any) -> list[Score]:
         """Scores: threads compute and never wait for workers: other requests would wait for the thread."""
         begun = await run_in_threadpool(begin, asked)
         await begun.ended()
@@ -303,7 +277,7 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
     async def score(request: ScoreRequest) -> Response:
         """Score a batch: one row per record and sample, in order, whatever is in them."""
         _check_length(len(request.records), settings.max_records)
-        scores = await desk.score(request.records, request.policy)
+        scores = await desk.ended(desk.scorer(request.policy).begin, request.records)
         rows = b",".join(encode_row(score.to_row()).rstrip(b"\n") for score in scores)
         return Response(b'{"rows":[' + rows + b"]}", media_type=JSON)
 
@@ -312,8 +286,11 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
         request: Annotated[OpenRLHFRequest | SlimeRequest, Body()],
     ) -> Response:
         """Rewards as OpenRLHF asks for them (lists), or slime (one response, one number)."""
+        value_of = desk.scorer().value_of
         if isinstance(request, SlimeRequest):
-            answer: Any = await desk.slime(request)
+            task, gold, question = read_sample(request.label, request.prompt)
+            sample = task, gold, response_of(request.response), question
+            answer: Any = value_of(*await desk.score_rows([sample]))
         else:
             n = len(request.query)
             _check_length(n, settings.max_records)
@@ -322,12 +299,42 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
                 if given is not None and len(given) != n:
                     raise HTTPException(422, f"{name} has {len(given)} items, query has {n}")
             try:
-                answer = await desk.openrlhf(request)
+                samples = samples_of(request.query, request.prompts, request.labels)
             except UsageError as error:
                 raise HTTPException(422, str(error)) from None
+            scores = with_unreadable(samples, await desk.score_rows(filter(None, samples)))
+            rewards = [*map(value_of, scores)]
+            corrects = [*map(correct_of, scores, rewards)]
+            answer = {
+                "rewards": rewards,
+                "scores": corrects,
+                "extra_logs": shares(scores) if scores else {},
+            }
         return Response(orjson.dumps(answer), media_type=JSON)
 
-    app.include_router(nemo_gym_routes(desk.judge, _REFUSALS))
+    @app.post("/seed_session", responses=_REFUSALS)
+    async def seed_session(request: SeedRequest) -> dict[str, Any]:
+        """A session begins; one turn needs no state."""
+        return {}
+
+    @app.post("/verify", response_model=VerifyAnswer, responses=_REFUSALS)
+    async def verify(request: VerifyRequest) -> Response:
+        """The reward of a response."""
+        row = request.model_dump()
+        (score,) = await desk.score_rows([record_of(row)])
+        reward = desk.scorer().value_of(score)
+        row |= {
+            "reward": 0.0 if reward is None else reward,
+            "mask_sample": reward is None,
+            "status": score.status,
+            "correct": score.correct,
+            "extracted_answer": score.pred,
+        }
+        try:
+            told = orjson.dumps(row)
+        except TypeError:  # integers of any length, halves of characters: what came goes back
+            told = json.dumps(row).encode("ascii")
+        return Response(told, media_type=JSON)
 
     @app.get(
         "/health", response_model=Health, responses={503: {"model": Health}}, openapi_extra={"security": []}

@@ -7,19 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import orjson
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relfast.serve.access import Access, Denial
 from relfast.serve.metrics import Metrics
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HUNG_UP: Final = 499
 """What is counted for a client that left before its request was there; nginx' number, HTTP has none."""
@@ -59,7 +54,7 @@ class Gate:
 
     def __init__(
         self,
-        app: App,
+        app: ASGIApp,
         paths: Collection[str],
         metrics: Metrics,
         access: Access,

@@ -21,8 +21,7 @@ from pyarrow import parquet
 import relfast
 from relfast.cli.main import main
 from relfast.distributed.part_scoring import Done
-from relfast.distributed.parts import chunks_of, find_inputs, measure
-from relfast.distributed.planning import Planning
+from relfast.distributed.parts import Planning, chunks_of, find_inputs, measure
 from relfast.distributed.run import PartsFailed, score_here, score_parts
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import make_job

@@ -34,9 +34,8 @@ from relfast.engine.pool.failures import (
     blamed,
     fault_of,
 )
-from relfast.engine.pool.pool import Pool
+from relfast.engine.pool.pool import Pool, Worker
 from relfast.engine.pool.protocol import Ready, WorkItem, frame, receive, send
-from relfast.engine.pool.worker_process import Worker
 from relfast.engine.scoring import Scoring
 from relfast.records import Score, unscored
 from relfast.stats.summary import Tally

@@ -25,7 +25,6 @@ from relfast_kernels.compiled import native
 import relfast
 from relfast.engine.job import Job
 from relfast.engine.pool import pool
-from relfast.engine.pool import worker_process as children
 from relfast.engine.pool.failures import Death
 from relfast.engine.pool.forkserver import ForkServer
 from relfast.engine.pool.pool import LEAST_WORK, Pool
@@ -297,15 +296,15 @@ def test_workers_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_workers_that_are_killed_as_they_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killing starts for a while is no reason to give up."""
     dump = _dump(tmp_path, *honest(50))
-    real, left = children.Worker.receive, [2 * pool.MAX_STARTS]
+    real, left = pool.Worker.receive, [2 * pool.MAX_STARTS]
 
-    def killed_before_it_is_ready(self: children.Worker) -> Any:
+    def killed_before_it_is_ready(self: pool.Worker) -> Any:
         if left[0] > 0:
             left[0] -= 1
             self.kill()
         return real(self)
 
-    monkeypatch.setattr(children.Worker, "receive", killed_before_it_is_ready)
+    monkeypatch.setattr(pool.Worker, "receive", killed_before_it_is_ready)
     relfast.score_file(dump, tmp_path / "rows.jsonl", workers=1)
     assert left == [0]
     assert len(statuses(tmp_path / "rows.jsonl")) == 50
@@ -313,16 +312,16 @@ def test_workers_that_are_killed_as_they_start(tmp_path: Path, monkeypatch: pyte
 
 def test_an_answer_that_cannot_be_read_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker that wrote it is replaced; what it was is said."""
-    real, heard = children.Worker.receive, []
+    real, heard = pool.Worker.receive, []
 
-    def garbled(self: children.Worker) -> Any:
+    def garbled(self: pool.Worker) -> Any:
         message = real(self)
         heard.append(message)
         if len(heard) == 2:
             raise pickle.UnpicklingError("invalid load key")
         return message
 
-    monkeypatch.setattr(children.Worker, "receive", garbled)
+    monkeypatch.setattr(pool.Worker, "receive", garbled)
     told: list[str] = []
     with contextlib.closing(Pool(Job(), 1, tell=told.append)) as workers:
         task = _done(workers, **EASY)

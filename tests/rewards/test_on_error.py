@@ -40,7 +40,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         def submit(self: IsolatedScoring, pending: Any) -> None:
             for each in pending:
                 broken = each.record.answer.get("smiles") is None
-                each.set_score(each.unscored(*(BAD_GOLD if broken else verdict)))
+                each.set_unscored(*(BAD_GOLD if broken else verdict))
 
         monkeypatch.setattr(IsolatedScoring, "submit", submit)
         # scorers that adapters share keep the short way that they have found

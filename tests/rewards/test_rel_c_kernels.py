@@ -23,7 +23,6 @@ from relfast.engine import block_rows, judged_texts
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
-from relfast.engine.online.routes import Routes
 from relfast.engine.scoring import Scoring
 from relfast.records import Score
 from relfast.tasks.options import AllOptions
@@ -453,8 +452,7 @@ def test_little_room_for_golds(policy: str, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("policy", POLICIES)
 def test_plain_tags_need_nothing_else(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the ordinary way would be held against itself above."""
-    monkeypatch.setattr(Routes, "_begun", None)
-    monkeypatch.setattr(Routes, "begin", None)
+    monkeypatch.setattr(relfast.Scorer, "_begin", None)
     asked = plain(3)
     scorer = relfast.Scorer(policy=policy, workers=0)  # type: ignore[arg-type]
     batch = scorer.score_batch(*columns(asked))

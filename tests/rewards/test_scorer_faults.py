@@ -171,9 +171,7 @@ def test_a_timeout_is_not_remembered(scorer: relfast.Scorer) -> None:
         assert scorer.stats()["workers_replaced"] > before  # on a busy machine by two: it is tried again
 
 
-@pytest.mark.parametrize(
-    ("when", "call"), [("_read", 20), ("begin_all", 1), ("_known", 20), ("_begin", 20), ("submit", 0)]
-)
+@pytest.mark.parametrize(("when", "call"), [("begin_all", 1), ("_begin", 20), ("submit", 0)])
 def test_an_interrupted_batch_leaves_nobody_waiting(
     when: str, call: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,7 +19,7 @@ from patience import PATIENCE, until
 from reward_cases import HANG, distinct_c2
 
 import relfast
-from relfast.engine.online.shared_pool import POOL_VARIABLE, place_of
+from relfast.engine.online.record_pools import POOL_VARIABLE, place_of
 from relfast.errors import UsageError
 from relfast.rewards.shared import Adapter, shared_scorer
 
@@ -53,7 +53,7 @@ def children_at(path: str) -> list[psutil.Process]:
     hosts = [
         each
         for each in psutil.process_iter(["cmdline", "environ"])
-        if "relfast.engine.online.pool_host" in (each.info["cmdline"] or [])
+        if "relfast.engine.online.record_pools" in (each.info["cmdline"] or [])
         and (each.info["environ"] or {}).get(POOL_VARIABLE) == path
     ]
     _, left = psutil.wait_procs(hosts, timeout=PATIENCE)

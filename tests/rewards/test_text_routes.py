@@ -25,7 +25,7 @@ import relfast
 from relfast.engine import judged_texts
 from relfast.engine.job import Job
 from relfast.engine.judged_texts import MAX_MOLECULES, JudgedTexts, Judges
-from relfast.engine.online.pending import Keys
+from relfast.engine.online.pending import key_of
 from relfast.engine.scoring import Scoring
 from relfast.json_text import plain
 from relfast.records import Extracted, Record, Score
@@ -79,7 +79,7 @@ def scorer() -> Iterator[relfast.Scorer]:
 
 def _alone(scorer: relfast.Scorer, at: int, task: str, answer: Any, response: Any, question: Any) -> Score:
     """What the task itself says of a record: its extractor, its scorer, and a row of that."""
-    record = scorer._routes.record(at, task, answer, response, question)
+    record = scorer._record(at, task, answer, response, question)
     assert isinstance(record, Record)
     (score,) = Scoring(scorer.job).entries([record])
     return score
@@ -107,7 +107,7 @@ def test_rows_are_those_of_the_task(task: str, details: bool) -> None:
             assert found == expected
             # JSON tells 1, 1.0 and true apart
             assert list(map(repr, found)) == list(map(repr, expected))
-        judges = scorer._routes._judges
+        judges = scorer._judges
         assert (judges is None) is details
         assert judges is None or task in judges.found
         assert len({score.status for score in expected}) == 3
@@ -196,7 +196,7 @@ def test_a_kernel_that_fails_is_told_of_once(
     responses = [response for response in RESPONSES if type(response) is str] * 2
     with relfast.Scorer(policy="strict", workers=0) as scorer:
         scorer.score_one("REL-B1", gold, "No")
-        judges = scorer._routes._judges
+        judges = scorer._judges
         assert judges is not None
         for name in ("_judge", "_judge_long"):
             monkeypatch.setattr(judges.found["REL-B1"]._judge, name, lambda *given: 1)
@@ -218,10 +218,9 @@ def test_keys_of_equal_gold_only() -> None:
         Extracted("C"), Extracted(None, found=False), Extracted(None, found=False, reason="empty"), Extracted("C" * 300),
         Extracted(["C"]), Extracted([]), Extracted(["C", "C"]), Extracted("C", found=False), Extracted(None, error="C"),
     ]  # fmt: skip
-    keys = Keys()
 
     def key(task: str, gold: Any, extracted: Extracted[Any], question: str | None) -> Any:
-        return keys.of(task, *plain(gold), extracted, question)
+        return key_of(task, *plain(gold), extracted, question)
 
     every = [
         (task, gold, extracted, question)

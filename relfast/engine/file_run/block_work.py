@@ -12,7 +12,7 @@ from typing import Any, Final
 from relfast.engine.file_run.block_scoring import segment_of
 from relfast.engine.io.blocks import Block
 from relfast.engine.pool.failures import Death, Failures, Verdict, blamed
-from relfast.engine.pool.pool import Pool
+from relfast.engine.pool.pool import SLOW_SECONDS, Pool
 from relfast.engine.pool.protocol import BlockRequest, WorkItem
 from relfast.engine.segments import Segment
 from relfast.errors import RelfastError, WorkerError
@@ -34,9 +34,6 @@ MIN_SPLIT_LINES: Final = 8
 
 _WAIT_SECONDS: Final = 0.5
 _LOOK_SECONDS: Final = 0.25
-
-SLOW_SECONDS: Final = 0.5
-"""A record that is at work for longer is slow: nearly all take less than a thousandth of that."""
 
 
 class _BlockState:

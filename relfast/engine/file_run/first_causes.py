@@ -94,7 +94,7 @@ class FirstCauses:
             with suppress(RelfastError, OSError, Undecodable):
                 explain(cause, self._job, partial(self._row, source, line))
 
-    def _row(self, source: int, line: int) -> dict[str, Any]:
+    def _row(self, source: int, line: int) -> Mapping[str, Any]:
         if source in self._heads:
             lines: Iterator[bytes] = iter(self._heads[source])
         elif line < FAR and self._sources[source].regular:

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from relfast.cores import usable_cores
+from relfast.engine.judged_texts import own
 from relfast.engine.online.incoming import not_plain
-from relfast.engine.online.pending import Counts, Key, Keys, PendingScore, ScoreCache, for_record
-from relfast.engine.online.record_work import RecordPool
-from relfast.engine.online.shared_pool import SharedPool
+from relfast.engine.online.pending import Counts, PendingScore, ScoreCache, key_of
+from relfast.engine.online.record_pools import RecordPool, SharedPool
 from relfast.engine.scoring import Scoring, failed
 from relfast.json_text import plain
 from relfast.records import Record, Score
@@ -45,12 +45,7 @@ class IsolatedScoring:
         self._pool: RecordPool | SharedPool | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
         self._cache = ScoreCache()
-        self._keys = Keys()
         self._replaced = 0
-
-    def start(self) -> None:
-        """Start the workers, if they are not running."""
-        self._workers()
 
     def close(self) -> None:
         """End the workers. Calls under way get their rows, unscored."""
@@ -87,7 +82,7 @@ class IsolatedScoring:
             self.submit(new)
         except BaseException:
             for each in new:
-                each.set_score(each.unscored("crashed", "Interrupted", "its caller was interrupted"))
+                each.set_unscored("crashed", "Interrupted", "its caller was interrupted")
             raise
 
     def begin_all(
@@ -95,64 +90,47 @@ class IsolatedScoring:
     ) -> list[Score | PendingScore]:
         """Of each record of one task, in order, what a kernel says of it, the score of an equal answer, its
         pending score, or a new one (also added to ``new``)."""
-        judges, details = self._scoring.judges, self._scoring.job.details
-        judge = None if judges is None or details else judges.of(task.name)
+        judges = self._scoring.judges
+        judge = None if judges is None or self._scoring.job.details else judges.of(task.name)
         judged: Sequence[Score | None] = [None] * len(records) if judge is None else judge.rows(records)
-        begun: list[Score | PendingScore] = []
-        for record, score in zip(records, judged, strict=True):
-            read = self._read(task, record) if score is None else score
-            if isinstance(read, Score):
-                begun.append(read)
-            elif details:
-                # gold and answer as texts would fill the memory
-                begun.append(_new_pending(read[0], new))
-            else:
-                told, key = read
-                begun.append(self._known(key, record) or self._begin(told, key, new))
-        return begun
+        return [
+            self._begin(task, record, new) if score is None else score
+            for record, score in zip(records, judged, strict=True)
+        ]
 
-    def _read(self, task: Task, record: Record) -> tuple[Record, Key] | Score:
-        """A record as it is scored, plain text and JSON values, and its key among scores."""
-        response = record.response
+    def _begin(self, task: Task, record: Record, new: list[PendingScore]) -> Score | PendingScore:
+        response, options = record.response, self._scoring.options
         if type(response) is not str and not isinstance(response, str):
             response = None
         question = record.question
-        if question is not None and not (isinstance(question, str) and self._asks(task)):
+        if not (options.strict and "question" in task.strict_needs and isinstance(question, str)):
             question = None
         try:
             answer, written = plain(record.answer)
         except Exception as error:
             return not_plain(record, error)
         try:
-            extracted = task.scorer.extract(record, self._scoring.options)
-            key = self._keys.of(task.name, answer, written, extracted, question)
+            extracted = task.scorer.extract(record, options)
+            key = key_of(task.name, answer, written, extracted, question)
         except Exception as error:
             return failed(record, error)
         # what a worker gets is plain text and JSON values: reading it cannot fail there
-        return Record(0, None, task.name, answer, response, question), key
-
-    def _known(self, key: Key, record: Record) -> Score | PendingScore | None:
-        """The score of an equal answer, or its pending score."""
+        told = Record(0, None, task.name, answer, response, question)
+        if self._scoring.job.details:
+            # gold and answer as texts would fill the memory
+            return _new_pending(told, new)
         known = self._cache.find(key)
+        if known is None:
+            pending = _new_pending(told, new)
+            known = self._cache.begin(key, pending)
+            if known is pending:
+                return pending
+            new.pop()  # another call has begun it meanwhile
         if isinstance(known, Score):
             self._counts["scored_before"]()
-            return for_record(known, record)
-        if known is not None:
-            self._counts["shared"]()
+            return own(known, record.index, record.id, record.sample)
+        self._counts["shared"]()
         return known
-
-    def _begin(self, told: Record, key: Key, new: list[PendingScore]) -> PendingScore:
-        """The pending score of an answer; where another call has begun it meanwhile, that one's."""
-        pending = _new_pending(told, new)
-        first = self._cache.begin(key, pending)
-        if first is not pending:
-            new.pop()
-            self._counts["shared"]()
-        return first
-
-    def _asks(self, task: Task) -> bool:
-        """Whether a score depends on the question."""
-        return self._scoring.options.strict and "question" in task.strict_needs
 
     def begin_alone(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
         """The pending score (also added to ``new``) of a record that is left whole to a worker.
@@ -169,21 +147,21 @@ class IsolatedScoring:
             )
         except Exception as error:
             return failed(record, error)
-        new.append(PendingScore(Record(0, None, record.task, answer, record.response, question, row=row)))
-        return new[-1]
+        return _new_pending(Record(0, None, record.task, answer, record.response, question, row=row), new)
 
     def submit(self, pending: Sequence[PendingScore]) -> None:
         """Have workers score them; where none can be had, the scores say so."""
         if not pending:
             return
         try:
-            self._workers().score(pending)
+            self.start().score(pending)
         except (OSError, RuntimeError) as error:
             # no thread or no process can be had
             for each in pending:
-                each.set_unscored(f"no workers: {error}")
+                each.set_failed(f"no workers: {error}")
 
-    def _workers(self) -> RecordPool | SharedPool:
+    def start(self) -> RecordPool | SharedPool:
+        """The pool; its workers are started if they are not running."""
         with self._lock:
             if self._pool is None:
                 job, n = self._scoring.job, self._n_workers

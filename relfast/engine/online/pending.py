@@ -1,9 +1,4 @@
-"""Scores that are not there yet: what waits for one, what answers equal to one share, and batches of them.
-
-`concurrent.futures.Future` would do, but making one takes 15 µs (a condition with its own lock and queue),
-a quarter of what a host spends on a molecule. A pending score has one lock, and makes another for a thread
-that really has to wait.
-"""
+"""Scores that are not there yet, what answers equal to one share, and batches of them."""
 
 from __future__ import annotations
 
@@ -11,14 +6,14 @@ import asyncio
 import contextlib
 import json
 import pickle
-import threading
-from _thread import LockType, allocate_lock
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, InvalidStateError
 from hashlib import blake2b
 from itertools import count
 from typing import Any, Final
 
+from relfast.engine.judged_texts import own
 from relfast.records import Extracted, Record, Score, Status, unscored
 from relfast.tasks import TASKS
 
@@ -39,64 +34,30 @@ class Counts(dict[str, Callable[[], int]]):
 _places = count()
 
 
-class PendingScore:
+class PendingScore(Future[Score]):
     """A record and, some time, its score. It cannot be cancelled: a worker may have it already.
 
     ``record.index`` is replaced by a number of its own, which the score has too.
     """
 
-    __slots__ = ("_calls", "_lock", "_score", "_waiting", "record")
-
     def __init__(self, record: Record) -> None:
+        super().__init__()
+        self.set_running_or_notify_cancel()
         record.index, record.sample = next(_places), 0
         self.record = record
-        self._lock = allocate_lock()
-        self._score: Score | None = None
-        self._waiting: list[LockType] = []
-        self._calls: list[Callable[[Score], object]] = []
 
     def set_score(self, score: Score) -> None:
         """Tell everybody who asked. The first score counts."""
-        with self._lock:
-            if self._score is not None:
-                return
-            self._score = score
-            waiting, calls = self._waiting, self._calls
-        for waiter in waiting:
-            waiter.release()
-        for call in calls:
-            call(score)
+        with contextlib.suppress(InvalidStateError):
+            self.set_result(score)
 
-    def when_done(self, call: Callable[[Score], object]) -> None:
-        """Call with the score: now if it is there, else in the thread that brings it."""
-        with self._lock:
-            score = self._score
-            if score is None:
-                self._calls.append(call)
-        if score is not None:
-            call(score)
-
-    def score(self) -> Score:
-        """The score, waited for if need be."""
-        if self._score is None:
-            waiter = allocate_lock()
-            waiter.acquire()
-            with self._lock:
-                if self._score is None:
-                    self._waiting.append(waiter)
-                else:
-                    waiter.release()
-            waiter.acquire()
-        assert self._score is not None
-        return self._score
-
-    def unscored(self, status: Status, kind: str, message: str) -> Score:
+    def set_unscored(self, status: Status, kind: str, message: str) -> None:
         record = self.record
-        return unscored(record.index, record.id, record.task, 0, status, kind, message)
+        self.set_score(unscored(record.index, record.id, record.task, 0, status, kind, message))
 
-    def set_unscored(self, why: str) -> None:
+    def set_failed(self, why: str) -> None:
         """Say that the machinery failed."""
-        self.set_score(self.unscored("crashed", "WorkerError", why))
+        self.set_unscored("crashed", "WorkerError", why)
 
 
 REMEMBERED: Final = 10_000
@@ -111,63 +72,34 @@ _UNSETTLED: Final = {
 }
 """By task: metrics that say that a clock decided the row."""
 
-Key = tuple[Hashable, ...]
 
-
-class Keys:
-    """Keys equal for records of one task with the same gold, extracted answer and, where the task looks at
-    it, question.
+def key_of(
+    task: str, answer: Any, gold: bytes, extracted: Extracted[Any], question: str | None = None
+) -> bytes:
+    """A key equal for records of one task with the same gold (as JSON value and text, `json_text.plain`),
+    extracted answer and, where the task looks at it, question.
 
     That is all a chemistry task's ``score`` looks at, so two responses that reason differently and end in the
-    same molecule share a key. Thread-safe.
+    same molecule share a key.
     """
-
-    def __init__(self) -> None:
-        self._golds: dict[bytes, bytes] = {}
-
-    def of(
-        self, task: str, answer: Any, gold: bytes, extracted: Extracted[Any], question: str | None = None
-    ) -> Key:
-        """The key of a record, with its gold as JSON value and text (`incoming.plain`)."""
-        known = self._golds.get(gold)
-        if known is None:
-            known = _AMBIGUOUS if b"null" in gold else gold if len(gold) <= _SHORT_GOLD else _digest(gold)
-            if len(self._golds) >= _GOLDS:
-                self._golds.clear()
-            if len(gold) <= _SHORT_GOLD:
-                self._golds[gold] = known  # one text for all answers to a question
-        if known is _AMBIGUOUS:
-            known = _digest(json.dumps(answer).encode())  # there NaN is not null
-        value = extracted.value
-        if value is not None and not (type(value) is str and len(value) <= _SHORT):
-            value = _digest(pickle.dumps(value, protocol=5))
-        # a text keeps its hash, and a data set's question comes again with every rollout
-        asked = None if question is None else hash(question)
-        return task, known, asked, value, extracted.found, extracted.reason, extracted.error
-
-
-_AMBIGUOUS: Final = b""
-_SHORT: Final = 200
-"""Longest text of an answer that a key holds itself."""
-
-_SHORT_GOLD: Final = 4_000
-_GOLDS: Final = 2_048
-"""The same of gold, and how many of these are kept apart from the keys."""
-
-_HASHED_WITH_GIL: Final = 2047
-"""hashlib lets go of the interpreter lock for more bytes than these, and getting it back from busy threads
-takes a thousand times as long as the hash."""
-
-
-def _digest(text: bytes) -> bytes:
+    if b"null" in gold:
+        gold = json.dumps(answer).encode()  # there NaN is not null
+    value = pickle.dumps(extracted.value, protocol=5)
+    said = extracted.found, extracted.reason, extracted.error
+    text = pickle.dumps((task, gold, question, value, said), protocol=5)
     digest = blake2b(digest_size=16)
     for at in range(0, len(text), _HASHED_WITH_GIL):
         digest.update(text[at : at + _HASHED_WITH_GIL])
     return digest.digest()
 
 
+_HASHED_WITH_GIL: Final = 2047
+"""hashlib lets go of the interpreter lock for more bytes than these, and getting it back from busy threads
+takes a thousand times as long as the hash."""
+
+
 class ScoreCache:
-    """A bounded memory of scores, least recently used first out, and the pending ones.
+    """A bounded memory of scores and pending ones, least recently used first out.
 
     Thread-safe without a lock: every step is one operation of a dictionary whose keys are bytes, which the
     interpreter does whole. Between two steps another thread may do its own; the worst that comes of it is
@@ -177,42 +109,32 @@ class ScoreCache:
 
     def __init__(self, size: int = REMEMBERED) -> None:
         self._size = size
-        self._scores: OrderedDict[Key, Score] = OrderedDict()
-        self._under_way: dict[Key, PendingScore] = {}
+        self._scores: OrderedDict[bytes, Score | PendingScore] = OrderedDict()
 
-    def find(self, key: Key) -> Score | PendingScore | None:
+    def find(self, key: bytes) -> Score | PendingScore | None:
         """The score, the pending score of whoever asked first, or None."""
-        score = self._scores.get(key)
-        if score is None:
-            return self._under_way.get(key)
-        with contextlib.suppress(KeyError):  # gone meanwhile
-            self._scores.move_to_end(key)
-        return score
+        known = self._scores.get(key)
+        if known is not None:
+            with contextlib.suppress(KeyError):  # gone meanwhile
+                self._scores.move_to_end(key)
+        return known
 
-    def begin(self, key: Key, pending: PendingScore) -> PendingScore:
-        """Note that a score is pending; returns it, or the one of whoever was faster."""
-        first = self._under_way.setdefault(key, pending)
+    def begin(self, key: bytes, pending: PendingScore) -> Score | PendingScore:
+        """Note that a score is pending; returns it, or what whoever was faster has."""
+        first = self._scores.setdefault(key, pending)
         if first is pending:
-            # it is told at once if it has its score already
-            pending.when_done(lambda score: self._arrived(key, score))
+            # called at once if it has its score already
+            pending.add_done_callback(lambda done: self._arrived(key, done.result()))
+            while len(self._scores) > self._size:
+                with contextlib.suppress(KeyError):
+                    self._scores.popitem(last=False)
         return first
 
-    def remember(self, key: Key, score: Score) -> None:
-        """Keep a score, if scoring the answer again would give it again."""
-        if not _lasting(score):
-            return
-        self._scores[key] = score
-        while len(self._scores) > self._size:
-            with contextlib.suppress(KeyError):
-                self._scores.popitem(last=False)
-
-    def _arrived(self, key: Key, score: Score) -> None:
-        # in this order: nobody finds neither
-        self.remember(key, score)
-        self._under_way.pop(key, None)
-
-    def __len__(self) -> int:
-        return len(self._scores)
+    def _arrived(self, key: bytes, score: Score) -> None:
+        if _lasting(score):
+            self._scores[key] = score
+        else:
+            self._scores.pop(key, None)
 
 
 def _lasting(score: Score) -> bool:
@@ -224,32 +146,15 @@ def _lasting(score: Score) -> bool:
     return not isinstance(score.vote, str) or len(score.vote) <= MAX_VOTE_CHARS
 
 
-def for_record(score: Score, record: Record) -> Score:
-    """The score of an equal answer as the row of this record."""
-    return Score(
-        record.index,
-        record.id,
-        score.task,
-        record.sample,
-        score.status,
-        score.correct,
-        score.reward,
-        dict(score.metrics),
-        score.error,
-        score.vote,
-        score.pred,
-    )
-
-
 class Begun:
-    """What `relfast.Scorer.begin` gives.
+    """Scores of a batch, or where they will be.
 
     Parameters
     ----------
     begun
         The score of each entry, or where it will be.
     entries
-        What is scored.
+        What is scored; what a pending score is for is a record.
     count
         Told of all scores, by `scores`.
     """
@@ -257,46 +162,27 @@ class Begun:
     def __init__(
         self,
         begun: Sequence[Score | PendingScore],
-        entries: Sequence[Record | Score],
-        count: Callable[[list[Score]], list[Score]],
+        entries: Sequence[Record | Score | None],
+        count: Callable[[Score], object],
     ) -> None:
         self._begun, self._entries, self._count = begun, entries, count
 
     async def ended(self) -> None:
         """Return when all are scored; the event loop goes on meanwhile, and no thread is held."""
-        waited = [each for each in self._begun if isinstance(each, PendingScore)]
-        if not waited:
-            return
-        loop = asyncio.get_running_loop()
-        over: asyncio.Future[None] = loop.create_future()
-        left, lock = len(waited), threading.Lock()
-
-        def end() -> None:
-            if not over.done():  # whoever awaits may have been cancelled
-                over.set_result(None)
-
-        def one_less(_: Score) -> None:
-            nonlocal left
-            with lock:
-                left -= 1
-                is_last = left == 0
-            if is_last:
-                with contextlib.suppress(RuntimeError):  # the loop is closed
-                    loop.call_soon_threadsafe(end)
-
-        for each in waited:
-            each.when_done(one_less)
-        await over
+        pending = [asyncio.wrap_future(each) for each in self._begun if isinstance(each, PendingScore)]
+        await asyncio.gather(*pending)
 
     def scores(self) -> list[Score]:
         """The scores in order, waited for if need be. To be called once."""
-        return self._count([delivered(*pair) for pair in zip(self._begun, self._entries, strict=True)])
+        scores = [*map(delivered, self._begun, self._entries)]
+        for score in scores:
+            self._count(score)
+        return scores
 
 
-def delivered(begun: Score | PendingScore | None, entry: Record | Score | None) -> Score:
+def delivered(begun: Score | PendingScore, entry: Record | Score | None) -> Score:
     """The row of an entry, waited for if need be."""
     if isinstance(begun, PendingScore):
         assert isinstance(entry, Record)
-        return for_record(begun.score(), entry)
-    assert begun is not None
+        return own(begun.result(), entry.index, entry.id, entry.sample)
     return begun

@@ -1,8 +1,11 @@
 """`Scorer`: scoring as an object that keeps workers and answers between calls. What rewards run on.
 
-Where a record is scored, in the calling thread or by workers, `relfast.engine.online.routes` knows. Here is
-the rest of what training loops need: any thread may call, the object travels by pickle, and it survives a
-fork without its workers.
+What kernels can judge (`relfast.engine.judged_texts`) is scored where it is asked for, in microseconds; so
+are mazes, and solutions that are embedded, in steps between which each record's deadline is looked at.
+Other chemistry can hang or crash, and a response of megabytes takes seconds in one go: they go to workers,
+which a timer ends, unless their answers were scored before (`relfast.engine.online.isolated_scoring`).
+
+Any thread may call, the object travels by pickle, and it survives a fork without its workers.
 """
 
 from __future__ import annotations
@@ -12,32 +15,33 @@ import os
 import threading
 import warnings
 import weakref
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from typing import Any, Final, Unpack, cast
+from itertools import islice
+from typing import Any, Final, Unpack, cast, overload
 
 from relfast.cores import default_workers
 from relfast.deadlines import WorkingClock
 from relfast.engine.job import Job, make_job
-from relfast.engine.judged_texts import own
-from relfast.engine.online.incoming import check_records, columns_of
+from relfast.engine.judged_texts import MAX_CHARS, Judges, own
+from relfast.engine.online.incoming import Columns, check_records, columns_of, flaw_of, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.needs import level_of_caller
 from relfast.engine.online.pending import Begun, Counts, PendingScore, delivered
-from relfast.engine.online.routes import Routes
-from relfast.engine.online.shared_pool import POOL_VARIABLE, place_of
+from relfast.engine.online.record_pools import POOL_VARIABLE, place_of
 from relfast.engine.pool.failures import fault_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.settings import workers_of
-from relfast.errors import UnscoredError, UsageError
+from relfast.errors import RelfastError, UnscoredError, UsageError
 from relfast.formats import filter_of
+from relfast.json_text import once_decoded
 from relfast.keywords import AdapterKeywords, JobKeywords, OnError, Unscored
 from relfast.parameters import number_of
 from relfast.records import STATUSES, Policy, Record, Score, unscored
 from relfast.results import ScoreBatch
-from relfast.tasks import find_task
+from relfast.tasks import TASKS, find_task, infer_task
 
 # What a response is worth that has no reward: whose fault it is decides. A response that runs into its
 # deadline or ends its workers has failed by itself. Under ``strict`` it is worth the lowest reward of its
@@ -80,22 +84,73 @@ def value_of(score: Score, on_error: OnError, policy: Policy) -> float | None:
     """
     if score.reward is not None:
         return score.reward
-    worth = _worth(score, on_error, policy)
+    kinds = worths(on_error, policy)
+    worth = kinds[fault_of(score) or "machinery"]
+    if worth == LOWEST:
+        task = find_task(score.task)
+        worth = kinds["machinery"] if task is None else task.lowest_reward
     if isinstance(worth, str):
         raise UnscoredError(score.task, score.status, score.error["message"] if score.error else "no reward")
     return worth
 
 
-def _worth(score: Score, on_error: OnError, policy: Policy) -> Unscored:
-    """What an unscored response is worth."""
-    kinds = on_error if isinstance(on_error, Mapping) else {"machinery": on_error}
-    if fault_of(score) == "response":
-        if "response" in kinds:
-            return kinds["response"]
-        task = find_task(score.task)
-        if policy == "strict" and task is not None:
-            return task.lowest_reward
-    return kinds.get("machinery")
+LOWEST: Final = "lowest"
+"""What stands for the lowest reward of a task."""
+
+
+def worths(on_error: OnError, policy: Policy) -> dict[str, float | str | None]:
+    """What a response without a score is worth, by whose fault it is."""
+    kinds: dict[str, Any] = {"machinery": None}
+    kinds |= on_error if isinstance(on_error, Mapping) else {"machinery": on_error}
+    return {"response": LOWEST if policy == "strict" else kinds["machinery"], **kinds}
+
+
+MAX_TOGETHER: Final = 256
+"""Calls scored in one go; more would only make the first wait for the last."""
+
+SUBMIT_EVERY: Final = 32
+"""Records of a batch that are prepared before workers are given them: they start while we go on."""
+
+
+class MicroBatcher:
+    """One thread at a time scores, for itself and for all that wait.
+
+    A call that comes alone is scored at once; calls that come meanwhile are scored together by whoever is
+    let in next. Thread-safe.
+
+    Parameters
+    ----------
+    score
+        Scores of records, in order; may raise.
+    lock
+        Held by whoever scores. Those that share it take turns.
+    """
+
+    def __init__(self, score: Callable[[Sequence[Record]], list[Score]], lock: threading.Lock) -> None:
+        self._score, self._lock = score, lock
+        self._waiting: deque[tuple[Sequence[Record], Future[list[Score]]]] = deque()
+
+    def __call__(self, records: Sequence[Record]) -> list[Score]:
+        """The records' scores. Raises what scoring raised."""
+        mine: Future[list[Score]] = Future()
+        self._waiting.append((records, mine))
+        with self._lock:
+            while not mine.done():
+                self._score_some()
+        return mine.result()
+
+    def _score_some(self) -> None:
+        together = [self._waiting.popleft() for _ in range(min(MAX_TOGETHER, len(self._waiting)))]
+        try:
+            scores = iter(self._score([record for records, _ in together for record in records]))
+        except BaseException as error:
+            for _, future in together:
+                future.set_exception(error)
+            if not isinstance(error, Exception):
+                raise  # a Ctrl-C is the caller's, and nobody else's wait may last for ever
+            return
+        for records, future in together:
+            future.set_result([*islice(scores, len(records))])
 
 
 class Scorer:
@@ -146,16 +201,18 @@ class Scorer:
     def _start_anew(self) -> None:
         """All that a fork or a pickle does not carry over."""
         self._counts = Counts()
+        self._judges: Judges | None = None
+        if not self.job.details:  # a judge's rows have no texts
+            scoring, known = self._scoring, self._counts["scored_before"]
+            self._judges = Judges(scoring.options, scoring.row_of, known=known)
+        self._scoring.judges = self._judges
         self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts, self._place)
-        self._routes = Routes(self._scoring, self.workers, self._counts, self._isolated, _embedding_turn)
-        self.kept_score = self._routes.kept
-        """`score_one` for who only reads a score, as trainers' adapters do: its row may be that of other
-        responses too, and nothing in it may be changed. With ``False`` behind the question it is None where a
-        worker is needed: that is to be awaited."""
+        # an embedding model is fastest on many texts, and one call fills all cores
+        self._embedding = MicroBatcher(self._here, _embedding_turn)
 
     def share_pool(self, place: str) -> None:
         """Leave what needs workers to the pool behind a socket, which other processes use too
-        (`relfast.engine.online.shared_pool.place_of`); to be called before anything is scored."""
+        (`relfast.engine.online.record_pools.place_of`); to be called before anything is scored."""
         self._place = place
         self._start_anew()
 
@@ -190,6 +247,32 @@ class Scorer:
 
     # one response
 
+    @overload
+    def kept_score(self, task: Any, answer: Any, response: Any, question: Any = None) -> Score: ...
+    @overload
+    def kept_score(
+        self, task: Any, answer: Any, response: Any, question: Any, is_waited_for: bool
+    ) -> Score | None: ...
+    def kept_score(
+        self, task: Any, answer: Any, response: Any, question: Any = None, is_waited_for: bool = True
+    ) -> Score | None:
+        """`score_one` for who only reads a score, as trainers' adapters do: its row may be that of other
+        responses too, and nothing in it may be changed. None where a worker is needed that is not to be
+        waited for."""
+        score = None
+        if self._judges is not None and type(task) is str and type(response) is str:
+            judge = self._judges.found.get(task) or self._judges.of(task)
+            if judge is not None:
+                score = judge.kept(answer, response, question)
+        if score is None:
+            entry = self._record(0, task, answer, response, question)
+            if not is_waited_for and isinstance(entry, Record) and self._goes_to_workers(entry):
+                return None
+            (begun,) = self._begin([entry])
+            score = delivered(begun, entry)
+        self._counts[score.status]()
+        return score
+
     def score_one(self, task: str | None, answer: object, response: object, question: object = None) -> Score:
         """The score of one response.
 
@@ -204,7 +287,7 @@ class Scorer:
         question
             The question's text; tasks whose `Task.strict_needs` name it look at it, and SeqBench does.
         """
-        return own(self._routes.kept(task, answer, response, question))
+        return own(self.kept_score(task, answer, response, question))
 
     def score_at_once(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -248,16 +331,16 @@ class Scorer:
         ``asyncio.wrap_future``. Tasks that need no worker are done when it returns."""
         future: Future[Score] = Future()
         future.set_running_or_notify_cancel()
-        entry = self._routes.record(0, task, answer, response, question)
-        begun = self._routes.begin(entry) if isinstance(entry, Record) else entry
+        entry = self._record(0, task, answer, response, question)
 
-        def deliver(begun: Score | PendingScore) -> None:
+        def deliver(begun: Any) -> None:
             score = delivered(begun, entry)
             self._counts[score.status]()
             future.set_result(score)
 
+        (begun,) = self._begin([entry])
         if isinstance(begun, PendingScore):
-            begun.when_done(lambda _: deliver(begun))
+            begun.add_done_callback(deliver)
         else:
             deliver(begun)
         return future
@@ -273,7 +356,38 @@ class Scorer:
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
         """`scores` for who only reads them, as `kept_score`; their ``index`` says nothing."""
-        return self._routes.kept_batch(columns_of(tasks, answers, responses, questions))
+        columns = columns_of(tasks, answers, responses, questions)
+        if len(columns[0]) == 1:
+            (name,), (answer,), (response,), asked = columns
+            return [self.kept_score(name, answer, response, asked[0] if asked else None)]
+        return self.begin_columns(columns).scores()
+
+    def begin_columns(self, columns: Columns) -> Begun:
+        """`kept_scores`, but what needs workers is only given to them: see `Begun.ended`."""
+        names, answers, responses, questions = columns
+        n = len(names)
+        of_task: dict[str | None, list[int]] = {}
+        for at, name in enumerate(names):
+            of_task.setdefault(name if type(name) is str else None, []).append(at)
+        begun: list[Any] = [None] * n
+        for task, places in of_task.items():
+            judge = None if self._judges is None or task is None else self._judges.of(task)
+            if judge is None:
+                continue
+            mine: Sequence[Any] = columns[1:]
+            if len(places) < n:
+                mine = [None if column is None else [column[at] for at in places] for column in mine]
+            for at, row in zip(places, judge.kept_all(*mine), strict=True):
+                begun[at] = row
+        entries: list[Record | Score | None] = [None] * n
+        left = [at for at, row in enumerate(begun) if row is None]
+        for at in left:
+            question = questions[at] if questions else None
+            entries[at] = self._record(at, names[at], answers[at], responses[at], question)
+        more = self._begin([entries[at] for at in left]) if left else ()
+        for at, each in zip(left, more, strict=True):
+            begun[at] = each
+        return Begun(begun, entries, self._count)
 
     def score(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
         """One `Score` per sample of each record (a dict in any input dialect), in order.
@@ -302,11 +416,7 @@ class Scorer:
                 entries.append(
                     unscored(index, None, None, 0, "invalid_record", "InvalidRecord", f"{kind}, not a dict")
                 )
-        return self._routes.begin_all(entries)
-
-    def begin_rows(self, rows: Iterable[tuple[Any, Any, Any, Any]]) -> Begun:
-        """`begin` of task, gold, response and question of each response."""
-        return self._routes.begin_all([self._routes.record(at, *row) for at, row in enumerate(rows)])
+        return Begun(self._begin(entries), entries, self._count)
 
     async def ascore(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
         """`score` for an event loop, which goes on meanwhile; no thread waits for workers."""
@@ -377,10 +487,80 @@ class Scorer:
 
     # inside
 
+    def _record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
+        """What is asked as a record; a score that says so where it is none."""
+        if name is None:
+            name = self.job.task
+        if isinstance(answer, str):
+            answer = once_decoded(answer)
+        task = infer_task(answer) if name is None else find_task(name)
+        if task is None:
+            known = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
+            return unscored(index, None, None, 0, "invalid_record", "UnknownTask", known)
+        if type(response) is not str:
+            response = text_in(response)
+        return Record(index, None, task.name, answer, response, question)
+
+    def _begin(self, entries: Sequence[Any]) -> list[Score | PendingScore]:
+        """Score records as far as that needs no worker; entries that are scores already pass through. The
+        score of each, or where it will be."""
+        begun: list[Any] = [*entries]
+        here: dict[str, list[int]] = {}
+        isolated: dict[str, list[int]] = {}
+        with self._isolated.pending_batch() as new:
+            for at, entry in enumerate(entries):
+                if isinstance(entry, Score):
+                    continue
+                if not self._goes_to_workers(entry):
+                    flaw = flaw_of(entry) if TASKS[entry.task].can_hang else None
+                    if flaw is None:
+                        here.setdefault(entry.task, []).append(at)
+                    else:
+                        begun[at] = flaw
+                elif _is_long(entry):
+                    begun[at] = self._isolated.begin_alone(entry, new)
+                else:
+                    isolated.setdefault(entry.task, []).append(at)
+            for name, places in isolated.items():
+                for first in range(0, len(places), SUBMIT_EVERY):
+                    some = places[first : first + SUBMIT_EVERY]
+                    records = [entries[at] for at in some]
+                    found = self._isolated.begin_all(TASKS[name], records, new)
+                    for at, each in zip(some, found, strict=True):
+                        begun[at] = each
+                    self._isolated.submit(new)
+                    new.clear()
+        for name, places in here.items():
+            score = self._embedding if TASKS[name].embeds else self._here
+            for at, row in zip(places, score([entries[at] for at in places]), strict=True):
+                begun[at] = row
+        return begun
+
+    def _here(self, records: Sequence[Record]) -> list[Score]:
+        """The scores of records of one task, in order; unscored where that task cannot be scored here."""
+        try:
+            return list(self._scoring.entries(records))
+        except RelfastError as error:
+            # no embedding model, a package that is not installed: no record's fault, and no other task's
+            why = type(error).__name__, str(error)
+            return [
+                unscored(each.index, each.id, each.task, each.sample, "crashed", *why) for each in records
+            ]
+
+    def _count(self, score: Score) -> None:
+        self._counts[score.status]()
+
+    def _goes_to_workers(self, record: Record) -> bool:
+        return self.workers != 0 and (TASKS[record.task].can_hang or _is_long(record))
+
     def _after_fork(self) -> None:
         """In a forked child, which has none of the parent's threads and workers."""
         self._isolated.abandon()
         self._start_anew()
+
+
+def _is_long(record: Record) -> bool:
+    return type(record.response) is str and len(record.response) > MAX_CHARS
 
 
 WORKERS: Final = 1

@@ -1,6 +1,6 @@
 """What follows when a worker dies: who is blamed, who is tried again, and what the row says.
 
-One rule for the blocks of a file (`block_work`) and for the records of rewards (`record_work`):
+One rule for the blocks of a file (`block_work`) and for the records of rewards (`record_pools`):
 
 - The record in flight is blamed. Where none was, the one record or line that the worker had is, unless
   somebody else ended the worker.

@@ -34,8 +34,7 @@ def documents(task: str, **metadata: Any) -> dict[str, Any]:
     task
         Name, in any case.
     **metadata
-        ``file``, or ``n`` with ``seed`` and ``parameters`` (of the generator); ``policy`` (``reference``, the
-        default, or ``strict``). Others are passed over.
+        As `relfast.integrations.documents.rows_of`.
 
     Raises
     ------
