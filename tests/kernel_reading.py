@@ -52,11 +52,9 @@ def check(table: SmilesTable, text: str) -> bool:
     assert table.code_of(molecule.key, by_rdkit=False) in (code, None), text
     if code is not None and not molecule.has_radicals:
         assert table.code_of(flat.key, by_rdkit=True) == code, text
-    if not table.match([([text], [text], ())])[0].unknown:
+    if not table.match([text], [text]).unknown:
         # a record whose only prediction is wrong votes with the fingerprint
-        assert (
-            table.match([([], [text], ())])[0].vote == flat.fingerprint == molecule._walked_fingerprint()
-        ), text
+        assert table.match([], [text]).vote == flat.fingerprint == molecule._walked_fingerprint(), text
     return True
 
 

@@ -17,12 +17,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from rdkit import rdBase
-from relfast_kernels.compiled.cache import Cache, user_cache
-from relfast_kernels.compiled.trust import UntrustedError
 from relfast_kernels.motif.layouts import MAX_ATOMS
 
 from relfast.chem.clean import parse_clean
+from relfast.chem.kept import read_kept, write_kept
 from relfast.chem.molecule import Molecule
 from relfast.chem.motif import Packed, StoredMolecule, packed, similar
 from relfast.chem.smiles_table import MAX_CHARS
@@ -87,13 +85,40 @@ class Bank:
             raise InputError("fewer than two usable molecules; one SMILES a line is expected", file=source)
 
     @classmethod
-    def of_kept(cls, kept: Kept, source: str) -> Bank:
-        """A bank that has been read before."""
+    def of_kept(cls, content: bytes, source: str) -> Bank:
+        """A bank that has been read before, of what `to_keep` gave."""
         bank = cls.__new__(cls)
         bank.source, bank._neighbours = source, {}
-        bank.n_unusable, bank.fingerprints = kept.n_unusable, (kept.prints, kept.counts)
-        bank.molecules = list(kept.molecules)
+        with np.load(io.BytesIO(zlib.decompress(content)), allow_pickle=False) as kept:
+            texts, keys = (kept[name].tobytes().decode("ascii").split("\n") for name in ("texts", "keys"))
+            rows, starts, bonds = (
+                kept["rows"].astype(np.int32),
+                kept["starts"].tolist(),
+                kept["bonds"].tolist(),
+            )
+            bank.n_unusable, bank.fingerprints = int(kept["n_unusable"]), (kept["prints"], kept["counts"])
+        bank.molecules = [
+            StoredMolecule(text, key, n_bonds, Packed(rows, start))
+            for text, key, n_bonds, start in zip(texts, keys, bonds, starts, strict=True)
+        ]
         return bank
+
+    def to_keep(self) -> bytes:
+        """What RDKit has said of the molecules: to ask it anew takes 0.3 ms a molecule."""
+        rows = [one.row for one in map(packed, self.molecules) if one is not None]
+        arrays: dict[str, Any] = {
+            "texts": _text([molecule.text for molecule in self.molecules]),
+            "keys": _text([molecule.key for molecule in self.molecules]),
+            "bonds": np.array([molecule.n_bonds for molecule in self.molecules], np.int64),
+            "rows": np.concatenate(rows).astype(np.int16),
+            "starts": np.array([0, *accumulate(map(len, rows[:-1]))], np.int64),
+            "n_unusable": np.array(self.n_unusable),
+            "prints": self.fingerprints[0],
+            "counts": self.fingerprints[1],
+        }
+        body = io.BytesIO()
+        np.savez(body, **arrays)
+        return zlib.compress(body.getvalue(), 1)
 
     @staticmethod
     def _usable(smiles: str, min_atoms: int) -> Molecule | None:
@@ -189,13 +214,13 @@ def load_bank(path: str | Path | None, min_atoms: int) -> Bank:
                 data = file.read(MAX_CACHED + 1)
             if len(data) > MAX_CACHED:
                 return Bank(_lines(Path(path)), min_atoms, source)
-        digest = hashlib.sha256(data).hexdigest()
-        kept = read_kept(digest, min_atoms)
-        if kept is not None:
-            return Bank.of_kept(kept, source)
+        name = f"{hashlib.sha256(data).hexdigest()[:24]}-{min_atoms}"
+        content = read_kept("banks", name)
+        if content is not None:
+            return Bank.of_kept(content, source)
         plain = gzip.decompress(data) if data[:2] == _GZIP else data
         bank = Bank(plain.decode("utf-8", "replace").split("\n"), min_atoms, source)
-        write_kept(digest, min_atoms, bank.molecules, bank.n_unusable, *bank.fingerprints)
+        write_kept("banks", name, bank.to_keep())
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot be read: {error}", file=str(path)) from error
     return bank
@@ -207,95 +232,6 @@ def _lines(path: Path) -> Iterator[str]:
     with gzip.open(path, "rb") if packed else path.open("rb") as file:
         for line in file:
             yield line.decode("utf-8", "replace")
-
-
-# What RDKit has said of the molecules of a bank, kept on disk: to ask it anew takes 0.3 ms a molecule.
-
-
-_FORMAT: Final = 2
-_DIGEST: Final = 32
-
-
-class Kept(NamedTuple):
-    """Molecules, lines that were left out, and fingerprints with the number of their bits."""
-
-    molecules: list[StoredMolecule]
-    n_unusable: int
-    prints: npt.NDArray[np.uint64]
-    counts: npt.NDArray[np.int64]
-
-
-def _cache() -> Cache:
-    return user_cache("banks")
-
-
-def _name(digest: str, min_atoms: int) -> str:
-    return f"{digest[:24]}-{min_atoms}-rdkit{rdBase.rdkitVersion}"
-
-
-def _seal(name: str, body: bytes) -> bytes:
-    return hashlib.sha256(f"{_FORMAT} {name}\n".encode() + body).digest()
-
-
-def read_kept(digest: str, min_atoms: int) -> Kept | None:
-    """What is known of the molecules of a file with this digest; None if nothing is."""
-    name = _name(digest, min_atoms)
-    try:
-        content = _cache().read(name)
-        if content[:_DIGEST] != _seal(name, content[_DIGEST:]):
-            return None
-        with np.load(io.BytesIO(zlib.decompress(content[_DIGEST:])), allow_pickle=False) as kept:
-            return _kept(kept)
-    except UntrustedError as error:
-        _cache().say(error)
-        return None
-    except (OSError, ValueError, KeyError, zlib.error):
-        return None
-
-
-def _kept(arrays: Any) -> Kept:
-    texts = arrays["texts"].tobytes().decode("ascii").split("\n")
-    keys = arrays["keys"].tobytes().decode("ascii").split("\n")
-    rows = arrays["rows"].astype(np.int32)
-    starts, bonds = arrays["starts"].tolist(), arrays["bonds"].tolist()
-    molecules = [
-        StoredMolecule(text, key, n_bonds, Packed(rows, start))
-        for text, key, n_bonds, start in zip(texts, keys, bonds, starts, strict=True)
-    ]
-    return Kept(molecules, int(arrays["n_unusable"]), arrays["prints"], arrays["counts"])
-
-
-def write_kept(
-    digest: str,
-    min_atoms: int,
-    molecules: Sequence[Molecule],
-    n_unusable: int,
-    prints: npt.NDArray[np.uint64],
-    counts: npt.NDArray[np.int64],
-) -> None:
-    """Keep what is known of the molecules of a file; where that cannot be, it is not."""
-    rows = [one.row for one in map(packed, molecules) if one is not None]
-    starts = [0, *accumulate(map(len, rows[:-1]))]
-    arrays: dict[str, Any] = {
-        "texts": _text([molecule.text for molecule in molecules]),
-        "keys": _text([molecule.key for molecule in molecules]),
-        "bonds": np.array([molecule.n_bonds for molecule in molecules], np.int64),
-        "rows": np.concatenate(rows).astype(np.int16),
-        "starts": np.array(starts, np.int64),
-        "n_unusable": np.array(n_unusable),
-        "prints": prints,
-        "counts": counts,
-    }
-    body = io.BytesIO()
-    np.savez(body, **arrays)
-    packed_body = zlib.compress(body.getvalue(), 1)
-    name = _name(digest, min_atoms)
-    try:
-        _cache().write(name, _seal(name, packed_body) + packed_body)
-    except UntrustedError as error:
-        _cache().say(error)
-    except OSError:
-        return  # unwritable or full: the next process asks RDKit again
 
 
 def _text(lines: Sequence[str]) -> npt.NDArray[np.uint8]:

@@ -16,17 +16,8 @@ from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.mcs.layouts import (
-    COMMON_ATOMS,
-    COMMON_BONDS,
-    PAIR_SIZE,
-    PAIR_WORK_SIZE,
-    PREPARED_ATOMS,
-    PREPARED_CHARGED,
-    PREPARED_SETTLED,
-    PREPARED_SIZE,
-    UNFINISHED,
-)
+from relfast_kernels.mcs import layouts
+from relfast_kernels.mcs.layouts import Pair
 from relfast_kernels.smiles.layouts import INVALID, MAX_SMILES
 
 from relfast import deadlines
@@ -57,42 +48,12 @@ class LargestCommon(NamedTuple):
     atoms: int
 
 
-class Pair(NamedTuple):
-    """How a molecule compares with another, the first; as the kernel tells it.
-
-    Attributes
-    ----------
-    bonds, atoms, steps
-        Bonds and atoms of the largest common substructure, if it was sought, and steps that took.
-    in_first, in_second
-        Whether it lies in the first, and the first in it, as RDKit has it.
-    part
-        Whether it lies in the first with its rings in rings; asked only with whole rings.
-    n_first, n_atoms
-        Atoms of the first, and its own.
-    fingerprint, settled
-        Of the second: 32 bits equal for equal graphs (with whole rings for equal clean molecules, as
-        `relfast.chem.clean.vote_of` has them), and whether its graph decides where its hydrogens are.
-    """
-
-    bonds: int
-    atoms: int
-    steps: int
-    in_first: int
-    in_second: int
-    part: int
-    n_first: int
-    n_atoms: int
-    fingerprint: int
-    settled: int
-
-
 Compared = Pair | Literal["invalid", "unfinished"] | None
 """A pair; what is certainly no molecule; what takes too many steps; what only RDKit can say."""
 
 Kernel = Callable[..., int]
 
-_Prepared = ctypes.c_int64 * PREPARED_SIZE
+_Prepared = ctypes.c_int64 * layouts.PREPARED_SIZE
 
 
 class _Space:
@@ -109,9 +70,9 @@ class _Space:
 
     def __init__(self, n: int) -> None:
         self.n = n
-        self.molecule, self.search = _Prepared(), (ctypes.c_int64 * PAIR_WORK_SIZE)()
+        self.molecule, self.search = _Prepared(), (ctypes.c_int64 * layouts.PAIR_WORK_SIZE)()
         self.chosen, self.spans, self.statuses, self.results = (
-            (ctypes.c_int64 * (columns * n))() for columns in (1, 2, 1, PAIR_SIZE)
+            (ctypes.c_int64 * (columns * n))() for columns in (1, 2, 1, layouts.PAIR_SIZE)
         )
         # arguments that are ready: of one pair the call would cost as much as what is done
         self.n_bytes, self.n_texts, self.rings, self.steps = (ctypes.c_int64() for _ in range(4))
@@ -144,22 +105,22 @@ class Prepared:
         What comparisons need of it, and where that is; they only read it.
     n_atoms, settled, charged
         Its atoms, whether its graph decides where its hydrogens are, whether an atom has a charge.
-    is_clean
-        Whether its text is what ``strict`` takes for a clean molecule.
+    text, is_clean
+        How it is written, and whether that is what ``strict`` takes for a clean molecule.
     constant
         What `relfast.chem.common_substructure.constant_in` says of it; False before it was asked.
     """
 
-    __slots__ = ("address", "charged", "constant", "is_clean", "memory", "n_atoms", "settled")
+    __slots__ = ("address", "charged", "constant", "is_clean", "memory", "n_atoms", "settled", "text")
 
     def __init__(self, memory: ctypes.Array[ctypes.c_int64], text: str) -> None:
-        self.memory = memory
+        self.memory, self.text = memory, text
         self.constant: int | None = False
         self.address = ctypes.c_void_p(ctypes.addressof(memory))
         self.is_clean = is_clean_text(text)
-        self.n_atoms = memory[PREPARED_ATOMS]
-        self.settled = bool(memory[PREPARED_SETTLED])
-        self.charged = bool(memory[PREPARED_CHARGED])
+        self.n_atoms = memory[layouts.PREPARED.atoms]
+        self.settled = bool(memory[layouts.PREPARED.settled])
+        self.charged = bool(memory[layouts.PREPARED.charged])
 
 
 def prepared_in(
@@ -208,7 +169,7 @@ def largest_common(
         status = native.functions(UNIT)["common"](
             ours.address, theirs.address, whole_rings, max_steps, space.search, result
         )
-    found = LargestCommon(result[COMMON_BONDS], result[COMMON_ATOMS]) if status == 0 else None
+    found = LargestCommon(*result[:2]) if status == 0 else None
     _spaces.append(space)
     return found
 
@@ -259,22 +220,17 @@ def _judge(
     failed = function(*space.result, golds, ctypes.c_int64(n_golds), space.chosen, texts, *space.after)
     if failed:
         raise RuntimeError(f"kernel failed with status {failed}")
-    statuses, results = space.statuses[:n], space.results[: PAIR_SIZE * n]
+    statuses, results = space.statuses[:n], space.results[: layouts.PAIR_SIZE * n]
     _spaces.append(space)
     return [
-        _STATUSES.get(status) if status else Pair._make(results[PAIR_SIZE * at : PAIR_SIZE * (at + 1)])
+        _STATUSES.get(status)
+        if status
+        else Pair._make(results[layouts.PAIR_SIZE * at : layouts.PAIR_SIZE * (at + 1)])
         for at, status in enumerate(statuses)
     ]
 
 
-_STATUSES: Final[Mapping[int, Compared]] = {INVALID: "invalid", UNFINISHED: "unfinished"}
-
-
-class Gold(NamedTuple):
-    """A molecule, and how it was written."""
-
-    text: str
-    molecule: Prepared
+_STATUSES: Final[Mapping[int, Compared]] = {INVALID: "invalid", layouts.UNFINISHED: "unfinished"}
 
 
 class Golds:
@@ -287,7 +243,7 @@ class Golds:
     def __init__(self, functions: Mapping[str, Kernel], *, whole_rings: bool) -> None:
         self._functions, self._whole_rings, self._most = functions, whole_rings, MOLECULES
         # a molecule of its own would have to be fetched in seven pages, which takes longer than to read it
-        self._memory = lazy_memory(8 * PREPARED_SIZE * MOLECULES, large_pages=True)
+        self._memory = lazy_memory(8 * layouts.PREPARED_SIZE * MOLECULES, large_pages=True)
         self._adding = threading.Lock()
         self.forget()
 
@@ -299,7 +255,7 @@ class Golds:
 
     def forget(self) -> None:
         """Forget all molecules."""
-        self.golds: list[Gold] = []
+        self.golds: list[Prepared] = []
         self._numbers: dict[str, int] = {}
 
     @property
@@ -319,9 +275,11 @@ class Golds:
             number = len(self.golds)
             if self.room <= 0:
                 return -1
-            molecule = prepared_in(_Prepared.from_buffer(self._memory, 8 * PREPARED_SIZE * number), text)
+            molecule = prepared_in(
+                _Prepared.from_buffer(self._memory, 8 * layouts.PREPARED_SIZE * number), text
+            )
             if isinstance(molecule, Prepared) and (molecule.is_clean or not self._whole_rings):
-                self.golds.append(Gold(text, molecule))
+                self.golds.append(molecule)
             else:
                 number = -1
             self._numbers[text] = number
@@ -350,11 +308,13 @@ class Parts:
         if not all(isinstance(one, Prepared) for one in read):
             raise ValueError("not all parts can be read")
         self._n = len(texts)
-        self._memory = (ctypes.c_int64 * (PREPARED_SIZE * self._n))()
+        self._memory = (ctypes.c_int64 * (layouts.PREPARED_SIZE * self._n))()
         for at, one in enumerate(read):
             assert isinstance(one, Prepared)
             ctypes.memmove(
-                ctypes.addressof(self._memory) + 8 * PREPARED_SIZE * at, one.memory, 8 * PREPARED_SIZE
+                ctypes.addressof(self._memory) + 8 * layouts.PREPARED_SIZE * at,
+                one.memory,
+                8 * layouts.PREPARED_SIZE,
             )
 
     def first_in(self, whole: Prepared) -> int | None:

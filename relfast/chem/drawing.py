@@ -120,13 +120,13 @@ def _colour(value: str) -> str:
     return _VARIABLES.get(value.upper(), value)
 
 
-def common_atoms(one: object, other: object, timeout: int = 1) -> tuple[list[int], list[int]]:
+def common_atoms(one: object, other: object) -> tuple[list[int], list[int]]:
     """The atoms of two molecules that the largest substructure they share has; empty where there is none or
-    one of them is no molecule. ``timeout`` in seconds."""
+    one of them is no molecule."""
     a, b = parse(one), parse(other)
     if a is None or b is None or max(a.n_atoms, b.n_atoms) > MAX_ATOMS or not (a.n_atoms and b.n_atoms):
         return [], []
-    pattern: Any = rdFMCS.FindMCS([a.mol, b.mol], timeout=timeout).queryMol
+    pattern: Any = rdFMCS.FindMCS([a.mol, b.mol], timeout=1).queryMol
     if pattern is None or not pattern.GetNumAtoms():
         return [], []
     return list(a.mol.GetSubstructMatch(pattern)), list(b.mol.GetSubstructMatch(pattern))

@@ -11,8 +11,6 @@ some molecules with a multiple bond inside a ring (C4H5Br: 20 of 21, without ``C
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -21,13 +19,12 @@ from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from rdkit import Chem, rdBase
+from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
 from relfast_kernels.compiled import native
-from relfast_kernels.compiled.cache import Cache, user_cache
-from relfast_kernels.compiled.trust import UntrustedError
 
 from relfast.chem import molecule  # noqa: F401 -- silences RDKit's log
+from relfast.chem.kept import read_kept, write_kept
 from relfast.errors import UsageError
 from relfast.interrupts import uninterrupted
 
@@ -54,8 +51,6 @@ _FORMULA: Final = re.compile(r"(?:[A-Z][a-z]?[0-9]{0,3})+", re.ASCII)
 _PART: Final = re.compile(r"([A-Z][a-z]?)([0-9]{0,3})", re.ASCII)
 _BONDS: Final = (None, Chem.BondType.SINGLE, Chem.BondType.DOUBLE, Chem.BondType.TRIPLE)
 _STRAINED: Final = tuple(Chem.MolFromSmarts(smarts) for smarts in ("*#;@*", "*=;@*=;@*"))
-
-_CACHE_FORMAT: Final = 1
 
 
 def parse_formula(formula: str) -> dict[str, int]:
@@ -167,10 +162,13 @@ def is_strained(smiles: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def _universe(formula: str, keep: RingFilter, progress: Progress | None) -> tuple[str, ...]:
-    found = _read_cache(formula)
-    if found is None:
+    # file systems that do not tell upper from lower case: C4H8Co would be CO, but has no valence here
+    kept = read_kept("isomers", formula)
+    if kept is None:
         found = _enumerate(formula, progress)
-        _write_cache(formula, found)
+        write_kept("isomers", formula, "\n".join(found).encode("ascii"))
+    else:
+        found = tuple(kept.decode("ascii").split())
     return found if keep == "all" else tuple(s for s in found if not is_strained(s))
 
 
@@ -194,49 +192,6 @@ def isomers(formula: str, keep: RingFilter = "all", progress: Progress | None = 
     if keep not in get_args(RingFilter):
         raise UsageError(f"isomers to keep: {' or '.join(get_args(RingFilter))}, not {keep!r}")
     return _universe(hill(formula), keep, progress)
-
-
-# The cache. A file is believed only if no other user can have written it and its digest fits its own text,
-# the formula and the RDKit that wrote the SMILES; anything else is enumerated anew. Nothing that happens here
-# can fail an enumeration.
-
-
-def _cache() -> Cache:
-    return user_cache("isomers")
-
-
-def _cache_file(formula: str) -> str:
-    # file systems that do not tell upper from lower case: C4H8Co would be CO, but has no valence here
-    return f"{formula}-rdkit{rdBase.rdkitVersion}.txt"
-
-
-def _digest(formula: str, body: bytes) -> str:
-    head = f"{_CACHE_FORMAT} {formula} {rdBase.rdkitVersion}\n".encode()
-    return hashlib.sha256(head + body).hexdigest()
-
-
-def _read_cache(formula: str) -> tuple[str, ...] | None:
-    try:
-        head, _, body = _cache().read(_cache_file(formula)).partition(b"\n")
-        if json.loads(head).get("sha256") != _digest(formula, body):
-            return None
-        return tuple(body.decode("ascii").split())
-    except UntrustedError as error:
-        _cache().say(error)
-        return None
-    except (OSError, ValueError, AttributeError):
-        return None
-
-
-def _write_cache(formula: str, universe: Sequence[str]) -> None:
-    body = "\n".join(universe).encode("ascii") + b"\n"
-    head = json.dumps({"formula": formula, "isomers": len(universe), "sha256": _digest(formula, body)})
-    try:
-        _cache().write(_cache_file(formula), head.encode("ascii") + b"\n" + body)
-    except UntrustedError as error:
-        _cache().say(error)
-    except OSError:
-        return  # unwritable or full: the next process enumerates again
 
 
 # Molecules with the heavy atoms of another and two hydrogens more or fewer.

@@ -8,16 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final
 
 from rdkit import Chem, RDLogger
-from relfast_kernels.smiles.layouts import (
-    AROMATIC_BOND,
-    ATOM_FACTOR,
-    BOND_FACTOR,
-    CHARGES,
-    FINGERPRINT_MASK,
-    HYDROGEN_FACTOR,
-    LETTERS,
-    NEUTRAL,
-)
+from relfast_kernels.smiles import layouts
 
 from relfast.chem.smiles_table import simple_table
 
@@ -42,24 +33,24 @@ _ORDERS: Final = {
     Chem.BondType.SINGLE: 1,
     Chem.BondType.DOUBLE: 2,
     Chem.BondType.TRIPLE: 3,
-    Chem.BondType.AROMATIC: AROMATIC_BOND,
+    Chem.BondType.AROMATIC: layouts.AROMATIC_BOND,
 }
 _OTHER_ORDER: Final = 5
 
 
 def _letters(symbol: str) -> int:
     """An element's letters as a number."""
-    return (ord(symbol[0]) - 64) * LETTERS + (ord(symbol[1]) - 96 if symbol[1:] else 0)
+    return (ord(symbol[0]) - 64) * layouts.LETTERS + (ord(symbol[1]) - 96 if symbol[1:] else 0)
 
 
 def _label(atom: Any) -> int:
     """An atom's element and charge as the kernels have them."""
-    return CHARGES * _letters(atom.GetSymbol()) + NEUTRAL + int(atom.GetFormalCharge())
+    return layouts.CHARGES * _letters(atom.GetSymbol()) + layouts.NEUTRAL + int(atom.GetFormalCharge())
 
 
 def _scramble(value: int, factor: int) -> int:
     value *= factor
-    return (value ^ (value >> 29)) & FINGERPRINT_MASK
+    return (value ^ (value >> 29)) & layouts.FINGERPRINT_MASK
 
 
 class Molecule:
@@ -132,9 +123,12 @@ class Molecule:
             far[b] += order
         around = [label >> 6 for label in labels]
         for a, b, order in bonds:
-            around[a] += _scramble(8 * far[b] + order, BOND_FACTOR)
-            around[b] += _scramble(8 * far[a] + order, BOND_FACTOR)
-        return sum(_scramble(atom & FINGERPRINT_MASK, ATOM_FACTOR) for atom in around) & FINGERPRINT_MASK
+            around[a] += _scramble(8 * far[b] + order, layouts.BOND_FACTOR)
+            around[b] += _scramble(8 * far[a] + order, layouts.BOND_FACTOR)
+        return (
+            sum(_scramble(atom & layouts.FINGERPRINT_MASK, layouts.ATOM_FACTOR) for atom in around)
+            & layouts.FINGERPRINT_MASK
+        )
 
     @cached_property
     def hydrogens_print(self) -> int:
@@ -142,8 +136,8 @@ class Molecule:
         total = 0
         for atom in self.mol.GetAtoms():
             value = 64 * _label(atom) + 8 * atom.GetDegree() + atom.GetTotalNumHs()
-            total += _scramble(_scramble(value, HYDROGEN_FACTOR), HYDROGEN_FACTOR)
-        return total & FINGERPRINT_MASK
+            total += _scramble(_scramble(value, layouts.HYDROGEN_FACTOR), layouts.HYDROGEN_FACTOR)
+        return total & layouts.FINGERPRINT_MASK
 
     @property
     def heavy_atoms(self) -> int:

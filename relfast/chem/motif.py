@@ -21,23 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from rdkit import Chem
 from relfast_kernels.compiled import native
-from relfast_kernels.motif.layouts import (
-    ATOM_BONDS,
-    ATOM_DEGREE,
-    ATOM_SIZE,
-    ATOMS,
-    DEPTHS,
-    FOUND_MOTIFS,
-    FOUND_SIZE,
-    FRAME_SIZE,
-    MAX_ATOMS,
-    MAX_DEGREE,
-    MAX_MOTIFS,
-    PER_MOLECULE,
-    RING_BOND,
-    SECTION,
-    WORK_SIZE,
-)
+from relfast_kernels.motif import layouts
 
 from relfast.chem.clean import parse_clean
 from relfast.chem.matching import contains
@@ -146,7 +130,7 @@ class Packed(NamedTuple):
     def row(self) -> Rows:
         """`relfast_kernels.motif.layouts` says what stands there."""
         n_atoms = int(self.buffer[self.start])
-        return self.buffer[self.start : self.start + ATOMS + ATOM_SIZE * n_atoms]
+        return self.buffer[self.start : self.start + layouts.ATOMS + layouts.ATOM_SIZE * n_atoms]
 
 
 class StoredMolecule(Molecule):
@@ -197,31 +181,36 @@ class _Space:
 
     def __init__(self, k: int) -> None:
         self.k = k
-        self.work = np.zeros(WORK_SIZE + k, np.int64)
-        self.known = np.zeros((k, PER_MOLECULE), np.int64)
-        self.images = np.zeros((DEPTHS, k, SECTION), np.int8)
-        self.frames = np.zeros((DEPTHS, FRAME_SIZE), np.int64)
-        self.found, self.motifs = np.zeros(FOUND_SIZE, np.int64), np.zeros(MAX_MOTIFS, np.int64)
+        self.work = np.zeros(layouts.WORK_SIZE + k, np.int64)
+        self.known = np.zeros((k, layouts.PER_MOLECULE), np.int64)
+        self.images = np.zeros((layouts.DEPTHS, k, layouts.SECTION), np.int8)
+        self.frames = np.zeros((layouts.DEPTHS, layouts.FRAME_SIZE), np.int64)
+        self.found, self.motifs = (
+            np.zeros(layouts.FOUND_SIZE, np.int64),
+            np.zeros(layouts.MAX_MOTIFS, np.int64),
+        )
         spaces = (self.work, self.known, self.images, self.frames, self.found, self.motifs)
         self.addresses = [_at(space) for space in spaces]
 
 
-class Search(threading.local):
-    """Looks for largest motifs."""
+class _Threads(threading.local):
+    space = _Space(0)
 
-    _space = _Space(0)
 
-    def largest(self, rows: Rows, starts: Sequence[int], min_atoms: int, max_steps: int) -> tuple[int, ...]:
-        """The largest motifs of molecules that begin at ``starts``, as bits of the first one's bonds; none
-        where the search was given up or there are too many. `relfast_kernels.motif.grow` says the rest."""
-        k = len(starts) - 1
-        if k > self._space.k:
-            self._space = _Space(k)
-        space, places = self._space, np.array(starts, np.int64)
-        search = native.functions(UNIT)["largest"]
-        is_whole = bool(search(_at(rows), len(rows), _at(places), k, min_atoms, max_steps, *space.addresses))
-        n = int(space.found[FOUND_MOTIFS])
-        return tuple(space.motifs[:n].tolist()) if is_whole and n <= MAX_MOTIFS else ()
+_THREADS: Final = _Threads()
+
+
+def _largest(rows: Rows, starts: Sequence[int], min_atoms: int, max_steps: int) -> tuple[int, ...]:
+    """The largest motifs of molecules that begin at ``starts``, as bits of the first one's bonds; none where
+    the search was given up or there are too many. `relfast_kernels.motif.grow` says the rest."""
+    k = len(starts) - 1
+    if k > _THREADS.space.k:
+        _THREADS.space = _Space(k)
+    space, places = _THREADS.space, np.array(starts, np.int64)
+    search = native.functions(UNIT)["largest"]
+    is_whole = bool(search(_at(rows), len(rows), _at(places), k, min_atoms, max_steps, *space.addresses))
+    n = int(space.found[layouts.FOUND.motifs])
+    return tuple(space.motifs[:n].tolist()) if is_whole and n <= layouts.MAX_MOTIFS else ()
 
 
 def similar(
@@ -262,7 +251,7 @@ def packed(molecule: Molecule) -> Packed | None:
 @lru_cache(maxsize=CACHED_ROWS)
 def _packed(molecule: Molecule) -> Packed | None:
     mol, n = molecule.mol, molecule.n_atoms
-    if not 0 < n <= MAX_ATOMS or not molecule.definite:
+    if not 0 < n <= layouts.MAX_ATOMS or not molecule.definite:
         return None
     around: list[list[int]] = [[] for _ in range(n)]
     in_ring = [0] * n
@@ -272,11 +261,11 @@ def _packed(molecule: Molecule) -> Packed | None:
             return None
         a, b = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
         if bond.IsInRing():
-            code |= RING_BOND
+            code |= layouts.RING_BOND
             in_ring[a] = in_ring[b] = 1
         around[a].append(16 * b + code)
         around[b].append(16 * a + code)
-    if max(map(len, around)) > MAX_DEGREE:
+    if max(map(len, around)) > layouts.MAX_DEGREE:
         return None
     row = [n]
     for atom, bonds, ring in zip(mol.GetAtoms(), around, in_ring, strict=True):
@@ -285,7 +274,7 @@ def _packed(molecule: Molecule) -> Packed | None:
         if len(bonds) == 1:
             twin = _CHARGES * atom.GetFormalCharge() + min(atom.GetTotalNumHs(), _HYDROGENS)
         row += 2 * atom.GetAtomicNum() + ring, twin, len(bonds), *sorted(bonds)
-        row += [0] * (MAX_DEGREE - len(bonds))
+        row += [0] * (layouts.MAX_DEGREE - len(bonds))
     return Packed(np.array(row, np.int32), 0)
 
 
@@ -294,11 +283,11 @@ def _ends(molecule: Molecule) -> list[tuple[int, int]]:
     """The atoms of a molecule's bonds, in the kernel's order."""
     one = packed(molecule)
     assert one is not None
-    atoms = one.row[ATOMS:].reshape(-1, ATOM_SIZE).tolist()
+    atoms = one.row[layouts.ATOMS :].reshape(-1, layouts.ATOM_SIZE).tolist()
     return [
         (at, bond >> 4)
         for at, atom in enumerate(atoms)
-        for bond in atom[ATOM_BONDS : ATOM_BONDS + atom[ATOM_DEGREE]]
+        for bond in atom[layouts.ATOM.bonds : layouts.ATOM.bonds + atom[layouts.ATOM.degree]]
         if bond >> 4 > at
     ]
 
@@ -333,7 +322,7 @@ def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int
     n_bonds = [molecule.n_bonds for molecule in molecules]
     query = n_bonds.index(min(n_bonds))
     known = [row for row in map(packed, molecules) if row is not None]
-    if n_bonds[query] > MAX_ATOMS or len(known) < len(molecules):
+    if n_bonds[query] > layouts.MAX_ATOMS or len(known) < len(molecules):
         return Motifs(molecules[query], ())
     known.insert(0, known.pop(query))
     buffer = known[0].buffer
@@ -343,10 +332,7 @@ def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int
         parts = [one.row for one in known]
         buffer = np.concatenate(parts)
         starts = [0, *itertools.accumulate(map(len, parts[:-1]))]
-    return Motifs(molecules[query], _search.largest(buffer, starts, min_atoms, max_steps))
-
-
-_search = Search()
+    return Motifs(molecules[query], _largest(buffer, starts, min_atoms, max_steps))
 
 
 @lru_cache(maxsize=CACHED_ROWS)

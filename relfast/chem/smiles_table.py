@@ -19,32 +19,11 @@ import sys
 import threading
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.smiles.layouts import (
-    CODE_COLUMNS,
-    EMPTY,
-    FINGERPRINT_MASK,
-    GRAPH_SIZE,
-    INVALID,
-    ISOTOPE,
-    MAX_CODE,
-    MAX_SMILES,
-    N_COUNTERS,
-    NOT_KEPT,
-    NOT_PLAIN,
-    PLACE_FACTOR,
-    RESULT_COLUMNS,
-    SEVERAL_FRAGMENTS,
-    SIZE_COLUMNS,
-    TABLE_PARTS,
-    TEXT_COLUMNS,
-    TOO_LONG,
-    WORK_SIZE,
-)
+from relfast_kernels.smiles import layouts
 
 UNIT: Final = "smiles"
 
@@ -80,11 +59,6 @@ def joined(texts: Sequence[str]) -> bytes | None:
     return data + b"\n" if data.count(b"\n") == len(texts) - 1 else None
 
 
-def vote_of_place(place: int) -> int:
-    """What a prediction that found the gold at a place adds to a vote."""
-    return (place + 1) * PLACE_FACTOR & FINGERPRINT_MASK
-
-
 class Match(NamedTuple):
     """Predictions held against gold, in the order of the kernel's columns.
 
@@ -116,21 +90,14 @@ class Match(NamedTuple):
 
 FLAWS: Final = {
     0: None,
-    INVALID: "invalid_smiles",
-    SEVERAL_FRAGMENTS: "several_fragments",
-    NOT_PLAIN: "not_plain_smiles",
-    ISOTOPE: "isotope",
-    TOO_LONG: "too_long",
-    EMPTY: "empty",
+    layouts.INVALID: "invalid_smiles",
+    layouts.SEVERAL_FRAGMENTS: "several_fragments",
+    layouts.NOT_PLAIN: "not_plain_smiles",
+    layouts.ISOTOPE: "isotope",
+    layouts.TOO_LONG: "too_long",
+    layouts.EMPTY: "empty",
 }
 """What is wrong with a text, by what the kernel says."""
-
-
-Lists = tuple[Sequence[Any], Sequence[Any], Sequence[Any]]
-"""Gold, predictions and given molecules of a record."""
-
-KEPT_NUMBERS: Final = 1 << 19
-"""Numbers for what the kernel keeps of golds that come with many answers, two for each text."""
 
 
 class _Space:
@@ -144,18 +111,18 @@ class _Space:
 
     def __init__(self, n: int, n_texts: int) -> None:
         self.n, self.n_texts = n, n_texts
-        self.told = (ctypes.c_int64 * (RESULT_COLUMNS * n + 2 * n_texts))()
-        self.classes = RESULT_COLUMNS * n
+        self.told = (ctypes.c_int64 * (layouts.RESULT_COLUMNS * n + 2 * n_texts))()
+        self.classes = layouts.RESULT_COLUMNS * n
         at = ctypes.addressof(self.told)
         classes_at = at + 8 * self.classes
         self.texts: Any
-        self.texts, self.sizes, self.kept = ctypes.c_char_p(), ctypes.c_void_p(), ctypes.c_void_p()
+        self.texts, self.sizes = ctypes.c_char_p(), ctypes.c_void_p()
         self.n_bytes, self.size, self.size_texts, self.strict = (ctypes.c_int64() for _ in range(4))
         self.arguments = (
             ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_void_p()), self.texts,
             self.n_bytes, self.sizes, self.size, self.strict,
             ctypes.c_void_p(classes_at), ctypes.c_void_p(classes_at + 8 * n_texts), self.size_texts,
-            ctypes.c_void_p(at), self.kept, ctypes.c_int64(KEPT_NUMBERS),
+            ctypes.c_void_p(at),
         )  # fmt: skip
 
 
@@ -181,65 +148,46 @@ class SmilesTable:
             lazy_memory(n_bytes)
             for n_bytes in (
                 4 * 2 * CACHED_TEXTS,
-                8 * TEXT_COLUMNS * CACHED_TEXTS,
+                8 * layouts.TEXT_COLUMNS * CACHED_TEXTS,
                 CACHED_BYTES,
                 4 * 2 * CACHED_CODES,
-                8 * CODE_COLUMNS * CACHED_CODES,
+                8 * layouts.CODE_COLUMNS * CACHED_CODES,
                 CACHED_BYTES,
-                8 * N_COUNTERS,
-                8 * GRAPH_SIZE,
-                8 * WORK_SIZE,
+                8 * layouts.N_COUNTERS,
+                8 * layouts.GRAPH_SIZE,
+                8 * layouts.WORK_SIZE,
             )
         ]
-        self._table = (ctypes.c_int64 * TABLE_PARTS)(
+        self._table = (ctypes.c_int64 * layouts.TABLE_PARTS)(
             *map(ctypes.addressof, self._memory), CACHED_TEXTS, CACHED_BYTES, CACHED_CODES, CACHED_BYTES
         )
 
-    def match(self, records: Sequence[Lists], *, strict: bool = False) -> list[Match]:
-        """Hold predictions against gold, for many records."""
-        matches = []
-        for lists, told in zip(records, self._told(records, strict=strict), strict=True):
-            texts = chain.from_iterable(lists)
-            if told is None:
-                matches.append(Match(0, 0, 0, unknown=tuple(texts)))
-                continue
-            result, classes = told
-            unknown = tuple(text for text, kind in zip(texts, classes, strict=True) if kind == UNKNOWN)
-            matches.append(Match._make((*result, unknown)))
-        return matches
+    def match(
+        self, gold: Sequence[Any], pred: Sequence[Any], given: Sequence[Any] = (), *, strict: bool = False
+    ) -> Match:
+        """Hold predictions against gold, and under ``strict`` against what the question has given."""
+        texts = [*gold, *pred, *given]
+        told = self._told((gold, pred, given), strict=strict)
+        if told is None:
+            return Match(0, 0, 0, unknown=tuple(texts))
+        result, classes = told
+        unknown = tuple(text for text, kind in zip(texts, classes, strict=True) if kind == UNKNOWN)
+        return Match._make((*result, unknown))
 
     def read(self, texts: Sequence[str]) -> list[bool]:
         """For each text whether it certainly is a molecule; False says nothing."""
-        (told,) = self._told([((), texts, ())], strict=False)
+        told = self._told(((), texts, ()), strict=False)
         return [False] * len(texts) if told is None else [kind >= 0 for kind in told[1]]
 
-    def _told(self, records: Sequence[Lists], *, strict: bool) -> list[tuple[list[int], list[int]] | None]:
-        """For each record its `RESULT_COLUMNS` numbers and the classes of its texts; None where one of its
-        texts is none, or none that can be looked at."""
-        joined_lists = [[joined(texts) for texts in lists] for lists in records]
-        counts = [
-            0 if None in texts else sum(map(len, lists))
-            for lists, texts in zip(records, joined_lists, strict=True)
-        ]
-        parts, sizes = [], array("q")
-        for lists, texts in zip(records, joined_lists, strict=True):
-            if None not in texts:
-                parts += texts
-                sizes.extend((*map(len, lists), NOT_KEPT))
-        data = b"".join(parts)  # type: ignore[arg-type]
-        n, n_texts = len(sizes) // SIZE_COLUMNS, sum(counts)
-        at = sizes.buffer_info()[0]
-        told = self.hold(data, len(data), at, n, n_texts, None, strict=strict, classes=True)
-        found: list[tuple[list[int], list[int]] | None] = []
-        result, text = 0, RESULT_COLUMNS * n
-        for texts, count in zip(joined_lists, counts, strict=True):
-            if None in texts:
-                found.append(None)
-                continue
-            found.append((told[result : result + RESULT_COLUMNS], told[text : text + count]))
-            text += count
-            result += RESULT_COLUMNS
-        return found
+    def _told(self, lists: tuple[Sequence[Any], ...], *, strict: bool) -> tuple[list[int], list[int]] | None:
+        """The `RESULT_COLUMNS` numbers of a record and the classes of its texts; None where one of them is no
+        text, or none that can be looked at."""
+        parts = [joined(texts) for texts in lists]
+        if None in parts:
+            return None
+        data, sizes = b"".join(parts), array("q", map(len, lists))  # type: ignore[arg-type]
+        told = self.hold(data, len(data), sizes.buffer_info()[0], 1, sum(sizes), strict=strict, classes=True)
+        return told[: layouts.RESULT_COLUMNS], told[layouts.RESULT_COLUMNS :]
 
     def hold(
         self,
@@ -248,7 +196,6 @@ class SmilesTable:
         sizes: int,
         n: int,
         n_texts: int,
-        kept: int | None,
         *,
         strict: bool,
         classes: bool = False,
@@ -256,7 +203,7 @@ class SmilesTable:
         """What the kernel tells of records whose texts lie ready (`match_lists`): `RESULT_COLUMNS` numbers
         for each, and behind them, if wanted, the ``classes`` of all texts.
 
-        ``texts``, ``sizes`` and ``kept`` are where they are, and the classes of their gold.
+        ``texts`` and ``sizes`` are where they are.
         """
         try:
             space = self._spaces.pop()
@@ -266,9 +213,8 @@ class SmilesTable:
             space = _Space(max(n, space.n), max(2 * n_texts, space.n_texts))
         space.texts.value, space.n_bytes.value, space.sizes.value = texts, n_bytes, sizes
         space.size.value, space.size_texts.value, space.strict.value = n, n_texts, strict
-        space.kept.value = kept
         status = self._match(*space.arguments, self._table)
-        found: list[int] = space.told[: RESULT_COLUMNS * n]
+        found: list[int] = space.told[: layouts.RESULT_COLUMNS * n]
         if classes:
             found += space.told[space.classes : space.classes + n_texts]
         self._spaces.append(space)
@@ -287,9 +233,9 @@ class SmilesTable:
         ``by_rdkit``: the text is a canonical SMILES without stereo; its aromatic bonds are taken at their
         word then, and its charges are labels of the graph. Otherwise a molecule with charges is not read.
         """
-        if not 0 < len(text) <= MAX_SMILES or not text.isascii():
+        if not 0 < len(text) <= layouts.MAX_SMILES or not text.isascii():
             return None
-        code = ctypes.create_string_buffer(2 * MAX_CODE)
+        code = ctypes.create_string_buffer(2 * layouts.MAX_CODE)
         length = self._code(text.encode(), len(text), by_rdkit, code, self._table)
         return code.raw[:length] if length > 0 else None
 
@@ -332,7 +278,7 @@ def same_clean_molecule(a: str, b: str) -> bool:
     table = simple_table()
     if table is None:
         return False
-    (match,) = table.match([([a], [b], ())], strict=True)
+    match = table.match([a], [b], strict=True)
     return bool(match.decided) and match.true_positives == 1
 
 

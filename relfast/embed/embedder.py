@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,13 +42,11 @@ MAX_TEXT_CHARS: Final = 32_768
 fewer tokens only if they are blanks or words of hundreds of letters."""
 
 
-class Batch:
+class Batch(NamedTuple):
     """Texts of equal token length: ``ids`` (texts, tokens) int64, and where each came from."""
 
-    __slots__ = ("ids", "positions")
-
-    def __init__(self, ids: NDArray[np.int64], positions: Sequence[int]) -> None:
-        self.ids, self.positions = ids, positions
+    ids: NDArray[np.int64]
+    positions: Sequence[int]
 
 
 class _Due:

@@ -85,10 +85,9 @@ class Task:
         The function ("module:function") that opens its `TextJudge`:
         ``(task, options, row_of, known, longest) -> TextJudge | None``, None where options or missing
         machine code do not allow it.
-    modules
-        Modules that scoring imports at some record, by dotted name.
     loads
-        The function ("module:function") that loads the machine code that scoring cannot do without.
+        Modules that scoring imports at some record, by dotted name, and functions ("module:function") that
+        load the machine code that it cannot do without.
     packages
         Distributions whose versions can change a score; part of the signature.
     breakdown
@@ -107,9 +106,6 @@ class Task:
         The `Display` ("module:NAME") of what a report shows of its rows beside what all tasks have.
     row_fields
         Members of the input row that scoring looks at (`relfast.records.Record.row`).
-    said
-        The function ("module:function") that gives the answer in an outcome's ``details`` as text:
-        ``(details) -> str | None``; None: it is ``details["pred"]``.
     steps
         The class ("module:class") of a record as a `Walk`, ``(answer, question) -> Walk``, where it can be
         answered in steps.
@@ -127,8 +123,7 @@ class Task:
     text_kernel: TextKernel | None = None
     in_blocks: str | None = None
     of_texts: str | None = None
-    modules: tuple[str, ...] = ()
-    loads: str | None = None
+    loads: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
     generator: str | None = None
@@ -143,7 +138,6 @@ class Task:
     lowest_reward: float = 0.0
     strict_needs: tuple[str, ...] = ()
     row_fields: tuple[str, ...] = ()
-    said: str | None = None
     steps: str | None = None
 
     @cached_property
@@ -173,10 +167,6 @@ class Task:
         """The module that scores, imported when it is first asked for."""
         return cast("TaskScorer", importlib.import_module(self.module))
 
-    @cached_property
-    def _said(self) -> Callable[[Mapping[str, Any]], str | None] | None:
-        return None if self.said is None else resolve(self.said)
-
     def text_judge(
         self,
         options: Options,
@@ -194,7 +184,9 @@ class Task:
         """The answer that was read, as text of at most `MAX_SAID` characters; None where there is none."""
         if not outcome.found or not outcome.details:
             return None  # nothing was read, or it is a row's template, which stands for many answers
-        said = outcome.details.get("pred") if self._said is None else self._said(outcome.details)
+        # the scorer's ``said`` gives the answer in details as text where it is not ``pred``
+        write = getattr(self.scorer, "said", None)
+        said = outcome.details.get("pred") if write is None else write(outcome.details)
         return said[:MAX_SAID] if isinstance(said, str) else None
 
     def walk(self, answer: object, question: object) -> Walk | None:
@@ -215,14 +207,15 @@ class Task:
 
     def import_modules(self) -> None:
         """Import all that scoring imports; compiles nothing."""
-        for name in (self.module, *self.modules):
-            importlib.import_module(name)
+        for name in (self.module, *self.loads):
+            importlib.import_module(name.partition(":")[0])
 
     def load(self) -> None:
         """Load the scorer and what it needs, so that no record pays for it."""
         self.import_modules()
-        if self.loads is not None:
-            resolve(self.loads)()
+        for name in self.loads:
+            if ":" in name:
+                resolve(name)()
 
     @cached_property
     def source(self) -> Generator:

@@ -7,16 +7,6 @@ A benchmark is a folder of this package. The scorer, the module a `Task` names h
 ``score(batch, options) -> list[Outcome]``
     Same length and order as the batch; a batch gives exactly what its records give one by one.
 
-A scorer may have a fast path, a function that its `Task` names,
-``(batch, options) -> list[Outcome | None]``
-    What can be judged quickly and can neither hang nor crash: the same outcomes as ``score`` would give,
-    None for the others.
-
-A scorer that embeds has
-``score_within(batch, options, deadlines) -> list[Outcome | None]``
-    The same as ``score`` with a `Deadlines` for the batch, which it charges for what it does; None for a
-    record whose time is up. A batch that embeds takes long without hanging, so no timer can be set for it.
-
 A task whose lines' fields a kernel finds may have its responses judged by the block, without decoding them:
 `relfast.tasks.block_rows`. One whose responses come as texts may have a `TextJudge`.
 

@@ -15,54 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import orjson
+from relfast_kernels import layouts
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import (
-    AT_GOLDS,
-    AT_RECORDS,
-    AT_SCRATCH,
-    AT_SETTINGS,
-    AT_WORK,
-    CONTEXT_SIZE,
-    CORRECT,
-    CUTS,
-    FOUND,
-    GOLD_COLUMNS,
-    GOLD_FIELDS,
-    GOLD_PARTS,
-    GOLD_SHIFT,
-    GOLD_VALUE_SHIFT,
-    GOLD_YES,
-    IS_CUT,
-    KEEPS,
-    KEY_COUNT,
-    KEY_REASON,
-    KEY_VALUE,
-    MAX_TAXA,
-    MAX_TOKENS,
-    N_RECORDS,
-    N_SCRATCH,
-    PATTERN_WORK,
-    PRED_SHIFT,
-    PRED_VALUE_SHIFT,
-    REASON_SHIFT,
-    REASONS,
-    RECORD_COLUMNS,
-    RECORD_KEY,
-    RECORD_PRED,
-    RECORD_PRED_END,
-    RECORD_TEXT,
-    RECORD_TEXT_END,
-    RECORD_VOTE,
-    SET_DETAILS,
-    SET_LEAST,
-    SET_SIZE,
-    SET_STRICT,
-    SET_STRIP,
-    TAXA_SLOTS,
-    TOKEN_COLUMNS,
-    TP_SHIFT,
-    WORK_PARTS,
-)
 from relfast_kernels.text.columns import MOST_MEMBERS
 
 from relfast.records import Options, Outcome, Score
@@ -94,17 +48,17 @@ class WorkSpace:
         self._parts = [
             lazy_buffer(8 * size)
             for size in (
-                TOKEN_COLUMNS * MAX_TOKENS,
-                2 * MAX_TOKENS,
-                2 * MAX_TOKENS,
+                layouts.TOKEN_COLUMNS * layouts.MAX_TOKENS,
+                2 * layouts.MAX_TOKENS,
+                2 * layouts.MAX_TOKENS,
                 MOST_MEMBERS,
                 _GOLD_NUMBERS,
-                4 * MAX_TAXA,
-                2 * (TAXA_SLOTS + 1),
-                PATTERN_WORK,
+                4 * layouts.MAX_TAXA,
+                2 * (layouts.TAXA_SLOTS + 1),
+                layouts.PATTERN_WORK,
             )
         ]
-        self.places = (ctypes.c_int64 * WORK_PARTS)(*map(ctypes.addressof, self._parts))
+        self.places = (ctypes.c_int64 * layouts.WORK_PARTS)(*map(ctypes.addressof, self._parts))
 
 
 # golds
@@ -122,7 +76,7 @@ def gold_text(answer: object) -> bytes:
     if not isinstance(answer, Mapping):
         return b"0"
     try:
-        return orjson.dumps({name: answer[name] for name in GOLD_FIELDS if name in answer})
+        return orjson.dumps({name: answer[name] for name in layouts.GOLD_FIELDS if name in answer})
     except (TypeError, ValueError, RecursionError):
         return b"0"
 
@@ -135,7 +89,7 @@ def least_measure(options: Options, kernels: Sequence[TextKernel]) -> int:
     return 0
 
 
-_ROW: Final = struct.Struct(f"{GOLD_COLUMNS}q")
+_ROW: Final = struct.Struct(f"{layouts.GOLD_COLUMNS}q")
 
 
 class PreparedGolds:
@@ -158,7 +112,7 @@ class PreparedGolds:
         self.n = self.used = 0
         self._most, self._most_bytes = most, most_bytes
         places = [ctypes.addressof(part) for part in self._memory]
-        self.about = (ctypes.c_int64 * (2 * GOLD_PARTS))(
+        self.about = (ctypes.c_int64 * (2 * layouts.GOLD_PARTS))(
             *(number for pair in zip(places, sizes, strict=True) for number in pair)
         )
 
@@ -181,7 +135,7 @@ class PreparedGolds:
 
 # keys
 
-_COUNT_SHIFTS: Final = (TP_SHIFT, PRED_SHIFT, GOLD_SHIFT)
+_COUNT_SHIFTS: Final = (layouts.TP_SHIFT, layouts.PRED_SHIFT, layouts.GOLD_SHIFT)
 
 
 def outcome_of(kernel: TextKernel, key: int, *, strict: bool, details: bool) -> Outcome:
@@ -189,14 +143,16 @@ def outcome_of(kernel: TextKernel, key: int, *, strict: bool, details: bool) -> 
     metrics: dict[str, Any] = {}
     shown: dict[str, Any] = {}
     if kernel.metrics is not None:
-        counts = (key >> shift & KEY_COUNT for shift in _COUNT_SHIFTS)
-        metrics = resolve(kernel.metrics)(bool(key & GOLD_YES), *counts)
+        counts = (key >> shift & layouts.KEY_COUNT for shift in _COUNT_SHIFTS)
+        metrics = resolve(kernel.metrics)(bool(key & layouts.GOLD_YES), *counts)
     if strict:
-        metrics["reason"] = REASONS[key >> REASON_SHIFT & KEY_REASON]
+        metrics["reason"] = layouts.REASONS[key >> layouts.REASON_SHIFT & layouts.KEY_REASON]
     if details:
-        values = (key >> shift & KEY_VALUE for shift in (PRED_VALUE_SHIFT, GOLD_VALUE_SHIFT))
+        values = (
+            key >> shift & layouts.KEY_VALUE for shift in (layouts.PRED_VALUE_SHIFT, layouts.GOLD_VALUE_SHIFT)
+        )
         shown = resolve(kernel.details)(*values)
-    return Outcome(bool(key & CORRECT), metrics, shown, found=bool(key & FOUND))
+    return Outcome(bool(key & layouts.CORRECT), metrics, shown, found=bool(key & layouts.FOUND))
 
 
 # texts at hand
@@ -226,16 +182,16 @@ class _Place:
 
     def __init__(self, settings: ctypes.Array[ctypes.c_int64], golds: PreparedGolds) -> None:
         work, scratch = WorkSpace(), lazy_buffer(SCRATCH)
-        records, context = numbers(MAX_TEXTS * RECORD_COLUMNS), numbers(CONTEXT_SIZE)
+        records, context = numbers(MAX_TEXTS * layouts.RECORD_COLUMNS), numbers(layouts.CONTEXT_SIZE)
         for part, memory in (
-            (AT_RECORDS, records),
-            (AT_SETTINGS, settings),
-            (AT_GOLDS, golds.about),
-            (AT_WORK, work.places),
-            (AT_SCRATCH, scratch),
+            (layouts.AT_RECORDS, records),
+            (layouts.AT_SETTINGS, settings),
+            (layouts.AT_GOLDS, golds.about),
+            (layouts.AT_WORK, work.places),
+            (layouts.AT_SCRATCH, scratch),
         ):
             context[part] = ctypes.addressof(memory)
-        context[N_RECORDS], context[N_SCRATCH] = MAX_TEXTS, SCRATCH
+        context[layouts.N_RECORDS], context[layouts.N_SCRATCH] = MAX_TEXTS, SCRATCH
         self.rows, self.said = memoryview(records).cast("B").cast("q"), memoryview(scratch).cast("B")
         self.result, self.failure = ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_void_p())
         self.context = ctypes.byref(context)
@@ -268,16 +224,18 @@ class KernelTexts:
         cuts = options.strict or options.strip_reasoning
         self._cuts_here = cuts and bool(options.reasoning)
         """Whether there are marks of reasoning that no kernel knows."""
-        self._settings = settings = numbers(SET_SIZE)
-        settings[SET_STRIP] = IS_CUT if self._cuts_here else CUTS if cuts else KEEPS
-        settings[SET_DETAILS], settings[SET_STRICT] = True, options.strict
-        settings[SET_LEAST] = least_measure(options, [kernel])
+        self._settings = settings = numbers(layouts.SET_SIZE)
+        settings[layouts.SET_STRIP] = (
+            layouts.IS_CUT if self._cuts_here else layouts.CUTS if cuts else layouts.KEEPS
+        )
+        settings[layouts.SET_DETAILS], settings[layouts.SET_STRICT] = True, options.strict
+        settings[layouts.SET_LEAST] = least_measure(options, [kernel])
         self._asks = options.strict and kernel.strict_gold is not None
         self._lists = [name for name, value in resolve(kernel.details)(0, 0).items() if value == []]
         """Of a row's texts those that a kernel lists."""
         self._golds = PreparedGolds(MOST_GOLDS, MOST_BYTES)
         self._adding = threading.Lock()
-        read = [name for name in GOLD_FIELDS if name in task.gold.keys[0]]
+        read = [name for name in layouts.GOLD_FIELDS if name in task.gold.keys[0]]
         self._field = read[0] if len(read) == 1 else None
         """The one member of gold that is read, if there are not several."""
         self._by_value: dict[str | int, int] = {}
@@ -302,7 +260,9 @@ class KernelTexts:
         try:
             if self._asks:
                 return self._asked_gold(answer, question)
-            number = self._add(orjson.dumps({name: answer[name] for name in GOLD_FIELDS if name in answer}))
+            number = self._add(
+                orjson.dumps({name: answer[name] for name in layouts.GOLD_FIELDS if name in answer})
+            )
         except Exception:  # whatever is wrong with it, its task's scorer says so in a row
             return -1
         if self._field and number >= 0 and (type(value) is str or type(value) is int):
@@ -346,12 +306,12 @@ class KernelTexts:
         data = text.encode()
         place = self._place()
         rows, size = place.rows, len(data)
-        rows[RECORD_KEY], rows[RECORD_TEXT_END] = gold, size
+        rows[layouts.RECORD_KEY], rows[layouts.RECORD_TEXT_END] = gold, size
         if (self._judge if size <= LONG else self._judge_long)(
             place.result, place.failure, data, 1, place.context
         ):
             raise RuntimeError("the kernel that scores responses failed")
-        found = rows[RECORD_KEY]
+        found = rows[layouts.RECORD_KEY]
         row = self._known.get(found)
         if row is None and found >= 0:
             row = self._row(place, 0)
@@ -378,18 +338,18 @@ class KernelTexts:
         place = self._place()
         rows, n, end = place.rows, len(texts), 0
         for k in range(n):
-            at = k * RECORD_COLUMNS
-            rows[at + RECORD_KEY], rows[at + RECORD_TEXT] = golds[k], end
+            at = k * layouts.RECORD_COLUMNS
+            rows[at + layouts.RECORD_KEY], rows[at + layouts.RECORD_TEXT] = golds[k], end
             end += len(texts[k])
-            rows[at + RECORD_TEXT_END] = end
+            rows[at + layouts.RECORD_TEXT_END] = end
         if (self._judge if end <= LONG else self._judge_long)(
             place.result, place.failure, b"".join(texts), n, place.context
         ):
             raise RuntimeError("the kernel that scores responses failed")
         known = self._known
-        keys = rows[RECORD_KEY : n * RECORD_COLUMNS : RECORD_COLUMNS].tolist()
+        keys = rows[layouts.RECORD_KEY : n * layouts.RECORD_COLUMNS : layouts.RECORD_COLUMNS].tolist()
         found = [
-            None if key < 0 else known.get(key) or self._row(place, k * RECORD_COLUMNS)
+            None if key < 0 else known.get(key) or self._row(place, k * layouts.RECORD_COLUMNS)
             for k, key in enumerate(keys)
         ]
         self._places.append(place)
@@ -404,17 +364,17 @@ class KernelTexts:
     def _row(self, place: _Place, at: int) -> Score:
         """The row of a record that has its key; it is kept."""
         rows = place.rows
-        key = rows[at + RECORD_KEY]
+        key = rows[at + layouts.RECORD_KEY]
         known_as: Any = key
         said = b""
         if self._lists:
-            said = bytes(place.said[rows[at + RECORD_PRED] : rows[at + RECORD_PRED_END]])
+            said = bytes(place.said[rows[at + layouts.RECORD_PRED] : rows[at + layouts.RECORD_PRED_END]])
             known_as = key, said
             row = self._known.get(known_as)
             if row is not None:
                 return row
         outcome = outcome_of(self._kernel, key, strict=self._options.strict, details=True)
-        outcome.vote = rows[at + RECORD_VOTE] if outcome.found else None
+        outcome.vote = rows[at + layouts.RECORD_VOTE] if outcome.found else None
         for name in self._lists:
             outcome.details[name] = orjson.loads(said)
         row = self._row_of(outcome)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,9 +10,11 @@ from corpora import rel_records
 from hostile_cache import give_away
 from rdkit import Chem
 from relfast_kernels.compiled import native
+from relfast_kernels.compiled.cache import user_cache
 
 from relfast.chem import isomers as module
 from relfast.chem.isomers import formula_of, hill, is_strained, isomers, parse_formula, structures
+from relfast.chem.kept import kept_name, write_kept
 from relfast.errors import UsageError
 
 KNOWN = {
@@ -167,8 +168,8 @@ def test_a_spoilt_cache_changes_nothing_and_is_mended(
 def test_a_planted_universe_is_not_believed(cache: Path) -> None:
     """Whole and with the right digest, as an attacker would plant it."""
     body = b"CCO\n"
-    head = json.dumps({"sha256": module._digest("C4H6Br2", body)})
-    file = module._cache().write(module._cache_file("C4H6Br2"), head.encode() + b"\n" + body)
+    write_kept("isomers", "C4H6Br2", body)
+    file = user_cache("isomers").path / kept_name("C4H6Br2")
     assert isomers("C4H6Br2") == ("CCO",)
     module._universe.cache_clear()
     give_away(cache)

@@ -38,12 +38,12 @@ def row(graph: nx.Graph) -> np.ndarray:
     for atom, element in graph.nodes(data="element"):
         start = layout.ATOMS + layout.ATOM_SIZE * atom
         in_ring = any(frozenset((atom, other)) not in bridges for other in graph[atom])
-        made[start + layout.ATOM_LABEL] = 2 * ord(element) + in_ring
+        made[start + layout.ATOM.label] = 2 * ord(element) + in_ring
         for other in sorted(graph[atom]):
             order = graph.edges[atom, other]["order"]
             order += 0 if frozenset((atom, other)) in bridges else layout.RING_BOND
-            made[start + layout.ATOM_BONDS + made[start + layout.ATOM_DEGREE]] = 16 * other + order
-            made[start + layout.ATOM_DEGREE] += 1
+            made[start + layout.ATOM.bonds + made[start + layout.ATOM.degree]] = 16 * other + order
+            made[start + layout.ATOM.degree] += 1
     return made
 
 
@@ -63,10 +63,10 @@ def search(
     is_whole = largest_motifs(
         np.concatenate(made), starts, least, limit, work, known, images, frames, found, masks
     )
-    assert is_whole == (found[layout.FOUND_STEPS] < limit)
+    assert is_whole == (found[layout.FOUND.steps] < limit)
     if not is_whole:
         return None
-    n = int(found[layout.FOUND_MOTIFS])
+    n = int(found[layout.FOUND.motifs])
     bonds = [(a, b) for a in group[0] for b in sorted(group[0][a]) if a < b]
     parts = [
         group[0].edge_subgraph([bond for at, bond in enumerate(bonds) if mask >> at & 1])
@@ -74,7 +74,7 @@ def search(
     ]
     if not n:
         return (0, 0), []
-    return (int(found[layout.FOUND_BONDS]), int(found[layout.FOUND_ATOMS])), parts
+    return (int(found[layout.FOUND.bonds]), int(found[layout.FOUND.atoms])), parts
 
 
 def alike(one: nx.Graph, other: nx.Graph) -> bool:

@@ -22,8 +22,7 @@ import relfast
 from relfast.chem.clean import NO_ISOMER, ordinary_formula
 from relfast.chem.isomers import isomers
 from relfast.tasks import get_task
-from relfast.tasks.rel_b.names import plain_name
-from relfast.tasks.rel_b.score import proven
+from relfast.tasks.rel_b.score import plain_name, proven
 
 HERE = Path(__file__).parent
 RECORDS = [json.loads(line) for line in (HERE / "rel_records.jsonl").read_text("utf-8").splitlines()]

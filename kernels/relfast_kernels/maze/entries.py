@@ -10,40 +10,24 @@ from relfast_kernels.compiled.jit import carray, kernel, pointer
 from relfast_kernels.layouts import ITEM_COLUMNS
 from relfast_kernels.maze.growth import PLACING, join, place
 from relfast_kernels.maze.judge import settle
-from relfast_kernels.maze.layouts import (
-    DESK_COLUMNS,
-    DESK_ITEMS,
-    DESK_ITEMS_SIZE,
-    DESK_NUMBERS,
-    DESK_NUMBERS_SIZE,
-    DESK_PAIRS,
-    DESK_SPAN,
-    DESK_TEXT,
-    DESK_TEXT_SIZE,
-    FOUND_COLUMNS,
-    HEADER,
-    MAX_PAIRS,
-    N_RATIOS,
-    SIZE,
-)
-from relfast_kernels.maze.problem import unpack
+from relfast_kernels.maze.layouts import DESK, DESK_COLUMNS, FACT, FOUND_COLUMNS, HEADER, MAX_PAIRS, N_RATIOS
 from relfast_kernels.maze.reading import Desk, read_response
-from relfast_kernels.maze.search import Work, find_plan
+from relfast_kernels.maze.search import Work, find_plan, unpack
 from relfast_kernels.text.plans import scan
 
 
 @kernel
 def _desk(address: Any) -> Desk:
     about = carray(address, DESK_COLUMNS, np.int64)
-    rows = about[DESK_ITEMS_SIZE] // 2
+    rows = about[DESK.items_size] // 2
     return Desk(
-        carray(pointer(about[DESK_TEXT]), about[DESK_TEXT_SIZE], np.uint8),
-        carray(pointer(about[DESK_ITEMS]), (2, rows, ITEM_COLUMNS), np.int32),
+        carray(pointer(about[DESK.text]), about[DESK.text_size], np.uint8),
+        carray(pointer(about[DESK.items]), (2, rows, ITEM_COLUMNS), np.int32),
         Work(
-            carray(pointer(about[DESK_NUMBERS]), about[DESK_NUMBERS_SIZE], np.int32),
-            carray(pointer(about[DESK_PAIRS]), (MAX_PAIRS, 2), np.int64),
+            carray(pointer(about[DESK.numbers]), about[DESK.numbers_size], np.int32),
+            carray(pointer(about[DESK.pairs]), (MAX_PAIRS, 2), np.int64),
         ),
-        carray(pointer(about[DESK_SPAN]), (1, 3), np.int64),
+        carray(pointer(about[DESK.span]), (1, 3), np.int64),
     )
 
 
@@ -65,7 +49,7 @@ def _judge(
     said, shares = carray(found, (n, FOUND_COLUMNS), np.int64), carray(ratios, (n, N_RATIOS), np.float64)
     for row in range(start, n):
         header = carray(pointer(of_mazes[row]), HEADER, np.int32)
-        problem = unpack(carray(pointer(of_mazes[row]), int(header[SIZE]), np.int32))
+        problem = unpack(carray(pointer(of_mazes[row]), int(header[FACT.size]), np.int32))
         text = carray(pointer(at[row]), lengths[row], np.uint8)
         if not read_response(text, problem, how, space, said[row], shares[row]):
             return row

@@ -42,29 +42,17 @@ from relfast_kernels.layouts import (
     WRONG_RESCUE,
     WRONG_START,
 )
-from relfast_kernels.maze.layouts import (
-    BEST,
-    EXACT,
-    F1,
-    GIVEN_UP,
-    GOLD_IS_BEST,
-    LEGAL_RATIO,
-    MAX_PAIRS,
-    N_ACTIONS,
-    N_DISTINCT,
-    N_GOLD,
-    NO_ROOM,
-    OPTIMAL,
-    PRECISION,
-    PROGRESS,
-    RECALL,
-    SHORTEST,
-    VIOLATION,
-    VIOLATION_INDEX,
-    WALK_SCORE,
+from relfast_kernels.maze.layouts import FACT, FOUND, MAX_PAIRS, NO_ROOM, RATIO
+from relfast_kernels.maze.search import (
+    MazeTables,
+    NameTables,
+    Problem,
+    Work,
+    fill_slots,
+    remaining,
+    shortest,
+    unpack,
 )
-from relfast_kernels.maze.problem import MazeTables, NameTables, Problem, fill_slots, unpack
-from relfast_kernels.maze.search import Work, remaining, shortest
 
 
 @kernel
@@ -267,21 +255,21 @@ def judge_plan(
             left[place] -= 1
             overlap += 1
     violation, index, room, used = first_violation(maze, kinds, arguments, opened, held)
-    found[VIOLATION] = violation
-    found[VIOLATION_INDEX] = index
-    found[N_ACTIONS] = n_actions
-    found[EXACT] = prefix == n_actions and n_actions == n_gold
-    found[OPTIMAL] = violation == LEGAL and n_actions <= best
-    found[GIVEN_UP] = 0
+    found[FOUND.violation] = violation
+    found[FOUND.violation_index] = index
+    found[FOUND.n_actions] = n_actions
+    found[FOUND.exact] = prefix == n_actions and n_actions == n_gold
+    found[FOUND.optimal] = violation == LEGAL and n_actions <= best
+    found[FOUND.given_up] = 0
     precision = overlap / n_actions
     recall = overlap / n_gold
-    ratios[PROGRESS] = prefix / n_gold
-    ratios[PRECISION] = precision
-    ratios[RECALL] = recall
-    ratios[F1] = 2 * precision * recall / (precision + recall) if overlap > 0 else 0.0
-    ratios[LEGAL_RATIO] = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
+    ratios[RATIO.progress] = prefix / n_gold
+    ratios[RATIO.precision] = precision
+    ratios[RATIO.recall] = recall
+    ratios[RATIO.f1] = 2 * precision * recall / (precision + recall) if overlap > 0 else 0.0
+    ratios[RATIO.legal_ratio] = min((n_actions if violation == LEGAL else index) / n_gold, 1.0)
     if violation == LEGAL or violation == AFTER_RESCUE:
-        ratios[WALK_SCORE] = min(best / n_actions, 1.0)
+        ratios[RATIO.walk_score] = min(best / n_actions, 1.0)
     elif follow and index > 1:
         # an optimal gold's states have no need of a search
         rest = best - index
@@ -289,8 +277,8 @@ def judge_plan(
             rest = remaining(maze, room, used, opened, held, Work(numbers[used_up:], work.pairs))
             if rest == NO_ROOM:
                 return False
-            found[GIVEN_UP] = rest == TOO_LARGE
-        ratios[WALK_SCORE] = progress_score(best, n_actions, index, rest)
+            found[FOUND.given_up] = rest == TOO_LARGE
+        ratios[RATIO.walk_score] = progress_score(best, n_actions, index, rest)
     return True
 
 
@@ -314,8 +302,8 @@ def _sort(values: NDArray[np.int32], n: int) -> None:
 @kernel
 def settle(problem: NDArray[np.int32], work: Work) -> bool:
     """Fill in what a problem's maker leaves; False where the work space does not suffice."""
-    n_gold = int(problem[N_GOLD])
-    problem[N_DISTINCT] = n_gold  # as long as the room for them
+    n_gold = int(problem[FACT.n_gold])
+    problem[FACT.n_distinct] = n_gold  # as long as the room for them
     maze, names, gold, _, _, _ = unpack(problem)
     kinds, arguments, numbers = gold.kinds, gold.arguments, work.numbers
     n_keys, n_doors = len(maze.key_rooms), len(maze.door_keys)
@@ -347,8 +335,8 @@ def settle(problem: NDArray[np.int32], work: Work) -> bool:
     opened[:] = 0
     violation, _, _, _ = first_violation(maze, kinds, arguments, opened, held)
     solved = found.length > UNSOLVABLE
-    problem[N_DISTINCT] = n_distinct
-    problem[SHORTEST] = found.length
-    problem[BEST] = found.length if solved else n_gold
-    problem[GOLD_IS_BEST] = violation == LEGAL and found.length == n_gold
+    problem[FACT.n_distinct] = n_distinct
+    problem[FACT.shortest] = found.length
+    problem[FACT.best] = found.length if solved else n_gold
+    problem[FACT.gold_is_best] = violation == LEGAL and found.length == n_gold
     return True

@@ -1,4 +1,13 @@
-"""From a response to what is judged of its plan."""
+"""From a response to what is judged of its plan.
+
+Plans that are no list of texts are read under ``strict`` only (`find_steps`): calls, lines, objects and cells
+that follow each other. An item is an action's name, in either case and with any mark between its words, and
+what it acts on behind a separator: ``move_to: B1``, ``move_to("B1")``, ``"action": "move_to", "target":
+"B1"``, or in cells. Items are one plan as long as nothing of weight stands between them: marks, digits, names
+of fields and tags; behind an item that begins its line the rest of that line is a remark, and so are indented
+lines below it. A line that is an item of the same list and no action stays in the plan as what it is. A
+``start`` opens a new plan. No vocabulary, no sentence is read; linear time.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +16,458 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.maze.judge import judge_plan
-from relfast_kernels.maze.layouts import (
-    CUTS_REASONING,
-    FOUND_BEGIN,
-    FOUND_CERTAIN,
-    FOUND_END,
-    FOUND_VOTE,
-    IS_STRICT,
-)
-from relfast_kernels.maze.problem import Problem
-from relfast_kernels.maze.search import Work
-from relfast_kernels.maze.steps import last_plan
+from relfast_kernels.layouts import ACTIONS, BAD, ITEM_END, ITEM_KIND, ITEM_PARAM, ITEM_TEXT, RESCUE, START
+from relfast_kernels.maze.judge import find_name, judge_plan
+from relfast_kernels.maze.layouts import CUTS_REASONING, FOUND, IS_STRICT
+from relfast_kernels.maze.search import Problem, Work
 from relfast_kernels.text.characters import is_ascii, skip_white, struck_end
 from relfast_kernels.text.find import copy
-from relfast_kernels.text.plans import scan
+from relfast_kernels.text.plans import accept, hash_bytes, scan
 from relfast_kernels.text.reasoning import cut_reasoning
+
+_NAMES: Final = np.frombuffer("".join(ACTIONS).encode(), np.uint8)
+_NAME_AT: Final = np.cumsum([0, *map(len, ACTIONS)])
+_WORDS: Final = np.frombuffer(b"then\nand\nnext\nstep\nfinally\nitem\n", np.uint8)
+"""Words that say no more than that another item follows."""
+_KINDS_OF_PLACE: Final = np.frombuffer(b"room\nkey\ndoor\n", np.uint8)
+
+_NEWLINE, _SPACE, _TAB = 10, 32, 9
+_MOST_QUOTED: Final = 120
+"""Bytes of a text in quotes that is taken for one item."""
+_LONGEST_TAG: Final = 40
+
+_WORD, _ENDS, _PARTS, _STRONG = 1, 2, 4, 8
+_BYTES: Final = np.zeros(256, np.uint8)
+"""Of each byte: letter, digit or underscore; ends what an action acts on; may stand before that; and says by
+itself that something follows."""
+for _byte in range(256):
+    if (chr(_byte).isalnum() and _byte < 128) or _byte == 95:
+        _BYTES[_byte] |= _WORD
+for _byte in b" \t\r\n,;:|()[]{}<>*=\"'`\\\xe2":
+    _BYTES[_byte] |= _ENDS
+for _byte in b" \t\r\n,:|([{<>*=\"'`\\_#-\xe2":
+    _BYTES[_byte] |= _PARTS
+for _byte in b"\t,:|(<>*=\"'`\xe2":
+    _BYTES[_byte] |= _STRONG
+
+
+@kernel
+def _lower(byte: int) -> int:
+    return byte | 32 if 65 <= byte <= 90 else byte
+
+
+@kernel
+def _is_word_of(text: Any, begin: int, end: int, words: Any) -> bool:
+    """Whether text[begin:end] is one of ``words``, each ended by a newline."""
+    at = 0
+    while at < len(words):
+        k = begin
+        while words[at] != _NEWLINE and k < end and _lower(text[k]) == words[at]:
+            at += 1
+            k += 1
+        if words[at] == _NEWLINE and k == end:
+            return True
+        while words[at] != _NEWLINE:
+            at += 1
+        at += 1
+    return False
+
+
+@kernel
+def _name(text: Any, at: int, end: int) -> Any:
+    """The action whose name begins at ``at``, `BAD` if none does, and where it ends."""
+    first = _lower(text[at])
+    for code in range(BAD):
+        name, stop = _NAME_AT[code], _NAME_AT[code + 1]
+        if _NAMES[name] != first:
+            continue
+        k = at
+        while name < stop and k < end:
+            if _NAMES[name] == 95:
+                while k < end and (text[k] == _SPACE or text[k] == 95 or text[k] == 45 or text[k] == 92):
+                    k += 1
+            elif _lower(text[k]) != _NAMES[name]:
+                break
+            else:
+                k += 1
+            name += 1
+        if name == stop and (k == end or not _BYTES[text[k]] & _WORD or text[k] == 95):
+            return code, k
+    return BAD, at
+
+
+@kernel
+def _field(text: Any, at: int, end: int) -> int:
+    """Where a field's name with its colon or sign of equality ends (``target": ``, ``to =``, ``room_id:``);
+    ``at`` where none stands."""
+    k = at
+    while k < end and _BYTES[text[k]] & _WORD:
+        k += 1
+    if k == at:
+        return at
+    while k < end and (text[k] in (_SPACE, 34, 39, 96, 42)):
+        k += 1
+    return k + 1 if k < end and (text[k] == 58 or text[k] == 61) else at
+
+
+@kernel
+def _object(text: Any, at: int, end: int) -> int:
+    """Where what stands behind an action's name begins that it acts on; -1 where nothing does."""
+    strong = fields = lines = 0
+    while at < end:
+        byte = text[at]
+        if byte == 60 and at + 1 < end and text[at + 1] == 47:
+            # </b>
+            close = min(end, at + _LONGEST_TAG)
+            while at < close and text[at] != 62 and text[at] != _NEWLINE:
+                at += 1
+            if at == close:
+                return -1
+            continue
+        if _BYTES[byte] & _PARTS:
+            strong += _BYTES[byte] & _STRONG
+            lines += byte == _NEWLINE
+            if lines > 3:
+                return -1
+            at += 3 if byte == 0xE2 else 1
+            continue
+        if not (_BYTES[byte] & _WORD or byte >= 128):
+            return -1
+        if _name(text, at, end)[0] != BAD:
+            return -1
+        stop = _field(text, at, end)
+        if stop > at and fields < 2:
+            fields += 1
+            at = stop
+            continue
+        stop = at
+        while stop < end and _BYTES[text[stop]] & _WORD and text[stop] != 95:
+            stop += 1
+        follows = text[stop] if stop < end else 0
+        if (follows == _SPACE or follows == 95 or follows == 35) and _is_word_of(
+            text, at, stop, _KINDS_OF_PLACE
+        ):
+            at = stop
+            continue
+        break
+    if at >= end or (lines and not fields):
+        return -1
+    if strong:
+        return at
+    # a blank alone: only where nothing else is said on the line
+    stop = at
+    while stop < end and not _BYTES[text[stop]] & _ENDS:
+        stop += 1
+    while stop < end and text[stop] != _NEWLINE and text[stop] not in (34, 39, 96):
+        if _BYTES[text[stop]] & _WORD or text[stop] >= 128:
+            return -1
+        stop += 1
+    return at
+
+
+@kernel
+def _is_known(names: Any, text: Any, begin: int, end: int) -> bool:
+    """Whether something in the maze is called text[begin:end]."""
+    return find_name(names, text, begin, end, hash_bytes(text, begin, end), 0, len(names.ends)) >= 0
+
+
+@kernel
+def _as_known(names: Any, text: Any, begin: int, end: int) -> None:
+    """Write a room's name in capitals where that is how the maze has it (``b1``)."""
+    has_lower = False
+    for k in range(begin, end):
+        has_lower |= 97 <= text[k] <= 122
+    if not has_lower or end - begin > 16 or _is_known(names, text, begin, end):
+        return
+    for k in range(begin, end):
+        if 97 <= text[k] <= 122:
+            text[k] -= 32
+    if not _is_known(names, text, begin, end):
+        for k in range(begin, end):
+            if 65 <= text[k] <= 90:
+                text[k] |= 32
+
+
+@kernel
+def _item(text: Any, at: int, end: int, names: Any, item: Any) -> int:
+    """Read an item that begins at ``at``; where it ends, -1 where none stands there."""
+    code, stop = _name(text, at, end)
+    if code == BAD or stop == end:
+        return -1
+    begin = _object(text, stop, end)
+    if begin < 0:
+        return -1
+    stop = begin
+    while stop < end and not _BYTES[text[stop]] & _ENDS:
+        stop += 1
+    if code == RESCUE:
+        # a person may have two names
+        longer = stop
+        while (
+            longer < end
+            and longer - begin < 80
+            and (text[longer] == _SPACE or not _BYTES[text[longer]] & _ENDS)
+        ):
+            longer += 1
+        while longer > stop and (text[longer - 1] == _SPACE or text[longer - 1] == 46):
+            longer -= 1
+        if longer > stop and _is_known(names, text, begin, longer):
+            stop = longer
+    while stop > begin and (text[stop - 1] == 46 or text[stop - 1] == 33 or text[stop - 1] == 63):
+        stop -= 1
+    if stop == begin:
+        return -1
+    _as_known(names, text, begin, stop)
+    item[ITEM_KIND], item[ITEM_TEXT], item[ITEM_PARAM], item[ITEM_END] = code, at, begin, stop
+    return stop
+
+
+@kernel
+def _is_glue(text: Any, at: int, end: int) -> bool:
+    """Whether nothing of weight stands here: marks, digits, names of fields and tags, "then"."""
+    while at < end:
+        byte = text[at]
+        if not _BYTES[byte] & _WORD:
+            if byte >= 128 and byte != 0xE2 and byte != 0xEF:
+                return False
+            at += 3 if byte == 0xE2 or byte == 0xEF else 1
+            continue
+        stop = at
+        letters = False
+        while stop < end and _BYTES[text[stop]] & _WORD:
+            letters |= _lower(text[stop]) >= 97
+            stop += 1
+        while letters and 48 <= text[stop - 1] <= 57:
+            stop -= 1
+        before = text[at - 1]
+        follows = text[stop] if stop < end else _NEWLINE
+        if not letters or (stop == at + 1 and (follows == 41 or follows == 46 or follows == 93)):
+            at = stop
+            continue
+        field = _field(text, at, end)
+        if field > at:
+            # a field's value in quotes is its own
+            k = field
+            while k < end and text[k] == _SPACE:
+                k += 1
+            if k < end and (text[k] == 34 or text[k] == 39):
+                close = k + 1
+                while close < end and text[close] != text[k] and text[close] != _NEWLINE:
+                    close += 1
+                field = close + 1 if close < end and text[close] == text[k] else field
+            at = field
+            continue
+        if (
+            before == 60 or before == 47 or before == 92 or follows == 40 or follows == 62
+            or (follows == 46 and stop + 1 < end and _BYTES[text[stop + 1]] & _WORD)
+            or (follows == 46 and stop + 1 == end)
+            or _is_word_of(text, at, stop, _WORDS)
+        ):  # fmt: skip
+            at = stop
+            continue
+        return False
+    return True
+
+
+@kernel
+def _line_begin(text: Any, at: int, floor: int) -> int:
+    while at > floor and text[at - 1] != _NEWLINE:
+        at -= 1
+    return at
+
+
+@kernel
+def _line_end(text: Any, at: int, end: int) -> int:
+    while at < end and text[at] != _NEWLINE:
+        at += 1
+    return at
+
+
+@kernel
+def _is_entry(text: Any, at: int, end: int) -> bool:
+    """Whether a line begins as an entry of a list does: with a number or a bullet."""
+    while at < end and (text[at] == _SPACE or text[at] == 62):
+        at += 1
+    k = at
+    while k < end and 48 <= text[k] <= 57:
+        k += 1
+    if k > at:
+        return k + 1 < end and (text[k] == 46 or text[k] == 41 or text[k] == 58)
+    return at + 1 < end and text[at + 1] == _SPACE and (text[at] == 45 or text[at] == 42 or text[at] == 43)
+
+
+@kernel
+def _is_comment(text: Any, at: int, end: int) -> bool:
+    return text[at] == 35 or (text[at] == 47 and at + 1 < end and text[at + 1] == 47)
+
+
+@kernel
+def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) -> Any:
+    """Put what follows an item in its list and is no action behind it; how many items there are then, and
+    where the list goes on: -1 where it ends before ``end``."""
+    while True:
+        # 'wait', 'wait': more texts in quotes
+        k = at
+        while k < end and text[k] in (_SPACE, _TAB, 34, 39, 96, 41, 125):
+            k += 1
+        if k >= end or text[k] != 44:
+            break
+        k += 1
+        while k < end and (text[k] <= _SPACE or _is_comment(text, k, end)):
+            k = k + 1 if text[k] <= _SPACE else _line_end(text, k, end)
+        if k >= end or (text[k] != 34 and text[k] != 39):
+            break
+        close = k + 1
+        while close < end and text[close] != text[k] and text[close] != _NEWLINE and close - k < _MOST_QUOTED:
+            close += 1
+        if close >= end or text[close] != text[k]:
+            break
+        follows = close + 1
+        while follows < end and text[follows] == _SPACE:
+            follows += 1
+        if follows < end and text[follows] == 58:
+            break
+        work[n, ITEM_KIND], work[n, ITEM_TEXT], work[n, ITEM_PARAM], work[n, ITEM_END] = (
+            BAD,
+            k + 1,
+            k + 1,
+            close,
+        )
+        n += 1
+        at = close
+    line = _line_end(text, at, end)
+    if line == end:
+        return n, at if _is_glue(text, at, end) else -1
+    said = at
+    while said < line and not _is_comment(text, said, line):
+        said += 1
+    if not first_of_line and not _is_glue(text, at, said):
+        return n, -1
+    while line < end:
+        begin = line + 1
+        line = _line_end(text, begin, end)
+        if line == end:
+            # the line of the next item, or the last one
+            break
+        if text[begin] == _TAB or (text[begin] == _SPACE and begin + 1 < line and text[begin + 1] == _SPACE):
+            continue
+        if text[begin] == 35 or _is_glue(text, begin, line):
+            continue
+        if not (first_of_line and _is_entry(text, begin, line)):
+            return n, -1
+        work[n, ITEM_KIND], work[n, ITEM_TEXT], work[n, ITEM_PARAM], work[n, ITEM_END] = (
+            BAD,
+            begin,
+            begin,
+            line,
+        )
+        n += 1
+    return n, begin
+
+
+@kernel
+def find_steps(text: Any, begin: int, end: int, names: Any, work: Any, plan: Any, span: Any) -> int:
+    """The last plan of two items or more in text[begin:end] that opens with a start; how many items it has, 0
+    where there is none.
+
+    Parameters
+    ----------
+    text : uint8
+        UTF-8, folded (`relfast_kernels.maze.reading`); names of rooms in it are written as the maze has them.
+    names
+        Of the things in the maze.
+    work, plan : int32, shape (n, ITEM_COLUMNS)
+        Work space, and the items.
+    span : int64, shape (3,)
+        Begin, end and vote of the plan.
+    """
+    found = n = 0
+    last = opened = begin
+    first_of_line = False
+    at = begin
+    while at < end:
+        byte = _lower(text[at])
+        if not (byte == 115 or byte == 109 or byte == 112 or byte == 117 or byte == 114) or (
+            at > begin and (_BYTES[text[at - 1]] & _WORD or text[at - 1] == 47)
+        ):
+            at += 1
+            continue
+        stop = _item(text, at, end, names, work[n])
+        if stop < 0:
+            at += 1
+            continue
+        kind, param = work[n, ITEM_KIND], work[n, ITEM_PARAM]
+        goes_on = False
+        if n > 0:
+            known = n
+            n, place = _junk(text, last, at, first_of_line, work, n)
+            goes_on = kind != START and place >= 0 and _is_glue(text, place, at)
+            if not goes_on and known > 1:
+                span[0], span[1], found = opened, last, n
+                span[2] = accept(text, work[:n], plan)
+        if not goes_on:
+            n, opened = 0, at
+        if goes_on or kind == START:
+            work[n, ITEM_KIND], work[n, ITEM_TEXT] = kind, at
+            work[n, ITEM_PARAM], work[n, ITEM_END] = param, stop
+            n += 1
+        line = _line_begin(text, at, last)
+        first_of_line = (line > last or last == begin) and _is_glue(text, line, at)
+        last = at = stop
+    if n > 0:
+        known = n
+        n, _ = _junk(text, last, end, first_of_line, work, n)
+        if known > 1:
+            span[0], span[1], found = opened, last, n
+            span[2] = accept(text, work[:n], plan)
+    return found
+
+
+@kernel
+def _read_anew(text: Any, names: Any, plan: Any, one: Any) -> None:
+    """Read items that are no action, or name nothing in the maze, as actions in another form
+    (``"Move to: B1"``, ``"move_to(B1)"``, ``"move_to: Room b1"``)."""
+    for row in range(len(plan)):
+        item = plan[row]
+        end = item[ITEM_END]
+        if item[ITEM_KIND] != BAD and _is_known(names, text, item[ITEM_PARAM], end):
+            continue
+        at = item[ITEM_TEXT]
+        while at < end and not (_BYTES[text[at]] & _WORD and _lower(text[at]) >= 97):
+            at += 1
+        if at == end or not _is_glue(text, item[ITEM_TEXT], at):
+            continue
+        stop = _item(text, at, end, names, one)
+        if stop >= 0 and _is_glue(text, stop, end):
+            item[ITEM_KIND], item[ITEM_PARAM], item[ITEM_END] = one[ITEM_KIND], one[ITEM_PARAM], stop
+
+
+@kernel
+def last_plan(text: Any, end: int, n: int, names: Any, items: Any, span: Any) -> int:
+    """The plan of a folded text in which `relfast_kernels.text.plans.scan` has found the last list: that, or
+    what opens with a start behind it, or before it if the list does not; how many items it has.
+
+    Parameters
+    ----------
+    n
+        Items of the list, which are ``items[1]``; its place is ``span[0]``.
+    items : int32, shape (2, n, ITEM_COLUMNS)
+        Work space; ``items[1]`` receives the plan.
+    """
+    plan = items[1]
+    one = items[0, len(items[0]) - 1]
+    if n == 0:
+        return find_steps(text, 0, end, names, items[0], plan, span[0])
+    _read_anew(text, names, plan[:n], one)
+    first = span[0, 0]
+    steps = find_steps(text, span[0, 1], end, names, items[0], plan, span[0])
+    if steps == 0 and plan[0, ITEM_KIND] != START:
+        steps = find_steps(text, 0, first, names, items[0], plan, span[0])
+    if steps > 0:
+        return steps
+    span[0, 2] = accept(text, plan[:n], plan)
+    return n
+
 
 MAX_STRICT = 1_000_000
 """Bytes of a response that is read under ``strict``, which reads as many characters."""
@@ -82,13 +527,12 @@ def read_response(text: Any, problem: Problem, how: int, desk: Desk, found: Any,
     begin = end = first
     if n_items:
         begin, end = first + span[0, 0], first + span[0, 1]
-        found[FOUND_VOTE] = span[0, 2]
-    found[FOUND_BEGIN], found[FOUND_END] = begin, end
-    found[FOUND_CERTAIN] = 1
+        found[FOUND.vote] = span[0, 2]
+    found[FOUND.begin], found[FOUND.end] = begin, end
+    found[FOUND.certain] = 1
     return True
 
 
-_NEWLINE: Final = 10
 _FOLDED: Final = {
     '"': "“”„‟«»「」『』＂",
     "'": "‘’‚‛＇",

@@ -1,17 +1,18 @@
-"""The length of the shortest plan through a maze, by breadth-first search over (room, doors opened, keys
-held).
+"""Mazes with locked doors as arrays, and the length of the shortest plan through one.
 
-Pairs of (doors opened, keys held) are met one by one and kept in a short list, so that the states are
-rows of a table rooms × pairs. In a tree, the doors and keys that any plan needs follow from the paths
-between rooms: only these are searched, and a needed key is picked up at the first visit. There the
-number of shortest paths is the number of shortest plans up to the time of picking keys up.
+A maze is a graph of rooms; edges may carry a locked door; each door has one key, each key lies in one room.
+The search is breadth-first over (room, doors opened, keys held). Pairs of (doors opened, keys held) are met
+one by one and kept in a short list, so that the states are rows of a table rooms × pairs. In a tree, the
+doors and keys that any plan needs follow from the paths between rooms: only these are searched, and a needed
+key is picked up at the first visit. There the number of shortest paths is the number of shortest plans up to
+the time of picking keys up.
 
 Nothing here takes memory: the work is done where the caller says, and where that does not suffice the length
 is NO_ROOM."""
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,125 @@ from relfast_kernels.layouts import (
     UNSOLVABLE,
     USE,
 )
-from relfast_kernels.maze.layouts import HEADER, MAX_PAIRS, NO_ROOM, header_of
-from relfast_kernels.maze.problem import MazeTables
+from relfast_kernels.maze.layouts import FACT, HEADER, MAX_PAIRS, NO_ROOM, Fact
+from relfast_kernels.text.plans import hash_bytes
+
+
+class MazeTables(NamedTuple):
+    """A maze as arrays.
+
+    Edges of room r are rows first_edge[r]:first_edge[r+1] of ``neighbors`` (the room behind) and ``doors``
+    (door index or NO_DOOR); each passage is there from both sides. ``door_keys``: key of each door or NO_KEY.
+    ``key_rooms``: room of each key or -1. ``start`` and ``goal`` are rooms. All arrays int32.
+    """
+
+    first_edge: NDArray[np.int32]
+    neighbors: NDArray[np.int32]
+    doors: NDArray[np.int32]
+    door_keys: NDArray[np.int32]
+    key_rooms: NDArray[np.int32]
+    start: int
+    goal: int
+
+
+class NameTables(NamedTuple):
+    """Names of a maze's things, for reading plans out of text.
+
+    Thing t is called text[ends[t-1]:ends[t]] (UTF-8); rooms come first, then keys, then the person to
+    rescue. ``slots`` (int32, a power of two, never full) holds things by `hash_bytes` of their name, with
+    linear probing, -1 = free.
+    """
+
+    text: NDArray[np.uint8]
+    ends: NDArray[np.int32]
+    slots: NDArray[np.int32]
+
+
+class GoldTables(NamedTuple):
+    """A gold plan: action and argument of each step; both as one code, `judge.step_code`; the distinct codes,
+    sorted, with how often each occurs; and where among them each step's code is. All int32."""
+
+    kinds: NDArray[np.int32]
+    arguments: NDArray[np.int32]
+    codes: NDArray[np.int32]
+    distinct: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    places: NDArray[np.int32]
+
+
+@kernel
+def fill_slots(text: NDArray[np.uint8], ends: NDArray[np.int32], slots: NDArray[np.int32]) -> None:
+    """Make the slots of `NameTables`: a power of two, twice as many as things or more."""
+    slots[:] = -1
+    mask = len(slots) - 1
+    begin = 0
+    for thing in range(len(ends)):
+        slot = hash_bytes(text, begin, ends[thing]) & mask
+        while slots[slot] >= 0:
+            slot = (slot + 1) & mask
+        slots[slot] = thing
+        begin = int(ends[thing])
+
+
+class Problem(NamedTuple):
+    """What a plan is held against: a maze with its names and gold.
+
+    ``best``: actions of the shortest plan; ``gold_is_best``: whether gold is such a plan; ``solved``: whether
+    the search came to an end.
+    """
+
+    maze: MazeTables
+    names: NameTables
+    gold: GoldTables
+    best: int
+    gold_is_best: bool
+    solved: bool
+
+
+@kernel
+def unpack(problem: NDArray[np.int32]) -> Problem:
+    """A problem as `relfast_kernels.maze.layouts` packs it."""
+    at = HEADER
+    n_rooms, n_edges, n_gold = problem[FACT.n_rooms], problem[FACT.n_edges], problem[FACT.n_gold]
+    n_doors, n_keys, n_names = problem[FACT.n_doors], problem[FACT.n_keys], problem[FACT.n_names]
+    n_slots, n_distinct = problem[FACT.n_slots], problem[FACT.n_distinct]
+    first_edge = problem[at : at + n_rooms + 1]
+    at += n_rooms + 1
+    neighbors = problem[at : at + n_edges]
+    at += n_edges
+    doors = problem[at : at + n_edges]
+    at += n_edges
+    door_keys = problem[at : at + n_doors]
+    at += n_doors
+    key_rooms = problem[at : at + n_keys]
+    at += n_keys
+    kinds = problem[at : at + n_gold]
+    at += n_gold
+    arguments = problem[at : at + n_gold]
+    at += n_gold
+    ends = problem[at : at + n_names]
+    at += n_names
+    slots = problem[at : at + n_slots]
+    at += n_slots
+    codes = problem[at : at + n_gold]
+    at += n_gold
+    distinct = problem[at : at + n_distinct]
+    at += n_gold
+    counts = problem[at : at + n_distinct]
+    at += n_gold
+    places = problem[at : at + n_gold]
+    at += n_gold
+    text = problem[at:].view(np.uint8)[: problem[FACT.n_name_bytes]]
+    start, goal = int(problem[FACT.start_room]), int(problem[FACT.goal_room])
+    return Problem(
+        MazeTables(first_edge, neighbors, doors, door_keys, key_rooms, start, goal),
+        NameTables(text, ends, slots),
+        GoldTables(kinds, arguments, codes, distinct, counts, places),
+        int(problem[FACT.best]),
+        problem[FACT.gold_is_best] != 0,
+        problem[FACT.shortest] > UNSOLVABLE,
+    )
+
 
 MAX_SWITCHES: Final = 60
 """Doors, and keys, that a search keeps apart (bits of an int64; published mazes have at most 8)."""
@@ -432,13 +550,13 @@ class Search(NamedTuple):
 
     ``length``: actions of the shortest plan, start and rescue included, or UNSOLVABLE or TOO_LARGE.
     ``unique``: whether every plan of that length is the same up to the time of picking keys up (False
-    where that is not known: mazes with cycles). ``kinds``, ``arguments`` (int32): the plan.
+    where that is not known: mazes with cycles). ``kinds``, ``arguments``: the plan, as codes and arguments.
     """
 
     length: int
     unique: bool
-    kinds: NDArray[np.int32]
-    arguments: NDArray[np.int32]
+    kinds: list[int]
+    arguments: list[int]
 
 
 @kernel
@@ -491,8 +609,9 @@ def find_plan(maze: MazeTables, work: Work, plan: NDArray[np.int32]) -> tuple[in
     return found.length, found.tree and found.states.several[found.last] == 0
 
 
-def shortest_plan(maze: MazeTables) -> Search:
-    """The shortest plan, exact for any maze within the limits."""
+def shortest_plan(maze: Any) -> Search:
+    """The shortest plan, exact for any maze within the limits; ``maze`` has the arrays and rooms of
+    `MazeTables`."""
     from relfast_kernels.compiled import native
 
     problem, pairs, told = _problem(maze), np.empty((MAX_PAIRS, 2), np.int64), np.empty(1, np.int64)
@@ -506,12 +625,12 @@ def shortest_plan(maze: MazeTables) -> Search:
         if length != NO_ROOM:
             break
         size *= 8
-    return Search(length, bool(told[0]), *(row[: max(length, 0)].copy() for row in plan))
+    return Search(length, bool(told[0]), *(row[: max(length, 0)].tolist() for row in plan))
 
 
-def _problem(maze: MazeTables) -> NDArray[np.int32]:
-    """A maze alone, without names and gold, as `relfast_kernels.maze.problem.unpack` reads it."""
+def _problem(maze: Any) -> NDArray[np.int32]:
+    """A maze alone, without names and gold, as `unpack` reads it."""
+    parts = maze.first_edge, maze.neighbors, maze.doors, maze.door_keys, maze.key_rooms
     counts = len(maze.first_edge) - 1, len(maze.neighbors), len(maze.door_keys), len(maze.key_rooms)
-    size = HEADER + sum(map(len, maze[:5]))
-    header = header_of(*counts, maze.start, maze.goal, 0, 0, 0, 0, size)
-    return np.concatenate([header, [0] * (HEADER - len(header)), *maze[:5]], dtype=np.int32)
+    header = Fact._make((*counts, maze.start, maze.goal, *[0] * 8, HEADER + sum(map(len, parts))))
+    return np.concatenate([header, [0] * (HEADER - len(header)), *parts], dtype=np.int32)

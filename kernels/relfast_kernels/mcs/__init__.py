@@ -16,11 +16,9 @@ that no two such reasons can lean on each other):
 - Leaves of the target at one image are interchangeable, for what is mapped to one has no other bond there;
   leaves of the query at one atom likewise: of those only the first ones are mapped, the rest is deleted.
 - A leaf is carried to a leaf without further ado: in another solution either can be put there instead.
-- Roots (`search`): when all solutions that contain a query atom were searched, the atom is taken away, and
-  with it those that a symmetry of what is left of the query carries it to: their solutions are the same.
-- Of target atoms that a symmetry carries into each other only one is tried as a root's image (`orbits`).
+- Roots (`search`): when all solutions that contain a query atom were searched, the atom is taken away.
 
-The bound (`bound`): let a solution extend the present state. Each of its new bonds has an end at a mapped
+The bound (`narrow`): let a solution extend the present state. Each of its new bonds has an end at a mapped
 atom u, or none.
 
 - Of the former, those at u of class c are carried to different target bonds of class c at the image of u, of

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections import namedtuple
+from typing import Final, NamedTuple
 
 from relfast_kernels.smiles.layouts import GRAPH_SIZE, MAX_ATOMS, SECTION
 
@@ -12,38 +13,45 @@ MAX_BONDS: Final = 62
 UNFINISHED: Final = -3
 """Instead of a result: the steps did not suffice."""
 
-(
-    COMMON_BONDS,
-    COMMON_ATOMS,
-    COMMON_STEPS,
-    PAIR_IN_FIRST,
-    PAIR_IN_SECOND,
-    PAIR_PART,
-    PAIR_FIRST_ATOMS,
-    PAIR_ATOMS,
-    PAIR_FINGERPRINT,
-    PAIR_SETTLED,
-) = range(10)
-PAIR_SIZE: Final = 10
-"""What is found of two molecules: bonds and atoms of the largest common substructure and the steps of the
-search; whether the second lies in the first, the first in the second, and the second in the first with its
-rings in rings; the atoms of either, the second's fingerprint (with whole rings as strict has it), and whether
-its graph decides where its hydrogens are."""
+
+class Pair(NamedTuple):
+    """What is found of two molecules, the first and the second; in `PAIR` the place of each.
+
+    Attributes
+    ----------
+    bonds, atoms, steps
+        Bonds and atoms of the largest common substructure, if it was sought, and steps that took.
+    in_first, in_second
+        Whether the second lies in the first, and the first in the second, as RDKit has it.
+    part
+        Whether the second lies in the first with its rings in rings; asked only with whole rings.
+    n_first, n_atoms
+        Atoms of the first, and of the second.
+    fingerprint, settled
+        Of the second: 32 bits equal for equal graphs (with whole rings for equal clean molecules, as
+        `relfast.chem.clean.vote_of` has them), and whether its graph decides where its hydrogens are.
+    """
+
+    bonds: int
+    atoms: int
+    steps: int
+    in_first: int
+    in_second: int
+    part: int
+    n_first: int
+    n_atoms: int
+    fingerprint: int
+    settled: int
+
+
+PAIR: Final = Pair(*range(10))
+PAIR_SIZE: Final = len(PAIR)
 PAIR_WORK_SIZE: Final = 3_300
 """Workspace of that."""
 
-(
-    PREPARED_ATOMS,
-    PREPARED_BONDS,
-    PREPARED_FINGERPRINT,
-    PREPARED_CLEAN_PRINT,
-    PREPARED_SETTLED,
-    PREPARED_CHARGED,
-    PREPARED_RADICALS,
-    PREPARED_COUNTS,
-    PREPARED_RINGS,
-) = range(9)
-PREPARED_FACTS: Final = 9
+Prepared = namedtuple("Prepared", "atoms bonds fingerprint clean_print settled charged radicals counts rings")
+PREPARED: Final = Prepared(*range(9))
+PREPARED_FACTS: Final = len(PREPARED)
 """What is known of a molecule once it is read: atoms, bonds, fingerprint as published and as strict has it,
 whether its graph decides where its hydrogens are, whether it has charges, whether unpaired electrons, how
 many it has of the commonest atoms and bonds, and its ring atoms as bits; its graph and the two ways it is
@@ -93,6 +101,4 @@ COMMON: Final = 12
 """The query bonds that have an image."""
 FRAME_SIZE: Final = 13
 
-ORBITS: Final = FRAMES + (MAX_ATOMS + 2) * FRAME_SIZE
-"""Space for finding symmetries (`relfast_kernels.mcs.orbits`)."""
-STATE_SIZE: Final = ORBITS + 5 * SECTION
+STATE_SIZE: Final = FRAMES + (MAX_ATOMS + 2) * FRAME_SIZE

@@ -29,7 +29,7 @@ ENDS: Final = 2 * SECTION
 FIRST: Final = 3 * SECTION
 """For each bond one end."""
 CLASS: Final = 4 * SECTION
-"""For each bond its class, -1 where the other graph has none of it."""
+"""For each useful bond of the query its class."""
 OF_CLASS: Final = 5 * SECTION
 """For each class its bonds."""
 OF_LABEL: Final = 6 * SECTION
@@ -76,6 +76,39 @@ def reach(packed: Ints, atoms: int, bonds: int) -> tuple[int, int]:
             atoms |= 1 << (packed[ENDS + place_of(bit)] ^ atom)
         atoms &= ~seen
     return reached, seen
+
+
+@kernel
+def ends_of(packed: Ints, bonds: int) -> int:
+    """The atoms at these bonds."""
+    atoms = 0
+    while bonds:
+        low = bonds & -bonds
+        bonds ^= low
+        bond = place_of(low)
+        first = packed[FIRST + bond]
+        atoms |= 1 << first | 1 << (first ^ packed[ENDS + bond])
+    return atoms
+
+
+@kernel
+def without_ring(packed: Ints, bonds: int) -> int:
+    """Bonds of a set that are in no ring of it: those at dead ends, one after the other."""
+    left = bonds
+    peeled = True
+    while peeled:
+        peeled = False
+        rest = left
+        while rest:
+            low = rest & -rest
+            rest ^= low
+            bond = place_of(low)
+            first = packed[FIRST + bond]
+            other = first ^ packed[ENDS + bond]
+            if packed[INCIDENT + first] & left == low or packed[INCIDENT + other] & left == low:
+                left ^= low
+                peeled = True
+    return bonds ^ left
 
 
 @kernel
@@ -210,36 +243,26 @@ def share(query: Ints, target: Ints, state: Ints) -> int:
             n_keys += 1
         query[CLASS + bond] = found
         query[OF_CLASS + found] |= 1 << bond
+    query[USEFUL] = 0
+    target[USEFUL] = 0
     for bond in range(target[N_BONDS]):
         key = _key(target, bond)
         found = 0
         while found < n_keys and state[KEYS + found] != key:
             found += 1
-        if found == n_keys:
-            target[CLASS + bond] = -1
-        else:
-            target[CLASS + bond] = found
+        if found < n_keys:
             target[OF_CLASS + found] |= 1 << bond
-    # the ones that both have to the front
+            target[USEFUL] |= 1 << bond
+            query[USEFUL] |= query[OF_CLASS + found]
+    # only those of the query that the target has, too, keep a number of their own
     n_classes = 0
-    query[USEFUL] = 0
-    target[USEFUL] = 0
     for found in range(n_keys):
-        ours, theirs = query[OF_CLASS + found], target[OF_CLASS + found]
-        if ours and theirs:
-            state[KEYS + found] = n_classes
-            query[OF_CLASS + n_classes] = ours
-            target[OF_CLASS + n_classes] = theirs
-            query[USEFUL] |= ours
-            target[USEFUL] |= theirs
-            n_classes += 1
-        else:
-            state[KEYS + found] = -1
+        state[KEYS + found] = n_classes
+        query[OF_CLASS + n_classes] = query[OF_CLASS + found]
+        target[OF_CLASS + n_classes] = target[OF_CLASS + found]
+        n_classes += target[OF_CLASS + found] != 0
     for bond in range(query[N_BONDS]):
         query[CLASS + bond] = state[KEYS + query[CLASS + bond]]
-    for bond in range(target[N_BONDS]):
-        if target[CLASS + bond] >= 0:
-            target[CLASS + bond] = state[KEYS + target[CLASS + bond]]
     return n_classes
 
 

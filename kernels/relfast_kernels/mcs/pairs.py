@@ -3,6 +3,10 @@
 A molecule is read once for many comparisons: its graph, both ways it is packed, and what is asked of it. That
 is one int64 array of `PREPARED_SIZE`, which comparisons only read (what a search numbers anew it copies
 first), so that several threads can share one.
+
+Containment is searched in the graphs themselves, since only they have charges, unpaired electrons, fragments
+and any number of bonds (`contains`): the query's atoms in an order in which each (but the first of a
+fragment) has a bond to an earlier one, each tried on the images the earlier ones leave.
 """
 
 from __future__ import annotations
@@ -17,26 +21,9 @@ from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs.layouts import (
     BEST_ATOMS,
     BEST_BONDS,
-    COMMON_ATOMS,
-    COMMON_BONDS,
-    COMMON_STEPS,
-    PAIR_ATOMS,
-    PAIR_FINGERPRINT,
-    PAIR_FIRST_ATOMS,
-    PAIR_IN_FIRST,
-    PAIR_IN_SECOND,
-    PAIR_PART,
-    PAIR_SETTLED,
-    PREPARED_ATOMS,
-    PREPARED_BONDS,
-    PREPARED_CHARGED,
-    PREPARED_CLEAN_PRINT,
-    PREPARED_COUNTS,
+    PAIR,
+    PREPARED,
     PREPARED_FACTS,
-    PREPARED_FINGERPRINT,
-    PREPARED_RADICALS,
-    PREPARED_RINGS,
-    PREPARED_SETTLED,
     PREPARED_SIZE,
     STATE_SIZE,
     STEPS,
@@ -60,13 +47,138 @@ from relfast_kernels.smiles.layouts import (
     MAX_DEGREE,
     NEUTRAL,
     RADICALS,
+    SECTION,
 )
 from relfast_kernels.smiles.parser import read_canonical, read_plain
-from relfast_kernels.smiles.subgraph import contains
 from relfast_kernels.smiles.valence import is_settled
 
-Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
+
+MAX_STEPS: Final = 20_000
+"""Images tried before RDKit is asked: real pairs need some hundreds; this is 0.1 ms."""
+
+# sections of the workspace
+_ORDER: Final = 0
+"""The query's atoms in the order of the search."""
+_ANCHOR: Final = SECTION
+"""For each place in the order, an earlier neighbour of its atom, -1 for the first of a fragment."""
+_IMAGE: Final = 2 * SECTION
+"""For each query atom its image, -1 without."""
+_TAKEN: Final = 3 * SECTION
+_NEXT: Final = 4 * SECTION
+"""For each place, which candidate comes next."""
+assert _NEXT + SECTION == MATCH_SIZE
+
+
+@kernel
+def _search_order(query: Ints, n: int, work: Ints) -> None:
+    """Fragment by fragment, breadth first."""
+    for atom in range(n):
+        work[_IMAGE + atom] = -1
+    placed = 0
+    done = 0
+    for root in range(n):
+        if work[_IMAGE + root] != -1:
+            continue
+        work[_IMAGE + root] = 0
+        work[_ORDER + placed] = root
+        work[_ANCHOR + placed] = -1
+        placed += 1
+        while done < placed:
+            atom = work[_ORDER + done]
+            done += 1
+            for at in range(query[DEGREE + atom]):
+                other = query[BONDS + MAX_DEGREE * atom + at] >> 3
+                if work[_IMAGE + other] == -1:
+                    work[_IMAGE + other] = 0
+                    work[_ORDER + placed] = other
+                    work[_ANCHOR + placed] = atom
+                    placed += 1
+
+
+@kernel
+def _order_between(graph: Ints, a: int, b: int) -> int:
+    for at in range(graph[DEGREE + a]):
+        bond = graph[BONDS + MAX_DEGREE * a + at]
+        if bond >> 3 == b:
+            return int(bond & 7)
+    return 0
+
+
+@kernel
+def _fits(target: Ints, query: Ints, atom: int, image: int, work: Ints) -> bool:
+    """Whether an atom can have an image, given those of the atoms before it."""
+    if work[_TAKEN + image] or target[DEGREE + image] < query[DEGREE + atom]:
+        return False
+    label = query[LABEL + atom]
+    if target[LABEL + image] != label and (
+        label % CHARGES != NEUTRAL or target[LABEL + image] // CHARGES != label // CHARGES
+    ):
+        return False
+    if query[RADICALS + atom] and query[RADICALS + atom] != target[RADICALS + image]:
+        return False
+    for at in range(query[DEGREE + atom]):
+        bond = query[BONDS + MAX_DEGREE * atom + at]
+        there = work[_IMAGE + (bond >> 3)]
+        if there >= 0 and _order_between(target, image, there) != bond & 7:
+            return False
+    return True
+
+
+@kernel
+def contains(
+    target: Ints, n_target: int, target_rings: int, query: Ints, n_query: int, query_rings: int, work: Ints
+) -> int:
+    """1 if the query lies in the target, 0 if not, `UNKNOWN` if it takes too long to say.
+
+    ``target_rings`` and ``query_rings`` are their ring atoms as bits, or 0 where those do not matter;
+    ``work`` is int64, `MATCH_SIZE`.
+    """
+    if n_query > n_target:
+        return 0
+    _search_order(query, n_query, work)
+    for atom in range(n_query):
+        work[_IMAGE + atom] = -1
+    for atom in range(n_target):
+        work[_TAKEN + atom] = 0
+    place = 0
+    work[_NEXT] = 0
+    steps = 0
+    while place >= 0:
+        if place == n_query:
+            return 1
+        atom, anchor = work[_ORDER + place], work[_ANCHOR + place]
+        if work[_IMAGE + atom] >= 0:
+            work[_TAKEN + work[_IMAGE + atom]] = 0
+            work[_IMAGE + atom] = -1
+        n_candidates = n_target
+        if anchor >= 0:
+            n_candidates = target[DEGREE + work[_IMAGE + anchor]]
+        found = -1
+        while found < 0 and work[_NEXT + place] < n_candidates:
+            image = work[_NEXT + place]
+            if anchor >= 0:
+                image = target[BONDS + MAX_DEGREE * work[_IMAGE + anchor] + image] >> 3
+            work[_NEXT + place] += 1
+            steps += 1
+            if steps > MAX_STEPS:
+                return UNKNOWN
+            if (query_rings >> atom ^ target_rings >> image) & 1:
+                continue
+            if _fits(target, query, atom, image, work):
+                found = image
+        if found < 0:
+            place -= 1
+            continue
+        work[_IMAGE + atom] = found
+        work[_TAKEN + found] = 1
+        place += 1
+        if place < n_query:
+            work[_NEXT + place] = 0
+    return 0
+
+
+Bytes = npt.NDArray[np.uint8]
 
 _SECOND: Final = PACKED_SIZE
 _STATE: Final = 2 * PACKED_SIZE
@@ -89,26 +201,26 @@ def common(first: Ints, second: Ints, whole_rings: bool, limit: int, work: Ints,
     work
         int64, `SEARCH_WORK`.
     result
-        int64, `PAIR_SIZE`, out: `COMMON_BONDS`, `COMMON_ATOMS` and `COMMON_STEPS`.
+        int64, `PAIR_SIZE`, out: `Pair.bonds`, `Pair.atoms` and `Pair.steps`.
 
     Returns
     -------
     int
         0; `UNKNOWN` where one of them has too many bonds; `UNFINISHED` where the steps did not suffice.
     """
-    if first[PREPARED_BONDS] < 0 or second[PREPARED_BONDS] < 0:
+    if first[PREPARED.bonds] < 0 or second[PREPARED.bonds] < 0:
         return UNKNOWN
     place = WHOLE if whole_rings else LOOSE
     query, target, state = work[:PACKED_SIZE], work[_SECOND:_STATE], work[_STATE:SEARCH_WORK]
-    if first[PREPARED_BONDS] > second[PREPARED_BONDS]:
+    if first[PREPARED.bonds] > second[PREPARED.bonds]:
         first, second = second, first
     for at in range(PACKED_SIZE):
         query[at] = first[place + at]
         target[at] = second[place + at]
     found = largest_common(query, target, state, limit)
-    result[COMMON_BONDS] = state[BEST_BONDS]
-    result[COMMON_ATOMS] = state[BEST_ATOMS]
-    result[COMMON_STEPS] = state[STEPS]
+    result[PAIR.bonds] = state[BEST_BONDS]
+    result[PAIR.atoms] = state[BEST_ATOMS]
+    result[PAIR.steps] = state[STEPS]
     return UNFINISHED if found == UNKNOWN else 0
 
 
@@ -116,15 +228,15 @@ def common(first: Ints, second: Ints, whole_rings: bool, limit: int, work: Ints,
 def _is_within(target: Ints, query: Ints, rings: bool, work: Ints) -> int:
     """Whether a molecule lies in another as RDKit has it, its ring atoms on ring atoms where ``rings`` asks
     for that: 1, 0 or `UNKNOWN`."""
-    if query[PREPARED_BONDS] > target[PREPARED_BONDS] >= 0 or not may_contain(target, query):
+    if query[PREPARED.bonds] > target[PREPARED.bonds] >= 0 or not may_contain(target, query):
         return 0
     return contains(
         target[GRAPH : GRAPH + GRAPH_SIZE],
-        target[PREPARED_ATOMS],
-        target[PREPARED_RINGS] if rings else 0,
+        target[PREPARED.atoms],
+        target[PREPARED.rings] if rings else 0,
         query[GRAPH : GRAPH + GRAPH_SIZE],
-        query[PREPARED_ATOMS],
-        query[PREPARED_RINGS] if rings else 0,
+        query[PREPARED.atoms],
+        query[PREPARED.rings] if rings else 0,
         work[:MATCH_SIZE],
     )
 
@@ -133,7 +245,7 @@ def _is_within(target: Ints, query: Ints, rings: bool, work: Ints) -> int:
 def first_part(whole: Ints, parts: Ints, n_parts: int, work: Ints) -> int:
     """Which of several prepared molecules, `PREPARED_SIZE` each, is the first that lies in one with its ring
     atoms on ring atoms; ``n_parts`` if none does, `UNKNOWN` where only RDKit can say."""
-    if whole[PREPARED_BONDS] < 0:
+    if whole[PREPARED.bonds] < 0:
         return UNKNOWN
     for at in range(n_parts):
         found = _is_within(whole, parts[at * PREPARED_SIZE : (at + 1) * PREPARED_SIZE], True, work)
@@ -147,13 +259,13 @@ def first_part(whole: Ints, parts: Ints, n_parts: int, work: Ints) -> int:
 @kernel
 def _is_equal_in_size(first: Ints, second: Ints) -> bool:
     """Whether of two molecules, one of which lies in the other, the other lies in the one, too."""
-    if first[PREPARED_BONDS] < 0 or second[PREPARED_BONDS] < 0:
+    if first[PREPARED.bonds] < 0 or second[PREPARED.bonds] < 0:
         return False
-    if first[PREPARED_CHARGED] or second[PREPARED_CHARGED]:
+    if first[PREPARED.charged] or second[PREPARED.charged]:
         return False
-    if first[PREPARED_RADICALS] or second[PREPARED_RADICALS]:
+    if first[PREPARED.radicals] or second[PREPARED.radicals]:
         return False
-    return bool(first[PREPARED_COUNTS] == second[PREPARED_COUNTS])
+    return bool(first[PREPARED.counts] == second[PREPARED.counts])
 
 
 @kernel
@@ -189,26 +301,26 @@ def judge(
         in_second = _is_within(second, first, False, work)
     if UNKNOWN in (in_first, in_second):
         return UNKNOWN
-    result[PAIR_FIRST_ATOMS] = first[PREPARED_ATOMS]
-    result[PAIR_ATOMS] = n
-    result[PAIR_FINGERPRINT] = second[PREPARED_CLEAN_PRINT if whole_rings else PREPARED_FINGERPRINT]
-    result[PAIR_SETTLED] = second[PREPARED_SETTLED]
-    result[PAIR_IN_FIRST] = in_first
-    result[PAIR_IN_SECOND] = in_second
-    result[PAIR_PART] = 0
+    result[PAIR.n_first] = first[PREPARED.atoms]
+    result[PAIR.n_atoms] = n
+    result[PAIR.fingerprint] = second[PREPARED.clean_print if whole_rings else PREPARED.fingerprint]
+    result[PAIR.settled] = second[PREPARED.settled]
+    result[PAIR.in_first] = in_first
+    result[PAIR.in_second] = in_second
+    result[PAIR.part] = 0
     if whole_rings:
         if in_first and in_second:
             return 0
-        if first[PREPARED_BONDS] < 0 or second[PREPARED_BONDS] < 0:
+        if first[PREPARED.bonds] < 0 or second[PREPARED.bonds] < 0:
             return UNKNOWN
         part = 0
         if in_first:
-            if second[PREPARED_RADICALS]:
+            if second[PREPARED.radicals]:
                 return UNKNOWN
             part = _is_within(first, second, True, work)
             if part == UNKNOWN:
                 return UNKNOWN
-        result[PAIR_PART] = part
+        result[PAIR.part] = part
     elif in_first or in_second:
         return 0
     return common(first, second, whole_rings, limit, work, result)
@@ -246,9 +358,9 @@ def _counts(graph: Ints, n: int) -> int:
 @kernel
 def may_contain(target: Ints, query: Ints) -> bool:
     """Whether one prepared molecule has as many of each as another, without which it cannot contain it."""
-    if target[PREPARED_BONDS] < 0 or query[PREPARED_BONDS] < 0:
+    if target[PREPARED.bonds] < 0 or query[PREPARED.bonds] < 0:
         return True
-    left = (target[PREPARED_COUNTS] | _GUARDS) - query[PREPARED_COUNTS]
+    left = (target[PREPARED.counts] | _GUARDS) - query[PREPARED.counts]
     return bool(left & _GUARDS == _GUARDS)
 
 
@@ -293,15 +405,15 @@ def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Int
         bonds = pack(graph, n, True, packed)
         for atom in range(n):
             rings |= (packed[LABELS + atom] & 1) << atom
-    prepared[PREPARED_RINGS] = rings
-    prepared[PREPARED_ATOMS] = n
-    prepared[PREPARED_BONDS] = bonds
+    prepared[PREPARED.rings] = rings
+    prepared[PREPARED.atoms] = n
+    prepared[PREPARED.bonds] = bonds
     printed = fingerprint(graph, n)
-    prepared[PREPARED_FINGERPRINT] = printed
+    prepared[PREPARED.fingerprint] = printed
     # of what RDKit wrote hydrogens are not known
-    prepared[PREPARED_CLEAN_PRINT] = (printed + hydrogens_print(graph, n)) & FINGERPRINT_MASK
-    prepared[PREPARED_SETTLED] = 1 if not by_rdkit and is_settled(graph, n) else 0
-    prepared[PREPARED_CHARGED] = 1 if charged else 0
-    prepared[PREPARED_RADICALS] = 1 if radical else 0
-    prepared[PREPARED_COUNTS] = _counts(graph, n)
+    prepared[PREPARED.clean_print] = (printed + hydrogens_print(graph, n)) & FINGERPRINT_MASK
+    prepared[PREPARED.settled] = 1 if not by_rdkit and is_settled(graph, n) else 0
+    prepared[PREPARED.charged] = 1 if charged else 0
+    prepared[PREPARED.radicals] = 1 if radical else 0
+    prepared[PREPARED.counts] = _counts(graph, n)
     return n

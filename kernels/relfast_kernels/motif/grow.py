@@ -26,7 +26,6 @@ import numpy as np
 import numpy.typing as npt
 from relfast_kernels.bits import n_bits, place_of
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.mcs.bound import ends_of, without_ring
 from relfast_kernels.mcs.packed import (
     CLASS,
     CYCLIC,
@@ -40,38 +39,314 @@ from relfast_kernels.mcs.packed import (
     ORDERS,
     PACKED_SIZE,
     bridges,
+    ends_of,
     reach,
+    without_ring,
 )
 from relfast_kernels.motif.layouts import (
-    ATOM_BONDS,
-    ATOM_DEGREE,
-    ATOM_LABEL,
+    ATOM,
     ATOM_SIZE,
-    ATOM_TWIN,
     ATOMS,
     DEPTHS,
-    FOUND_ATOMS,
-    FOUND_BONDS,
-    FOUND_STEPS,
+    FOUND,
     FRAME_SIZE,
+    MAX_DEGREE,
+    MAX_MOTIFS,
+    PER_MOLECULE,
     RING_BOND,
     SECTION,
     WORK_SIZE,
-)
-from relfast_kernels.motif.place import (
-    PLACE_WORK,
-    Group,
-    is_wanted,
-    keep,
-    kind_of,
-    know,
-    lacking,
-    take_in,
 )
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 Images = npt.NDArray[np.int8]
+
+# sections of what is known of a molecule before anything is placed in it; its atoms are bits
+WITH_LABEL: Final = 0
+"""For each atom of the query the atoms with its label."""
+WITH_BONDS: Final = SECTION
+"""For each kind of bond, and each number up to `MAX_DEGREE`, the atoms with at least so many of that kind."""
+BESIDE: Final = WITH_BONDS + MAX_DEGREE * SECTION
+"""For each atom, and each order of bond, the atoms at its other ends."""
+N_ORDERS: Final = 16
+KNOWN_SIZE: Final = BESIDE + N_ORDERS * SECTION
+assert KNOWN_SIZE <= PER_MOLECULE
+
+# sections of the workspace
+_ORDER: Final = 0
+"""The atoms of a set of bonds, each but the first with a bond of the set to an earlier one."""
+_BACK: Final = SECTION
+"""For each place in the order the bonds of its atom to earlier ones."""
+_OPTIONS: Final = 2 * SECTION
+"""For each place the images that are left to try."""
+_DOMAINS: Final = 3 * SECTION
+"""For each atom the images that it may have by itself."""
+_N_PLACED: Final = 4 * SECTION
+PLACE_WORK: Final = 4 * SECTION + 1
+
+
+class Group(NamedTuple):
+    """The molecules that motifs are placed in.
+
+    ``known``: (k, `PER_MOLECULE`), what `know` fills in; ``turns``: (k,), the order in which they are tried;
+    ``rarity``: how often the label of each query atom occurs; ``work``: `PLACE_WORK`. All int64.
+    """
+
+    known: Ints
+    turns: Ints
+    rarity: Ints
+    work: Ints
+
+
+@kernel
+def order_atoms(query: Ints, bonds: int, group: Group) -> None:
+    """Put the atoms of a connected set of bonds in the order in which `place` takes them.
+
+    The rarest one first; then always one with as many bonds to earlier ones as can be, the rarest of these,
+    and of these the one whose neighbour came last.
+    """
+    rarity, work = group.rarity, group.work
+    atoms = ends_of(query, bonds)
+    first, least = 0, 1 << 30
+    rest = atoms
+    while rest:
+        atom = place_of(rest & -rest)
+        rest &= rest - 1
+        if rarity[atom] < least:
+            least = rarity[atom]
+            first = atom
+    work[_ORDER] = first
+    placed, seen, touched = 1, 1 << first, query[INCIDENT + first] & bonds
+    while seen != atoms:
+        chosen, most = -1, -1
+        for at in range(placed - 1, -1, -1):
+            anchor = work[_ORDER + at]
+            around = query[INCIDENT + anchor] & bonds
+            while around:
+                bond = place_of(around & -around)
+                around &= around - 1
+                other = query[ENDS + bond] ^ anchor
+                if not seen >> other & 1:
+                    worth = 1_000 * n_bits(query[INCIDENT + other] & touched) - rarity[other]
+                    if worth > most:
+                        chosen, most = other, worth
+        work[_ORDER + placed] = chosen
+        work[_BACK + placed] = query[INCIDENT + chosen] & touched
+        placed += 1
+        seen |= 1 << chosen
+        touched |= query[INCIDENT + chosen] & bonds
+    work[_N_PLACED] = placed
+
+
+@kernel
+def _domain(query: Ints, bonds: int, known: Ints, atom: int) -> int:
+    """The atoms of a molecule that have an atom's label and as many bonds of each kind as it has in a set."""
+    domain = int(known[WITH_LABEL + atom])
+    around = query[INCIDENT + atom] & bonds
+    while around:
+        kind = query[CLASS + place_of(around & -around)]
+        alike = around & query[OF_CLASS + kind]
+        around &= ~alike
+        domain &= known[WITH_BONDS + MAX_DEGREE * kind + n_bits(alike) - 1]
+    return domain
+
+
+@kernel
+def place(query: Ints, bonds: int, known: Ints, image: Images, work: Ints, limit: int) -> int:
+    """Find a place in a molecule for a set of bonds whose atoms are in order.
+
+    ``known``: what `know` has filled in. ``image`` (int8, one for each query atom) receives the images, -1
+    elsewhere. Returns the steps that were taken (candidates looked at); ``-1 - steps`` where there is no
+    place, or ``limit`` steps did not tell.
+    """
+    image[:] = -1
+    n = work[_N_PLACED]
+    steps = 1
+    for at in range(n):
+        atom = work[_ORDER + at]
+        work[_DOMAINS + atom] = _domain(query, bonds, known, atom)
+        if not work[_DOMAINS + atom]:
+            return -1 - steps
+    at, taken = 0, 0
+    work[_OPTIONS] = work[_DOMAINS + work[_ORDER]]
+    while True:
+        atom = work[_ORDER + at]
+        if image[atom] >= 0:
+            # back here: the image is of no use
+            taken ^= 1 << int(image[atom])
+            image[atom] = -1
+        options = work[_OPTIONS + at]
+        if not options:
+            if at == 0:
+                return -1 - steps
+            at -= 1
+            continue
+        low = options & -options
+        work[_OPTIONS + at] = options ^ low
+        image[atom] = place_of(low)
+        taken |= low
+        steps += 1
+        at += 1
+        if at == n:
+            return steps
+        if steps >= limit:
+            return -1 - steps
+        atom = work[_ORDER + at]
+        options = work[_DOMAINS + atom] & ~taken
+        back = work[_BACK + at]
+        while back:
+            bond = place_of(back & -back)
+            back &= back - 1
+            there = int(image[query[ENDS + bond] ^ atom])
+            options &= known[BESIDE + N_ORDERS * there + query[ORDERS + bond]]
+        work[_OPTIONS + at] = options
+
+
+@kernel
+def extend(query: Ints, known: Ints, image: Images, bond: int) -> bool:
+    """Place one more bond without moving an atom, if that can be.
+
+    ``image`` is that of the bonds before, or all -1.
+    """
+    a = query[FIRST + bond]
+    b = query[ENDS + bond] ^ a
+    if image[a] < 0:
+        a, b = b, a
+        if image[a] < 0:
+            return False
+    options = known[BESIDE + N_ORDERS * int(image[a]) + query[ORDERS + bond]]
+    if image[b] >= 0:
+        return bool(options >> int(image[b]) & 1)
+    options &= known[WITH_LABEL + b]
+    for there in image:
+        if there >= 0:
+            options &= ~(1 << int(there))
+    if options:
+        image[b] = place_of(options & -options)
+    return bool(options)
+
+
+@kernel
+def kind_of(label: int, other: int, order: int) -> int:
+    """A bond's kind: its order, and the labels of its atoms."""
+    return (min(label, other) * 1_024 + max(label, other)) * 16 + order
+
+
+@kernel
+def _add_bit(known: Ints, kind: int, atom: int) -> None:
+    """An atom has one bond of a kind more than before."""
+    at = WITH_BONDS + MAX_DEGREE * kind
+    while known[at] >> atom & 1:
+        at += 1
+    known[at] |= 1 << atom
+
+
+@kernel
+def know(query: Ints, row: Rows, kinds: Ints, n_kinds: int, counts: Ints, known: Ints) -> None:
+    """Fill in what is known of a molecule, `KNOWN_SIZE`, and count its bonds of each kind."""
+    n = row[0]
+    counts[:n_kinds] = 0
+    known[WITH_BONDS : WITH_BONDS + MAX_DEGREE * n_kinds] = 0
+    known[BESIDE : BESIDE + N_ORDERS * n] = 0
+    for atom in range(n):
+        start = ATOMS + ATOM_SIZE * atom
+        label = row[start + ATOM.label]
+        for at in range(row[start + ATOM.degree]):
+            other, order = row[start + ATOM.bonds + at] >> 4, row[start + ATOM.bonds + at] & 15
+            known[BESIDE + N_ORDERS * atom + order] |= 1 << other
+            if other < atom:
+                continue
+            kind = kind_of(label, row[ATOMS + ATOM_SIZE * other + ATOM.label], order)
+            for found in range(n_kinds):
+                if kinds[found] == kind:
+                    counts[found] += 1
+                    _add_bit(known, found, atom)
+                    _add_bit(known, found, other)
+                    break
+    for atom in range(query[N_ATOMS]):
+        label = query[LABELS + atom]
+        with_label = 0
+        for there in range(n):
+            with_label |= (row[ATOMS + ATOM_SIZE * there + ATOM.label] == label) << there
+        known[WITH_LABEL + atom] = with_label
+
+
+@kernel
+def take_in(
+    packed: Ints, group: Group, n_turns: int, motif: int, bond: int, before: Images, after: Images,
+    limit: int,
+) -> int:  # fmt: skip
+    """Place a motif and one more bond in the molecules whose turn it is.
+
+    Returns the steps taken, ``-1 - steps`` if that cannot be.
+
+    The molecule that lacks it comes first the next time.
+    """
+    steps = 1
+    is_ordered = False
+    for turn in range(n_turns):
+        at = group.turns[turn]
+        if motif:
+            # (numba allocates memory to assign one array to another)
+            for atom in range(packed[N_ATOMS]):
+                after[at, atom] = before[at, atom]
+            if extend(packed, group.known[at], after[at], bond):
+                continue
+        if not is_ordered:
+            order_atoms(packed, motif | 1 << bond, group)
+            is_ordered = True
+        taken = place(packed, motif | 1 << bond, group.known[at], after[at], group.work, limit - steps)
+        if taken < 0:
+            for earlier in range(turn, 0, -1):
+                group.turns[earlier] = group.turns[earlier - 1]
+            group.turns[0] = at
+            return taken - steps
+        steps += taken
+        if steps >= limit:
+            return -1 - steps
+    return steps
+
+
+@kernel
+def is_wanted(packed: Ints, motif: int, found: Ints) -> bool:
+    """Whether no motif that is known is larger than a set of bonds, and that is one."""
+    bonds = n_bits(motif)
+    if bonds < found[FOUND.bonds]:
+        return False
+    if bonds == found[FOUND.bonds] and n_bits(ends_of(packed, motif)) < found[FOUND.atoms]:
+        return False
+    return not motif & packed[CYCLIC] or not bridges(packed, motif) & packed[CYCLIC]
+
+
+@kernel
+def lacking(
+    packed: Ints, group: Group, motif: int, placed: Images, image: Images, found: Ints, limit: int
+) -> int:
+    """The turn of a molecule that lacks a motif, -1 if none does. Those in which it is ``placed`` do not."""
+    order_atoms(packed, motif, group)
+    first = packed[FIRST + place_of(motif & -motif)]
+    for turn in range(len(group.turns)):
+        at = group.turns[turn]
+        if placed[at, first] >= 0:
+            continue
+        taken = place(packed, motif, group.known[at], image, group.work, limit - found[FOUND.steps])
+        found[FOUND.steps] += taken if taken >= 0 else -1 - taken
+        if taken < 0:
+            return turn
+    return -1
+
+
+@kernel
+def keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
+    """List a motif that is wanted."""
+    bonds, atoms = n_bits(motif), n_bits(ends_of(packed, motif))
+    if bonds > found[FOUND.bonds] or atoms > found[FOUND.atoms]:
+        found[FOUND.bonds], found[FOUND.atoms], found[FOUND.motifs] = bonds, atoms, 0
+    if found[FOUND.motifs] < MAX_MOTIFS:
+        motifs[found[FOUND.motifs]] = motif
+    found[FOUND.motifs] += 1
+
 
 FIRST_TURNS: Final = 3
 """Molecules that a motif is placed in from the beginning."""
@@ -109,13 +384,13 @@ def pack(row: Rows, packed: Ints, kinds: Ints) -> int:
     packed[OF_CLASS : OF_CLASS + SECTION] = 0
     for atom in range(n):
         start = ATOMS + ATOM_SIZE * atom
-        packed[LABELS + atom] = row[start + ATOM_LABEL]
-        for at in range(row[start + ATOM_DEGREE]):
-            other = row[start + ATOM_BONDS + at] >> 4
-            order = row[start + ATOM_BONDS + at] & 15
+        packed[LABELS + atom] = row[start + ATOM.label]
+        for at in range(row[start + ATOM.degree]):
+            other = row[start + ATOM.bonds + at] >> 4
+            order = row[start + ATOM.bonds + at] & 15
             if other < atom:
                 continue
-            kind = kind_of(row[start + ATOM_LABEL], row[ATOMS + ATOM_SIZE * other + ATOM_LABEL], order)
+            kind = kind_of(row[start + ATOM.label], row[ATOMS + ATOM_SIZE * other + ATOM.label], order)
             found = 0
             while found < n_kinds and kinds[found] != kind:
                 found += 1
@@ -143,7 +418,7 @@ def count_labels(packed: Ints, row: Rows, rarity: Ints) -> None:
     """For each query atom, how often its label occurs in a molecule."""
     for atom in range(packed[N_ATOMS]):
         for there in range(row[0]):
-            rarity[atom] += row[ATOMS + ATOM_SIZE * there + ATOM_LABEL] == packed[LABELS + atom]
+            rarity[atom] += row[ATOMS + ATOM_SIZE * there + ATOM.label] == packed[LABELS + atom]
 
 
 @kernel
@@ -158,12 +433,12 @@ def twins(query: Query, bond: int, is_open: int, motif: int) -> int:
     alike = 0
     if packed[INCIDENT + leaf] == 1 << bond and atoms >> anchor & 1:
         left = packed[INCIDENT + anchor] & is_open & packed[OF_CLASS + packed[CLASS + bond]]
-        twin = row[ATOMS + ATOM_SIZE * leaf + ATOM_TWIN]
+        twin = row[ATOMS + ATOM_SIZE * leaf + ATOM.twin]
         while left:
             low = left & -left
             left ^= low
             there = packed[ENDS + place_of(low)] ^ anchor
-            if packed[INCIDENT + there] == low and row[ATOMS + ATOM_SIZE * there + ATOM_TWIN] == twin:
+            if packed[INCIDENT + there] == low and row[ATOMS + ATOM_SIZE * there + ATOM.twin] == twin:
                 alike |= low
     return alike
 
@@ -187,13 +462,13 @@ def within_reach(query: Query, motif: int, left: int, atoms: int, found: Ints) -
             return 0
         left &= ~gone
     left, reached = reach(packed, atoms, left)
-    best = found[FOUND_BONDS]
+    best = found[FOUND.bonds]
     at_most = bonds_in_common(query, motif | left)
     if at_most < best:
         return 0
     if at_most == best:
         rings = n_bits(motif) + 1 - n_bits(atoms)
-        if min(n_bits(reached | atoms), at_most + 1 - rings) < found[FOUND_ATOMS]:
+        if min(n_bits(reached | atoms), at_most + 1 - rings) < found[FOUND.atoms]:
             return 0
     return left
 
@@ -264,13 +539,13 @@ def _from_root(
     depth = 0
     taken = take_in(packed, group, n_turns, 0, root, images[0], images[0], limit)
     if taken < 0:
-        found[FOUND_STEPS] += -1 - taken
+        found[FOUND.steps] += -1 - taken
         return n_turns
-    found[FOUND_STEPS] += taken
+    found[FOUND.steps] += taken
     frames[0, _MOTIF], frames[0, _LEFT], frames[0, _IS_NEW] = 1 << root, is_open & ~(1 << root), 1
-    while depth >= 0 and found[FOUND_STEPS] < limit:
+    while depth >= 0 and found[FOUND.steps] < limit:
         motif, left = frames[depth, _MOTIF], frames[depth, _LEFT]
-        found[FOUND_STEPS] += 1
+        found[FOUND.steps] += 1
         atoms = ends_of(packed, motif)
         left = within_reach(query, motif, left, atoms, found)
         # looked at after what is larger: on the way to the first motif nothing is placed in all molecules
@@ -280,7 +555,7 @@ def _from_root(
             turn = lacking(packed, group, motif, images[depth], images[DEPTHS - 1, 0], found, limit)
             if turn < 0:
                 keep(packed, motif, found, motifs)
-            elif found[FOUND_STEPS] < limit:
+            elif found[FOUND.steps] < limit:
                 # from now on it is that molecule's turn, too; what is larger than this lacks it as well
                 left = 0
                 if turn >= n_turns:
@@ -297,13 +572,13 @@ def _from_root(
         loose = bridges(packed, motif) & packed[CYCLIC] if motif & packed[CYCLIC] else 0
         bond = choose(packed, atoms, front_of(packed, atoms, left), loose)
         gone = 1 << bond | twins(query, bond, left, motif)
-        left_steps = limit - found[FOUND_STEPS]
+        left_steps = limit - found[FOUND.steps]
         taken = take_in(packed, group, n_turns, motif, bond, images[depth], images[depth + 1], left_steps)
         if taken < 0:
-            found[FOUND_STEPS] += -1 - taken
+            found[FOUND.steps] += -1 - taken
             frames[depth, _LEFT] = left & ~gone
             continue
-        found[FOUND_STEPS] += taken
+        found[FOUND.steps] += taken
         frames[depth, _LEFT], frames[depth, _TAKEN] = left, gone
         depth += 1
         frames[depth, _MOTIF], frames[depth, _LEFT] = motif | 1 << bond, left & ~(1 << bond)
@@ -341,7 +616,7 @@ def largest_motifs(
         Space: ``(WORK_SIZE + k,)`` and ``(k, PER_MOLECULE)`` int64, ``(DEPTHS, k, SECTION)`` int8,
         ``(DEPTHS, FRAME_SIZE)`` int64.
     found
-        ``(FOUND_SIZE,)`` int64, out: `FOUND_BONDS`, … as `relfast_kernels.motif.layouts` has them.
+        ``(FOUND_SIZE,)`` int64, out: as `relfast_kernels.motif.layouts` has them.
     motifs
         ``(MAX_MOTIFS,)`` int64, out: their bonds as bits, numbered by their first atoms and, at one atom, in
         the order of the row.
@@ -366,9 +641,9 @@ def largest_motifs(
         if least[kind]:
             is_open |= packed[OF_CLASS + kind]
     found[:] = 0
-    found[FOUND_BONDS], found[FOUND_ATOMS] = max(1, min_atoms - 1), min_atoms
+    found[FOUND.bonds], found[FOUND.atoms] = max(1, min_atoms - 1), min_atoms
     query = Query(packed, row, least, n_kinds)
-    if bonds_in_common(query, is_open) < found[FOUND_BONDS]:
+    if bonds_in_common(query, is_open) < found[FOUND.bonds]:
         return True
     turns = work[WORK_SIZE : WORK_SIZE + k]
     for at in range(k):
@@ -388,7 +663,7 @@ def largest_motifs(
             one, _ = reach(packed, 1 << packed[FIRST + place_of(rest & -rest)], rest)
             rest &= ~one
             at_most = bonds_in_common(query, one)
-            if at_most < found[FOUND_BONDS]:
+            if at_most < found[FOUND.bonds]:
                 is_open &= ~one
             elif at_most > most:
                 part, most = one, at_most
@@ -396,7 +671,7 @@ def largest_motifs(
             break
         root = choose_root(packed, part)
         n_turns = _from_root(query, group, part, root, images, n_turns, frames, found, motifs, limit)
-        if found[FOUND_STEPS] >= limit:
+        if found[FOUND.steps] >= limit:
             return False
         is_open &= ~(1 << root)
     return True

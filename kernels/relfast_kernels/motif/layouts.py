@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Final
 
 MAX_ATOMS: Final = 62
@@ -11,8 +12,9 @@ MAX_DEGREE: Final = 6
 
 ATOMS: Final = 1
 """Where the atoms begin, after their number."""
-ATOM_LABEL, ATOM_TWIN, ATOM_DEGREE, ATOM_BONDS = range(4)
-ATOM_SIZE: Final = ATOM_BONDS + MAX_DEGREE
+Atom = namedtuple("Atom", "label twin degree bonds")
+ATOM: Final = Atom(*range(4))
+ATOM_SIZE: Final = ATOM.bonds + MAX_DEGREE
 """Places of an atom: what it must have in common with its image, what with atoms that can stand for it in the
 motif as it is written, its number of bonds, and for each of those ``16 * neighbour + order``."""
 
@@ -22,7 +24,9 @@ RING_BOND: Final = 8
 MAX_MOTIFS: Final = 256
 """Largest motifs that are listed; a group with more has no clear one."""
 
-FOUND_BONDS, FOUND_ATOMS, FOUND_MOTIFS, FOUND_STEPS, FOUND_SIZE = range(5)
+Found = namedtuple("Found", "bonds atoms motifs steps")
+FOUND: Final = Found(*range(4))
+FOUND_SIZE: Final = len(FOUND)
 """What a search says: bonds and atoms of the largest motifs, how many of them there are (of none the former
 say nothing), and the steps that it took."""
 

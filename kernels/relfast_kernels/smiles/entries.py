@@ -19,8 +19,7 @@ from relfast_kernels.smiles.layouts import (
     TEXT_COLUMNS,
     WORK_SIZE,
 )
-from relfast_kernels.smiles.lists import match_lists
-from relfast_kernels.smiles.table import Table, code_of, fingerprint_of, learn
+from relfast_kernels.smiles.table import Table, code_of, fingerprint_of, learn, match_lists
 
 
 @kernel
@@ -47,7 +46,7 @@ def _table(address: Any) -> Table:
 
 def _match(
     data: Any, n_bytes: int, sizes: Any, n_records: int, strict: int, classes: Any, links: Any, n_texts: int,
-    results: Any, kept: Any, n_kept: int, table: Any,
+    results: Any, table: Any,
 ) -> int:  # fmt: skip
     match_lists(
         carray(data, n_bytes, np.uint8),
@@ -56,7 +55,6 @@ def _match(
         carray(classes, n_texts, np.int64),
         carray(links, n_texts, np.int64),
         carray(results, RESULT_COLUMNS * n_records, np.int64),
-        carray(kept, n_kept, np.int64),
         _table(table),
     )
     return 0
@@ -79,7 +77,7 @@ def _fingerprint(data: Any, n_bytes: int, table: Any) -> int:
 
 
 ENTRIES = {
-    "match": (_match, "pipiippippip"),
+    "match": (_match, "pipiippipp"),
     "learn": (_learn, "pipiip"),
     "code": (_code, "piipp"),
     "fingerprint": (_fingerprint, "pip"),

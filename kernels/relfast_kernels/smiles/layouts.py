@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Final
 
 # The graph of a molecule (`relfast_kernels.smiles.parser`)
@@ -84,12 +85,14 @@ TEXT_START, TEXT_LENGTH, TEXT_CLASS, TEXT_CLEAN = range(4)
 TEXT_COLUMNS: Final = 4
 """Columns of ``texts_index``: where a text is, its length, its class as published (hydrogens do not count),
 and its class as strict has it, or what is wrong with it."""
-CODE_START, CODE_LENGTH, CODE_FINGERPRINT, CODE_CLEAN_PRINT, CODE_FIRST, CODE_FORMULA = range(6)
+Code = namedtuple("Code", "start length fingerprint clean_print first formula")
+CODE: Final = Code(*range(6))
 CODE_COLUMNS: Final = 6
 """Columns of ``codes_index``: where a code is, its length, its fingerprint as published and as strict has it,
 a place for marks while a record is looked at, and the number of its formula, counted from one; 0 for
 molecules that are isomers of none."""
-N_TEXTS, TEXT_BYTES, N_CODES, CODE_BYTES, GENERATION = range(5)
+Used = namedtuple("Used", "n_texts text_bytes n_codes code_bytes generation")
+USED: Final = Used(*range(5))
 N_COUNTERS: Final = 5
 """Counters of a table; the last one says how often it was emptied."""
 
@@ -101,20 +104,16 @@ their order, and how many texts, bytes of texts, codes and bytes of codes it has
 SEVERAL_FRAGMENTS, NOT_PLAIN, ISOTOPE, TOO_LONG, EMPTY = -3, -4, -5, -6, -7
 """Instead of a class of strict, beside `UNKNOWN` and `INVALID`: why a text is no clean molecule."""
 
-DECIDED, TRUE_POSITIVES, VOTE, N_WANTED, N_NEUTRAL, FLAW = range(6)
+Result = namedtuple("Result", "decided true_positives vote n_wanted n_neutral flaw")
+RESULT: Final = Result(*range(6))
 RESULT_COLUMNS: Final = 6
 """Columns of a record's result. The last three are those of strict: different gold molecules, isomers that
 gold lacks, and what is wrong with the first prediction that counts for nothing (0: there is none)."""
 
-SIZE_GOLD, SIZE_PREDICTED, SIZE_GIVEN, SIZE_KEPT = range(4)
-SIZE_COLUMNS: Final = 4
-"""Columns of a record's sizes: its texts of each kind, and where the classes of its gold and given ones are
-kept, or `NOT_KEPT`."""
-NOT_KEPT: Final = -1
-KEPT_GENERATION, KEPT_GOLD_BYTES, KEPT_GIVEN_BYTES = range(3)
-KEPT_FACTS: Final = 3
-"""What is kept with classes: the table's generation that they are of, counted from one (0: of none), and the
-bytes of the texts. For each text follow its class as published and as strict has it."""
+Sizes = namedtuple("Sizes", "gold predicted given")
+SIZES: Final = Sizes(*range(3))
+SIZE_COLUMNS: Final = 3
+"""Columns of a record's sizes: its texts of each kind."""
 
 INVALID_VOTE: Final = 0x2545F491
 """What a text that is no molecule adds to a vote."""
@@ -123,7 +122,7 @@ PLACE_FACTOR: Final = 0x9E3779B1
 HYDROGEN_FACTOR: Final = 0x27D4_EB2F >> 1
 """What mixes the hydrogens of a molecule into its fingerprint as strict has it."""
 
-# Two molecules (`relfast_kernels.smiles.subgraph`)
+# Two molecules (`relfast_kernels.mcs.pairs`)
 
 MATCH_SIZE: Final = 5 * SECTION
 """Workspace of a comparison."""

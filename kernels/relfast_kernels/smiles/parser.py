@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import UNKNOWN
-from relfast_kernels.smiles.aromatic import perceive
-from relfast_kernels.smiles.cycles import find_ring_bonds
+from relfast_kernels.smiles.aromatic import find_ring_bonds, perceive
 from relfast_kernels.smiles.elements import LOOSE, NUMBER, OUTER, UNBRACKETED
 from relfast_kernels.smiles.kekule import confirm, kekulise
 from relfast_kernels.smiles.layouts import (

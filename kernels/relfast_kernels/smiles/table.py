@@ -1,9 +1,8 @@
-"""Many SMILES at once: texts to classes of equal molecules.
+"""Many SMILES at once: texts to classes of equal molecules, and lists of them held against each other.
 
 A table remembers texts and canonical codes, so that a text seen before costs a look-up. It is a handful of
-arrays made by the caller (`Table`), filled by `learn` and `relfast_kernels.smiles.lists`, and never
-grows: each call that finds it three quarters full empties it first, and a text for which there is no room
-stays `UNKNOWN`.
+arrays made by the caller (`Table`), filled by `learn` and `match_lists`, and never grows: each call that
+finds it three quarters full empties it first, and a text for which there is no room stays `UNKNOWN`.
 Classes are therefore numbers of one call, and a call says all that there is to know of them.
 """
 
@@ -19,38 +18,35 @@ from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles.elements import LOWEST, number_of
 from relfast_kernels.smiles.graph_code import fingerprint, hydrogens_print, write_code
 from relfast_kernels.smiles.layouts import (
-    CODE_BYTES,
-    CODE_CLEAN_PRINT,
+    CODE,
     CODE_COLUMNS,
-    CODE_FINGERPRINT,
-    CODE_FIRST,
-    CODE_FORMULA,
-    CODE_LENGTH,
-    CODE_START,
     EMPTY,
     FINGERPRINT_MASK,
     FLAGS,
-    GENERATION,
     HAS_ISOTOPE,
     HYDROGENS,
     INVALID,
+    INVALID_VOTE,
     IS_ORDINARY,
     ISOTOPE,
     LABEL,
     MAX_CODE,
     MAX_SMILES,
-    N_CODES,
     N_COUNTERS,
-    N_TEXTS,
     NOT_PLAIN,
+    PLACE_FACTOR,
+    RESULT,
+    RESULT_COLUMNS,
     SEVERAL_FRAGMENTS,
-    TEXT_BYTES,
+    SIZE_COLUMNS,
+    SIZES,
     TEXT_CLASS,
     TEXT_CLEAN,
     TEXT_COLUMNS,
     TEXT_LENGTH,
     TEXT_START,
     TOO_LONG,
+    USED,
     WORK_SIZE,
 )
 from relfast_kernels.smiles.parser import read_canonical, read_plain
@@ -130,23 +126,23 @@ def _find(
 def _add_code(length: int, known_fingerprint: int, clean_print: int, table: Table) -> int:
     """The class of the code that stands behind the last one; `UNKNOWN` if it is new and one too many."""
     code_slots, codes_index, codes, used = table.code_slots, table.codes_index, table.codes, table.used
-    start = used[CODE_BYTES]
+    start = used[USED.code_bytes]
     hashed = hash_of(codes, start, start + length)
     slot = _find(code_slots, codes_index, CODE_COLUMNS, codes, codes, start, start + length, hashed)
     if code_slots[slot]:
         return int(code_slots[slot]) - 1
-    n = int(used[N_CODES])
+    n = int(used[USED.n_codes])
     if (n + 1) * CODE_COLUMNS > len(codes_index):
         return UNKNOWN
-    codes_index[CODE_COLUMNS * n + CODE_START] = start
-    codes_index[CODE_COLUMNS * n + CODE_LENGTH] = length
-    codes_index[CODE_COLUMNS * n + CODE_FINGERPRINT] = known_fingerprint
-    codes_index[CODE_COLUMNS * n + CODE_CLEAN_PRINT] = clean_print
-    codes_index[CODE_COLUMNS * n + CODE_FIRST] = 0
-    codes_index[CODE_COLUMNS * n + CODE_FORMULA] = 0
+    codes_index[CODE_COLUMNS * n + CODE.start] = start
+    codes_index[CODE_COLUMNS * n + CODE.length] = length
+    codes_index[CODE_COLUMNS * n + CODE.fingerprint] = known_fingerprint
+    codes_index[CODE_COLUMNS * n + CODE.clean_print] = clean_print
+    codes_index[CODE_COLUMNS * n + CODE.first] = 0
+    codes_index[CODE_COLUMNS * n + CODE.formula] = 0
     code_slots[slot] = n + 1
-    used[N_CODES] = n + 1
-    used[CODE_BYTES] = start + length
+    used[USED.n_codes] = n + 1
+    used[USED.code_bytes] = start + length
     return n
 
 
@@ -154,7 +150,7 @@ def _add_code(length: int, known_fingerprint: int, clean_print: int, table: Tabl
 def _add_text(data: Bytes, start: int, end: int, slot: int, found: int, clean: int, table: Table) -> None:
     """Remember the classes of a text, if there is room."""
     texts_index, texts, used = table.texts_index, table.texts, table.used
-    n, to = used[N_TEXTS], used[TEXT_BYTES]
+    n, to = used[USED.n_texts], used[USED.text_bytes]
     if (n + 1) * TEXT_COLUMNS > len(texts_index) or to + end - start > len(texts):
         return
     for at in range(end - start):
@@ -164,8 +160,8 @@ def _add_text(data: Bytes, start: int, end: int, slot: int, found: int, clean: i
     texts_index[TEXT_COLUMNS * n + TEXT_CLASS] = found
     texts_index[TEXT_COLUMNS * n + TEXT_CLEAN] = clean
     table.text_slots[slot] = n + 1
-    used[N_TEXTS] = n + 1
-    used[TEXT_BYTES] = to + end - start
+    used[USED.n_texts] = n + 1
+    used[USED.text_bytes] = to + end - start
 
 
 @kernel
@@ -196,7 +192,7 @@ def _formula(n: int, table: Table) -> int:
     graph, codes = table.graph, table.codes
     if not graph[FLAGS] & IS_ORDINARY:
         return 0
-    start = table.used[CODE_BYTES]
+    start = table.used[USED.code_bytes]
     # no code of a graph begins like this: keys have fewer bits
     codes[start] = 255
     hydrogens = 0
@@ -259,12 +255,12 @@ def classify(data: Bytes, start: int, end: int, hashed: int, table: Table) -> tu
     found = n
     if n < 0:
         clean = clean or n
-    elif used[CODE_BYTES] + 4 * MAX_CODE > len(codes):
+    elif used[USED.code_bytes] + 4 * MAX_CODE > len(codes):
         return UNKNOWN, clean or UNKNOWN
     else:
         if graph[FLAGS] & HAS_ISOTOPE:
             clean = clean or ISOTOPE
-        length = write_code(graph, n, work, codes, used[CODE_BYTES])
+        length = write_code(graph, n, work, codes, used[USED.code_bytes])
         if length == 0:
             found = UNKNOWN
             clean = clean or UNKNOWN
@@ -278,16 +274,16 @@ def classify(data: Bytes, start: int, end: int, hashed: int, table: Table) -> tu
                 clean = found
                 if not is_settled(graph, n):
                     tell_apart(graph, n, True)
-                    length = write_code(graph, n, work, codes, used[CODE_BYTES])
+                    length = write_code(graph, n, work, codes, used[USED.code_bytes])
                     clean = UNKNOWN
                     if length:
                         clean = _add_code(length, printed, clean_print, table)
                 if clean >= 0:
                     # what RDKit told of a class before has neither
                     entry = CODE_COLUMNS * clean
-                    codes_index[entry + CODE_CLEAN_PRINT] = clean_print
-                    if codes_index[entry + CODE_FORMULA] == 0:
-                        codes_index[entry + CODE_FORMULA] = _formula(n, table)
+                    codes_index[entry + CODE.clean_print] = clean_print
+                    if codes_index[entry + CODE.formula] == 0:
+                        codes_index[entry + CODE.formula] = _formula(n, table)
     _add_text(data, start, end, slot, found, clean, table)
     return found, clean
 
@@ -297,20 +293,20 @@ def make_room(table: Table) -> None:
     """Empty the table if it is three quarters full."""
     used = table.used
     if (
-        4 * TEXT_COLUMNS * used[N_TEXTS] <= 3 * len(table.texts_index)
-        and 4 * used[TEXT_BYTES] <= 3 * len(table.texts)
-        and 4 * CODE_COLUMNS * used[N_CODES] <= 3 * len(table.codes_index)
-        and 4 * used[CODE_BYTES] <= 3 * len(table.codes)
+        4 * TEXT_COLUMNS * used[USED.n_texts] <= 3 * len(table.texts_index)
+        and 4 * used[USED.text_bytes] <= 3 * len(table.texts)
+        and 4 * CODE_COLUMNS * used[USED.n_codes] <= 3 * len(table.codes_index)
+        and 4 * used[USED.code_bytes] <= 3 * len(table.codes)
     ):
         return
     for at in range(len(table.text_slots)):
         table.text_slots[at] = 0
     for at in range(len(table.code_slots)):
         table.code_slots[at] = 0
-    emptied = used[GENERATION] + 1
+    emptied = used[USED.generation] + 1
     for counter in range(N_COUNTERS):
         used[counter] = 0
-    used[GENERATION] = emptied
+    used[USED.generation] = emptied
 
 
 @kernel
@@ -339,12 +335,12 @@ def learn(data: Bytes, code: Bytes, known_fingerprint: int, table: Table) -> int
     """Remember the code of a text (empty: that it is invalid); its class, or `UNKNOWN` without room."""
     make_room(table)
     codes, used, text_slots, texts_index = table.codes, table.used, table.text_slots, table.texts_index
-    if len(data) > MAX_SMILES or len(data) == 0 or used[CODE_BYTES] + len(code) > len(codes):
+    if len(data) > MAX_SMILES or len(data) == 0 or used[USED.code_bytes] + len(code) > len(codes):
         return UNKNOWN
     found = INVALID
     if len(code):
         for at in range(len(code)):
-            codes[used[CODE_BYTES] + at] = code[at]
+            codes[used[USED.code_bytes] + at] = code[at]
         found = _add_code(len(code), known_fingerprint, 0, table)
         if found == UNKNOWN:
             return UNKNOWN
@@ -355,3 +351,170 @@ def learn(data: Bytes, code: Bytes, known_fingerprint: int, table: Table) -> int
     else:
         _add_text(data, 0, len(data), slot, found, UNKNOWN, table)
     return found
+
+
+NEWLINE: Final = 10
+
+_WANTED, _NAMED, _GIVEN = 1, 2, 4
+"""Marks of a class while a record is looked at."""
+
+
+@kernel
+def vote_of_place(place: int) -> int:
+    """What finding the gold at a place adds to a vote."""
+    return (place + 1) * PLACE_FACTOR & FINGERPRINT_MASK
+
+
+@kernel
+def _match(
+    classes: Ints, links: Ints, first: int, n_gold: int, n_pred: int, codes_index: Ints, results: Ints
+) -> None:
+    """One record: ``classes`` of its gold from ``first`` on, then those of its predictions.
+
+    Each prediction takes the first gold of its class that is left: a list a class, in order of place.
+    """
+    end_of_gold = first + n_gold
+    end = end_of_gold + n_pred
+    results[RESULT.decided] = 0
+    for at in range(first, end):
+        if classes[at] == UNKNOWN:
+            return
+    for back in range(n_gold):
+        at = end_of_gold - 1 - back
+        if classes[at] >= 0:
+            entry = CODE_COLUMNS * classes[at] + CODE.first
+            links[at] = codes_index[entry]
+            codes_index[entry] = at + 1
+    matched = 0
+    vote = 0
+    for at in range(end_of_gold, end):
+        if classes[at] < 0:
+            vote += INVALID_VOTE
+            continue
+        entry = CODE_COLUMNS * classes[at]
+        gold = codes_index[entry + CODE.first] - 1
+        if gold >= 0:
+            codes_index[entry + CODE.first] = links[gold]
+            matched += 1
+            vote += vote_of_place(gold - first)
+        else:
+            vote += codes_index[entry + CODE.fingerprint]
+    for at in range(first, end_of_gold):
+        if classes[at] >= 0:
+            codes_index[CODE_COLUMNS * classes[at] + CODE.first] = 0
+    results[RESULT.true_positives] = matched
+    results[RESULT.vote] = vote & FINGERPRINT_MASK
+    results[RESULT.decided] = 1
+
+
+@kernel
+def _judge(
+    classes: Ints, first: int, n_gold: int, n_pred: int, n_given: int, codes_index: Ints, results: Ints
+) -> None:
+    """One record as strict has it: ``classes`` of its gold, of its predictions, of what the question gave."""
+    end_of_gold = first + n_gold
+    end_of_pred = end_of_gold + n_pred
+    end = end_of_pred + n_given
+    results[RESULT.decided] = 0
+    for at in range(first, end_of_pred):
+        # what is wrong with gold is told in words, elsewhere
+        if classes[at] == UNKNOWN or (at < end_of_gold and classes[at] < 0):
+            return
+    n_wanted, right, other, vote, flaw, neutral = 0, 0, 0, 0, 0, 0
+    formula = codes_index[CODE_COLUMNS * classes[first] + CODE.formula] if n_gold else 0
+    for at in range(first, end_of_gold):
+        entry = CODE_COLUMNS * classes[at]
+        if codes_index[entry + CODE.first] == 0:
+            codes_index[entry + CODE.first] = _WANTED
+            n_wanted += 1
+        if codes_index[entry + CODE.formula] != formula:
+            formula = 0
+    for at in range(end_of_gold, end_of_pred):
+        kind = classes[at]
+        entry = CODE_COLUMNS * kind
+        if kind < 0:
+            flaw = kind if flaw == 0 else flaw
+            continue
+        if codes_index[entry + CODE.first] & _NAMED:
+            neutral += 1  # a set: repeats are nothing
+            continue
+        if codes_index[entry + CODE.first] & _WANTED:
+            right += 1
+        else:
+            other += 1
+        codes_index[entry + CODE.first] |= _NAMED
+        vote += codes_index[entry + CODE.clean_print]
+    decided = 1
+    if other and n_given and formula:
+        for at in range(end_of_pred, end):
+            if classes[at] == UNKNOWN:
+                decided = 0
+            elif classes[at] >= 0:
+                codes_index[CODE_COLUMNS * classes[at] + CODE.first] |= _GIVEN
+        for at in range(end_of_gold, end_of_pred):
+            if classes[at] >= 0:
+                entry = CODE_COLUMNS * classes[at]
+                if codes_index[entry + CODE.first] == _NAMED and codes_index[entry + CODE.formula] == formula:
+                    neutral += 1
+                    codes_index[entry + CODE.first] |= _GIVEN
+    for at in range(first, end):
+        if classes[at] >= 0:
+            codes_index[CODE_COLUMNS * classes[at] + CODE.first] = 0
+    results[RESULT.decided] = decided
+    results[RESULT.true_positives] = right
+    results[RESULT.vote] = vote & FINGERPRINT_MASK
+    results[RESULT.n_wanted] = n_wanted
+    results[RESULT.n_neutral] = neutral
+    results[RESULT.flaw] = flaw
+
+
+@kernel
+def match_lists(
+    data: Bytes, sizes: Ints, strict: bool, classes: Ints, links: Ints, results: Ints, table: Table
+) -> None:
+    """Hold predictions against gold for many records.
+
+    Parameters
+    ----------
+    data
+        uint8: all texts, each ended by a newline: for each record its gold, its predictions, and what the
+        question gave.
+    sizes
+        int64: `SIZE_COLUMNS` a record.
+    strict
+        Whether molecules are the same as strict has it, and other isomers are counted.
+    classes
+        int64, out: the class of each text, `UNKNOWN`, `INVALID`, or another flaw.
+    links
+        int64, as long: space.
+    results
+        int64, out: `RESULT_COLUMNS` a record. Decided is what has no text that is unknown. The vote is a sum,
+        so the order of predictions does not matter: as published of where each found its gold, or else its
+        fingerprint; strict of the fingerprints of different molecules.
+    """
+    make_room(table)
+    behind = 0
+    first = 0
+    for record in range(len(sizes) // SIZE_COLUMNS):
+        at = SIZE_COLUMNS * record
+        n_gold, n_pred, n_given = sizes[at + SIZES.gold], sizes[at + SIZES.predicted], sizes[at + SIZES.given]
+        last = first + n_gold + n_pred + n_given
+        for text in range(first, last):
+            # where it begins, until its class is known
+            classes[text] = behind
+            while data[behind] != NEWLINE:
+                behind += 1
+            start = classes[text]
+            links[text] = hash_of(data, start, behind) if behind - start <= MAX_SMILES else 0
+            behind += 1
+        glance(links, first, last, table)
+        for text in range(first, last):
+            end = (classes[text + 1] if text + 1 < last else behind) - 1
+            published, clean = classify(data, classes[text], end, links[text], table)
+            classes[text] = clean if strict else published
+        told = results[RESULT_COLUMNS * record : RESULT_COLUMNS * (record + 1)]
+        if strict:
+            _judge(classes, first, n_gold, n_pred, n_given, table.codes_index, told)
+        else:
+            _match(classes, links, first, n_gold, n_pred, table.codes_index, told)
+        first = last

@@ -10,8 +10,7 @@ from relfast_kernels.compiled.jit import carray
 from relfast_kernels.layouts import RECORD_COLUMNS
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.layouts import GOLD_COLUMNS, TOLD_COLUMNS
-from relfast_kernels.tags.read import gather
-from relfast_kernels.tags.strict import read_strict
+from relfast_kernels.tags.read import gather, read_strict
 
 
 def _gather(

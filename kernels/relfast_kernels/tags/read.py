@@ -1,42 +1,554 @@
-"""Molecules in the ``<smiles>`` tags of responses, as the published scorer and as ``strict`` read them.
+"""The molecules of a response, in its ``<smiles>`` tags, as the published scorer and as ``strict`` read them.
 
 What only Python can say is left to it: letters beyond ASCII that the published patterns, which ignore case,
 could take for others (``ſ`` for s), reasoning within the text, and answers in another form than a tag.
+
+Under ``strict`` a tag's name stands in either case, its brackets as they are or escaped (HTML, markdown,
+JSON, full-width). It reaches to any closing tag; where that is missing, to the end of its line, if no word
+stands between that and the next tag; never across a blank line.
+Within it counts what is left without what a renderer takes away, marks of lists and a final stop: one run of
+SMILES letters, or several of them parted by commas and lines. A tag that holds anything else is none.
+Of one molecule the last tag counts, of a set all tags behind the last line that announces a final list, or
+all. No other word is looked at. Linear time.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import (
-    IN_DATA,
-    RECORD_TEXT,
-    RECORD_TEXT_END,
-    RECORD_TEXT_PLACE,
-)
-from relfast_kernels.smiles.layouts import SIZE_COLUMNS, SIZE_GIVEN, SIZE_GOLD, SIZE_KEPT, SIZE_PREDICTED
-from relfast_kernels.tags.layouts import (
-    GOLD_END,
-    GOLD_GIVEN_END,
-    GOLD_KEPT,
-    GOLD_N,
-    GOLD_N_GIVEN,
-    GOLD_START,
-    LEFT_TO_PYTHON,
-    READ_EMPTY,
-    READ_FORM,
-    READ_ONLY_REASONING,
-    READ_PLAIN,
-    TOLD_END,
-    TOLD_HOW,
-    TOLD_N,
-    TOLD_START,
-)
-from relfast_kernels.tags.strict import KINDS, NEWLINE, TAG, WHITE, opens, read_strict
-from relfast_kernels.text.characters import skip_white
-from relfast_kernels.text.find import copy, find_byte
+from relfast_kernels.layouts import IN_DATA, RECORD_TEXT, RECORD_TEXT_END, RECORD_TEXT_PLACE
+from relfast_kernels.smiles.layouts import SIZE_COLUMNS, SIZES
+from relfast_kernels.tags.layouts import GOLD, HOW, LEFT_TO_PYTHON, TOLD
+from relfast_kernels.text.characters import skip_white, struck_end
+from relfast_kernels.text.find import copy, find_byte, same_bytes
+from relfast_kernels.text.form_table import BOXES, LANGUAGES, QUALIFIED, TAGS
 from relfast_kernels.text.reasoning import cut_reasoning
+
+NEWLINE: Final = 10
+TAG: Final = np.frombuffer(b"<smiles>", np.uint8)
+
+WHITE, PLAIN = 1, 2
+"""Kinds of bytes: white space, and letters of a plain molecule."""
+
+
+def _kinds() -> Any:
+    kinds = np.zeros(256, np.int64)
+    for kind, some in (
+        (WHITE, b"\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f "),
+        (PLAIN, b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@+-[]()=#/%"),
+    ):
+        for byte in some:
+            kinds[byte] |= kind
+    return kinds
+
+
+KINDS: Final = _kinds()
+
+_OPENING: Final = np.frombuffer(b"<\n&lt;\n&#60;\n\\<\n\\u003c\n\xef\xbc\x9c\n", np.uint8)
+_CLOSING: Final = np.frombuffer(b">\n&gt;\n&#62;\n\\>\n\\u003e\n\xef\xbc\x9e\n", np.uint8)
+"""How brackets are written, in lower case."""
+_SMILES: Final = np.frombuffer(b"smiles\n", np.uint8)
+
+_UNSEEN: Final = np.frombuffer(
+    "\u200b\n\u200c\n\u200d\n\u2060\n\ufeff\n\u00ad\n\u200e\n\u200f\n\u00a0\n\u3000\n".encode(), np.uint8
+)
+_QUOTES: Final = np.frombuffer("“\n”\n‘\n’\n«\n»\n「\n」\n•\n·\n。\n，\n".encode(), np.uint8)
+"""What is taken from both ends beside ASCII."""
+_DASHES: Final = np.frombuffer("\u2010\n\u2011\n\u2012\n\u2013\n\u2212\n\uff0d\n".encode(), np.uint8)
+
+_ANNOUNCES: Final = np.frombuffer(
+    b"final\nanswer\nanswers\nsolution\nsolutions\nresult\nresults\ncorrected\nrevised\nupdated\nrespuesta\nantwort\n",
+    np.uint8,
+)
+"""One of which is in a line that announces a final list; "missing" is another one, with what is missing:"""
+_ELSEWHERE: Final = np.frombuffer("答案\n答え\n回答\n정답\nОтвет\nответ\néponse\n".encode(), np.uint8)
+_MISSING: Final = np.frombuffer(b"missing\n", np.uint8)
+_ISOMERS: Final = np.frombuffer(
+    b"isomers\nmolecules\ncompounds\nstructures\nsmiles\nones\nare\nconstitutional\nstructural\n", np.uint8
+)
+_WORDS_OF_FORMS: Final = " ".join((BOXES, TAGS, QUALIFIED, *(one.labels for one in LANGUAGES)))
+_FORMS: Final = np.frombuffer(
+    "".join(f"{word}\n" for word in _WORDS_OF_FORMS.split() if word.isascii()).encode(),
+    np.uint8,
+)
+"""What begins the word of a form."""
+_LINKS: Final = np.frombuffer(b"is\nare\nbe\n", np.uint8)
+_JOINS: Final = np.frombuffer(b"or\nand\n", np.uint8)
+_LONGEST_LINE: Final = 200
+"""Bytes of a line that announces something."""
+_FEW: Final = 5
+"""Words of a heading."""
+
+_ORGANIC: Final = np.zeros(256, np.bool_)
+_ORGANIC[list(b"BCNOPSFIbcnops*")] = True
+_BONDS: Final = np.zeros(256, np.bool_)
+_BONDS[list(b"-=#$:~/\\.()0123456789@+%")] = True
+_ENDS: Final = np.zeros(256, np.bool_)
+_ENDS[list(b" \t\r\x0b\x0c\n`'\"$_")] = True
+_LAYOUT: Final = np.frombuffer(b"code\npre\nb\nstrong\ni\nem\ntt\np\nspan\nsamp\nkbd\nu\nmark\n", np.uint8)
+
+
+@kernel
+def _listed(text: Any, at: int, end: int, some: Any, whole: bool) -> int:
+    """Where one of ``some``, each ended by a newline, ends that stands at ``at`` (``whole``: and is all of
+    text[at:end]); ``at`` where none does."""
+    k = 0
+    while k < len(some):
+        to = at
+        while (
+            some[k] != NEWLINE
+            and to < end
+            and (text[to] | 32 if 65 <= text[to] <= 90 else text[to]) == some[k]
+        ):
+            k += 1
+            to += 1
+        if some[k] == NEWLINE and (to == end or not whole):
+            return to
+        while some[k] != NEWLINE:
+            k += 1
+        k += 1
+    return at
+
+
+@kernel
+def _one_of(text: Any, at: int, end: int, some: Any) -> int:
+    return _listed(text, at, end, some, False)
+
+
+@kernel
+def _is_one_of(text: Any, at: int, end: int, some: Any) -> bool:
+    return _listed(text, at, end, some, True) > at
+
+
+@kernel
+def _is_letter(byte: int) -> bool:
+    return 97 <= byte | 32 <= 122
+
+
+@kernel
+def _tag(text: Any, at: int, end: int) -> Any:
+    """What stands at a bracket, and where it ends: 1 for an opening tag, 2 for a closing one of any name, 3
+    for one of layout, 4 for a break of lines; 0 for anything else."""
+    k = _one_of(text, at, end, _OPENING)
+    if k == at:
+        return 0, at
+    kind = 1
+    while k < end and text[k] == 32:
+        k += 1
+    if k < end and (text[k] == 47 or text[k] == 92):
+        kind = 2
+        k += 1
+    while k < end and text[k] == 32:
+        k += 1
+    name = k
+    while k < end and _is_letter(text[k]) and k - name < 12:
+        k += 1
+    name_end = k
+    while k < end and (text[k] == 32 or text[k] == 47):
+        k += 1
+    stop = _one_of(text, k, end, _CLOSING)
+    if stop == k:
+        return 0, at
+    if kind == 1 and name_end - name == 2 and text[name] | 32 == 98 and text[name + 1] | 32 == 114:
+        return 4, stop
+    if _is_one_of(text, name, name_end, _LAYOUT):
+        return 3, stop
+    if kind == 1 and not _is_one_of(text, name, name_end, _SMILES):
+        return 0, at
+    return kind, stop
+
+
+@kernel
+def _trim(text: Any, at: int, end: int) -> Any:
+    """A piece without what stands around its molecule."""
+    while True:
+        first, last = at, end
+        while at < end:
+            k = _one_of(text, at, end, _UNSEEN)
+            k = _one_of(text, at, end, _QUOTES) if k == at else k
+            if k == at and not _ENDS[text[at]]:
+                break
+            at = k if k > at else at + 1
+        while end > at:
+            byte = text[end - 1]
+            if _ENDS[byte] or byte == 44 or byte == 59 or byte == 33 or (byte == 46 and end - at > 1):
+                end -= 1
+                continue
+            k = end - 1
+            while k > at and text[k] & 0xC0 == 0x80:
+                k -= 1
+            if k == end - 1 or (
+                _one_of(text, k, end, _UNSEEN) != end and _one_of(text, k, end, _QUOTES) != end
+            ):
+                break
+            end = k
+        if (
+            end - at > 4
+            and text[at] == 42
+            and text[at + 1] == 42
+            and text[end - 1] == 42
+            and text[end - 2] == 42
+        ):
+            at += 2
+            end -= 2
+        elif (
+            end - at > 2
+            and (text[at] == 45 or text[at] == 43 or text[at] == 42 or text[at] == 62)
+            and text[at + 1] == 32
+        ):
+            at += 2
+        elif (
+            end - at > 4
+            and text[at] == 92
+            and (text[at + 1] == 40 or text[at + 1] == 91)
+            and text[end - 2] == 92
+        ):
+            at += 2
+            end -= 2
+        elif end - at > 3 and text[at] == 92 and text[end - 1] == 125:
+            k = at + 1
+            while k < end and _is_letter(text[k]):
+                k += 1
+            if k > at + 1 and text[k] == 123:
+                at = k + 1
+                end -= 1
+        else:
+            # 1. 1) (1) [1]
+            k = at
+            opens = text[k] == 40 or text[k] == 91 if k < end else False
+            k += opens
+            digits = k
+            while k < end and 48 <= text[k] <= 57:
+                k += 1
+            if k > digits and k + 1 < end and text[k] in (46, 41, 93, 58) and text[k + 1] == 32:
+                at = k + 2
+        if at == first and end == last:
+            return at, end
+
+
+@kernel
+def _put(text: Any, at: int, end: int, out: Any, to: int) -> int:
+    """Write a piece, without escapes and with dashes in ASCII; where the next byte goes."""
+    while at < end:
+        byte = text[at]
+        if byte >= 128:
+            k = _one_of(text, at, end, _DASHES)
+            if k > at:
+                byte, at = 45, k - 1
+            else:
+                k = _one_of(text, at, end, _UNSEEN)
+                if k > at:
+                    at = k
+                    continue
+        elif byte == 92 and at + 1 < end and text[at + 1] in (92, 35, 61, 95, 91, 93, 40, 41):
+            at += 1
+            byte = text[at]
+        out[to] = byte
+        to += 1
+        at += 1
+    return to
+
+
+@kernel
+def n_atoms(text: Any, at: int, end: int) -> int:
+    """How many atoms a run of SMILES letters has; -1 for what is none."""
+    n = 0
+    while at < end:
+        byte = text[at]
+        if byte == 91:
+            k = at + 1
+            while k < end and text[k] != 93 and text[k] > 32 and text[k] < 127 and k - at < 24:
+                k += 1
+            if k >= end or text[k] != 93 or k == at + 1:
+                return -1
+            n += 1
+            at = k + 1
+        elif _ORGANIC[byte] or byte == 83:
+            n += 1
+            follows = text[at + 1] if at + 1 < end else 0
+            # Cl, Br, Si, Se
+            two = (byte == 67 and follows == 108) or (byte == 66 and follows == 114)
+            two |= byte == 83 and (follows == 105 or follows == 101)
+            at += 2 if two else 1
+        elif _BONDS[byte]:
+            at += 1
+        else:
+            return -1
+    return n
+
+
+@kernel
+def _read(text: Any, at: int, end: int, counts: bool, out: Any, to: int) -> Any:
+    """Write the molecules between two brackets, each with a newline behind it; how many, 0 for anything
+    else, and where the next byte goes. ``counts``: plain letters that are no molecule are one that cannot
+    be read."""
+    n, start, begin = 0, to, at
+    for k in range(at, end):
+        counts = counts and KINDS[text[k]] & (PLAIN | WHITE) != 0
+    while at < end:
+        k = at
+        piece = to
+        while k < end and text[k] != NEWLINE and text[k] != 13 and text[k] != 44 and text[k] != 59:
+            if text[k] == 60:
+                kind, _ = _tag(text, k, end)
+                if kind == 3 or kind == 4:
+                    break
+            if text[k] == 92 and k + 1 < end and text[k + 1] == 110 and (k + 2 == end or text[k + 2] == 32):
+                break
+            k += 1
+        first, last = _trim(text, at, k)
+        at = k + 1
+        if k < end and text[k] == 60:
+            _, at = _tag(text, k, end)
+        elif k < end and text[k] == 92:
+            at = k + 2
+        if first == last:
+            continue
+        to = _put(text, first, last, out, to)
+        atoms = n_atoms(out, piece, to)
+        if atoms < 1:
+            is_fence = n == 0 and first >= 3 and text[first - 1] == 96 and text[first - 2] == 96
+            if not is_fence:
+                if not counts:
+                    return 0, start
+                to = copy(text, begin, end, out, start)
+                for k in range(start, to):
+                    out[k] = 95 if KINDS[out[k]] & WHITE else out[k]
+                out[to] = NEWLINE
+                return 1, to + 1
+            to = piece
+            continue
+        out[to] = NEWLINE
+        to += 1
+        n += 1
+    return n, to
+
+
+@kernel
+def _announces(text: Any, at: int, end: int, whole: bool) -> bool:
+    """Whether a line, or what stands of it before a tag, announces a final list: a word that says so, and a
+    colon, "are", or nothing else than a heading."""
+    if end - at > _LONGEST_LINE:
+        return False
+    n, says, links, missing, closes = 0, False, False, False, 0
+    while at < end:
+        byte = text[at]
+        if not (_is_letter(byte) and byte < 128):
+            if byte == 58 or byte == 61 or (byte == 0xEF and at + 2 < end and text[at + 2] == 0x9A):
+                closes = 3 if closes == 3 else 2
+            elif byte == 46 or byte == 33 or byte == 63:
+                closes = 1 if n > 0 else 0
+            elif 48 <= byte <= 57:
+                closes = 3
+            elif byte == 60:
+                while at < end and text[at] != 62:
+                    at += 1
+            elif byte >= 128 and _one_of(text, at, end, _ELSEWHERE) > at:
+                says, closes = True, 0
+                n += 1
+            at += 1
+            continue
+        stop = at
+        while stop < end and _is_letter(text[stop]) and text[stop] < 128:
+            stop += 1
+        says |= _is_one_of(text, at, stop, _ANNOUNCES) or (missing and _is_one_of(text, at, stop, _ISOMERS))
+        missing = _is_one_of(text, at, stop, _MISSING)
+        links = _is_one_of(text, at, stop, _LINKS)
+        closes = 0
+        n += 1
+        at = stop
+    if not (says or missing):
+        return False
+    return closes == 2 or links or (whole and closes == 0 and n <= _FEW)
+
+
+@kernel
+def _is_joined(text: Any, at: int, end: int) -> bool:
+    """Whether nothing stands between two tags but a comma, a slash, "or" or "and" on one line."""
+    joins = False
+    if end - at > 40:
+        return False
+    while at < end:
+        byte = text[at]
+        if byte == NEWLINE or byte >= 128 or 48 <= byte <= 57:
+            return False
+        if _is_letter(byte):
+            stop = at
+            while stop < end and _is_letter(text[stop]):
+                stop += 1
+            if not _is_one_of(text, at, stop, _JOINS):
+                return False
+            joins = True
+            at = stop
+            continue
+        joins |= byte == 44 or byte == 47
+        at += 1
+    return joins
+
+
+@kernel
+def _is_bare(text: Any, at: int, end: int) -> bool:
+    """Whether no word stands between the line of a tag that is not closed and the next tag, or the end."""
+    while at < end:
+        byte = text[at]
+        if (byte >= 0xC3 and byte != 0xE2 and byte != 0xEF) or (byte < 128 and _is_letter(byte)):
+            return False
+        if (byte == 60 or byte == 38 or byte == 92 or byte == 0xEF) and _tag(text, at, end)[0] == 1:
+            return True
+        at += 1
+    return True
+
+
+@kernel
+def _may_have_form(text: Any, at: int, end: int) -> bool:
+    """Whether a box, a tag or a label may stand here: a word of one, or letters of another script."""
+    while at < end:
+        byte = text[at]
+        if byte == 35 and at + 4 <= end and text[at + 1] == 35 and text[at + 2] == 35 and text[at + 3] == 35:
+            return True
+        if byte >= 0xC3 and byte != 0xE2 and byte < 0xEF:
+            return True
+        if not _is_letter(byte) or byte >= 128:
+            at += 1
+            continue
+        if _one_of(text, at, end, _FORMS) > at:
+            return True
+        while at < end and _is_letter(text[at]) and text[at] < 128:
+            at += 1
+    return False
+
+
+@kernel
+def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -> Any:
+    """Write the molecules of text[start:end] (UTF-8 without reasoning), a newline behind each.
+
+    Parameters
+    ----------
+    one
+        Whether the last one is asked for; else all of the final list.
+    out : uint8
+        Receives them from ``to`` on; never more bytes than the text has and one.
+
+    Returns
+    -------
+    (n, to, how)
+        How many there are, where the next byte goes, and how they were read: `HOW.plain`, `HOW.nearly`
+        with letters that not every reader of molecules takes, `HOW.empty` for a blank text, `HOW.several`
+        for two of which one is asked for, `HOW.form` where another form may stand behind the last tag.
+    """
+    first = to
+    n = 0
+    several = False
+    at = behind = tilde = angle = start
+    while at < end:
+        byte = text[at]
+        if byte == 126 and at + 1 < end and text[at + 1] == 126:
+            stop = at
+            if at >= tilde:
+                stop, tilde = struck_end(text, at, end)
+            while at < end and text[at] == 126:
+                at += 1
+            at = max(at, stop)
+            continue
+        if byte != 60 and byte != 38 and byte != 92 and byte != 0xEF:
+            at += 1
+            continue
+        kind, inside = _tag(text, at, end)
+        if kind != 1:
+            stop = at
+            begins_turn = at == start and end - at > 2 and text[at + 1] == 115 and text[at + 2] == 62  # <s>
+            if byte == 60 and at >= angle and not begins_turn:
+                stop, angle = struck_end(text, at, end)
+            at = stop if stop > at else at + 1
+            continue
+        # to where it is closed, to another tag or to a blank line
+        last = line = inside
+        closed, blank = 0, False
+        has_line = False
+        while last < end:
+            byte = text[last]
+            if byte == NEWLINE:
+                if blank:
+                    break
+                blank = True
+                if not has_line:
+                    line, has_line = last, True
+            elif byte > 32:
+                blank = False
+                if byte == 60 or byte == 38 or byte == 92 or byte == 0xEF:
+                    kind, stop = _tag(text, last, end)
+                    if kind == 1 or kind == 2:
+                        closed = stop if kind == 2 else 0
+                        break
+                    if kind == 3:
+                        last = stop
+                        continue
+            last += 1
+        content = last if closed else (line if has_line else last)
+        if not closed and not _is_bare(text, content, end):
+            at = inside
+            continue
+        found, stop = _read(text, inside, content, closed > 0 and not one, out, to)
+        if found == 0:
+            at = closed if closed else inside
+            continue
+        if one:
+            beside = n > 0 and _is_joined(text, behind, at)
+            differs = n > 0 and not same_bytes(out, first, to, out, to, stop)
+            several = (several or differs) if beside else False
+            each = (stop - to) // found
+            for k in range(to + each, stop):
+                several |= out[k] != out[k - each]
+            stop = to + each
+            for k in range(stop - to):
+                out[first + k] = out[to + k]
+            to, n = first + stop - to, 1
+        else:
+            if n > 0:
+                k = behind
+                while k < at:
+                    line = k
+                    while line < at and text[line] != NEWLINE:
+                        line += 1
+                    if _announces(text, k, line, line < at):
+                        for place in range(stop - to):
+                            out[first + place] = out[to + place]
+                        stop = first + stop - to
+                        n = 0
+                        break
+                    k = line + 1
+            n += found
+            to = stop
+        at = behind = closed if closed else content
+    if one and _may_have_form(text, behind, end):
+        return n, to, HOW.form
+    if n == 0:
+        return 0, first, HOW.empty if skip_white(text, start, end) == end else HOW.plain
+    if several:
+        return 0, first, HOW.several
+    for k in range(first, to):
+        if out[k] != NEWLINE and not KINDS[out[k]] & PLAIN:
+            return n, to, HOW.nearly
+    return n, to, HOW.plain
+
+
+@kernel
+def opens(data: Any, at: int, end: int) -> int:
+    """1 if a tag in any case begins at a ``<``, 0 if none does, -1 for a letter that `re` may take for
+    its."""
+    for k in range(1, len(TAG)):
+        if at + k >= end:
+            return 0
+        byte = data[at + k]
+        if byte > 127:
+            return -1
+        if byte | 32 != TAG[k] | 32:
+            return 0
+    return 1 if data[at + 7] == 62 else 0
+
 
 LONGEST: Final = 200_000
 """Bytes; a longer response is left to Python."""
@@ -91,7 +603,7 @@ def gather(
     data: Any, scratch: Any, records: Any, numbers: Any, golds: Any, known: Any, store: Any, strict: bool,
     cuts: bool, one: bool, out: Any, told: Any, sizes: Any,
 ) -> int:  # fmt: skip
-    """Write golds and molecules of responses as `relfast_kernels.smiles.lists.match_lists` reads them.
+    """Write golds and molecules of responses as `relfast_kernels.smiles.table.match_lists` reads them.
 
     Parameters
     ----------
@@ -127,33 +639,33 @@ def gather(
         start, end = row[RECORD_TEXT], row[RECORD_TEXT_END]
         gold = known[golds[place]]
         says = told[place]
-        says[TOLD_N] = LEFT_TO_PYTHON
+        says[TOLD.n] = LEFT_TO_PYTHON
         if end - start > LONGEST:
             continue
         # tags take at most one byte more than the response
-        if to + end - start + gold[GOLD_GIVEN_END] - gold[GOLD_START] + 1 > len(out):
+        if to + end - start + gold[GOLD.given_end] - gold[GOLD.start] + 1 > len(out):
             return -1
-        said = copy(store, gold[GOLD_START], gold[GOLD_END], out, to)
+        said = copy(store, gold[GOLD.start], gold[GOLD.end], out, to)
         begin, stop = start, end
         if cuts:
             begin, stop, copied = cut_reasoning(source, start, end, out, said)
             if copied:
                 continue  # what is left of it is in pieces
-        how = READ_PLAIN
+        how = HOW.plain
         if strict:
             n, behind, how = read_strict(source, begin, stop, one, out, said)
         else:
             n, behind = read_published(source, begin, stop, one, out, said)
-        if n < 0 or how == READ_FORM:
+        if n < 0 or how == HOW.form:
             continue
-        if how == READ_EMPTY and stop - begin < end - start and skip_white(source, start, end) < end:
+        if how == HOW.empty and stop - begin < end - start and skip_white(source, start, end) < end:
             # not a blank response: nothing is left of it without its reasoning
-            how = READ_ONLY_REASONING
-        says[TOLD_N], says[TOLD_START], says[TOLD_END] = n, said, behind
-        says[TOLD_HOW] = how
-        to = copy(store, gold[GOLD_END], gold[GOLD_GIVEN_END], out, behind)
+            how = HOW.only_reasoning
+        says[TOLD.n], says[TOLD.start], says[TOLD.end] = n, said, behind
+        says[TOLD.how] = how
+        to = copy(store, gold[GOLD.end], gold[GOLD.given_end], out, behind)
         size = SIZE_COLUMNS * n_read
-        sizes[size + SIZE_GOLD], sizes[size + SIZE_PREDICTED] = gold[GOLD_N], n
-        sizes[size + SIZE_GIVEN], sizes[size + SIZE_KEPT] = gold[GOLD_N_GIVEN], gold[GOLD_KEPT]
+        sizes[size + SIZES.gold], sizes[size + SIZES.predicted] = gold[GOLD.n], n
+        sizes[size + SIZES.given] = gold[GOLD.n_given]
         n_read += 1
     return to

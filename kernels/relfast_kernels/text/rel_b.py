@@ -1,4 +1,4 @@
-"""REL-B1: its gold, and the answer by the rule of `relfast.tasks.rel_b.extract` (``reference``), or by its
+"""REL-B1: its gold, and the answer by the rule of `relfast.tasks.rel_b.score` (``reference``), or by its
 form (``strict``)."""
 
 from __future__ import annotations
@@ -406,7 +406,7 @@ def _f1(common: int, n_pred: int, n_gold: int) -> float:
 
 @kernel
 def _share_of_vote(value: int, out: Any, to: int) -> Any:
-    """What a taxon adds to `relfast.tasks.rel_b.extract.vote`; its digits are written to ``to``."""
+    """What a taxon adds to `relfast.tasks.rel_b.score.vote`; its digits are written to ``to``."""
     end = put_number(out, to, value)
     mixed = np.uint32(2166136261)
     for at in range(to, end):

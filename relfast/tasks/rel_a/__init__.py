@@ -51,7 +51,6 @@ TASKS: Final = tuple(
             check="relfast.tasks.rel_a.score:check",
             check_metadata="relfast.tasks.rel_a.score:check_matrices" if name <= "REL-A4" else None,
         ),
-        said="relfast.tasks.rel_a.score:said",
         text_kernel=TextKernel(
             number,
             "relfast.tasks.rel_a.score:details",

@@ -40,13 +40,13 @@ def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
 def exhibit(shown: Shown) -> Exhibit:
     """The chosen and the right panel."""
     from relfast.tasks.options import AllOptions
-    from relfast.tasks.rel_a.extract import extract
+    from relfast.tasks.rel_a.score import read
 
     answer = shown.record.answer if isinstance(shown.record.answer, Mapping) else {}
     target, response = answer.get("target"), shown.record.response
     if not isinstance(target, int):
         return Exhibit()
-    said = extract(response, AllOptions(policy="strict" if shown.strict else "reference"))
+    said = read(response, AllOptions(policy="strict" if shown.strict else "reference"))
     choice = said.value if said.found else None
     why = ""
     if not shown.correct:

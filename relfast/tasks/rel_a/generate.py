@@ -83,51 +83,35 @@ def generate(
         raise UsageError(f"{name} has no published generator; its records can be scored, not generated")
     check_count(n, seed)
     asked = MatrixParameters(**parameters)
-    gridsize, maxval, distractors = asked.gridsize, asked.maxval, asked.distractors
-    check_range("maxval", maxval, 10, 10**9)
-    if distractors not in get_args(Distractors):
-        raise UsageError(f"distractors: {' or '.join(get_args(Distractors))}, not {distractors!r}")
-    check_range("gridsize", gridsize, 3 if name == "REL-A4" or distractors == "hard" else 2, MAX_GRIDSIZE)
-    if name == "REL-A3" and gridsize > maxval + 1:
-        raise UsageError(f"maxval {maxval} has no {gridsize} distinct values for a row")
-    return _records(name, draw, n, seed, gridsize, maxval, distractors)
+    check_range("maxval", asked.maxval, 10, 10**9)
+    if asked.distractors not in get_args(Distractors):
+        raise UsageError(f"distractors: {' or '.join(get_args(Distractors))}, not {asked.distractors!r}")
+    least = 3 if name == "REL-A4" or asked.distractors == "hard" else 2
+    check_range("gridsize", asked.gridsize, least, MAX_GRIDSIZE)
+    if name == "REL-A3" and asked.gridsize > asked.maxval + 1:
+        raise UsageError(f"maxval {asked.maxval} has no {asked.gridsize} distinct values for a row")
+    return (_record(name, draw, seed, index, asked) for index in range(n))
 
 
-def _records(
-    name: str, draw: _Draw, n: int, seed: int, gridsize: int, maxval: int, distractors: Distractors
-) -> Iterator[dict[str, Any]]:
-    for index in range(n):
-        random_numbers = stream(name, seed, index, gridsize, maxval, distractors)
-        target = random_numbers.randrange(N_CHOICES)
-        broken: str | None = None
-        if distractors == "hard":
-            panels, choices, broken = _hard(name, draw, random_numbers, gridsize, maxval, target)
-        else:
-            panels, gold = draw(random_numbers, gridsize, maxval)
-            choices = [_real_matrix(random_numbers, gridsize, maxval) for _ in range(N_CHOICES)]
-            choices[target] = gold
-        yield _record(name, seed, index, panels, choices, target, broken, maxval)
-
-
-def _record(
-    name: str,
-    seed: int,
-    index: int,
-    panels: Series,
-    choices: Series,
-    target: int,
-    broken: str | None,
-    maxval: int,
-) -> dict[str, Any]:
+def _record(name: str, draw: _Draw, seed: int, index: int, asked: MatrixParameters) -> dict[str, Any]:
+    gridsize, maxval = asked.gridsize, asked.maxval
+    random_numbers = stream(name, seed, index, gridsize, maxval, asked.distractors)
+    target = random_numbers.randrange(N_CHOICES)
+    kind: dict[str, Any] = {}
+    if asked.distractors == "hard":
+        panels, choices, broken = _hard(name, draw, random_numbers, gridsize, maxval, target)
+        kind = {"distractors": "hard", "broken": broken}
+    else:
+        panels, gold = draw(random_numbers, gridsize, maxval)
+        choices = [_real_matrix(random_numbers, gridsize, maxval) for _ in range(N_CHOICES)]
+        choices[target] = gold
     fitting = fitting_choices(name, panels, choices, maxval)
     if fitting != [target]:
         raise RelfastError(f"{name} seed {seed} record {index}: choices {fitting} fit, not only {target}")
-    metadata: dict[str, Any] = {"panels": panels, "choices": choices}
-    if broken is not None:
-        metadata |= {"distractors": "hard", "broken": broken}
     id = f"algebra_{name}_s{seed}_{index:05d}"
-    asked = question(panels, choices)
-    return record_of(get_task(name), id, asked, {"target": target}, metadata, f"Answer {target + 1}")
+    metadata = {"panels": panels, "choices": choices, **kind}
+    asked_for = question(panels, choices)
+    return record_of(get_task(name), id, asked_for, {"target": target}, metadata, f"Answer {target + 1}")
 
 
 def question(panels: Series, choices: Series) -> str:

@@ -1,18 +1,61 @@
-"""Scoring REL-A1…A7: is the chosen panel the target? With the form of gold and the kernel's numbers."""
+"""Scoring REL-A1…A7: which panel a response chooses, as published and by the forms of ``strict``; is it the
+target? With the form of gold and the kernel's numbers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.facts import Problem, is_int, shown
+from relfast.tasks.reasoning import read_choice, strip_reasoning
 from relfast.tasks.rel_a import N_CHOICES
-from relfast.tasks.rel_a import extract as reading
+
+# The published pattern with possessive quantifiers: white space, '#' and digits exclude one another, so
+# giving back can never help, and "Answer" before 32,000 spaces takes 0.1 ms instead of 9.8 s.
+_ANSWER: Final = re.compile(r"Answer\s*+#?+\s*+(\d++)", re.IGNORECASE)
+_FROM_ONE: Final = re.compile(r"\b([1-8])\b")
+_FROM_ZERO: Final = re.compile(r"\b([0-7])\b")
+
+MAX_INT_DIGITS: Final = 4300
+"""CPython's own limit for int(text); the published scorer raises ValueError beyond it."""
+
+
+def read(response: object, options: Options) -> Extracted[int | None]:
+    """The chosen panel, 0-based, as the policy reads it; ``reason`` as `read_choice` has it."""
+    if options.strict:
+        value, reason = read_choice(response, options.reasoning)
+        return Extracted(None if value is None else value - 1, found=value is not None, reason=reason)
+    if options.strip_reasoning and isinstance(response, str):
+        response = strip_reasoning(response, options.reasoning)
+    return _extract_reference(response)
+
+
+def _extract_reference(response: object) -> Extracted[int | None]:
+    if not response:
+        return Extracted(0, found=False)
+    if not isinstance(response, str):
+        return Extracted(None, found=False, error=f"response is {type(response).__name__}, not text")
+    text = response.strip()
+    match = _ANSWER.search(text)
+    if match is not None:
+        digits = match[1]
+        if len(digits) > MAX_INT_DIGITS:
+            return Extracted(None, found=False, error=f"answer number has more than {MAX_INT_DIGITS} digits")
+        number = int(digits)
+        return Extracted(number - 1 if 1 <= number <= N_CHOICES else 0)
+    match = _FROM_ONE.search(text)
+    if match is not None:
+        return Extracted(int(match[1]) - 1)
+    match = _FROM_ZERO.search(text)
+    if match is not None:
+        return Extracted(int(match[1]))
+    return Extracted(0, found=False)
 
 
 def extract(record: Record, options: Options) -> Extracted[int | None]:
-    return reading.extract(record.response, options)
+    return read(record.response, options)
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:

@@ -69,7 +69,6 @@ TASK: Final = Task(
         least="b1_min_f1",
     ),
     of_texts="relfast.tasks.text_judge:open_texts",
-    said="relfast.tasks.rel_b.score:said",
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
     generated_with="relfast.tasks.rel_b.parameters:HomoplasyParameters",

@@ -68,12 +68,12 @@ def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 def exhibit(shown: Shown) -> Exhibit:
     """The verdict, and the taxa: found, missed, named beside."""
     from relfast.tasks.options import AllOptions
-    from relfast.tasks.rel_b.extract import extract
+    from relfast.tasks.rel_b.score import read
 
     answer = shown.record.answer if isinstance(shown.record.answer, Mapping) else {}
     gold = {str(taxon) for taxon in answer.get("taxa") or ()}
     response = shown.record.response
-    said = extract(response, AllOptions(policy="strict" if shown.strict else "reference")).value
+    said = read(response, AllOptions(policy="strict" if shown.strict else "reference")).value
     named = {str(taxon) for taxon in said.taxa}
     why = ""
     if not shown.correct:

@@ -234,9 +234,9 @@ class Tree:
     length: list[float]
     name: dict[int, int]
 
-    def preorder(self) -> Iterator[int]:
-        """Every node after its parent, leaves in the order of the Newick text."""
-        stack = [ROOT]
+    def preorder(self, below: int = ROOT) -> Iterator[int]:
+        """A node and all under it, each after its parent, leaves in the order of the Newick text."""
+        stack = [below]
         while stack:
             node = stack.pop()
             yield node
@@ -244,13 +244,7 @@ class Tree:
 
     def leaves(self, below: int = ROOT) -> list[int]:
         """Leaves under a node (itself if it is one), in the order of the Newick text."""
-        found, stack = [], [below]
-        while stack:
-            node = stack.pop()
-            if not self.children[node]:
-                found.append(node)
-            stack += reversed(self.children[node])
-        return found
+        return [node for node in self.preorder(below) if not self.children[node]]
 
     def ancestors(self, node: int) -> list[int]:
         """The node itself, its parent, … up to the root."""

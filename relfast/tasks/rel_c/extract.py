@@ -4,7 +4,7 @@ The published patterns ignore case the way Python's `re` does on text, where ``Å
 an ``i``. On ASCII text a plain search for the literal finds the same places at a tenth of the cost.
 
 ``strict`` reads a label as the final answer in a documented form, and molecules as
-`relfast_kernels.tags.strict` does. `TagReader` has a kernel read many responses the same way.
+`relfast_kernels.tags.read` does. `TagReader` has a kernel read many responses the same way.
 """
 
 from __future__ import annotations
@@ -17,18 +17,11 @@ from typing import Any, Final, NamedTuple
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import RECORD_COLUMNS, RECORD_TEXT, RECORD_TEXT_END
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS
-from relfast_kernels.tags.layouts import (
-    READ_EMPTY,
-    READ_FORM,
-    READ_ONLY_REASONING,
-    READ_SEVERAL,
-    TOLD_COLUMNS,
-)
+from relfast_kernels.tags import layouts
 
 from relfast.records import Extracted, Options
 from relfast.tasks.block_rows import MAX_AT_ONCE, Block
-from relfast.tasks.final_value import read_label
-from relfast.tasks.reasoning import lower, read_strictly, strip_reasoning
+from relfast.tasks.reasoning import lower, read_label, read_strictly, strip_reasoning
 from relfast.tasks.rel_c import RelCOptions
 
 UNIT: Final = "tags"
@@ -86,7 +79,7 @@ def extract_molecules(response: object, options: Options) -> Extracted[list[str]
 
 
 def reason_of(how: int) -> str:
-    """Why a response without a molecule is no answer to ``strict``; ``how`` it was read: a ``READ_...``."""
+    """Why a response without a molecule is no answer to ``strict``; ``how`` it was read: one of `HOW`."""
     return _REASONS.get(how, "no_answer")
 
 
@@ -98,7 +91,7 @@ def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
     n_bytes = native.functions(UNIT)["read"](data, len(data), one, out, told)
     n, how = told
     found = out.raw[: max(0, n_bytes - 1)].decode("utf-8", "surrogatepass").split("\n") if n else []
-    if how == READ_FORM and (said := _of_form(text)) is not None:
+    if how == layouts.HOW.form and (said := _of_form(text)) is not None:
         return [said], None
     return found, None if found else reason_of(how)
 
@@ -116,9 +109,9 @@ def _of_form(text: str) -> str | None:
 
 
 _REASONS: Final = {
-    READ_EMPTY: "empty",
-    READ_ONLY_REASONING: "only_reasoning",
-    READ_SEVERAL: "several_answers",
+    layouts.HOW.empty: "empty",
+    layouts.HOW.only_reasoning: "only_reasoning",
+    layouts.HOW.several: "several_answers",
 }
 
 
@@ -156,7 +149,7 @@ class TagReader:
     ----------
     rows
         Of each response that was read last: how many tags, `LEFT_TO_PYTHON` where `extract_molecule` or the
-        like must read it; where in ``texts`` they begin and end; and how it was read, `READ_PLAIN` and the
+        like must read it; where in ``texts`` they begin and end; and how it was read, `HOW.plain` and the
         others of `relfast_kernels.tags.layouts`.
     texts, texts_at, n_bytes
         Golds, tags and given molecules, each ended by a newline, their address, and how many bytes they have.
@@ -181,7 +174,7 @@ class TagReader:
         self._size, self._n = ctypes.c_int64(), ctypes.c_int64()
         self._chosen, self._golds, self._told, self._sizes, self._records = (
             (ctypes.c_int64 * (columns * MAX_AT_ONCE))()
-            for columns in (1, 1, TOLD_COLUMNS, SIZE_COLUMNS, RECORD_COLUMNS)
+            for columns in (1, 1, layouts.TOLD_COLUMNS, SIZE_COLUMNS, RECORD_COLUMNS)
         )
         self._of_texts = self._size, b"", ctypes.c_int64(0), self._records, self._n
         self.sizes_at = ctypes.addressof(self._sizes)
@@ -232,6 +225,6 @@ class TagReader:
             if self.n_bytes >= 0:
                 break
             self._set_room(2 * len(self.texts))
-        told = iter(self._told[: n * TOLD_COLUMNS])
+        told = iter(self._told[: n * layouts.TOLD_COLUMNS])
         self.rows = [*zip(told, told, told, told, strict=True)]
         self.said = str(self._bytes[: self.n_bytes], "latin-1")

@@ -153,11 +153,11 @@ def _universes(asked: UniverseParameters, progress: Progress | None) -> _Univers
     return _Universes(found, (*found, asked.keep))
 
 
-def _check_sizes(name: str, sizes: Sequence[int], least: int) -> None:
+def _check_sizes(name: str, sizes: Sequence[int], least: int, most: int = MAX_SIZE) -> None:
     if not sizes:
         raise UsageError(f"{name} must name at least one size")
     for size in sizes:
-        check_range(name, size, least, MAX_SIZE)
+        check_range(name, size, least, most)
 
 
 def isomer_sets(
@@ -317,10 +317,7 @@ def common_motifs(n: int, seed: int, asked: MotifParameters) -> Iterator[dict[st
         The bank cannot be read.
     """
     check_count(n, seed)
-    if not asked.sizes:
-        raise UsageError("sizes must name at least one size")
-    for size in asked.sizes:
-        check_range("sizes", size, 2, MAX_GROUP_SIZE)
+    _check_sizes("sizes", asked.sizes, 2, MAX_GROUP_SIZE)
     check_range("min_atoms", asked.min_atoms, 1, 100)
     check_range("mcs_steps", asked.mcs_steps, 1, 10**9)
     check_range("gold_share", asked.gold_share, 0.0, 1.0)

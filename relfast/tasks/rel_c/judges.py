@@ -12,27 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from relfast_kernels.smiles.layouts import (
-    KEPT_FACTS,
-    NOT_KEPT,
     RESULT_COLUMNS,
 )
-from relfast_kernels.tags.layouts import (
-    GOLD_COLUMNS,
-    GOLD_END,
-    GOLD_GIVEN_END,
-    GOLD_KEPT,
-    GOLD_N,
-    GOLD_N_GIVEN,
-    GOLD_START,
-    LEFT_TO_PYTHON,
-    READ_NEARLY,
-)
+from relfast_kernels.tags import layouts
 
 from relfast.chem.common_substructure import MAX_STEPS, MOLECULES, SHORT_STEPS
 from relfast.chem.common_substructure import Golds as Motifs
 from relfast.chem.smiles_table import (
     FLAWS,
-    KEPT_NUMBERS,
     Match,
     SmilesTable,
     flaw_of_text,
@@ -133,7 +120,7 @@ class TagJudge(OutcomeJudge):
 
 
 _NO_GOLDS: Final = Golds(
-    (ctypes.c_int64 * (GOLD_COLUMNS * MOLECULES))(),
+    (ctypes.c_int64 * (layouts.GOLD_COLUMNS * MOLECULES))(),
     ctypes.c_int64(MOLECULES),
     (ctypes.c_char * 1)(),
     ctypes.c_int64(1),
@@ -169,14 +156,14 @@ class MotifJudge(TagJudge):
             n, start, end, how = read.rows[at]
             if n > 0 and end - start > 1:
                 text = said[start : end - 1]
-                flaw = flaw_of_text(text) if strict and how == READ_NEARLY else None
+                flaw = flaw_of_text(text) if strict and how == layouts.HOW.nearly else None
                 if flaw is None:
                     places.append(at)
                     asked.append((golds[at], start, end - 1))
                 else:
                     outcomes[at] = motif.nothing(text, flaw)
             elif n >= 0:
-                outcomes[at] = motif.no_answer(strict, None, reason_of(how))
+                outcomes[at] = motif.no_answer(strict, reason_of(how))
         pairs = self._motifs.judge(asked, read.texts, steps=self._steps)
         for at, found, (number, start, end) in zip(places, pairs, asked, strict=True):
             outcomes[at] = motif.decide(found, motifs[number], said[start:end], strict=strict)
@@ -216,16 +203,16 @@ class IsomersJudge(TagJudge):
     def outcomes(self, read: TagReader, golds: Sequence[int], wanted: Iterable[int]) -> list[Outcome | None]:
         n_read = n_texts = 0
         for (n, _, _, _), gold in zip(read.rows, golds, strict=True):
-            if n != LEFT_TO_PYTHON:
+            if n != layouts.LEFT_TO_PYTHON:
                 n_read += 1
                 n_texts += n + self._golds.n_texts[gold]
         told = self._table.hold(
-            read.texts_at, read.n_bytes, read.sizes_at, n_read, n_texts, self._golds.kept, strict=self._strict
+            read.texts_at, read.n_bytes, read.sizes_at, n_read, n_texts, strict=self._strict
         )
         outcomes: list[Outcome | None] = []
         at = 0
         for (n, _, _, how), gold in zip(read.rows, golds, strict=True):
-            if n == LEFT_TO_PYTHON:
+            if n == layouts.LEFT_TO_PYTHON:
                 outcomes.append(None)
             else:
                 match = Match._make((*told[at : at + RESULT_COLUMNS], ()))
@@ -254,15 +241,11 @@ class IsomerGolds:
     Safe to use from several threads: they are only added, and what was added stays where it is."""
 
     def __init__(self) -> None:
-        self._columns = (ctypes.c_int64 * (GOLD_COLUMNS * GOLDS))()
+        self._columns = (ctypes.c_int64 * (layouts.GOLD_COLUMNS * GOLDS))()
         self._texts = lazy_memory(GOLD_BYTES)
-        self._kept = lazy_memory(8 * KEPT_NUMBERS)
-        self._room_kept = KEPT_NUMBERS
         self._numbers: dict[tuple[Any, ...], int] = {}
-        self._used = self._used_kept = 0
+        self._used = 0
         self._adding = threading.Lock()
-        self.kept: Final = ctypes.addressof(self._kept)
-        """Where the kernel keeps what it found of them."""
         self.known: Final = Golds(
             self._columns, ctypes.c_int64(GOLDS), self._texts, ctypes.c_int64(GOLD_BYTES)
         )
@@ -295,17 +278,13 @@ class IsomerGolds:
                 end, given_end = start + len(ours), start + len(ours) + len(theirs)
                 memoryview(self._texts).cast("B")[start:given_end] = ours + theirs
                 self._used = given_end
-                n_kept = KEPT_FACTS + 2 * (len(gold) + len(given))
-                place = self._used_kept if self._used_kept + n_kept <= self._room_kept else NOT_KEPT
-                self._used_kept += n_kept if place != NOT_KEPT else 0
-                at = GOLD_COLUMNS * number
+                at = layouts.GOLD_COLUMNS * number
                 for column, value in (
-                    (GOLD_START, start),
-                    (GOLD_END, end),
-                    (GOLD_GIVEN_END, given_end),
-                    (GOLD_N, len(gold)),
-                    (GOLD_N_GIVEN, len(given)),
-                    (GOLD_KEPT, place),
+                    (layouts.GOLD.start, start),
+                    (layouts.GOLD.end, end),
+                    (layouts.GOLD.given_end, given_end),
+                    (layouts.GOLD.n, len(gold)),
+                    (layouts.GOLD.n_given, len(given)),
                 ):
                     self._columns[at + column] = value
                 self.n_texts.append(len(gold) + len(given))
@@ -358,7 +337,7 @@ class TagTexts:
         for at, (gold, (n, start, end, how)) in enumerate(zip(golds, read.rows, strict=True)):
             answer = gold, how, read.said[start : end - 1] if n > 0 else ""
             row = None
-            if n != LEFT_TO_PYTHON:
+            if n != layouts.LEFT_TO_PYTHON:
                 row = known.get(answer)
                 if row is not None:
                     self._tell_known()

@@ -108,16 +108,18 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> Match:
     transitive where ``~`` or ``*`` occur, so the order matters and is kept.
     """
     from relfast.chem.matching import flat_molecule, same, teach
-    from relfast.chem.smiles_table import simple_table, vote_of_place
+    from relfast.chem.smiles_table import simple_table
 
     table = simple_table()
     if table is not None:
         # most often what it does not know is no molecule, or one that it can take from RDKit
-        for smiles in table.match([(gold, pred, ())])[0].unknown:
+        for smiles in table.match(gold, pred).unknown:
             teach(table, smiles)
-        match = table.match([(gold, pred, ())])[0]
+        match = table.match(gold, pred)
         if match.decided:
             return match
+    from relfast_kernels.smiles.table import vote_of_place
+
     left = list(gold)
     tp = vote = 0
     for smiles in pred:

@@ -24,11 +24,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
+from relfast_kernels.mcs.layouts import Pair
+
 from relfast.chem.common_substructure import (
     MAX_STEPS,
     Compared,
-    Gold,
-    Pair,
     Prepared,
     constant_in,
     is_compiled,
@@ -71,22 +71,16 @@ def gold_of(answer: object) -> Any:
 # What kernels decide
 
 
-def decide(
-    found: Compared, gold: Gold, response: str, reason: str | None = None, *, strict: bool
-) -> Outcome | None:
+def decide(found: Compared, gold: Prepared, response: str, *, strict: bool) -> Outcome | None:
     """The outcome of a response that the kernel has compared with gold; None where only RDKit can say. Under
     ``strict`` the response must be of plain letters."""
-    return (
-        _decide_strictly(found, gold.text, gold.molecule, response, reason)
-        if strict
-        else _decide(found, response)
-    )
+    return _decide_strictly(found, gold, response) if strict else _decide(found, response)
 
 
-def no_answer(strict: bool, response: str | None = None, reason: str | None = None) -> Outcome:
+def no_answer(strict: bool, reason: str | None = None) -> Outcome:
     """The outcome of a response without a tag, or, as published, with an empty one."""
     if strict:
-        outcome = nothing(response, reason)
+        outcome = nothing(None, reason)
         outcome.found = False
         return outcome
     return Outcome(False, metrics_of(False, False, 0.0), found=False)
@@ -115,30 +109,28 @@ def _decide(found: Compared, response: str) -> Outcome | None:
     return Outcome(correct, metrics_of(in_gold == 1, in_response == 1, overlap), {}, vote=vote)
 
 
-def _decide_strictly(
-    found: Compared, gold: str, theirs: Prepared, response: str, reason: str | None
-) -> Outcome | None:
+def _decide_strictly(found: Compared, gold: Prepared, response: str) -> Outcome | None:
     if has_isotope(response):
         return None
     if found == "invalid":
-        return nothing(response, reason or "invalid_smiles")
+        return nothing(response, "invalid_smiles")
     if not isinstance(found, Pair):
         return None
     _, common, _, in_gold, in_response, is_part, n_gold, n, fingerprint, settled = found
     if in_gold and in_response:
         # without RDKit it is only known for certain that two are one molecule
-        same = (settled and theirs.settled) or same_clean_molecule(gold, response)
-        return _right(reason) if same else None
+        same = (settled and gold.settled) or same_clean_molecule(gold.text, response)
+        return _right(None) if same else None
     skill = 0.0
     if is_part:
-        constant = constant_in(theirs)
+        constant = constant_in(gold)
         if constant is None:
             return None
         skill = _skill(n, n_gold, constant)
     metrics = {
         **metrics_of(in_gold == 1, in_response == 1, _share(common, n, n_gold)),
         "overlap_skill": skill,
-        "reason": reason,
+        "reason": None,
     }
     return Outcome(False, metrics, {}, vote=max(RIGHT + 1, fingerprint))
 

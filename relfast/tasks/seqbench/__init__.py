@@ -47,7 +47,7 @@ TASK: Final = Task(
     blind="relfast.tasks.seqbench.blind:STRATEGIES",
     module="relfast.tasks.seqbench.score",
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
-    loads="relfast.tasks.seqbench.machine:machine",
+    loads=("relfast.tasks.seqbench.machine:machine",),
     in_blocks="relfast.tasks.seqbench.score:open_judge",
     generator="relfast.tasks.seqbench.generate",
     generated_with="relfast.tasks.seqbench.parameters:Parameters",

@@ -13,15 +13,10 @@ from typing import Any, Final
 
 from relfast.tasks.modules import BlindStrategy
 from relfast.tasks.seqbench.maze import Fields, Layout, from_facts
+from relfast.tasks.seqbench.prompt import EXAMPLES
 
 _RANDOM_STEPS: Final = 40
 """Most moves of a random walk."""
-
-_EXAMPLE: Final = (
-    "['start: A1', 'move_to: A2', 'pick_up_key: 1', 'move_to: B2', 'move_to: B1', 'move_to: C1', "
-    " 'use_key: 1', 'unlock_and_open_door_to: C2', 'move_to: C2', 'rescue: Alice']"
-)
-"""The published prompt's second worked example."""
 
 
 def _in_maze(plan: Callable[[Layout, random.Random], Sequence[str] | None]) -> BlindStrategy:
@@ -133,7 +128,7 @@ STRATEGIES: Final[dict[str, BlindStrategy]] = {
     "random walk": _in_maze(_random_walk),
     "one random move": _in_maze(_one_random_move),
     "copies the question": lambda record, rng: str(record.get("question") or ""),
-    "copies an example": lambda record, rng: _EXAMPLE,
+    "copies an example": lambda record, rng: str(EXAMPLES[1].plan.split(", ")),
 }
 """Name → function of a record without gold and a random source, giving a response."""
 

@@ -32,7 +32,7 @@ from relfast.tasks.seqbench.maze import column_letters, edge_lists
 from relfast.tasks.seqbench.parameters import MAX_SIDE, Parameters
 
 if TYPE_CHECKING:
-    from relfast_kernels.maze.problem import MazeTables
+    from relfast_kernels.maze.search import MazeTables, Search
 
 Row = dict[str, Any]
 
@@ -126,21 +126,12 @@ class Lock(NamedTuple):
     key_room: int
 
 
-class Solution(NamedTuple):
-    """The shortest plan of a maze: codes and arguments as `relfast_kernels.maze` has them, and whether it
-    is the only one up to the time of picking keys up."""
-
-    kinds: list[int]
-    arguments: list[int]
-    unique: bool
-
-
 @dataclass(frozen=True, slots=True)
 class Growth:
     """A maze on a grid.
 
     ``chosen`` (int32): the grid's edges that are passages, in the order in which they were joined;
-    ``first_edge``, ``neighbors``: these passages as `relfast_kernels.maze.problem.MazeTables` has them,
+    ``first_edge``, ``neighbors``: these passages as `relfast_kernels.maze.search.MazeTables` has them,
     ``edges`` (int32) the grid's edge of each row there. ``locks``: in the order in which keys are removed.
     """
 
@@ -159,7 +150,7 @@ class Growth:
 
     def tables(self) -> MazeTables:
         """The maze for the kernels; rooms as in the grid, keys and doors in the order of ``locks``."""
-        from relfast_kernels.maze.problem import MazeTables
+        from relfast_kernels.maze.search import MazeTables
 
         door_of_edge = np.full(len(self.grid.edges), NO_DOOR, np.int32)
         door_of_edge[[lock.edge for lock in self.locks]] = np.arange(len(self.locks), dtype=np.int32)
@@ -173,67 +164,14 @@ class Growth:
             goal=self.goal,
         )
 
-    def solve(self) -> Solution:
+    def solve(self) -> Search:
         """The shortest plan."""
         from relfast_kernels.maze.search import shortest_plan
 
-        found = shortest_plan(self.tables())
-        return Solution(found.kinds.tolist(), found.arguments.tolist(), bool(found.unique))
+        return shortest_plan(self.tables())
 
 
-def write_row(
-    growth: Growth,
-    instance_id: str,
-    people: tuple[str, str],
-    noise: float,
-    shuffle: bool,
-    seed: Sequence[int],
-) -> dict[str, Any]:
-    """The row in the dataset card's schema.
-
-    Parameters
-    ----------
-    people
-        Names of agent and target.
-    shuffle
-        Whether to mix the facts; else supporting ones come first, in the order of the path.
-    noise
-        Share of the distracting facts that go into the context.
-    seed
-        Of the generator that puts distractors in order and mixes the context; a higher noise keeps the
-        distractors of a lower one.
-    """
-    solution = growth.solve()
-    supporting, distracting = _facts(growth, solution)
-    draws = np.random.Generator(np.random.PCG64(list(seed)))
-    distracting = [
-        distracting[at] for at in np.argsort(draws.random(len(distracting)), kind="stable").tolist()
-    ]
-    who = _people(growth, people)
-    facts = [*supporting, *distracting[: round(noise * len(distracting))], *who]
-    if shuffle:
-        facts = [facts[at] for at in np.argsort(draws.random(len(facts)), kind="stable").tolist()]
-    plan = _plan(growth, solution, people[1])
-    return {
-        "instance_id": instance_id,
-        "context": " ".join(one.sentence for one in facts),
-        "completion": str(plan),
-        "complexity_parameters": {
-            "logical_depth_L": len(plan),
-            "backtracking_count_B": solution.kinds.count(CODES["unlock_and_open_door_to"]),
-            "noise_ratio_N": noise,
-        },
-        "instance_metadata": {
-            "maze_rows": growth.grid.rows,
-            "maze_cols": growth.grid.cols,
-            "agent_name": people[0],
-            "target_name": people[1],
-        },
-        "structural_details": _structure(growth, [*supporting, *distracting, *who]),
-    }
-
-
-def _plan(growth: Growth, solution: Solution, target: str) -> list[str]:
+def _plan(growth: Growth, solution: Search, target: str) -> list[str]:
     labels, locks = growth.grid.labels, growth.locks
     plan = []
     for kind, argument in zip(solution.kinds, solution.arguments, strict=True):
@@ -246,7 +184,7 @@ def _plan(growth: Growth, solution: Solution, target: str) -> list[str]:
     return plan
 
 
-def _facts(growth: Growth, solution: Solution) -> tuple[list[Fact], list[Fact]]:
+def _facts(growth: Growth, solution: Search) -> tuple[list[Fact], list[Fact]]:
     """Facts that the plan uses, in the order of its path, and all others. A locked door is three facts."""
     grid = growth.grid
     locks = {lock.edge: lock for lock in growth.locks}
@@ -363,7 +301,7 @@ def maze_seed(seed: int, index: int) -> int:
 
 
 def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
-    """The row of one maze seed.
+    """The row of one maze seed, in the dataset card's schema.
 
     Raises
     ------
@@ -375,14 +313,37 @@ def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
         picks = np.random.Generator(np.random.PCG64([seed, _NAME_STREAM])).random(len(NAMES))
         agent, target = np.argsort(picks, kind="stable")[:2].tolist()
         names = NAMES[agent], NAMES[target]
-    return write_row(
-        grow(seed, settings).without_keys(settings.remove_keys),
-        f"{seed}_rkc{settings.remove_keys}_n{float(settings.N)}",
-        names,
-        float(settings.N),
-        not settings.ordered,
-        (seed, _TEXT_STREAM),
-    )
+    growth = grow(seed, settings).without_keys(settings.remove_keys)
+    noise = float(settings.N)
+    solution = growth.solve()
+    supporting, distracting = _facts(growth, solution)
+    draws = np.random.Generator(np.random.PCG64([seed, _TEXT_STREAM]))
+    # a higher noise keeps the distractors of a lower one
+    distracting = [
+        distracting[at] for at in np.argsort(draws.random(len(distracting)), kind="stable").tolist()
+    ]
+    who = _people(growth, names)
+    facts = [*supporting, *distracting[: round(noise * len(distracting))], *who]
+    if not settings.ordered:
+        facts = [facts[at] for at in np.argsort(draws.random(len(facts)), kind="stable").tolist()]
+    plan = _plan(growth, solution, names[1])
+    return {
+        "instance_id": f"{seed}_rkc{settings.remove_keys}_n{noise}",
+        "context": " ".join(one.sentence for one in facts),
+        "completion": str(plan),
+        "complexity_parameters": {
+            "logical_depth_L": len(plan),
+            "backtracking_count_B": solution.kinds.count(CODES["unlock_and_open_door_to"]),
+            "noise_ratio_N": noise,
+        },
+        "instance_metadata": {
+            "maze_rows": growth.grid.rows,
+            "maze_cols": growth.grid.cols,
+            "agent_name": names[0],
+            "target_name": names[1],
+        },
+        "structural_details": _structure(growth, [*supporting, *distracting, *who]),
+    }
 
 
 def grow(seed: int, settings: Parameters, trees: int = MAX_TREES) -> Growth:

@@ -229,13 +229,8 @@ def by_complexity(
     }
 
 
-def aggregate(cells: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+def aggregate(cells: Mapping[str, Sequence[float]], *, bin_width: int = BIN_WIDTH) -> dict[str, Any]:
     """`by_complexity` of a run's cells: ``"L/B/N"`` → rows, sums of exact_match and of progress_ratio."""
-    return aggregate_of(cells)
-
-
-def aggregate_of(cells: Mapping[str, Sequence[float]], *, bin_width: int = BIN_WIDTH) -> dict[str, Any]:
-    """The same with bins of another width."""
     keys = [[float(part) if part else None for part in name.split("/")] for name in cells]
     depth, doors, noise = zip(*keys, strict=True)
     n, exact, progress = zip(*cells.values(), strict=True)
@@ -264,7 +259,7 @@ def tables(cells: Mapping[str, Sequence[float]]) -> Iterator[ShownTable]:
         (width for width in _WIDTHS if len({depth // width for depth in depths}) <= MAX_ROWS), _WIDTHS[-1]
     )
     shown = aggregate(cells)
-    by_depth = shown if width == BIN_WIDTH else aggregate_of(cells, bin_width=width)
+    by_depth = shown if width == BIN_WIDTH else aggregate(cells, bin_width=width)
     for what, key, results in (
         ("L (actions)", "by_L", by_depth),
         ("B (doors)", "by_B", shown),

@@ -14,21 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import ITEM_COLUMNS
-from relfast_kernels.maze.layouts import (
-    DESK_COLUMNS,
-    DESK_ITEMS,
-    DESK_ITEMS_SIZE,
-    DESK_NUMBERS,
-    DESK_NUMBERS_SIZE,
-    DESK_PAIRS,
-    DESK_SPAN,
-    DESK_TEXT,
-    DESK_TEXT_SIZE,
-    FOUND_COLUMNS,
-    MAX_PAIRS,
-    N_RATIOS,
-    SHORTEST_ITEM,
-)
+from relfast_kernels.maze import layouts
 
 if TYPE_CHECKING:
     from relfast.tasks.seqbench.score import Problem
@@ -51,11 +37,11 @@ class Found(NamedTuple):
 
     def column(self, which: int) -> list[int]:
         """One of the numbers, response by response."""
-        return self.found[which::FOUND_COLUMNS].tolist()
+        return self.found[which :: layouts.FOUND_COLUMNS].tolist()
 
     def ratio(self, which: int) -> list[float]:
         """One of the ratios, response by response."""
-        return self.ratios[which::N_RATIOS].tolist()
+        return self.ratios[which :: layouts.N_RATIOS].tolist()
 
 
 class Machine:
@@ -65,10 +51,10 @@ class Machine:
         unit = native.functions(UNIT)
         self._judge, self._settle, self._scan = unit["judge"], unit["settle"], unit["scan"]
         self._spaces: dict[int, Any] = {}
-        self.desk = array("q", bytes(8 * DESK_COLUMNS))
+        self.desk = array("q", bytes(8 * layouts.DESK_COLUMNS))
         self._desk = self.desk.buffer_info()[0]
-        self._put(DESK_PAIRS, 16 * MAX_PAIRS)
-        self._put(DESK_SPAN, 24)
+        self._put(layouts.DESK.pairs, 16 * layouts.MAX_PAIRS)
+        self._put(layouts.DESK.span, 24)
         self._make_room(_TEXT_BYTES)
         self._grow(_NUMBERS)
 
@@ -79,17 +65,17 @@ class Machine:
 
     def _make_room(self, size: int) -> None:
         """See to it that texts of so many bytes can be looked at."""
-        if 2 * size + 64 > self.desk[DESK_TEXT_SIZE]:
+        if 2 * size + 64 > self.desk[layouts.DESK.text_size]:
             size += size // 2
-            rows = 2 * (size // SHORTEST_ITEM + 4)
-            self._put(DESK_TEXT, 2 * size + 64)
-            self._put(DESK_ITEMS, 4 * ITEM_COLUMNS * rows)
-            self.desk[DESK_TEXT_SIZE], self.desk[DESK_ITEMS_SIZE] = 2 * size + 64, rows
+            rows = 2 * (size // layouts.SHORTEST_ITEM + 4)
+            self._put(layouts.DESK.text, 2 * size + 64)
+            self._put(layouts.DESK.items, 4 * ITEM_COLUMNS * rows)
+            self.desk[layouts.DESK.text_size], self.desk[layouts.DESK.items_size] = 2 * size + 64, rows
 
     def _grow(self, n: int) -> None:
         """Have so many numbers for searches."""
-        self._put(DESK_NUMBERS, 4 * n)
-        self.desk[DESK_NUMBERS_SIZE] = n
+        self._put(layouts.DESK.numbers, 4 * n)
+        self.desk[layouts.DESK.numbers_size] = n
 
     def judge(self, parts: Sequence[bytes], problems: Sequence[Problem], how: int = 0) -> Found:
         """Find the plans of responses (UTF-8) and judge them, each in its maze."""
@@ -101,7 +87,10 @@ class Machine:
         """The same of texts at addresses, which stand at ``texts``."""
         n = len(sizes)
         self._make_room(max(sizes, default=0))
-        found, ratios = array("q", bytes(8 * FOUND_COLUMNS * n)), array("d", bytes(8 * N_RATIOS * n))
+        found, ratios = (
+            array("q", bytes(8 * layouts.FOUND_COLUMNS * n)),
+            array("d", bytes(8 * layouts.N_RATIOS * n)),
+        )
         lengths, mazes = array("q", sizes), array("q", [problem.address for problem in problems])
         places = lengths.buffer_info()[0], mazes.buffer_info()[0]
         results = found.buffer_info()[0], ratios.buffer_info()[0]
@@ -133,11 +122,11 @@ class Machine:
         size = len(raw)
         data = bytearray(raw) + bytes(size + 64)
         text = (ctypes.c_char * len(data)).from_buffer(data)
-        rows = size // SHORTEST_ITEM + 4
+        rows = size // layouts.SHORTEST_ITEM + 4
         items = array("i", bytes(8 * ITEM_COLUMNS * rows))
         spans, result = array("q", bytes(24 * most)), array("q", bytes(8))
         desk = self.desk[:]
-        desk[DESK_ITEMS], desk[DESK_ITEMS_SIZE] = items.buffer_info()[0], 2 * rows
+        desk[layouts.DESK.items], desk[layouts.DESK.items_size] = items.buffer_info()[0], 2 * rows
         n = self._scan(
             ctypes.addressof(text),
             size,

@@ -10,18 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
 import orjson
-from relfast_kernels.layouts import (
-    ACTIONS,
-    BAD,
-    LEGAL,
-    NO_DOOR,
-    NO_KEY,
-    PICK_UP,
-    TOO_LARGE,
-    UNSOLVABLE,
-    USE,
-    VIOLATIONS,
-)
+from relfast_kernels import layouts
 
 from relfast.errors import InputError
 from relfast.json_text import decode_text
@@ -30,7 +19,6 @@ from relfast.tasks.seqbench.actions import CODES, Action, as_plan
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from relfast_kernels.maze.problem import MazeTables
 
 Source = Literal["structural_details", "context"]
 """The field a maze was read from."""
@@ -223,25 +211,12 @@ class Fields(NamedTuple):
     @classmethod
     def of(cls, answer: object, question: object, row: Mapping[str, Any] | None = None) -> Fields:
         """Read ``answer`` (an object, or its JSON text), then the row; a field that is None is absent."""
-        if type(answer) is not dict:
-            answer = _decoded(answer)
-        completion = answer.get("actions")
-        if completion is None:
-            completion = answer.get("completion")
-        structure, context = answer.get("structural_details"), question
-        metadata, parameters = answer.get("instance_metadata"), answer.get("complexity_parameters")
-        if row is not None:
-            completion = row.get("completion") if completion is None else completion
-            structure = row.get("structural_details") if structure is None else structure
-            context = row.get("context") if context is None else context
-            metadata = row.get("instance_metadata") if metadata is None else metadata
-            parameters = row.get("complexity_parameters") if parameters is None else parameters
-        if context is None:
-            context = answer.get("context")
-        if type(metadata) is not dict:
-            metadata = _decoded(metadata)
-        if type(parameters) is not dict:
-            parameters = _decoded(parameters)
+        answer, rest = _decoded(answer), row or {}
+        completion = _first(answer.get("actions"), answer.get("completion"), rest.get("completion"))
+        structure = _first(answer.get("structural_details"), rest.get("structural_details"))
+        context = _first(question, rest.get("context"), answer.get("context"))
+        metadata = _decoded(_first(answer.get("instance_metadata"), rest.get("instance_metadata")))
+        parameters = _decoded(_first(answer.get("complexity_parameters"), rest.get("complexity_parameters")))
         return cls(
             completion,
             structure if structure and isinstance(structure, (str, Mapping)) else None,
@@ -300,8 +275,15 @@ class Fields(NamedTuple):
         return None if layout_of_facts is None else (layout_of_facts, "context")
 
 
+def _first(*values: Any) -> Any:
+    """The first one that is there."""
+    return next((value for value in values if value is not None), None)
+
+
 def _decoded(value: object) -> Mapping[str, Any]:
     """An object, given as such or as its JSON text; empty if it is neither."""
+    if type(value) is dict:
+        return value
     if isinstance(value, str):
         value = decode_text(value)
     return value if isinstance(value, Mapping) else {}
@@ -319,7 +301,7 @@ def _count(value: object) -> int | None:
     return value if type(value) is int else None
 
 
-_KEY_ACTIONS: Final = (PICK_UP, USE)
+_KEY_ACTIONS: Final = (layouts.PICK_UP, layouts.USE)
 
 
 class Verdict(NamedTuple):
@@ -342,7 +324,7 @@ class Maze:
     """A maze with its names, what the kernels take of it, and where it was read from.
 
     ``first_edge``, ``neighbors``, ``doors``, ``door_keys`` and ``key_rooms`` (numbers of 32 bits), ``start``
-    and ``goal`` as `relfast_kernels.maze.problem.MazeTables` has them."""
+    and ``goal`` as `relfast_kernels.maze.search.MazeTables` has them."""
 
     layout: Layout
     rooms: tuple[str, ...]
@@ -409,10 +391,10 @@ class Maze:
         back: list[list[int]] = [[] for _ in rooms]
         for (one, other), door in layout.passages.items():
             first, second = room_at[one], room_at[other]
-            number = NO_DOOR
+            number = layouts.NO_DOOR
             if door.locked:
                 number = len(door_keys)
-                door_keys.append(key_at.get(door.key, NO_KEY))
+                door_keys.append(key_at.get(door.key, layouts.NO_KEY))
             ahead[first] += (second, number)
             back[second] += (first, number)
         first_edge, edges = array("i", (0,)), array("i")
@@ -434,22 +416,13 @@ class Maze:
             source,
         )
 
-    @property
-    def tables(self) -> MazeTables:
-        """The maze for the kernels' search."""
-        from relfast_kernels.maze.problem import MazeTables
-
-        arrays = self.first_edge, self.neighbors, self.doors, self.door_keys, self.key_rooms
-        tables: MazeTables = cast("Any", MazeTables)(*arrays, self.start, self.goal)
-        return tables
-
     def encode(self, actions: Sequence[Action | None]) -> tuple[list[int], list[int]]:
         """Codes and arguments of a plan, as `relfast_kernels.maze.judge` wants them."""
         room_at = {name: index for index, name in enumerate(self.rooms)}
         key_at = {name: index for index, name in enumerate(self.keys)}
         kinds, arguments = [], []
         for action in actions:
-            kind, argument = BAD, -1
+            kind, argument = layouts.BAD, -1
             if action is not None:
                 kind = CODES[action.name]
                 if kind in _KEY_ACTIONS:
@@ -473,11 +446,11 @@ class Maze:
 
     def decode(self, kinds: Iterable[int], arguments: Iterable[int]) -> list[str]:
         """The reverse of `encode`, for plans whose every argument the maze knows."""
-        names: dict[int, Sequence[str]] = dict.fromkeys(range(len(ACTIONS)), self.rooms)
+        names: dict[int, Sequence[str]] = dict.fromkeys(range(len(layouts.ACTIONS)), self.rooms)
         names.update(dict.fromkeys(_KEY_ACTIONS, self.keys))
         names[CODES["rescue"]] = (self.target,)
         return [
-            f"{ACTIONS[kind]}: {names[kind][argument]}"
+            f"{layouts.ACTIONS[kind]}: {names[kind][argument]}"
             for kind, argument in zip(kinds, arguments, strict=True)
         ]
 
@@ -511,9 +484,9 @@ def validate(maze: Maze, actions: object) -> Verdict:
     if plan is None:
         return Verdict(False, "unparsable", 0, 0, 0)
     code, index = maze.first_violation(plan)
-    if code == LEGAL:
+    if code == layouts.LEGAL:
         return Verdict(True, None, None, len(plan), len(plan))
-    return Verdict(False, VIOLATIONS[code], index, len(plan), index)
+    return Verdict(False, layouts.VIOLATIONS[code], index, len(plan), index)
 
 
 def shortest_plan(maze: Maze) -> list[str] | None:
@@ -528,9 +501,9 @@ def shortest_plan(maze: Maze) -> list[str] | None:
     """
     from relfast_kernels.maze.search import shortest_plan as search
 
-    found = search(maze.tables)
-    if found.length == TOO_LARGE:
+    found = search(maze)
+    if found.length == layouts.TOO_LARGE:
         raise InputError("too many doors and keys on cycles to search for the shortest plan")
-    if found.length == UNSOLVABLE:
+    if found.length == layouts.UNSOLVABLE:
         return None
-    return maze.decode(found.kinds.tolist(), found.arguments.tolist())
+    return maze.decode(found.kinds, found.arguments)

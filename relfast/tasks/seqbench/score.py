@@ -15,25 +15,7 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.layouts import TOO_LARGE, UNSOLVABLE, VIOLATIONS
-from relfast_kernels.maze.layouts import (
-    CUTS_REASONING,
-    EXACT,
-    FOUND_BEGIN,
-    FOUND_CERTAIN,
-    FOUND_END,
-    FOUND_VOTE,
-    GIVEN_UP,
-    HEADER,
-    IS_STRICT,
-    N_ACTIONS,
-    N_GOLD,
-    N_RATIOS,
-    OPTIMAL,
-    SHORTEST,
-    VIOLATION,
-    VIOLATION_INDEX,
-    header_of,
-)
+from relfast_kernels.maze import layouts
 
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
@@ -63,14 +45,12 @@ class Problem:
     """A maze with its gold plan.
 
     ``numbers``: what the kernels take of it (`relfast_kernels.maze.layouts`), settled. ``source`` is None
-    where nothing describes the maze: then plans can only be compared with gold. ``rooms`` are their names,
-    ``target`` is who is rescued. ``length`` and ``unlocks`` are counted in gold; ``text`` is that as the
-    record has it."""
+    where nothing describes the maze: then plans can only be compared with gold. ``length`` and ``unlocks``
+    are counted in gold; ``text`` is that as the record has it."""
 
     numbers: array[int]
     source: Source | None
-    rooms: frozenset[str]
-    target: str
+    n_rooms: int
     unlocks: int
     text: str
 
@@ -84,20 +64,20 @@ class Problem:
         """Why ``strict`` cannot say what a plan is worth here, if so."""
         if self.source is None:
             return NO_MAZE
-        return NO_WAY if self.numbers[SHORTEST] == UNSOLVABLE else None
+        return NO_WAY if self.numbers[layouts.FACT.shortest] == UNSOLVABLE else None
 
     @property
     def given_up(self) -> bool:
         """Whether the search for the shortest plan was given up; gold's length stands for it."""
-        return self.numbers[SHORTEST] == TOO_LARGE
+        return int(self.numbers[layouts.FACT.shortest]) == TOO_LARGE
 
     @property
     def length(self) -> int:
-        return self.numbers[N_GOLD]
+        return int(self.numbers[layouts.FACT.n_gold])
 
     @property
     def n_bytes(self) -> int:
-        return 4 * len(self.numbers) + len(self.text) + _BYTES_A_ROOM * len(self.rooms) + _OBJECT_BYTES
+        return 4 * len(self.numbers) + len(self.text) + _BYTES_A_ROOM * self.n_rooms + _OBJECT_BYTES
 
 
 def solve(fields: Fields) -> Problem:
@@ -119,8 +99,7 @@ def solve(fields: Fields) -> Problem:
     return Problem(
         _numbers(maze, gold),
         None if found is None else maze.source,
-        frozenset(maze.rooms),
-        maze.target,
+        len(maze.rooms),
         sum(action.name == "unlock_and_open_door_to" for action in gold),
         fields.completion if isinstance(fields.completion, str) else str([str(action) for action in gold]),
     )
@@ -134,7 +113,7 @@ def _numbers(maze: Maze, gold: Sequence[Action]) -> array[int]:
     n_slots = 8
     while n_slots < 2 * len(names):
         n_slots *= 2
-    numbers = array("i", bytes(4 * HEADER))
+    numbers = array("i", bytes(4 * layouts.HEADER))
     for part in (maze.first_edge, maze.neighbors, maze.doors, maze.door_keys, maze.key_rooms):
         numbers.extend(part)
     numbers.extend(array("i", kinds))
@@ -142,16 +121,24 @@ def _numbers(maze: Maze, gold: Sequence[Action]) -> array[int]:
     numbers.extend(array("i", accumulate(map(len, names))))
     numbers.frombytes(bytes(4 * (n_slots + 4 * len(gold))))
     numbers.frombytes(text + bytes(-len(text) % 4))
-    counts = (
-        len(maze.rooms),
-        len(maze.neighbors),
-        len(maze.door_keys),
-        len(maze.keys),
-        maze.start,
-        maze.goal,
+    facts = layouts.Fact(
+        n_rooms=len(maze.rooms),
+        n_edges=len(maze.neighbors),
+        n_doors=len(maze.door_keys),
+        n_keys=len(maze.keys),
+        start_room=maze.start,
+        goal_room=maze.goal,
+        n_gold=len(gold),
+        n_distinct=len(gold),
+        n_names=len(names),
+        n_slots=n_slots,
+        n_name_bytes=len(text),
+        best=0,
+        gold_is_best=0,
+        shortest=0,
+        size=len(numbers),
     )
-    header = header_of(*counts, len(gold), len(names), n_slots, len(text), len(numbers))
-    numbers[: len(header)] = array("i", header)
+    numbers[: len(facts)] = array("i", facts)
     machine().settle(numbers)
     return numbers
 
@@ -241,7 +228,9 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
         outcomes.append(None)
         asked.append(Asked(problem, fields, extracted.reason))
         texts.append(encode(extracted.value))
-    found = machine().judge(texts, [each.problem for each in asked], IS_STRICT if options.strict else 0)
+    found = machine().judge(
+        texts, [each.problem for each in asked], layouts.IS_STRICT if options.strict else 0
+    )
     judged = iter(_outcomes(asked, texts, found, options))
     return [next(judged) if outcome is None else outcome for outcome in outcomes]
 
@@ -282,9 +271,16 @@ def _outcomes(
 ) -> list[Outcome]:
     """What the kernel found in texts (UTF-8), as outcomes."""
     violations, indices, n_actions, exact, optimal = (
-        found.column(at) for at in (VIOLATION, VIOLATION_INDEX, N_ACTIONS, EXACT, OPTIMAL)
+        found.column(at)
+        for at in (
+            layouts.FOUND.violation,
+            layouts.FOUND.violation_index,
+            layouts.FOUND.n_actions,
+            layouts.FOUND.exact,
+            layouts.FOUND.optimal,
+        )
     )
-    progress, precision, recall, f1, legal, walk = (found.ratio(at) for at in range(N_RATIOS))
+    progress, precision, recall, f1, legal, walk = (found.ratio(at) for at in range(layouts.N_RATIOS))
     is_found = [n > 0 for n in n_actions]
     metrics: dict[str, list[Any]] = {
         "exact_match": [flag == 1 for flag in exact],
@@ -310,7 +306,7 @@ def _outcomes(
             for name in _OF_NO_MAZE:
                 metrics[name][row] = None
     if options.strict:
-        given_up = found.column(GIVEN_UP)
+        given_up = found.column(layouts.FOUND.given_up)
         metrics["walk_score"] = walk
         metrics["reason"] = [
             each.reason or (None if n else "no_answer")
@@ -318,7 +314,9 @@ def _outcomes(
             else SEARCH_GIVEN_UP
             for each, n, unknown in zip(asked, n_actions, given_up, strict=True)
         ]
-    spans = zip(texts, is_found, found.column(FOUND_BEGIN), found.column(FOUND_END), strict=True)
+    spans = zip(
+        texts, is_found, found.column(layouts.FOUND.begin), found.column(layouts.FOUND.end), strict=True
+    )
     preds = [
         text[begin:end].decode("utf-8", "surrogatepass") if has else None for text, has, begin, end in spans
     ]
@@ -328,7 +326,7 @@ def _outcomes(
         preds,
         asked,
         is_found,
-        found.column(FOUND_VOTE),
+        found.column(layouts.FOUND.vote),
         strict=True,
     )
     return [
@@ -360,8 +358,8 @@ class PlanJudge(OutcomeJudge):
 
     def __init__(self, options: Options, details: bool) -> None:
         self._options, self._details = options, details
-        self._how = CUTS_REASONING if options.strict or options.strip_reasoning else 0
-        self._how |= IS_STRICT if options.strict else 0
+        self._how = layouts.CUTS_REASONING if options.strict or options.strip_reasoning else 0
+        self._how |= layouts.IS_STRICT if options.strict else 0
         self._problems: list[Asked] = []
 
     def make_room(self, n: int) -> bool:
@@ -387,5 +385,5 @@ class PlanJudge(OutcomeJudge):
         outcomes = _outcomes(asked, texts, found, self._options)
         return [
             outcome if certain else None
-            for outcome, certain in zip(outcomes, found.column(FOUND_CERTAIN), strict=True)
+            for outcome, certain in zip(outcomes, found.column(layouts.FOUND.certain), strict=True)
         ]
