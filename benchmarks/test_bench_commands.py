@@ -39,7 +39,7 @@ def test_dump_against_decode_floor(
     kind: str, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
 ) -> None:
     if benchmark.disabled and kind not in SMOKED:
-        pytest.skip("what sets it apart is a row, of which tests/engine/test_real_lines.py has them all")
+        pytest.skip("timed only, by `make bench` and `make bench-quick`; four kinds are tried in every run")
     dump = DUMPS[kind]
     n = size(benchmark, smoke=80, quick=20_000, full=100_000) // dump.samples
     path, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
