@@ -14,8 +14,9 @@ from typing import Any, get_args
 import click
 import orjson
 import pytest
+from corpora import ROOT
 from engine_runs import rows_of
-from generated import ROOT, generate
+from generated import generate
 
 from relfast.chem.isomers import RingFilter
 from relfast.cli.generate import subcommand
