@@ -198,19 +198,21 @@ def test_a_kernel_compiled_meanwhile_is_taken(monkeypatch: pytest.MonkeyPatch, t
     assert simple_table() is not None
 
 
-def test_a_full_table_is_emptied(monkeypatch: pytest.MonkeyPatch, table: SmilesTable) -> None:
+def test_a_full_table_is_emptied(monkeypatch: pytest.MonkeyPatch) -> None:
+    functions = native.load(smiles_table.UNIT)
+    assert functions is not None
+    # of its own: what only strict tells stays as an earlier call has left it
+    whole = SmilesTable(functions)
     monkeypatch.setattr(smiles_table, "CACHED_TEXTS", 64)
     monkeypatch.setattr(smiles_table, "CACHED_CODES", 32)
     monkeypatch.setattr(smiles_table, "CACHED_BYTES", 4096)
-    functions = native.load(smiles_table.UNIT)
-    assert functions is not None
     small = SmilesTable(functions)
     rng = random.Random(4)
     bank = [smiles for smiles in molecules() if len(smiles) < 18]
     for _ in range(300):
         gold = rng.sample(bank, min(6, len(bank)))
         pred = [spell(rng.choice(gold), rng) for _ in range(4)]
-        ours, theirs = small.match(gold, pred), table.match(gold, pred)
+        ours, theirs = small.match(gold, pred), whole.match(gold, pred)
         if not ours.unknown:
             assert ours == theirs
 
