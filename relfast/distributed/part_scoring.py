@@ -155,7 +155,8 @@ def score_part(
                     if segment.tally.count("invalid_record"):
                         causes.rows(segment.rows)
             if encode and not n_rows:
-                file.write(encode(b""))
+                with told_as(OutputError, name):
+                    file.write(encode(b""))
         if part.expected not in (-1, n_lines):
             raise ReadError("it changed while it was read", file=part.input.path)
         if suffix == ".parquet":
@@ -204,7 +205,6 @@ class PartWorker:
     def __init__(self, told: Assignment) -> None:
         self._told = told
         self._open = contextlib.ExitStack()
-        # workers tell each other how many lines a block has, by its number
         self._numbers = itertools.count()
         native.see_to_missing()
         self._score = self._open.enter_context(
@@ -228,14 +228,7 @@ class PartWorker:
         """A part's rows are written when this returns."""
         told = self._told
         try:
-            return score_part(
-                part,
-                told.job,
-                self._score,
-                told.folder,
-                told.suffix,
-                self._numbers,
-            )
+            return score_part(part, told.job, self._score, told.folder, told.suffix, self._numbers)
         except RelfastError as error:
             return error
 
