@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import itertools
 import json
 import os
 import socket
@@ -121,11 +120,8 @@ def score_part(
     score: Blocks,
     folder: Folder,
     suffix: str,
-    numbers: Iterator[int],
 ) -> Done:
     """Score a part; its rows are in the folder when this returns, and the note that they are.
-
-    ``numbers`` as for `blocks_of`.
 
     Raises
     ------
@@ -138,7 +134,7 @@ def score_part(
     name = file_of(part, suffix)
     with folder.draft(name) as path:
         rows_path = f"{path}.jsonl" if suffix == ".parquet" else path
-        at_hand = blocks_of(part, job, numbers)
+        at_hand = blocks_of(part, job)
         with told_as(OutputError, name):
             file = open(rows_path, "wb")  # noqa: SIM115
         with file, at_hand as (blocks, row_at):
@@ -205,7 +201,6 @@ class PartWorker:
     def __init__(self, told: Assignment) -> None:
         self._told = told
         self._open = contextlib.ExitStack()
-        self._numbers = itertools.count()
         native.see_to_missing()
         self._score = self._open.enter_context(
             on_pool(told.job, told.workers, large=told.large) if told.workers else in_process(told.job)
@@ -228,7 +223,7 @@ class PartWorker:
         """A part's rows are written when this returns."""
         told = self._told
         try:
-            return score_part(part, told.job, self._score, told.folder, told.suffix, self._numbers)
+            return score_part(part, told.job, self._score, told.folder, told.suffix)
         except RelfastError as error:
             return error
 

@@ -246,10 +246,8 @@ RowAt = Callable[[int], Mapping[str, Any]]
 
 
 @contextmanager
-def blocks_of(part: Part, job: Job, numbers: Iterator[int]) -> Iterator[tuple[Iterator[Block], RowAt]]:
+def blocks_of(part: Part, job: Job) -> Iterator[tuple[Iterator[Block], RowAt]]:
     """The blocks of a part, their indices those of the run, and a look at its rows; good within the context.
-
-    ``numbers`` are those that blocks get.
 
     Raises
     ------
@@ -261,7 +259,7 @@ def blocks_of(part: Part, job: Job, numbers: Iterator[int]) -> Iterator[tuple[It
     span = (part.start, part.end) if item.codec == "plain" else (0, None)
     with _at_hand(item, *span) as (path, offset):
         here = replace(part, start=part.start - offset, end=part.end - offset) if offset else part
-        yield _placed(_blocks(path, here, job), part, numbers), lambda line: _row(path, here, line)
+        yield _placed(_blocks(path, here, job), part), lambda line: _row(path, here, line)
     if part.n_lines < 0:
         # how many lines it should have had is unknown
         _check_unchanged(item)
@@ -291,14 +289,14 @@ def _row(path: str, part: Part, line: int) -> Mapping[str, Any]:
         return decode_object(next(islice(lines, part.line + line, None), b"{}"))
 
 
-def _placed(blocks: Iterator[Block], part: Part, numbers: Iterator[int]) -> Iterator[Block]:
+def _placed(blocks: Iterator[Block], part: Part) -> Iterator[Block]:
     index = part.first_index
     for block in blocks:
         if part.take >= 0:
             block.n_lines = min(block.n_lines, part.first_index + part.take - index)
             if block.n_lines <= 0:
                 return
-        block.seq, block.source, block.filter = next(numbers), part.source, part.filter
+        block.source, block.filter = part.source, part.filter
         block.place(index)
         yield block
         index += block.n_lines
