@@ -26,7 +26,7 @@ from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io import codecs, cutting
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Damaged, Expanding, Gunzip, Plain, Unzstd
-from relfast.engine.io.cutting import StreamCutter
+from relfast.engine.io.cutting import Cutter
 from relfast.engine.io.parquet import cut_parquet
 from relfast.engine.io.reader import blocks
 from relfast.engine.io.sources import Source
@@ -94,7 +94,7 @@ def test_blocks_of_a_file(tmp_path_factory: pytest.TempPathFactory, data: bytes,
 
 
 def _streamed(data: bytes, cuts: list[int], max_line: int) -> Iterator[Block]:
-    cutter = StreamCutter(max_line)
+    cutter = Cutter(max_line)
     ends = [0, *sorted(cut % (len(data) + 1) for cut in cuts), len(data)]
     for start, end in itertools.pairwise(ends):
         yield from cutter.feed(data[start:end])
@@ -121,7 +121,7 @@ def test_blocks_of_a_stream(data: bytes, cuts: list[int], max_line: int) -> None
 def test_a_stream_that_breaks(data: bytes, at: int) -> None:
     """All whole lines, then one line that says it."""
     data = data[: at % (len(data) + 1)]
-    cutter = StreamCutter(1000)
+    cutter = Cutter(1000)
     found = [*cutter.feed(data), *cutter.finish(("DamagedInput", "it broke"))]
     *whole, last = found
     assert last.faults == {0: ("DamagedInput", "it broke")}

@@ -7,7 +7,7 @@ is what makes a resumed run's bytes equal to an uninterrupted one's.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 from zlib import crc32
 
@@ -68,13 +68,6 @@ def too_long(max_line: int) -> Fault:
     return "LineTooLong", f"line is longer than {max_line} bytes (--max-line-bytes)"
 
 
-def block_of(start: int, end: int, n_lines: int, fault: Fault | None, **more: object) -> Block:
-    """A block that `reader.blocks` gives its place in the run; with a ``fault``, one line that is none."""
-    if fault is not None:
-        return Block(0, 0, 0, n_lines, start, end, data=b"", faults={0: fault})
-    return Block(0, 0, 0, n_lines, start, end, **more)  # type: ignore[arg-type]
-
-
 def pieces(buffer: bytearray, length: int, max_line: int) -> Iterator[tuple[int, int, int, Fault | None]]:
     """The first `BLOCK_LINES` of the whole lines in ``buffer[:length]``, those that are too long by
     themselves: (start, end, number of lines, fault)."""
@@ -107,17 +100,38 @@ def _nth_line_end(buffer: bytearray, n: int) -> int:
     return end
 
 
-class StreamCutter:
-    """Bytes in, blocks out, with the ends that `cut_file` gives them; at most a line is held back."""
+def _faulty(start: int, end: int, fault: Fault) -> Block:
+    """One line that is none."""
+    return Block(0, 0, 0, 1, start, end, data=b"", faults={0: fault})
 
-    def __init__(self, max_line: int) -> None:
-        self.max_line = max_line
-        self.at = 0
+
+class Cutter:
+    """Bytes in, blocks out; at most a line and a block are held back.
+
+    Parameters
+    ----------
+    path
+        The file that the bytes are of, for workers to read blocks themselves; blocks of a stream have their
+        bytes, and a checksum.
+    at
+        Where in it the bytes begin.
+    most
+        Bytes of a block.
+    """
+
+    def __init__(self, max_line: int, path: str | None = None, at: int = 0, most: int = 0) -> None:
+        self.max_line, self.at = max_line, at
+        self._path, self._most = path, most or BLOCK_BYTES
         self._held = bytearray()
         self._dropping = False
         self._dropped = self._dropped_sum = 0
 
-    def feed(self, chunk: bytes) -> Iterator[Block]:
+    @property
+    def wants(self) -> int:
+        """Bytes that make a block of what is held; it may be fed others."""
+        return self._most - len(self._held) % self._most
+
+    def feed(self, chunk: bytes | memoryview) -> Iterator[Block]:
         """The blocks that are whole with this chunk."""
         self._held += chunk
         return self._cut(len(self._held), final=False)
@@ -136,60 +150,57 @@ class StreamCutter:
 
     def _cut(self, length: int, *, final: bool) -> Iterator[Block]:
         """Blocks of the first ``length`` bytes held."""
-        held = self._held
+        held, most = self._held, self._most
         while length:
             before = len(held)
             if self._dropping:
-                end = held.find(b"\n", 0, min(length, BLOCK_BYTES)) + 1
-                if not end and length < BLOCK_BYTES and not final:
+                end = held.find(b"\n", 0, min(length, most)) + 1
+                if not end and length < most and not final:
                     return
-                self._swallow(end or min(length, BLOCK_BYTES))
+                self._swallow(end or min(length, most))
                 if end:
                     yield self._drop(too_long(self.max_line))
-            elif length < BLOCK_BYTES:
+            elif length < most:
                 if not final:
                     return
                 yield from self._take(length)
-            elif end := held.rfind(b"\n", 0, BLOCK_BYTES) + 1:
+            elif end := held.rfind(b"\n", 0, most) + 1:
                 yield from self._take(end)
             else:
-                end = held.find(b"\n", BLOCK_BYTES, length) + 1
+                end = held.find(b"\n", most, length) + 1
                 if (end - 1 if end else length) > self.max_line:
                     self._dropping = True
                 elif end or final:
-                    yield self._one_line(end or length)
+                    yield from self._made([(0, end or length, 1, None)])
                 else:
                     return
             length -= before - len(held)
 
     def _take(self, length: int) -> Iterator[Block]:
         """Blocks of whole lines, from the first of ``length`` bytes."""
-        taken = 0
-        for start, end, n_lines, fault in pieces(self._held, length, self.max_line):
-            yield self._made(start, end, n_lines, fault)
-            taken = end
-        del self._held[:taken]
-        self.at += taken
+        return self._made(pieces(self._held, length, self.max_line))
 
-    def _one_line(self, length: int) -> Block:
-        block = self._made(0, length, 1, None)
-        del self._held[:length]
-        self.at += length
-        return block
-
-    def _made(self, start: int, end: int, n_lines: int, fault: Fault | None) -> Block:
-        data = bytes(memoryview(self._held)[start:end])
-        block = block_of(self.at + start, self.at + end, n_lines, fault, data=data)
-        block.checksum = crc32(data)
-        return block
+    def _made(self, parts: Iterable[tuple[int, int, int, Fault | None]]) -> Iterator[Block]:
+        end = 0
+        for start, end, n_lines, fault in parts:
+            data = bytes(memoryview(self._held)[start:end]) if self._path is None else None
+            if fault is None:
+                block = Block(0, 0, 0, n_lines, self.at + start, self.at + end, self._path, data)
+            else:
+                block = _faulty(self.at + start, self.at + end, fault)
+            block.checksum = 0 if data is None else crc32(data)
+            yield block
+        del self._held[:end]
+        self.at += end
 
     def _swallow(self, length: int) -> None:
-        self._dropped_sum = crc32(self._held[:length], self._dropped_sum)
+        if self._path is None:
+            self._dropped_sum = crc32(self._held[:length], self._dropped_sum)
         self._dropped += length
         del self._held[:length]
 
     def _drop(self, fault: Fault) -> Block:
-        block = block_of(self.at, self.at + self._dropped, 1, fault)
+        block = _faulty(self.at, self.at + self._dropped, fault)
         block.checksum = self._dropped_sum
         self.at += self._dropped
         self._dropping, self._dropped, self._dropped_sum = False, 0, 0

@@ -16,7 +16,7 @@ import orjson
 
 from relfast.engine.io.blocks import Block, Fault
 from relfast.engine.io.codecs import Damaged
-from relfast.engine.io.cutting import StreamCutter
+from relfast.engine.io.cutting import Cutter
 from relfast.errors import InputError, MissingExtraError
 from relfast.json_text import encode_json
 
@@ -121,7 +121,7 @@ def _batches(file: Any, group: int) -> Iterator[list[bytes]]:
 
 
 def _as_blocks(lines: list[bytes], max_line: int) -> Iterator[Block]:
-    cutter = StreamCutter(max_line)
+    cutter = Cutter(max_line)
     yield from cutter.feed(b"\n".join(lines) + b"\n")
     yield from cutter.finish()
 

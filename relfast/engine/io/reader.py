@@ -9,7 +9,7 @@ from typing import Final
 from relfast.engine.io import cutting
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Damaged
-from relfast.engine.io.cutting import StreamCutter, block_of, pieces, too_long
+from relfast.engine.io.cutting import Cutter
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.parquet import cut_parquet
 from relfast.engine.io.sources import Source
@@ -82,59 +82,31 @@ def cut_file(
         descriptor = os.open(path, os.O_RDONLY)
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from error
-    # workers open it themselves, and this process may change its directory meanwhile
-    path = os.path.abspath(path)
     try:
         size = os.fstat(descriptor).st_size if end is None else end
         large = (size if whole is None else whole) >= LARGE_FILE_BYTES
+        # workers open it themselves, and this process may change its directory meanwhile
         most = LARGE_BLOCK_BYTES if large else cutting.BLOCK_BYTES
-        buffer = bytearray(most)
-        offset = start
-        while offset < size:
-            got = min(size - offset, most)
-            _fill(descriptor, buffer, got, offset, path)
-            length = got if got < most else buffer.rfind(b"\n") + 1
-            if length:
-                for start, end, n_lines, fault in pieces(buffer, length, max_line):
-                    yield block_of(offset + start, offset + end, n_lines, fault, path=path)
-                    length = end
-            else:
-                length, text = _long_line(descriptor, buffer, offset, size, path)
-                fault = too_long(max_line) if text > max_line else None
-                yield block_of(offset, offset + length, 1, fault, path=path)
-            offset += length
+        cutter = Cutter(max_line, os.path.abspath(path), start, most)
+        buffer = memoryview(bytearray(most))
+        while start < size:
+            try:
+                got = os.preadv(descriptor, [buffer[: min(cutter.wants, size - start)]], start)
+            except OSError as error:
+                raise ReadError(error.strerror or str(error), file=path) from error
+            if not got:
+                now = os.fstat(descriptor).st_size
+                raise ReadError(f"it shrank to {now} bytes while it was read", file=path)
+            start += got
+            yield from cutter.feed(buffer[:got])
+        yield from cutter.finish()
     finally:
         os.close(descriptor)
 
 
-def _fill(descriptor: int, buffer: bytearray, length: int, offset: int, path: str) -> None:
-    done = 0
-    try:
-        while done < length:
-            got = os.preadv(descriptor, [memoryview(buffer)[done:length]], offset + done)
-            if not got:
-                raise ReadError(f"it shrank to {offset + done} bytes while it was read", file=path)
-            done += got
-    except OSError as error:
-        raise ReadError(error.strerror or str(error), file=path) from error
-
-
-def _long_line(descriptor: int, buffer: bytearray, offset: int, size: int, path: str) -> tuple[int, int]:
-    """Length of a line longer than a block, with and without its end; looked for piece by piece."""
-    seen = 0
-    while offset + seen < size:
-        length = min(size - offset - seen, len(buffer))
-        _fill(descriptor, buffer, length, offset + seen, path)
-        end = buffer.find(b"\n", 0, length) + 1
-        if end:
-            return seen + end, seen + end - 1
-        seen += length
-    return seen, seen
-
-
 def cut_stream(source: Source, max_line: int) -> Iterator[Block]:
     """Blocks of a source that can only be read forward."""
-    cutter = StreamCutter(max_line)
+    cutter = Cutter(max_line)
     try:
         with source.open() as stream:
             while chunk := stream.read(cutting.BLOCK_BYTES):
