@@ -8,8 +8,8 @@ from relfast_kernels.smiles import layouts
 
 
 @st.composite
-def graphs(draw: st.DrawFn, most_bonds: int = 9) -> nx.Graph:
-    """Up to eight atoms and ``most_bonds`` bonds, mostly connected."""
+def graphs(draw: st.DrawFn) -> nx.Graph:
+    """Up to eight atoms and nine bonds, mostly connected."""
     n = draw(st.integers(1, 8))
     elements = draw(st.sampled_from(["C", "CO", "CCCN", "CNO"]))
     orders = draw(st.sampled_from([[1], [1, 1, 2], [1, 4], [4, 4, 1, 2, 3]]))
@@ -24,7 +24,7 @@ def graphs(draw: st.DrawFn, most_bonds: int = 9) -> nx.Graph:
             a != b
             and not graph.has_edge(a, b)
             and max(graph.degree(a), graph.degree(b)) < layouts.MAX_DEGREE
-            and len(graph.edges) < most_bonds
+            and len(graph.edges) < 9
         ):
             graph.add_edge(a, b, order=draw(st.sampled_from(orders)))
     for atom in range(n):

@@ -299,10 +299,3 @@ def test_few_samples_are_counted_like_many(rows: list[tuple[int, bool, int, int,
     )
     if data:
         assert count_few(data) == count_many(data)
-
-
-def test_prompts_of_very_different_sizes() -> None:
-    data = b"".join(
-        SAMPLE.pack(0, prompt, vote, True) * (prompt + 1) for prompt in range(99) for vote in range(9)
-    )
-    assert count_few(data) == count_many(data)

@@ -106,6 +106,17 @@ def test_mutated_molecules(table: SmilesTable) -> None:
     assert said > n // 12
 
 
+def test_symmetrical_molecules(table: SmilesTable) -> None:
+    """Colour refinement alone cannot tell these apart, or cannot order their atoms."""
+    cubane, prismane, hexagon, triangles = "C12C3C4C1C5C2C3C45", "C12C3C4C1C4C32", "C1CCCCC1", "C1CC1.C1CC1"
+    decalins = ("C1CCC2CCCCC2C1", "C1CCC(C1)C1CCCC1")
+    texts = (cubane, prismane, "C1(C2C=C2)C=C1", hexagon, triangles, *decalins)
+    codes = [table.code_of(text, by_rdkit=False) for text in texts]
+    assert None not in codes
+    assert len({*codes}) == len(codes)
+    assert table.code_of("C23C1C4C2C6C3C1C46", by_rdkit=False) == codes[0]
+
+
 @settings(max_examples=500, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_any_text(table: SmilesTable, text: str) -> None:

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import random
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,7 @@ from hypothesis import strategies as st
 
 import relfast
 from relfast.comparison import comparing
-from relfast.comparison.runs import RunLike, columns_of
-from relfast.errors import InputError, UsageError
+from relfast.errors import UsageError
 from relfast.records import Score, unscored
 
 
@@ -57,16 +55,6 @@ def test_what_is_paired() -> None:
     assert (only.side_a.mean, only.side_b.mean, only.difference) == (0.6, 0.4, pytest.approx(0.2))
     assert only.p == 1
     assert only.p_method == "mcnemar"
-
-
-def test_samples_are_matched_by_number_and_prompts_are_the_units() -> None:
-    a = [score("p", at > 1, at) for at in range(4)] + [score("q", True, at) for at in range(4)]
-    b = [score("q", False, at) for at in (3, 1)] + [score("p", at > 1, at) for at in (3, 2, 1)]
-    (only,) = relfast.compare(a, b)
-    assert (only.prompts, only.pairs, only.wins, only.losses, only.ties) == (2, 5, 2, 0, 3)
-    assert only.left_out.only_a == 3
-    assert only.p == 1  # one prompt differs: its sign is as likely as the other
-    assert only.p_method == "permutation"
 
 
 def test_lines_that_repeat_an_id_are_samples_of_one_prompt() -> None:
@@ -169,28 +157,19 @@ def test_the_best_is_in_bold_whichever_way_it_lies() -> None:
     assert "textbf" not in relfast.compare(*depths, metric="n_actions").to_latex()
 
 
-def test_an_undefined_value_is_none() -> None:
-    """-1 says that a precision is not there."""
-    a = [score(at, True, task="REL-B1", f1=1.0) for at in range(5)]
-    b = [score(at, True, task="REL-B1", f1=-1.0 if at else 0.5) for at in range(5)]
-    (only,) = relfast.compare(a, b, metric="f1")
-    assert only.pairs == 1
-
-
-def test_what_is_not_finite_is_no_value() -> None:
-    a = [
-        score(at, True, task="REL-C3", f1=value)
-        for at, value in enumerate([0.5, 1e999, float("nan"), 10**400, 0.5])
-    ]
-    b = [score(at, True, task="REL-C3", f1=0.25) for at in range(5)]
-    (only,) = relfast.compare(a, b, metric="f1")
-    assert (only.pairs, only.difference, only.left_out.unscored_a) == (2, 0.25, 3)
-
-
-def test_what_is_kept_of_a_row_is_small() -> None:
-    """A million rows of any length are 40 MB: texts stay in the file."""
-    columns = columns_of([score("x" * 10_000, True, f1=0.5)] * 3, "correct")
-    assert columns.table.nbytes == 3 * 40
+@pytest.mark.parametrize(
+    ("task", "values", "pairs"),
+    [
+        ("REL-B1", [1.0, -1.0, 0.5], 2),  # -1 says that an F1 is not there
+        ("REL-C3", [0.5, 1e999, float("nan"), 10**400, 0.5], 2),
+    ],
+)
+def test_what_is_no_number_has_no_pair(task: str, values: list[float], pairs: int) -> None:
+    a = [score(at, True, task=task, f1=value) for at, value in enumerate(values)]
+    (only,) = relfast.compare(
+        a, [score(at, True, task=task, f1=0.25) for at in range(len(values))], metric="f1"
+    )
+    assert (only.pairs, only.left_out.unscored_a) == (pairs, len(values) - pairs)
 
 
 def test_bootstrap_is_the_same_every_time() -> None:
@@ -287,16 +266,13 @@ def test_policies_and_versions(tmp_path: Path) -> None:
     (tmp_path / "c.json").write_text(json.dumps(data), "utf-8")
     with pytest.raises(UsageError, match="differ in scorer of REL-A1"):
         relfast.compare(paths[0], tmp_path / "c.json")
-
-
-def test_rows_of_strict_are_seen_without_a_summary(tmp_path: Path) -> None:
-    a = [score(at, False, reason="empty") for at in range(3)]
-    b = [score(at, True) for at in range(3)]
+    # without a summary rows show it
+    strict = [score(at, False, reason="empty") for at in range(3)]
     with pytest.raises(
         UsageError, match="rows of A were scored under policy strict, those of B show no sign"
     ):
-        relfast.compare(a, b)
-    assert relfast.compare(a, a[:])
+        relfast.compare(strict, [score(at, True) for at in range(3)])
+    assert relfast.compare(strict, strict[:])
 
 
 @pytest.fixture
@@ -319,6 +295,9 @@ def test_command(
     assert max(map(len, lines)) <= 80
     flips = [json.loads(line) for line in (tmp_path / "flips.jsonl").read_text().splitlines()]
     assert len(flips) == 24
+    result = comparing([*two], max_flips=3)  # the others are read again
+    assert [flip.id for flip in result.flips()] == [flip["id"] for flip in flips]
+    assert [flip.id for flip in result.comparison.flips] == [flip["id"] for flip in flips[:3]]
     assert flips[0] == {
         "task": "REL-A1", "id": "p0", "sample": 0, "a": "a", "b": "b", "right": "a", "index_a": 0, "index_b": 0
     }  # fmt: skip
@@ -360,6 +339,11 @@ def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert r"\toprule" in tex
     assert r"\textbf{70.0}" in tex
     assert r"$+30.0^{*}$" in tex
+    comparison = relfast.compare(*two)
+    assert repr(comparison) == "<Comparison of a, b by correct: REL-A1 +0.300>"
+    assert comparison._repr_html_().startswith("<table>")
+    assert comparison.to_pandas().loc[0, "difference"] == pytest.approx(0.3)
+    assert comparison.to_arrow().column("task").to_pylist() == ["REL-A1"]
     capsys.readouterr()
     assert exit_code("compare", f"x={two[0]}", f"y={two[1]}", "-f", "csv") == 0
     assert capsys.readouterr().out.splitlines()[1].startswith("REL-A1,x,y,")
@@ -417,28 +401,3 @@ def test_nothing_runs_in_a_terminal_or_a_spreadsheet(
     assert exit_code("compare", *paths, "--flips", str(tmp_path / "flips.csv")) == 0
     (flip,) = csv.DictReader(io.StringIO((tmp_path / "flips.csv").read_text()))
     assert flip["id"] == "'@SUM(1)"
-
-
-def test_in_a_notebook(two: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    comparison = relfast.compare(*two)
-    assert repr(comparison) == "<Comparison of a, b by correct: REL-A1 +0.300>"
-    assert comparison._repr_html_().startswith("<table>")
-    frame = comparison.to_pandas()
-    assert frame.loc[0, "difference"] == pytest.approx(0.3)
-    assert comparison.to_arrow().column("task").to_pylist() == ["REL-A1"]
-    for package, method in (("pandas", comparison.to_pandas), ("pyarrow", comparison.to_arrow)):
-        monkeypatch.setitem(sys.modules, package, None)
-        with pytest.raises(
-            relfast.MissingExtraError, match=f"Comparison.to_{'pandas' if package == 'pandas' else 'arrow'}"
-        ):
-            method()
-
-
-def test_flips_are_read_again_and_not_kept(two: list[str]) -> None:
-    sides: list[RunLike] = list(two)
-    result = comparing(sides, max_flips=3)
-    assert len(result.comparison.flips) == 3
-    assert [flip.id for flip in result.flips()][:3] == [flip.id for flip in result.comparison.flips]
-    assert len(list(result.flips())) == result.comparison.n_flips == 24
-    with pytest.raises(InputError):
-        comparing([two[0], "nowhere.jsonl"])

@@ -10,7 +10,7 @@ import pytest
 import tool_rows
 
 import relfast
-from relfast.formats import DIALECTS, detect, read_row
+from relfast.formats import read_row
 from relfast.formats.entry import content_of, samples_of, text_of
 from relfast.formats.failure import NoResponse
 from relfast.formats.paths import MISSING
@@ -48,33 +48,6 @@ SEQBENCH = {
     "response": "['start: A1']",
 }
 REALIGN = {"id": "r", "question": "?", "benchmark_solution": "one\ntwo", "llm_solution": "one"}
-
-
-@pytest.mark.parametrize(
-    ("row", "dialect"),
-    [
-        (tool_rows.openai(A1, ["Answer 4"], 0), "openai-batch"),
-        ({"custom_id": "a", "response": "Answer 4"}, "native"),
-        (LM_EVAL, "lm-eval"),
-        (VERL, "verl"),
-        (SEQBENCH, "seqbench"),
-        (REALIGN, "realign"),
-        ({**A1, "output": "Answer 4"}, "native"),
-    ],
-)  # fmt: skip
-def test_detect(row: dict[str, Any], dialect: str) -> None:
-    assert detect(row) == dialect
-    assert dialect in DIALECTS
-
-
-def test_lm_eval_without_an_id_in_the_document() -> None:
-    doc = {key: value for key, value in A1.items() if key != "id"}
-    assert one({**LM_EVAL, "doc": doc}).id == 7
-    assert one({**LM_EVAL, "resps": [], "filtered_resps": []}).error == {
-        "type": "MissingResponse",
-        "message": "resps holds no response",
-    }
-    assert one({**LM_EVAL, "doc": "text"}).status == "invalid_record"
 
 
 def test_verl_names_its_task_by_data_source() -> None:
@@ -236,18 +209,17 @@ def test_invalid_records_name_the_field(row: dict[str, Any], kind: str, message:
     assert score.error == {"type": kind, "message": message}
 
 
-def test_unknown_task_is_a_row() -> None:
+def test_other_rows_that_are_none() -> None:
+    (listed,) = in_process([["not", "a", "dict"]])
+    assert listed.error == {"type": "InvalidRecord", "message": "list, not a dict"}
+    assert one({**LM_EVAL, "doc": {key: value for key, value in A1.items() if key != "id"}}).id == 7
+    assert one({**LM_EVAL, "doc": "text"}).status == "invalid_record"
     score = one({"answer": {"target": 1}, "task": "REL-Z9", "response": "1"})
     assert score.error is not None
     assert score.error["type"] == "UnknownTask"
     assert score.error["message"].startswith("field 'task' is 'REL-Z9'; known tasks: REL-A1, ")
     assert score.task == "REL-Z9"
     assert one({"answer": {"target": 1}, "task": "REL-Z9", "response": "2"}, task="rel-a1").task == "REL-A1"
-
-
-def test_no_dict_at_all() -> None:
-    (score,) = in_process([["not", "a", "dict"]])
-    assert score.error == {"type": "InvalidRecord", "message": "list, not a dict"}
 
 
 def test_a_run_whose_responses_are_objects_says_so(tmp_path: Path) -> None:

@@ -87,52 +87,36 @@ def test_a_run_of_the_wrong_dialect_is_one_line(tmp_path: Path, capsys: pytest.C
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"input_format": "gemini-batch"}])
 @pytest.mark.parametrize(
     ("more", "error"),
     [
-        ({"response": BLOCKED}, SAFETY),
-        ({"response": BLOCKED, "id": "x"}, SAFETY),
-        ({"response": BLOCKED, "error": None}, SAFETY),
-        ({"response": BLOCKED, "task": "REL-A1", "answer": {"target": 3}}, SAFETY),
-        ({"response": BLOCKED, "error": BOOM}, SAYS_BOOM),
-        ({"response": None, "error": BOOM}, SAYS_BOOM),
-        ({"response": {"error": BOOM}, "error": BOOM}, SAYS_BOOM),
-        (
-            {"response": {"usageMetadata": {}}},
-            {"type": "MissingResponse", "message": "response.candidates is missing"},
-        ),
+        *(({"response": BLOCKED, **more}, SAFETY) for more in ({}, {"id": "x"}, {"error": None}, {"task": "REL-A1", "answer": {"target": 3}})),
+        *(({**more, "error": BOOM}, SAYS_BOOM) for more in ({}, {"response": None}, {"response": BLOCKED}, {"response": {"error": BOOM}})),
+        ({"response": {"usageMetadata": {}}}, {"type": "MissingResponse", "message": "response.candidates is missing"}),
     ],
-)
+)  # fmt: skip
 def test_a_request_that_gemini_did_not_answer_keeps_its_id(
-    more: dict[str, Any], error: dict[str, str], options: Any
+    more: dict[str, Any], error: dict[str, str]
 ) -> None:
-    row = score({"key": "a", **more}, **options)
-    assert (row.status, row.id, row.error) == ("invalid_record", "a", error)
+    dialects = ["auto", "gemini-batch"]
+    dialects += ["native"] * (error == SAYS_BOOM and more.get("response") is not BLOCKED)
+    for dialect in dialects:
+        row = score({"key": "a", **more}, input_format=dialect)
+        assert (row.status, row.id, row.error) == ("invalid_record", "a", error), dialect
 
 
-@pytest.mark.parametrize("options", [{}, {"input_format": "native"}])
-def test_a_request_of_gemini_that_failed_keeps_its_id(options: Any) -> None:
-    for failed in ({"error": BOOM}, {"response": None, "error": BOOM}, {"response": {"error": BOOM}}):
-        row = score({"key": "a", **failed}, **options)
-        assert (row.status, row.id, row.error) == ("invalid_record", "a", SAYS_BOOM)
-    assert score({"key": "a", "id": None, "error": BOOM}, **options).id is None
-    # a row that says nothing of a failure is one of ours whose id is elsewhere
+def test_whose_a_key_is(tmp_path: Path) -> None:
+    """Of a row that says nothing of a failure, or where another place is named, it is no id; gold gives the task."""
+    assert score({"key": "a", "id": None, "error": BOOM}).id is None
     for more in ({}, {"error": None}, {"error": ""}, {"error": BOOM, "response": "Answer 4"}):
-        assert score({"key": "a", **more}, **options).id is None
-    assert score({"key": "a", "error": BOOM, "x": None}, map={"response": "x"}, **options).id is None
-
-
-def test_gold_gives_a_request_of_gemini_that_failed_its_task(tmp_path: Path) -> None:
+        assert score({"key": "a", **more}).id is None
+    assert score({"key": "a", "error": BOOM, "x": None}, map={"response": "x"}).id is None
+    blocked = {"key": "k", "task": "REL-A1", "answer": {"target": 3}, "response": BLOCKED, "text": "Answer 4"}
+    assert score(blocked, map={"response": "text"}).correct is True
     gold = tmp_path / "gold.jsonl"
     gold.write_text(json.dumps(GOLD) + "\n")
     row = score({"key": "a", "error": BOOM}, data=gold)
     assert (row.task, row.id, row.error) == ("REL-A1", "a", SAYS_BOOM)
-
-
-def test_where_map_finds_the_response_a_blocked_prompt_is_nobodys() -> None:
-    row = {"key": "k", "task": "REL-A1", "answer": {"target": 3}, "response": BLOCKED, "text": "Answer 4"}
-    assert score(row, map={"response": "text"}).correct is True
 
 
 # verl's dumps do not say which rollouts share a prompt: they are grouped by input and gold
@@ -194,10 +178,7 @@ def test_rollouts_of_one_input_are_samples_of_one_prompt(fields: dict[str, Any],
     apart = [{**row, "id": n} for n, row in enumerate(rows)]
     independent = summary_of(apart, tmp_path, map={"id": "id"}).tasks["REL-A1"].to_dict()
     assert task["correct_se"] > 1.5 * independent["correct_se"]
-
-
-def test_one_note_for_all_prompts(tmp_path: Path) -> None:
-    assert summary_of(dump(), tmp_path).notes == [
+    assert summary.notes == [
         f"{N_PROMPTS} ids occur on more than one line; such lines are samples of one prompt"
     ]
 

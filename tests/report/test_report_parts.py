@@ -12,7 +12,7 @@ from engine_runs import write_dump
 
 import relfast
 from relfast.records import Score
-from relfast.report import by_size, figures, seqbench_section
+from relfast.report import by_size, seqbench_section
 from relfast.report.by_size import SizeCounter, SizeTable
 from relfast.report.page import Report, Section, Table
 from relfast.report.scored_rows import Sample, Scored, prompt_hash, read_scored
@@ -178,19 +178,6 @@ def test_a_sample_does_not_depend_on_how_rows_lie_in_files(cut: int) -> None:
     assert list(whole) == sorted(whole)
 
 
-def test_the_same_prompts_are_shown_of_every_model() -> None:
-    samples = []
-    for _ in range(2):
-        made: Sample[int] = Sample(20, of_each=0)
-        for k in range(500):
-            score = row(k, "REL-A1", f"r{k}", True)
-            if made.wants(prompt_hash(score), k, ""):
-                made.add(prompt_hash(score), k, "", k)
-        samples.append(list(made))
-    assert samples[0] == samples[1]
-    assert samples[0] != list(range(20))
-
-
 def test_a_dump_that_is_another_one_is_left_out_and_that_is_said(tmp_path: Path) -> None:
     scores, dump = c1_rows()
     dump[3]["id"] = "another"
@@ -224,15 +211,6 @@ def test_seqbench_shows_the_decay_that_l0_fits(tmp_path: Path) -> None:
     assert whole == ["model", "all", "all", f"{fit.l0:.4g}", f"{fit.low:.4g}–{fit.high:.4g}", f"{fit.least_squares:.4g}",
                      f"{100 * fit.n_correct / 300:.1f} %", "300"]  # fmt: skip
     assert [row[1] for row in by_doors] == ["0", "1", "2"]
-
-
-@pytest.mark.slow
-def test_curves_of_many_tasks_have_room(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
-    kinds = {"pass@k": {1: 0.4, 2: 0.6, 4: 0.8}, "maj@k": {4: 0.5}}
-    groups = {f"task {n}": {f"model {m}": kinds for m in range(3)} for n in range(13)}
-    figures.curves("pass@k and maj@k", groups, "share of prompts").save(tmp_path / "samples.png")
-    assert [str(warning.message) for warning in recwarn] == []
-    assert (tmp_path / "samples.svg").read_text("utf-8").count(">task 12<") == 1
 
 
 def test_tokens_of_a_sample_beside_one_that_failed(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from engine_runs import exit_code
-from patience import PATIENCE
 
 from relfast.cli.main import main
 from relfast.errors import InputError, UsageError
@@ -123,16 +122,6 @@ def test_little_or_nothing_to_show(tmp_path: Path, rows: list[Any]) -> None:
     assert {path.name for path in made.files} >= {"index.html", "summary_stats.csv", "accuracy_by_task.png"}
 
 
-@pytest.mark.parametrize(
-    "text", ["{}", "nonsense", '{"status": "fine", "metrics": {}}', '{"status": "ok"}', "[1]"]
-)
-def test_what_is_no_scored_file_is_named(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "dump.jsonl"
-    path.write_text(f"\n{text}\n")
-    with pytest.raises(InputError, match=r"dump\.jsonl:2"):
-        generate_report([str(path)], tmp_path / "report")
-
-
 def sampled(count: int, first: int = 0) -> list[dict[str, Any]]:
     """Records of REL-A1 with two responses each, of which one is right for one record of three."""
     return [
@@ -194,34 +183,37 @@ def test_models_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert words in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("other", ['{"tasks": []}', '{"tasks": [1]}', '{"tasks": {"REL-A1": {}}}', "[]", "{"])
-def test_a_folder_may_hold_any_json(tmp_path: Path, other: str) -> None:
-    scored(tmp_path / "run", sampled(2))
-    (tmp_path / "run" / "other.json").write_text(other)
-    assert sorted(Path(item.path).name for item in find_inputs([str(tmp_path / "run")])) == [
-        "dump.jsonl.scored.jsonl",
-        "summary.json",
-    ]
+NO_ROW = ("{}", "nonsense", '{"status": "fine", "metrics": {}}', '{"status": "ok"}', "[1]")
+NO_SUMMARY = ('{"tasks": []}', '{"tasks": [1]}', '{"tasks": {"REL-A1": {}}}', "[]", "{")
 
 
-def test_a_summary_is_counted_once(tmp_path: Path) -> None:
-    _, summary = scored(tmp_path / "run", sampled(6))
+def test_what_is_scored_and_what_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for at, text in enumerate(NO_ROW):
+        (tmp_path / f"{at}.jsonl").write_text(f"\n{text}\n")
+        with pytest.raises(InputError, match=rf"{at}\.jsonl:2"):
+            read_scored([str(tmp_path / f"{at}.jsonl")])
+    with pytest.raises(InputError, match="no scored rows and no summary in this folder"):
+        read_scored([str(tmp_path)])
+    rows, summary = scored(tmp_path / "run", sampled(2))
+    # a folder may hold any JSON
+    for at, text in enumerate(NO_SUMMARY):
+        (tmp_path / "run" / f"{at}.json").write_text(text)
+    found = {Path(item.path).name for item in find_inputs([str(tmp_path / "run")])}
+    assert found == {"dump.jsonl.scored.jsonl", "summary.json"}
     copy = tmp_path / "copy.json"
     copy.write_bytes(summary.read_bytes())
     with pytest.raises(UsageError, match="are the same summary"):
         read_scored([str(summary), str(copy)], shards=True)
-
-
-def test_rows_without_ids_are_known_by_their_lines(tmp_path: Path) -> None:
-    rows = [{**item, "id": None} for item in ROWS[:8]]
-    one, other = write(tmp_path / "a.jsonl", rows), write(tmp_path / "b.jsonl", rows)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(rows.read_bytes())))
+    assert read_scored(["-"]).summary.rows == 4
+    # rows without ids are known by their lines; other records add up
+    nameless = [
+        write(tmp_path / f"{name}.jsonl", [{**item, "id": None} for item in ROWS[:8]]) for name in "ab"
+    ]
     with pytest.raises(UsageError, match="row 0 of REL-A1 without an id, sample 0"):
-        read_scored([str(one), str(other)])
-
-
-def test_other_records_add_up(tmp_path: Path) -> None:
-    one, other = write(tmp_path / "a.jsonl", ROWS[:40]), write(tmp_path / "b.jsonl", ROWS[80:160])
-    assert read_scored([str(one), str(other)]).summary.rows == 120
+        read_scored([str(path) for path in nameless])
+    others = [write(tmp_path / f"{first}.jsonl", ROWS[first : first + 40]) for first in (0, 80)]
+    assert read_scored([str(path) for path in others]).summary.rows == 80
 
 
 @pytest.mark.parametrize("repeated", [False, True])
@@ -269,21 +261,3 @@ def test_majorities_of_a_prompt_in_two_files_are_not_shown(tmp_path: Path) -> No
     merged = read_scored([str(tmp_path / "a"), str(tmp_path / "b")], shards=True).summary
     assert merged.tasks["REL-A1"].histogram == {(12, 4): 1}
     assert merged.tasks["REL-A1"].majority == {}
-
-
-def test_a_folder_without_scores(tmp_path: Path) -> None:
-    write(tmp_path / "dump.jsonl", sampled(1))
-    (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(InputError, match="no scored rows and no summary in this folder"):
-        read_scored([str(tmp_path)])
-
-
-@pytest.mark.slow
-def test_rows_from_stdin(tmp_path: Path) -> None:
-    rows, _ = scored(tmp_path / "run", sampled(3))
-    command = [sys.executable, "-m", "relfast", "report", "-", "-o", str(tmp_path / "report")]
-    done = subprocess.run(
-        command, input=rows.read_bytes(), capture_output=True, timeout=PATIENCE, check=False
-    )
-    assert (done.returncode, b"Traceback" in done.stderr) == (0, False)
-    assert "<td>6</td>" in (tmp_path / "report" / "index.html").read_text()

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import hacks
 import honest
 import orjson
 import pytest
 from contract_records import REALIGN, SEQBENCH
-from corpora import rel_records, solutions
+from corpora import DATA, rel_records, solutions
 from live_server import Live, live_server
 from reward_doors import DOORS, SINGLE, columns, labels, queries
 from tiny_bert import make_checkpoint
@@ -26,7 +26,7 @@ from relfast.embed.models import kept_directory
 Options = dict[str, Any]
 
 RECORDS_EACH = 3
-HACKS_EACH = 8
+TRICKS_EACH = 8
 
 
 class Case(NamedTuple):
@@ -40,18 +40,14 @@ class Case(NamedTuple):
         return self.record["task"], self.record["answer"], self.response, self.record["question"]
 
 
-def _hacks(record: dict[str, Any]) -> list[Any]:
-    task, question, answer = record["task"], record["question"], record["answer"]
-    if task.startswith("REL-A"):
-        return hacks.panel_hacks(question)
-    if task == "REL-B1":
-        return hacks.homoplasy_hacks(
-            sorted({name[1:] for name in question.split() if name[0] == ">"}), question
-        )
-    if task == "REL-C1":
-        return hacks.label_hacks(question)
-    smiles = answer["smiles"] if task == "REL-C2" else answer["missing_smiles"][0]
-    return hacks.motif_hacks(smiles, question)
+def _tricks(task: str) -> list[str]:
+    """What the tables of `strict` have of a task, decided cases and exploits: their words stay as they stand."""
+    table = DATA / "strict" / f"{task.lower().replace('-', '_')}.toml"
+    texts = list(tomllib.loads((DATA / "strict" / "decided.toml").read_text("utf-8")).get(task, ()))
+    if table.exists():
+        groups = tomllib.loads(table.read_text("utf-8"))
+        texts += [text for group in groups["attack"] for text in group["texts"]]
+    return texts
 
 
 def _cases() -> list[Case]:
@@ -60,9 +56,8 @@ def _cases() -> list[Case]:
     for task in ("REL-A1", "REL-A2", "REL-A3", "REL-A4", "REL-B1", "REL-C1", "REL-C2", "REL-C3"):
         records = [record for record in rel_records(task) if len(record["question"]) < 100_000]
         for record in rng.sample(records, RECORDS_EACH):
-            tricks = [text for text in _hacks(record) if type(text) is str and 0 < len(text) < 50_000]
-            tricks = [text for text in tricks if text.isprintable() or text.isascii()]
-            texts = [honest.response(record, rng) for _ in range(3)] + rng.sample(tricks, HACKS_EACH)
+            tricks = _tricks("REL-A1" if task.startswith("REL-A") else task)
+            texts = [honest.response(record, rng) for _ in range(3)] + rng.sample(tricks, TRICKS_EACH)
             texts += [texts[0] + "<|im_end|>", f"{record['question']}\n{texts[1]}"]
             cases += [Case(record, text) for text in texts]
     plan = SEQBENCH["answer"]["actions"]

@@ -8,15 +8,13 @@ point for what an approximation may lack.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy import stats
 from seeds import fresh, rounds
 
-from relfast.stats.intervals import Interval, pass_at_k, share_interval, wilson
+from relfast.stats.intervals import Interval, pass_at_k, share_interval
 from relfast.stats.paired import Differences
 
 LEVEL = 0.95
@@ -33,20 +31,6 @@ def least(draws: int) -> float:
 
 def covers(interval: Interval | None, truth: float) -> bool:
     return interval is not None and interval.low <= truth <= interval.high
-
-
-def covered(make: Callable[[float, float], Interval], n: int, share: float) -> float:
-    """The exact probability that the interval of a binomial share holds it."""
-    weights = stats.binom.pmf(np.arange(n + 1), n, share)
-    return float(sum(weight for right, weight in enumerate(weights) if covers(make(right, n), share)))
-
-
-@pytest.mark.parametrize("n", [5, 20, 100])
-def test_binomial(n: int) -> None:
-    """All shares: Wilson's covers on average, and by 0.83 at the worst (Brown, Cai and DasGupta 2001)."""
-    found = [covered(wilson, n, share) for share in np.linspace(0.001, 0.999, 199)]
-    assert LEVEL - 0.012 <= np.mean(found) <= LEVEL + 0.025
-    assert min(found) >= 0.82
 
 
 def histogram_of(right: NDArray[np.int64], samples: int) -> dict[tuple[int, int], int]:
@@ -94,43 +78,6 @@ def test_prompts_with_different_numbers_of_samples() -> None:
     assert least(draws) <= hits / draws <= 0.985
 
 
-@pytest.mark.fuzz
-def test_majority() -> None:
-    """maj@5 of two possible answers: right where three samples or more are."""
-    rng, draws, hits = generator(53), rounds(16_000), 0
-    a, b, samples, prompts = 1.0, 1.5, 5, 50
-    truth = float(stats.betabinom.sf(2, samples, a, b))
-    for _ in range(draws):
-        right = rng.binomial(samples, rng.beta(a, b, prompts)) >= 3
-        hits += covers(wilson(float(right.sum()), prompts), truth)
-    assert hits / draws >= least(draws)
-
-
-def singles(rng: np.random.Generator, prompts: int, only_a: float, only_b: float) -> Differences:
-    ties, wins, losses = rng.multinomial(prompts, [1 - only_a - only_b, only_a, only_b])
-    counts = np.array([losses, ties, wins])
-    kept = counts > 0
-    return Differences(
-        np.ones(int(kept.sum()), np.int64),
-        np.array([-1.0, 0.0, 1.0])[kept],
-        counts[kept].astype(np.int64),
-        True,
-    )
-
-
-@pytest.mark.fuzz
-@pytest.mark.parametrize(
-    ("prompts", "only_a", "only_b"),
-    [(20, 0.1, 0.1), (20, 0.4, 0.05), (50, 0.02, 0.02), (50, 0.3, 0.2), (400, 0.05, 0.01), (400, 0.2, 0.2)],
-)
-def test_difference_of_paired_shares(prompts: int, only_a: float, only_b: float) -> None:
-    rng, draws = generator(54), rounds(32_000)
-    hits = sum(
-        covers(singles(rng, prompts, only_a, only_b).interval()[0], only_a - only_b) for _ in range(draws)
-    )
-    assert hits / draws >= least(draws)
-
-
 def clustered(
     rng: np.random.Generator, prompts: int, samples: int, shift: float, *, shares: bool
 ) -> Differences:
@@ -169,26 +116,3 @@ def test_paired_bootstrap(prompts: int, samples: int) -> None:
         for at in range(draws)
     )
     assert least(draws) - LACKING <= hits / draws <= 0.99
-
-
-@pytest.mark.fuzz
-@pytest.mark.parametrize(("prompts", "samples", "shares"), [(12, 1, False), (40, 4, False), (14, 2, True)])
-def test_p_under_no_difference(prompts: int, samples: int, shares: bool) -> None:
-    """Exact tests reject no more often than they say, and with many outcomes about as often."""
-    rng, draws = generator(57), rounds(8_000 if not shares else 1_600)
-    p = [clustered(rng, prompts, samples, 0.0, shares=shares).test(at)[0] for at in range(draws)]
-    for level in (0.05, 0.2):
-        share = float(np.mean(np.array(p) <= level))
-        noise = 5 * math.sqrt(level * (1 - level) / draws)
-        assert share <= level + noise
-        if samples > 1:
-            assert share >= level / 2 - noise
-
-
-def test_pass_at_k_truth() -> None:
-    """What the simulation above takes for the truth is what the estimate is unbiased for."""
-    rng = generator(58)
-    a, b, samples = 0.5, 1.5, 8
-    histogram = histogram_of(rng.binomial(samples, rng.beta(a, b, 200_000)), samples)
-    truth = 1 - math.exp(math.lgamma(b + 4) + math.lgamma(a + b) - math.lgamma(b) - math.lgamma(a + b + 4))
-    assert pass_at_k(histogram)[4].value == pytest.approx(truth, abs=0.005)

@@ -176,6 +176,46 @@ def test_at_most_one_gold_is_paid(task: str, golds: Sequence[Any]) -> None:
         assert sum(reward or 0.0 for reward in rewards) in (0.0, 1.0), text
 
 
+_DRAFTS: Final = (
+    "<think>{}",
+    "<think>{}</think>",
+    "<think>a</think><think>{}",
+    "{}\n\ud800",
+    "\udfff{}",
+    f"{'x' * 1_000_001}\n{{}}",
+)
+NO_ANSWER: Final[dict[str, tuple[str, ...]]] = {
+    "REL-A1": (
+        "", "  ", "I do not know.", "none", "Answer zero", "Answer 0", "Answer 9", "Answer 44", "Answer -1", "-4", "Answer 1.5", "Answer 4e5",
+        "Answer 4_000", "Answer " + "9" * 5_000, "Answer " + "0" * 5_000 + "1", "0.9", "2024-01-04", "x4", "A4", "Answer \u0664", "\u2163",
+        "an\u017fwer 4", "Answer", "1" * 9, "Answer 1-8", "Answer 1..8", "Answer 1 to 8", "1 2 3 4 5 6 7 8", "1, 4", "**Answer 1** / **Answer 4**",
+        *(draft.format("Answer 1") for draft in _DRAFTS),
+    ),
+    "REL-B1": (
+        "eyes 3, 20", "Bayesian analysis: 3, 20", "yesterday 3", "Yesno 3", "YES_NO 3", "now", "Nope", "phenomenon", "another", "nothing", "Y",
+        "3, 20", "Yes/No 3, 20", "Yes or no: 3, 20", *(draft.format("Yes 3") for draft in _DRAFTS), *(draft.format("No") for draft in _DRAFTS),
+    ),
+    "REL-C1": (
+        "<Yes> or <No>", "<Yes> / <No>", "<Ye\u017f>", "<N\u00ba>", "<Yes No>", "<Yes|No>", "<Yes or No>", "\\boxed{Yes or No}",
+        "Answer: yes, no", "Nobody knows.", "", *(draft.format("<Yes>") for draft in _DRAFTS), *(draft.format("<No>") for draft in _DRAFTS),
+    ),
+}  # fmt: skip
+"""Responses that are none, whatever gold is: other numbers and words, two answers in one, drafts, no texts."""
+
+
+@pytest.mark.parametrize("task", NO_ANSWER)
+def test_no_answer_is_read_of_what_has_none(task: str) -> None:
+    question = READERS[task].record()["question"]
+    texts = [*NO_ANSWER[task], question.strip().split("\n")[-1]]
+    texts += [question] * (task != "REL-C1")  # which ends with the two answers
+    read_of = [
+        text
+        for text, (value, reason) in zip(texts, read(task, texts), strict=True)
+        if value is not None or not reason
+    ]
+    assert not read_of
+
+
 def _cases() -> list[Any]:
     tables = tomllib.loads(DECIDED.read_text("utf-8"))
     return [pytest.param(task, pairs, id=task) for task, pairs in tables.items()]

@@ -9,8 +9,10 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -166,7 +168,7 @@ def test_runs_side_by_side() -> None:
     assert float(rows[1]["correct_low"]) == pytest.approx(interval.low)
 
 
-def test_a_summary_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_summary_in_a_notebook() -> None:
     whole = summary()
     assert repr(whole) == "<Summary of 41 responses: REL-A1 1.000, REL-C3 0.350>"
     html = whole._repr_html_()
@@ -177,30 +179,42 @@ def test_a_summary_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     assert frame.loc["REL-C3", "metrics.f1"] == pytest.approx(0.5)
     assert frame.loc["REL-A1", "correct_high"] == 1
     assert whole.to_arrow().column("responses").to_pylist() == [1, 40]
-    for package, method, extra in (
-        ("pandas", whole.to_pandas, "pandas"),
-        ("pyarrow", whole.to_arrow, "pyarrow"),
-    ):
-        monkeypatch.setitem(sys.modules, package, None)
-        with pytest.raises(
-            relfast.MissingExtraError, match=f"Summary.to_.* needs an optional package: .*{extra}"
-        ):
-            method()
 
 
-def test_a_batch_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = relfast.score_batch(
-        "REL-A1", [{"target": 2}, {"target": 1}, {}] * 10, ["Answer 3", "<b>", "Answer 1"] * 10, workers=0
-    )
-    assert repr(batch).startswith("<ScoreBatch of 30: ")
-    assert "10 invalid_record" in repr(batch)
-    html = batch._repr_html_()
+def batch() -> relfast.ScoreBatch:
+    answers, responses = [{"target": 2}, {"target": 1}, {}] * 10, ["Answer 3", "<b>", "Answer 1"] * 10
+    return relfast.score_batch("REL-A1", answers, responses, workers=0)
+
+
+def test_a_batch_in_a_notebook() -> None:
+    found = batch()
+    assert repr(found).startswith("<ScoreBatch of 30: ")
+    assert "10 invalid_record" in repr(found)
+    html = found._repr_html_()
     assert html.count("<tr>") == 21
     assert "10 more rows" in html
-    frame = batch.to_pandas()
-    assert frame["status"].tolist() == batch.status.tolist()
+    frame = found.to_pandas()
+    assert frame["status"].tolist() == found.status.tolist()
     assert np.isnan(frame["reward"]).sum() == 10
     assert frame["correct"].tolist()[:3] == [True, False, None]
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(relfast.MissingExtraError, match=r"ScoreBatch\.to_pandas needs"):
-        batch.to_pandas()
+
+
+def comparison() -> relfast.Comparison:
+    return relfast.compare(*([Score(0, "p", "REL-A1", 0, "ok", right, 1.0, {})] for right in (True, False)))
+
+
+@pytest.mark.parametrize(
+    ("made", "method", "package"),
+    [
+        *((made, "to_pandas", "pandas") for made in (summary, batch, comparison)),
+        *((made, "to_arrow", "pyarrow") for made in (summary, comparison)),
+    ],
+)
+def test_frames_name_their_extra(
+    made: Callable[[], Any], method: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = made()
+    monkeypatch.setitem(sys.modules, package, None)
+    said = rf"{type(whole).__name__}\.{method} needs an optional package: .*{package}"
+    with pytest.raises(relfast.MissingExtraError, match=said):
+        getattr(whole, method)()

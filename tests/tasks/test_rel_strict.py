@@ -6,16 +6,12 @@ import json
 import math
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import hacks
-import honest
 import pytest
-from corpora import REL_FILES, b1_names, rel_records, rows
+from corpora import b1_names, rel_records, rows
 from generated import generate
-from rdkit import Chem
 from spellings import spell
 
 import relfast
@@ -43,52 +39,6 @@ def of_task(task: str) -> list[dict[str, Any]]:
 
 def tags(smiles: list[str]) -> str:
     return "\n".join(f"<smiles>{one}</smiles>" for one in smiles)
-
-
-def attacks(task: str) -> Iterator[tuple[Any, Any, str]]:
-    """Gold, a response that must not be paid for it, and the question."""
-    if task == "REL-A1":
-        question = of_task(task)[0]["question"]
-        yield from (
-            ({"target": at}, text, question) for at in range(8) for text in hacks.panel_hacks(question)
-        )
-    elif task == "REL-B1":
-        question = next(record for record in of_task(task) if len(record["answer"]["taxa"]) > 5)["question"]
-        names = re.findall(r"^\s*>(\S+)", question, re.MULTILINE)
-        assert len(names) > 20
-        for taxa in (names[:3], names[:12], names[: len(names) // 2], names[: 2 * len(names) // 3], []):
-            gold = {"label": "yes" if taxa else "no", "taxa": taxa}
-            yield from ((gold, text, question) for text in hacks.homoplasy_hacks(names, question))
-    elif task == "REL-C1":
-        question = of_task(task)[0]["question"]
-        yield from (
-            ({"label": label}, text, "") for label in ("Yes", "No") for text in hacks.label_hacks(question)
-        )
-    elif task == "REL-C2":
-        for record in of_task(task):
-            gold = record["answer"]
-            yield from ((gold, text, "") for text in hacks.motif_hacks(gold["smiles"], record["question"]))
-    else:
-        for record in of_task(task):
-            gold = {"missing_smiles": record["answer"]["missing_smiles"]}
-            for smiles in gold["missing_smiles"][:4]:
-                # a molecule a line is a list
-                texts = (text for text in hacks.unclean(smiles) if text != f"{smiles}\nC")
-                yield from ((gold, f"<smiles>{text}</smiles>", "") for text in texts)
-
-
-@pytest.mark.parametrize("task", ["REL-A1", "REL-B1", "REL-C1", "REL-C2", "REL-C3"])
-def test_attacks_are_not_paid(task: str) -> None:
-    paid, unsaid = [], []
-    for gold, response, question in attacks(task):
-        for tautomers in ("apart", "joined") if task == "REL-C2" else ("apart",):
-            result = strict(task, gold, response, question, tautomers=tautomers)
-            if pays(task, result):
-                paid.append((gold, response))
-            if task in ("REL-A1", "REL-C1") and not result["reason"]:
-                unsaid.append(response)
-    assert not paid, f"{len(paid)} responses pay: " + "; ".join(f"{one!r:.160}" for one in paid[:10])
-    assert not unsaid
 
 
 HACKS = [row for row in rows("parity/edge_cases.jsonl.gz") if "hack" in row["tags"]]
@@ -252,23 +202,6 @@ def test_zeros_before_a_number_are_no_part_of_a_name(name: Any, plain: str) -> N
     assert plain_name(name) == plain
 
 
-@pytest.mark.slow
-def test_honest_answers_in_documented_forms_score_full_marks(capsys: pytest.CaptureFixture[str]) -> None:
-    """On published records, whatever stands before the answers."""
-    rng, tried, lost = random.Random(2), 0, []
-    for task in REL_FILES:
-        for record in rel_records(task)[:: 4 if task == "REL-C3" else 1]:  # up to 92 molecules each
-            response, tautomers = honest.response(record, rng), rng.choice(("apart", "joined"))
-            result = strict(task, record["answer"], response, record["question"], tautomers=tautomers)
-            tried += 1
-            if not result["correct"] or result.get("overlap_metric", result.get("f1", 1.0)) not in (1.0, -1):
-                lost.append(f"{record['id']} {record['answer']!r:.80}: {response[-200:]!r}")
-    with capsys.disabled():
-        print(f"\nhonest answers under strict: {tried - len(lost)} of {tried} score full marks", end="")
-    assert tried >= 2_000
-    assert not lost, "\n".join(lost)
-
-
 STEROID = "CC12C=CC(=O)C=C1CCC1C2CCC2(C)C(C=O)CCC12"
 
 
@@ -289,15 +222,6 @@ def test_a_part_of_gold_pays_for_what_it_has_beyond_a_constant() -> None:
     assert rewards[2:] == [0.0, 0.0]
     # a chain is no part of a ring
     assert skill("C1CCCCCCCCCCC1CC", "CCCCCCCCCCCC") == 0.0
-
-
-def test_all_isomers_but_the_given_ones_are_right_on_every_published_record() -> None:
-    for record in rel_records("REL-C3")[::10]:
-        given = {Chem.CanonSmiles(smiles) for smiles in record["answer"]["molecules"]}
-        whole = isomers(record["metadata"]["formula"])
-        result = strict("REL-C3", record["answer"], tags([smiles for smiles in whole if smiles not in given]))
-        assert result["correct"], record["id"]
-        assert result["f1"] == 1.0
 
 
 def test_formulas_of_ordinary_molecules() -> None:

@@ -78,27 +78,6 @@ def test_worked_examples(example: dict[str, Any]) -> None:
         }.items() <= outcome.metrics.items()
 
 
-# the start of a real row (emnlp-submission/seqBench, CC BY 4.0), broken off within a fact
-REAL_FACTS = (
-    "Room D5 and D4 are connected by a closed and locked door. The locked door between D5 and D4 requires"
-    " key 69. Key 69 is in room D5. Room D4 and D3 are connected by an open door. Room D3 and E3 are"
-    " connected by an open door. Room E3 and E2 are connected by an open door. Roo"
-)
-
-
-def test_start_of_a_real_row() -> None:
-    layout = from_facts(REAL_FACTS)
-    assert layout is not None
-    assert layout.passages[("D5", "D4")] == (True, "69")
-    assert layout.key_rooms == {"69": "D5"}
-    assert list(layout.rooms) == ["D5", "D4", "D3", "E3", "E2"]
-    context = REAL_FACTS.removesuffix(" Roo") + " Bob is in room D5. Alice is in room E2."
-    plan = shortest_plan(Maze.from_row({"context": context}))
-    assert plan is not None
-    assert plan[:4] == ["start: D5", "pick_up_key: 69", "use_key: 69", "unlock_and_open_door_to: D4"]
-    assert len(plan) == 9
-
-
 def test_forms_of_gold(row: dict[str, Any], plan: list[str]) -> None:
     fields = {key: row[key] for key in row if key not in ("instance_id", "context")}
     pairs = [tuple(action.split(": ")) for action in plan]
@@ -124,13 +103,6 @@ def test_forms_of_gold(row: dict[str, Any], plan: list[str]) -> None:
     whole = Record(0, "x", "SeqBench", None, row["completion"], None, row=row)
     assert score([whole])[0].correct
     assert score([whole])[0].metrics["maze"] == "structural_details"
-
-
-@pytest.mark.parametrize("response", ["", None, 7])
-def test_nothing_to_read(row: dict[str, Any], response: Any) -> None:
-    for options in (REFERENCE, STRICT):
-        outcome = score_one(row, response, options)
-        assert (outcome.found, outcome.correct, outcome.error, outcome.vote) == (False, False, None, None)
 
 
 def structure(**fields: Any) -> dict[str, Any]:
