@@ -43,9 +43,9 @@ $(OVER:%=$(VENV)/%/.installed): $(VENV)/%/.installed: $(VENV)/.test
 	$(VENV)/$*/bin/python -m pip --disable-pip-version-check install --quiet -e '.[$*]'
 	touch $@
 
-# what else docs/clusters.md has recipes for, and an object store; Spark needs Java
+# what else docs/clusters.md has recipes for; Spark needs Java
 $(VENV)/ray/.recipes: $(VENV)/ray/.installed
-	$(VENV)/ray/bin/python -m pip --disable-pip-version-check install --quiet 'ray[serve,train]' dask datatrove pyspark s3fs 'moto[server]'
+	$(VENV)/ray/bin/python -m pip --disable-pip-version-check install --quiet 'ray[serve,train]' dask datatrove pyspark
 	touch $@
 
 ## score the sample dump that ships with the project, and print the table

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -27,7 +26,6 @@ from .workloads_calls import BATCHES, DOORS, SEEDS, TASKS, Call, as_it_is, calls
 from .workloads_chem import Batch, batch
 
 WORKERS: Final = 2
-THREADS: Final = 64
 
 
 def _scored(scorer: relfast.Scorer, batch: Batch) -> relfast.ScoreBatch:
@@ -92,52 +90,6 @@ def test_a_warm_batch(task: str, policy: Any, benchmark: Any) -> None:
             scale=2.0,
             check=lambda scores, _: set(scores.status) <= {"ok", "no_answer"},
         )
-
-
-def test_64_callers_against_one_batch(benchmark: Any) -> None:
-    """REL-C3 by single calls from 64 threads, against the same number in one batch."""
-    calls = size(benchmark, smoke=1, quick=20, full=100)
-    n = THREADS * calls
-    seeds = itertools.count(100, 2)
-    seconds: list[Any] = []
-    with relfast.Scorer(policy="strict", workers=WORKERS) as scorer:
-        _scored(scorer, batch("REL-C3", 64, 0))
-
-        def prepare() -> tuple[Batch, Batch]:
-            # the same molecules, so that neither side has the easier ones, and neither meets them first
-            seed = next(seeds)
-            first, one, other = (batch("REL-C3", n, seed, spelling) for spelling in range(3))
-            _scored(scorer, first)
-            return one, other
-
-        def singly(batches: tuple[Batch, Batch]) -> bool:
-            taken, whole = np.zeros(n), np.zeros(THREADS, bool)
-
-            def caller(first: int) -> None:
-                whole[first] = _call(scorer, batches[1], taken, range(first, n, THREADS))
-
-            threads = [threading.Thread(target=caller, args=(first,)) for first in range(THREADS)]
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            seconds.append(taken)
-            return bool(whole.all())
-
-        against(
-            benchmark,
-            singly,
-            lambda batches: _scored(scorer, batches[0]),
-            prepare=prepare,
-            task=f"{THREADS} threads × {calls} calls, REL-C3 (throughput against one batch)",
-            items=n,
-            workers=WORKERS,
-            name="vs",
-            limit=0.8,
-            at_least=True,
-            check=lambda whole, _: whole,
-        )
-    benchmark.extra_info.update(latencies(np.concatenate(seconds)))
 
 
 def test_a_hang_in_a_batch(benchmark: Any) -> None:

@@ -71,20 +71,6 @@ def test_evaluate_response_without_a_task(answer: Any, task: str | None, error: 
     assert relfast.evaluate_response("", answer, "1", task) == {"error": error, "correct": False}
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"polcy": "strict"}, "unknown option 'polcy'; options: b1_min_f1, "),
-        ({"policy": "lenient"}, "policy must be 'reference' or 'strict', not 'lenient'"),
-    ],
-)
-def test_options_that_do_not_exist(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(relfast.UsageError, match=message):
-        relfast.evaluate_response("", {"target": 1}, "1", **options)
-    with pytest.raises(relfast.UsageError, match=message):
-        relfast.score([GOOD], **options)
-
-
 def test_score() -> None:
     scores = relfast.score(iter([GOOD, {**GOOD, "response": "1"}]))
     assert [score.correct for score in scores] == [True, False]

@@ -293,6 +293,7 @@ TYPED = [
     ("score good.jsonl --shard 0", 2, "relfast: --shard '0' is not of the form I/N, such as 0/4"),
     ("score good.jsonl -o good.jsonl", 2, "is an input; rows would overwrite it"),
     ("score folder/../good.jsonl -o good.jsonl", 2, "is an input; rows would overwrite it"),
+    ("score good.jsonl -o folder", 1, "Is a directory"),
     ("score good.jsonl -o /nowhere/rows.jsonl", 1, "No such file or directory; make the folder first: mkdir -p /nowhere"),
     ("score good.jsonl --data text.jsonl", 2, "text.jsonl:1: not JSON"),
     ("score good.jsonl --data blank.jsonl", 2, "blank.jsonl: no gold record in it"),
@@ -423,6 +424,7 @@ IN_PYTHON: list[tuple[Any, str]] = [
     (lambda: relfast.score([RECORD], policy="stirct"), "policy must be 'reference' or 'strict', not 'stirct'"),
     (lambda: relfast.score([RECORD], task="REL-A11"), "did you mean 'REL-A1'"),
     (lambda: relfast.score([RECORD], data="nowhere.jsonl"), "nowhere.jsonl: no such file"),
+    (lambda: relfast.evaluate_response("", GOLD, "3", polcy="strict"), "unknown option 'polcy'; options: b1_min_f1, "),
     (lambda: relfast.score_batch("REL-A1", GOLD, ["3"]), r"answers must be a sequence.*write \[answer\]"),
     (lambda: relfast.score_batch("REL-A1", [GOLD], "3"), r"responses must be a sequence.*write \[response\]"),
     (lambda: relfast.score_batch("REL-A1", [GOLD], ["3", "4"]), "lengths differ"),
@@ -449,13 +451,6 @@ def test_a_summary_says_why_in_the_words_of_python(here: Path) -> None:
     summary = relfast.score_file("renamed.jsonl", workers=0)
     assert "4 of 4 records unusable: 4 × field 'response' is missing" in repr(summary)
     assert "try map={'response': 'completion_text'}" in repr(summary)
-
-
-def test_means_of_a_batch_are_over_what_was_scored() -> None:
-    batch = relfast.score_batch("REL-A1", [GOLD, None, GOLD], ["3", "3", "4"], workers=0)
-    assert batch.scored.tolist() == [True, False, True]
-    assert math.isnan(batch.correct.mean())
-    assert not math.isnan(batch.correct[batch.scored].mean())
 
 
 def test_rows_read_back_have_every_metric_of_any_row(here: Path) -> None:

@@ -140,17 +140,6 @@ def test_differences_are_named(tmp_path: Path) -> None:
         _writer(path, resume=True, **run, shard=[0, 2])
 
 
-def test_what_cannot_be_opened(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    for path, message in (
-        (tmp_path / "folder", "Is a directory"),
-        (tmp_path / "none" / "rows.jsonl", "No such file or directory"),
-    ):
-        with pytest.raises(OutputError, match=message):
-            _writer(path)
-    assert os.listdir(tmp_path) == ["folder"]
-
-
 def test_a_failed_start_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(descriptor: int, data: memoryview, offset: int) -> int:
         raise OSError(28, "No space left on device")

@@ -9,17 +9,15 @@ import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
-from engine_runs import honest
 from patience import until
 from processes import python
 
 from relfast import score_file
 from relfast.cores import usable_cores
 from relfast.engine.file_run import files
-from relfast.engine.file_run.block_scoring import EMBED_LINES, SEGMENT_LINES, Segment, _Pace
+from relfast.engine.file_run.block_scoring import Segment
 from relfast.engine.io import cutting
 from relfast.engine.job import Job
 from relfast.engine.pool import forkserver
@@ -36,7 +34,6 @@ from relfast.engine.pool.failures import (
 )
 from relfast.engine.pool.pool import Pool, Worker
 from relfast.engine.pool.protocol import Ready, WorkItem, frame, receive, send
-from relfast.engine.scoring import Scoring
 from relfast.records import Score, unscored
 from relfast.stats.summary import Tally
 
@@ -290,35 +287,6 @@ def test_a_command_forks_its_helper(how: str, tmp_path: Path) -> None:
     gold.write_text(json.dumps({"id": "a", "task": "REL-A1", "answer": {"target": 3}}) + "\n")
     run = python("-c", _PROGRAM, gold, how)
     assert (run.returncode, run.stdout) == (0, "done\n"), run.stderr
-
-
-# where an embedding model runs, workers take many lines at once, and their share of the cores
-
-
-SOLUTION = "First 2 + 2 = 4.\n\nThen 4 + 1 = 5.\n\nSo \\boxed{5}."
-
-
-def aligned(n: int) -> list[dict[str, Any]]:
-    return [
-        {"id": at, "task": "ReAlign", "answer": {"solution": SOLUTION}, "response": f"{SOLUTION} ({at})"}
-        for at in range(n)
-    ]
-
-
-def test_steps_grow_for_embedding_only() -> None:
-    pace = _Pace(SEGMENT_LINES)
-    tally, other = Tally(), Tally()
-    scoring = Scoring(Job())
-    for row, into in ((aligned(1)[0] | {"response": 3}, tally), (honest(1)[0], other)):
-        for score in scoring.entries(scoring.row(row, 0)):
-            into.add(score)
-    pace.next(other)
-    assert pace.step <= SEGMENT_LINES
-    pace.next(tally)
-    assert pace.step == EMBED_LINES
-    tally.merge(other)
-    pace.next(tally)
-    assert pace.step == SEGMENT_LINES
 
 
 @pytest.mark.parametrize("workers", [1, 2, 64])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import tomllib
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -13,10 +12,12 @@ from typing import Any
 import pytest
 import tool_rows
 from both_ways import Scored, Ways
-from corpora import DATA, b1_names, rel_records, solutions
+from corpora import b1_names, rel_records, solutions
 from mutated_corpus import CHUNK, JOBS, main, run_chunk, ways_of
 from mutations import mutated_line, real_lines
 from seeds import SEED, fresh, rounds
+from strict import cases_rel_b1, cases_rel_c2, cases_rel_c3, cases_seqbench
+from strict.corpus import samples
 
 from benchmarks.workloads_dumps import DUMPS, typographic
 from relfast.engine.gold_records import GoldRecords
@@ -184,83 +185,19 @@ def test_the_longest_question_in_a_prompt_is_meant(prompt: str, id: str | None, 
     assert {row["id"] for row in ways_of("joined", str(path)).same(lines).rows} == {id}
 
 
-# REL-B1 and REL-C1 under `strict`
+# what answers under `strict` are tried on, honest and not
 
 
-_FORMS = {
-    "list": "15, 49", "and": "15 and 49", "forms": "taxon_15, taxon_49", "Taxa": "Taxon 15, Taxon 49", "semi": "15; 49",
-    "hash": "#15 and #49", "padded": "taxon_015, taxon_049", "scored": "15 (0.93), 49 (0.92)", "colon": "15: 0.93, 49: 0.92",
-    "percent": "15 (93%), 49 (92%)", "lines": "15\n49", "bullets": "- 15\n- 49", "fbullets": "- taxon_15\n- taxon_49",
-    "sbullets": "- taxon_15 (0.93)\n- taxon_49 (0.9)", "cbullets": "- 15: 5 blocks\n- 49: 5 blocks", "enum": "1. taxon_15\n2. taxon_49",
-    "table": "| Taxon | Score |\n|---|---|\n| taxon_15 | 0.93 |\n| taxon_49 | 0.92 |", "numtable": "| # | Taxon |\n|--|--|\n| 1 | 15 |\n| 2 | 49 |",
-    "json": "[15, 49]", "jsons": '["15", "49"]', "jnames": '["taxon_15", "taxon_49"]', "n": "2", "a": "15", "b": "49", "from": "14",
-    "to": "17", "x": "3", "y": "9", "all": "1, 2, 3, 15, 49", "most": "1-40", "half": "1-25", "other": "26-50", "min": "1", "max": "50",
-    "allbullets": "- 1\n- 2", "shown": "50", "label": "Yes", "lower": "no", "upper": "NO", "other_label": "No",
-}  # fmt: skip
-_SNIPPETS = ["\n", "\n\n", " ", ". ", "?", " not ", " if ", "Wait, ", "yes", "No", "15", " and 3", "**", "<", ">", "|", "- ", "–", "’", "é", "“", "…", "\\boxed{", "}", "(0.9)", "{", "true", "answer: "]  # fmt: skip
-
-
-@cache
-def _texts(name: str, group: str) -> tuple[str, ...]:
-    """The texts of a file of ``tests/data/strict`` with some taxa and labels in the places of its forms."""
-    found = []
-    for block in tomllib.loads((DATA / "strict" / name).read_text("utf-8"))[group]:
-        for text in block["texts"]:
-            for form, written in _FORMS.items():
-                text = text.replace(f"«{form}»", written)
-            found.append(text)
-    return tuple(found)
-
-
-def _job(details: bool) -> Job:
-    return Job(options=AllOptions(policy="strict"), details=details)
-
-
-def _answer(task: str, rng: random.Random) -> dict[str, Any]:
-    if task == "REL-C1":
-        return {"label": rng.choice(("Yes", "No"))}
-    if rng.random() < 0.2:
-        return {"label": "no", "taxa": []}
-    taxa: list[Any] = rng.choice(
-        ([15, 49], ["15", "49"], ["taxon_015", 49], [15, 49, 3], [14, 15, 16, 17], ["x", 15], [15, 15])
-    )
-    return {"label": rng.choice(("yes", "Yes")), "taxa": taxa}
-
-
-def _mutated(text: str, rng: random.Random) -> str:
-    for _ in range(rng.randrange(4)):
-        at = rng.randrange(len(text) + 1)
-        text = text[:at] + rng.choice(_SNIPPETS) + text[at + rng.randrange(3) :]
-    return text
-
-
-def _lines(responses: list[tuple[str, str]], rng: random.Random) -> list[bytes]:
-    return [
-        json.dumps(
-            {"id": n, "task": task, "answer": _answer(task, rng), "response": text}, ensure_ascii=n % 2 == 0
-        ).encode()
-        for n, (task, text) in enumerate(responses)
-    ]
-
-
-def _corpus(group: str, rng: random.Random) -> list[tuple[str, str]]:
-    prose = [row["llm_solution"] for row in solutions()]
-    found = []
-    for task, name in (("REL-B1", "rel_b1.toml"), ("REL-C1", "rel_c1.toml")):
-        for text in _texts(name, group):
-            found.append((task, text))
-            found.append((task, rng.choice(prose)[:2_000] + "\n\n" + text))
-            found.append((task, _mutated(text, rng)))
-    return found
+CASES = {"rel_b1": cases_rel_b1, "rel_c2": cases_rel_c2, "rel_c3": cases_rel_c3, "seqbench": cases_seqbench}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("details", [False, True])
-@pytest.mark.parametrize("group", ["honest", "attack"])
-def test_rows_are_those_of_the_ordinary_way(group: str, details: bool) -> None:
-    rng = fresh(2 * (group == "honest") + details)
-    lines = _lines(_corpus(group, rng), rng)
-    Ways.of_job(_job(details)).same(lines, segment_lines=500)
+@pytest.mark.parametrize("kind", ["plain", "strict", "strict with details", "reasoning", "marks"])
+@pytest.mark.parametrize("table", CASES)
+def test_what_strict_is_tried_on_gives_the_same_rows(table: str, kind: str) -> None:
+    found = samples(table, CASES[table].cases(), fresh(77), 4)
+    lines = [{**sample.case.record, "response": sample.response} for sample in found]
+    ways_of(kind, "").same([*lines, *lines[::3]], size=500)
 
 
 @pytest.mark.slow

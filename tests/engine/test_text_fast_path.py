@@ -243,6 +243,7 @@ def test_prompts_that_differ_in_one_byte_are_different_prompts(ways: Ways) -> No
 
 
 Json = dict[str, Any]
+STRICT = AllOptions(policy="strict")
 
 
 def same(lines: list[Json], job: Job | None = None, *, decoded: int, limit: int | None = None) -> list[Json]:
@@ -458,19 +459,6 @@ def test_ids_of_data_are_known_at_once(policy: Any, n_before: int, tmp_path: Pat
 # SeqBench's lines that kernels judge against known gold
 
 
-JOBS: dict[str, Json] = {
-    "reference": {},
-    "strict": {"options": AllOptions(policy="strict")},
-    "details": {"details": True},
-    "strict with details": {"options": AllOptions(policy="strict"), "details": True},
-    "reasoning": {"options": AllOptions(strip_reasoning=True)},
-    "rewards": {"rewards": {"SeqBench": "f1"}},
-    "a right one": {"rewards": {"SeqBench": "correct"}},
-    "the depth": {"rewards": {"SeqBench": "logical_depth"}},
-    "marks": {"options": AllOptions(policy="strict", reasoning=(("<cot>", "</cot>"),))},
-}
-
-
 def _mazes() -> list[Json]:
     """Mazes with their structure, and one by its facts alone; with noise as a whole number and not at all; with gold
     that is not the shortest plan; and one that nothing describes."""
@@ -494,8 +482,6 @@ def _lines(texts: list[str], rng: random.Random) -> list[bytes]:
         maze = rng.choice(MAZES)
         row = {**maze, "instance_id": rng.choice([maze["instance_id"], number, 'q"é', 10**17])}
         row["response"] = text if rng.random() < 0.7 else [text, rng.choice(texts), ""]
-        if rng.random() < 0.2:
-            row = {"answer": row, "response": row["response"], "question": maze["context"]}
         lines.append(json.dumps(row, ensure_ascii=rng.random() < 0.5).encode())
     return lines
 
@@ -520,39 +506,17 @@ def _plans() -> list[str]:
 
 
 PLANS = _plans()
-AROUND = [
-    "", "So:\n", "```\n", "\n```", " I start in A1. ", "Do not use this: ", " is wrong.", "either ", " or ", "\n\nor:\n",
-    "<think>['start: A1']</think>", "</think>", "<think>", "[think]", "~~", "é", "→ ", "\x00", "\u2028", "😀", '"', "\\",
-    "<cot>x</cot>", "analysis", "if all doors were open: ", "start: A1, move_to: A2", "START", "I would not go to A1. ",
-    "['start: A1', 'rescue: Bob']", "['start: \\x41\\u00e9']", "[('start', 7)]", "a" * 90, "\t", "1. start: A1\n2. move",
-]  # fmt: skip
 
 
-def test_all_violations_are_among_the_plans() -> None:
-    found = Ways.of_job(Job()).same(_lines(PLANS, random.Random(1)) * 2)
-    assert {row["metrics"]["violation"] for row in found.rows if row["status"] == "ok"} >= {
-        *VIOLATIONS[1:],
-        None,
-    } - {"unparsable"}
+@pytest.mark.parametrize(
+    "more", [{}, {"options": STRICT, "details": True}, {"rewards": {"SeqBench": "logical_depth"}}]
+)
+def test_all_violations_give_the_same_rows(more: Json) -> None:
+    lines = _lines(PLANS * 2, random.Random(1))
+    found = Ways.of_job(Job(**more)).same([*lines, *lines[::-1]], size=len(lines))
+    said = {row["metrics"]["violation"] for row in found.rows if row["status"] == "ok"}
+    assert said >= {*VIOLATIONS[1:], None} - {"unparsable"}
     assert found.n_exact < len(PLANS)
-
-
-@pytest.mark.parametrize("kind", JOBS)
-def test_same_rows(kind: str) -> None:
-    rng = random.Random(f"line rows {kind}")
-    texts = [
-        "".join(
-            [
-                *rng.choices(AROUND, k=rng.randrange(3)),
-                rng.choice(PLANS),
-                *rng.choices(AROUND, k=rng.randrange(2)),
-            ]
-        )
-        for _ in range(150)
-    ]
-    lines = _lines([*PLANS, *texts], rng)
-    several = [line for line in lines[:40] for _ in range(2)]
-    Ways.of_job(Job(**JOBS[kind])).same([*lines, *lines[::-1], *several], size=len(lines))
 
 
 @pytest.mark.parametrize("policy", ["reference", "strict"])

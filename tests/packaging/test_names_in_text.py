@@ -67,18 +67,3 @@ def test_files_named_on_pages(page: str) -> None:
     named = [name.removesuffix(".py") for name in _FILE.findall((ROOT / "docs" / page).read_text("utf-8"))]
     assert named
     assert [name for name in named if f"/{name}\n" not in known] == []
-
-
-@pytest.mark.parametrize(
-    ("name", "there"),
-    [
-        ("relfast.tasks.base.Task.say", True),
-        ("relfast.Scorer.stats", True),
-        ("relfast_kernels.motif.grow", True),
-        ("relfast.tasks.nothing", False),
-        ("relfast.tasks.base.Metrik", False),
-        ("relfast_kernels.motif.nothing", False),
-    ],
-)
-def test_what_is_there(name: str, there: bool) -> None:
-    assert is_there(name) == there

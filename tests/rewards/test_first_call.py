@@ -152,12 +152,6 @@ def test_nothing_to_say(caplog: pytest.LogCaptureFixture) -> None:
     assert not heard(caplog)
 
 
-def test_verl_has_the_reason_in_every_sample() -> None:
-    function = verl.make_compute_score()
-    found = [compute(function, response)["reason"] for response in (SILENT, TWO, RIGHT)]
-    assert found == ["no_answer", "several_answers", ""]
-
-
 # `pred`: the answer that was read, as text; from workers and kernels alike
 
 

@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 
 from relfast import rewards
-from relfast.errors import UnscoredError
 from relfast.rewards import reasoning_gym
 
 
@@ -30,58 +29,37 @@ def inside(test: Any) -> Any:
 
 
 @inside
-class TestReasoningGym:
-    @pytest.fixture
-    def gym(self) -> Any:
-        gym = pytest.importorskip("reasoning_gym")
-        assert "rel_c2" in reasoning_gym.register()
-        return gym
-
-    @pytest.mark.parametrize("name", ["rel_a2", "rel_b1", "rel_c1", "rel_c2", "seqbench"])
-    def test_entries_of_a_registered_data_set(self, gym: Any, name: str) -> None:
-        made, again = (gym.create_dataset(name, size=3, seed=5) for _ in range(2))
-        entries = list(made)
-        assert entries == list(again)
-        assert len({entry["question"] for entry in entries}) == 3
-        score = gym.get_score_answer_fn(name)
-        for entry in entries:
-            gold = json.loads(entry["answer"])
-            assert score(answer=None, entry=entry) == 0.0
-            if name == "rel_c2":
-                assert score(answer=f"<smiles>{gold['smiles']}</smiles>", entry=entry) == 1.0
-            if name == "seqbench":
-                assert score(answer=gold["completion"], entry=entry) == 1.0
-
-    def test_none_is_not_returned(self, gym: Any) -> None:
-        with pytest.raises(UnscoredError, match=r"on_error=0\.0"):
-            gym.get_score_answer_fn("rel_c2")(answer="x", entry={"question": "q", "answer": "{}"})
-
-    def test_in_a_composite(self, gym: Any) -> None:
-        spec = importlib.import_module("reasoning_gym.composite").DatasetSpec
-        both = gym.create_dataset(
-            "composite", size=6, seed=1, datasets=[spec("rel_c1", 1, {}), spec("rel_a1", 1, {"size": 9})]
-        )
-        scored = [both.score_answer("nothing", entry) for entry in both]
-        assert scored == [0.0] * 6
+@pytest.mark.parametrize("name", ["rel_a2", "rel_b1", "rel_c1", "rel_c2", "seqbench"])
+def test_reasoning_gym_itself(name: str) -> None:
+    gym = pytest.importorskip("reasoning_gym")
+    assert name in reasoning_gym.register()
+    made, again = (gym.create_dataset(name, size=3, seed=5) for _ in range(2))
+    entries, score = list(made), gym.get_score_answer_fn(name)
+    assert entries == list(again)
+    assert len({entry["question"] for entry in entries}) == 3
+    for entry in entries:
+        gold = json.loads(entry["answer"])
+        right = {"rel_c2": f"<smiles>{gold.get('smiles')}</smiles>", "seqbench": gold.get("completion")}
+        assert score(answer=None, entry=entry) == 0.0
+        assert score(answer=right.get(name, ""), entry=entry) == float(name in right)
 
 
 @inside
-class TestNeMoRL:
-    def test_create_env_makes_a_ray_actor_of_the_class(self) -> None:
-        """What its ``create_env`` does with the class of its registry; the package itself is not on PyPI."""
-        ray = pytest.importorskip("ray")
-        from relfast.rewards.nemo_rl import RelfastEnvironment
+def test_nemo_rl_makes_a_ray_actor_of_the_class() -> None:
+    """What its ``create_env`` does with the class of its registry; the package itself is not on PyPI."""
+    ray = pytest.importorskip("ray")
+    from relfast.rewards.nemo_rl import RelfastEnvironment
 
-        ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
-        try:
-            actor = RelfastEnvironment.options(num_cpus=0.5).remote({"on_error": 0.25, "num_workers": 1})
-            log = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "<Yes>"}]
-            about = [{"task": "REL-C1", "answer": {"label": "Yes"}}, {"task": "REL-C1", "answer": {}}]
-            given = ray.get(actor.step.remote([log, log], about))
-            assert [float(value) for value in given.rewards] == [1.0, 0.25]
-            ray.get(actor.shutdown.remote())
-        finally:
-            ray.shutdown()
+    ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+    try:
+        actor = RelfastEnvironment.options(num_cpus=0.5).remote({"on_error": 0.25, "num_workers": 1})
+        log = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "<Yes>"}]
+        about = [{"task": "REL-C1", "answer": {"label": "Yes"}}, {"task": "REL-C1", "answer": {}}]
+        given = ray.get(actor.step.remote([log, log], about))
+        assert [float(value) for value in given.rewards] == [1.0, 0.25]
+        ray.get(actor.shutdown.remote())
+    finally:
+        ray.shutdown()
 
 
 # recipes for trainers without an adapter of their own
@@ -136,23 +114,6 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 # SkyRL-Gym 0.4
 
 
-def check_skyrl(make: Callable[[dict[str, Any]], Any], expected: list[float | None]) -> None:
-    for row, text, reward in zip(ROWS, RESPONSES, expected, strict=True):
-        told = as_text(row)
-        extras = {
-            "task": told["task"],
-            "question": told["question"],
-            "reward_spec": {"method": "rule", "ground_truth": told["answer"]},
-        }
-        environment = make(extras)
-        prompt = [{"role": "user", "content": told["question"]}]
-        assert environment.init(prompt) == (prompt, {})
-        step = environment.step(text)
-        assert step["reward"] == (0.0 if reward is None else reward)
-        assert (step["done"], step["observations"], step["metadata"]) == (True, [], {})
-        environment.close()
-
-
 @inside
 def test_skyrl_itself(load: Callable[..., Any], expected: list[float | None]) -> None:
     gym = pytest.importorskip("skyrl_gym")
@@ -161,7 +122,11 @@ def test_skyrl_itself(load: Callable[..., Any], expected: list[float | None]) ->
     load("skyrl_env")
     register(id="relfast", entry_point="skyrl_env:RelfastEnv")
     try:
-        check_skyrl(lambda extras: gym.make("relfast", env_config={}, extras=extras), expected)
+        for row, text, reward in zip(map(as_text, ROWS), RESPONSES, expected, strict=True):
+            spec = {"method": "rule", "ground_truth": row["answer"]}
+            extras = {"task": row["task"], "question": row["question"], "reward_spec": spec}
+            step = gym.make("relfast", env_config={}, extras=extras).step(text)
+            assert (step["reward"], step["done"], step["observations"]) == (reward or 0.0, True, [])
     finally:
         deregister("relfast")
 

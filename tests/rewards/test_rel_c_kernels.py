@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 from both_ways import Scored, Ways
-from corpora import rel_records, rows, with_prefix
+from corpora import rel_records
 from relfast_kernels.compiled import native
-from seeds import SEED, fresh, rounds
-from strict import cases_rel_c2, cases_rel_c3
-from strict.corpus import samples
+from seeds import SEED, rounds
 
 import relfast
 from relfast.chem import common_substructure
@@ -60,17 +58,6 @@ def tags_with_pieces(rng: random.Random, said: Sequence[str], n: int, before: Se
     for _ in range(n):
         parts.insert(rng.randrange(len(parts) + 1), rng.choice(PIECES))
     return "".join(parts)
-
-
-def as_models_write(rng: random.Random) -> Iterator[tuple[Json, str]]:
-    """Records with made-up responses, honest ones and attacks, and with those of which the published scorer's
-    results are known."""
-    for table, cases in (("rel_c2", cases_rel_c2.cases()), ("rel_c3", cases_rel_c3.cases())):
-        for sample in samples(table, cases, rng, 4):
-            yield dict(sample.case.record), sample.response
-    records = {record["id"]: record for task in RECORDS for record in rel_records(task)}
-    for row in rng.sample([row for row in rows("parity/rel.jsonl.gz") if row["id"] in records], 300):
-        yield records[row["id"]], with_prefix(row.get("prefix"), row["response"])
 
 
 # lines
@@ -141,17 +128,6 @@ def test_any_text_gives_the_same_rows(task: str, policy: str) -> None:
         found = same(lines, job_of(policy, strip=rng.random() < 0.5, details=rng.random() < 0.5))
         # else the ordinary way would be compared with itself
         assert left(found) < 0.95 * len(lines)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("policy", POLICIES)
-def test_responses_as_models_write_them(policy: str) -> None:
-    lines = [
-        {**record, "id": str(number), "response": text}
-        for number, (record, text) in enumerate(as_models_write(fresh(77)))
-    ]
-    found = same(lines, job_of(policy))
-    assert left(found) < 0.8 * len(lines)
 
 
 IDS = ("a", 'quote" and \\', "\u00e9\u2028", "", None, 0, 17, -3, 10**25, 1.5, True, ["x"], "x" * 300)

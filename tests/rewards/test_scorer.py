@@ -37,34 +37,6 @@ def test_one_by_one_gives_the_same_rows_as_a_batch(scorer: relfast.Scorer) -> No
         assert future.to_row() == one
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("policy", ["reference", "strict"])
-def test_workers_give_the_same_rows_as_this_process(policy: str) -> None:
-    """Also for hostile texts, and again when the answers have been seen before."""
-    texts = [response for _, response in distinct_c2(20)]
-    texts += [text for text in HOSTILE_TEXTS if len(text) < 20_000 and ".C.C." not in text]
-    golds: list[Any] = [
-        {"smiles": "CCCCO"},
-        {"smiles": 5},
-        {"smiles": "C1CC"},
-        {},
-        {"missing_smiles": ["CO"]},
-    ]
-    golds += [{"missing_smiles": []}, {"missing_smiles": [None, "CO"]}, [], "x", None, 7]
-    rows = [(gold, text) for gold in golds for text in texts]
-    with (
-        relfast.Scorer(policy=policy, workers=2, details=True) as detailed,
-        relfast.Scorer(policy=policy, workers=2) as ours,
-        relfast.Scorer(policy=policy, workers=0) as here,
-        relfast.Scorer(policy=policy, workers=0, details=True) as here_detailed,
-    ):
-        for task in ("REL-C2", "REL-C3"):
-            for several, one in ((ours, here), (detailed, here_detailed)):
-                expected = one.score_batch(task, *zip(*rows, strict=True)).to_dicts()
-                for _ in range(2):
-                    assert several.score_batch(task, *zip(*rows, strict=True)).to_dicts() == expected
-
-
 def test_at_once_is_what_needs_no_worker(scorer: relfast.Scorer) -> None:
     for task, answer, response, _ in MIXED:
         score = scorer.score_at_once(task, answer, response)

@@ -14,10 +14,8 @@ from patience import PATIENCE, until
 from reward_cases import HANG, distinct_c2, forget, wait_for_no_workers, workers_of
 
 import relfast
-from relfast.engine import judged_texts
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.pool import pool
-from relfast.tasks.rel_c.judges import TagTexts
 
 TIMEOUT = 0.5
 
@@ -142,26 +140,6 @@ def test_workers_that_cannot_start_are_said_on_every_row(monkeypatch: pytest.Mon
     assert "before it was ready" in error["message"]
     assert scorer.value_of(batch[0]) is None
     wait_for_no_workers(before)
-
-
-def test_a_kernel_that_fails_leaves_answers_to_workers(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    rows: list[tuple[Any, str]] = [({"smiles": "CCCCO"}, text) for _, text in distinct_c2(24)]
-    expected = relfast.score_batch("REL-C2", *_answers(rows), workers=0)
-
-    def fails(*given: object) -> None:
-        raise ValueError("no room")
-
-    with relfast.Scorer(workers=1) as scorer:
-        monkeypatch.setattr(judged_texts, "_told_of", set())
-        monkeypatch.setattr(TagTexts, "many", fails)
-        forget(scorer)
-        batch = scorer.score_batch("REL-C2", *_answers(rows))
-        assert batch.to_dicts() == expected.to_dicts()
-        assert scorer.stats()["workers"] == 1
-    (told,) = caplog.messages
-    assert "the kernel that reads REL-C2 failed (ValueError: no room)" in told
 
 
 def test_a_timeout_is_not_remembered(scorer: relfast.Scorer) -> None:
