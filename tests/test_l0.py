@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from relfast.tasks.seqbench.l0 import CHI2_95, by_complexity, fit_l0
+from relfast.tasks.seqbench.l0 import CHI2_95, aggregate, fit_l0
 
 L0S = [2, 5, 10, 20, 40.2, 85.7, 150, 200]
 
@@ -102,13 +102,10 @@ def test_what_cannot_be_fitted(depths: list[float], solved: list[int], message: 
 
 
 def test_aggregates() -> None:
-    tables = by_complexity(
-        L=[3, 4, 12, 14, None],
-        B=[0, 0, 1, 1, 1],
-        N=[0.0, 0.2, 0.0, 0.0, None],
-        exact_match=[True, False, False, True, True],
-        progress_ratio=[1.0, 0.5, 0.25, 1.0, 1.0],
-    )
+    tables = aggregate(
+        {"3/0/0.0": [1, 1, 1.0], "4/0/0.2": [1, 0, 0.5], "12/1/0.0": [1, 0, 0.25], "14/1/0.0": [1, 1, 1.0],
+         "/1/": [1, 1, 1.0]}
+    )  # fmt: skip
     assert tables["by_L"] == {
         "0-4": {"n": 2, "pass_at_1": 0.5, "progress_ratio": 0.75},
         "10-14": {"n": 2, "pass_at_1": 0.5, "progress_ratio": 0.625},
@@ -128,23 +125,10 @@ def test_counted_outcomes_are_outcomes() -> None:
     tried = [int((depths == depth).sum()) for depth in unique]
     counted, single = fit_l0(unique, right, tried), fit_l0(depths, solved)
     assert counted.to_dict() == pytest.approx(single.to_dict())
-    ones = [1] * 500
-    tables = by_complexity(depths, ones, ones, solved, solved / 2)
-    merged = by_complexity(unique, [1] * len(unique), [1] * len(unique), right, np.array(right) / 2, tried)
-    assert list(merged["by_L"]) == list(tables["by_L"])
-    for name, row in merged["by_L"].items():
-        assert row == pytest.approx(tables["by_L"][name])
-    assert merged["l0"] == pytest.approx(tables["l0"])
     with pytest.raises(ValueError, match="more problems"):
         fit_l0([1], [2], [1])
 
 
 def test_aggregates_of_nothing() -> None:
-    assert by_complexity([], [], [], [], []) == {
-        "by_L": {},
-        "by_B": {},
-        "by_N": {},
-        "l0": None,
-        "l0_by_B_N": {},
-    }
-    assert by_complexity([None], [None], [None], [True], [1.0])["l0"] is None
+    assert aggregate({}) == {"by_L": {}, "by_B": {}, "by_N": {}, "l0": None, "l0_by_B_N": {}}
+    assert aggregate({"//": [1, 1, 1.0]})["l0"] is None

@@ -9,11 +9,11 @@ import io
 import random
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -35,20 +35,13 @@ MAX_MOLECULES: Final = 200_000
 RADIUS: Final = 2
 N_BITS: Final = 2048
 
-MAX_CACHED: Final = 32_000_000
-"""Bytes of a larger file are not looked for in the cache."""
+MAX_BYTES: Final = 64_000_000
+"""Of the largest file: six times what `MAX_MOLECULES` have."""
 
 _GZIP: Final = b"\x1f\x8b"
 
 KEPT_NEIGHBOURS: Final = 5_000
 """Molecules whose similar ones are kept, with some hundred each."""
-
-
-class Near(NamedTuple):
-    """Molecules similar to one: their places in the bank, ascending, and their similarities."""
-
-    places: npt.NDArray[np.int64]
-    shares: npt.NDArray[np.float64]
 
 
 class Bank:
@@ -67,7 +60,6 @@ class Bank:
         self.source = source
         self.n_unusable = 0
         self.molecules: list[Molecule] = []
-        self._neighbours: dict[tuple[int, float, float], Near] = {}
         seen: set[str] = set()
         for line in lines:
             words = line.split(None, 1)
@@ -88,7 +80,7 @@ class Bank:
     def of_kept(cls, content: bytes, source: str) -> Bank:
         """A bank that has been read before, of what `to_keep` gave."""
         bank = cls.__new__(cls)
-        bank.source, bank._neighbours = source, {}
+        bank.source = source
         with np.load(io.BytesIO(zlib.decompress(content)), allow_pickle=False) as kept:
             texts, keys = (kept[name].tobytes().decode("ascii").split("\n") for name in ("texts", "keys"))
             rows, starts, bonds = (
@@ -157,19 +149,18 @@ class Bank:
                 found[scaffold].append(index)
         return dict(found)
 
-    def near(self, index: int, lowest: float, highest: float) -> Near:
-        """The others whose similarity to a molecule is in the bounds.
+    @cached_property
+    def near(self) -> Callable[[int, float, float], tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]:
+        """The others whose similarity to a molecule is in the bounds: places, ascending, and similarities.
 
         Tanimoto's, of Morgan fingerprints (radius 2, 2,048 bits).
         """
-        key = (index, lowest, highest)
-        found = self._neighbours.get(key)
-        if found is None:
-            found = Near(*similar(*self.fingerprints, index, lowest, highest))
-            if len(self._neighbours) >= KEPT_NEIGHBOURS:
-                self._neighbours.clear()
-            self._neighbours[key] = found
-        return found
+
+        @lru_cache(maxsize=KEPT_NEIGHBOURS)
+        def near(index: int, lowest: float, highest: float) -> Any:
+            return similar(*self.fingerprints, index, lowest, highest)
+
+        return near
 
     def similar_group(
         self, numbers: random.Random, size: int, lowest: float, highest: float
@@ -179,7 +170,7 @@ class Bank:
         None if the molecule drawn has too few such others.
         """
         first = numbers.randrange(len(self.molecules))
-        places, shares = self._neighbours.get((first, lowest, highest)) or self.near(first, lowest, highest)
+        places, shares = self.near(first, lowest, highest)
         if len(places) < size - 1:
             return None
         chosen = np.array(numbers.sample(range(len(places)), size - 1))
@@ -211,9 +202,9 @@ def load_bank(path: str | Path | None, min_atoms: int) -> Bank:
             data = importlib.resources.files("relfast").joinpath("data", BUILT_IN).read_bytes()
         else:
             with Path(path).open("rb") as file:
-                data = file.read(MAX_CACHED + 1)
-            if len(data) > MAX_CACHED:
-                return Bank(_lines(Path(path)), min_atoms, source)
+                data = file.read(MAX_BYTES + 1)
+            if len(data) > MAX_BYTES:
+                raise InputError(f"more than {MAX_BYTES:,} bytes; take a sample", file=source)
         name = f"{hashlib.sha256(data).hexdigest()[:24]}-{min_atoms}"
         content = read_kept("banks", name)
         if content is not None:
@@ -224,14 +215,6 @@ def load_bank(path: str | Path | None, min_atoms: int) -> Bank:
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot be read: {error}", file=str(path)) from error
     return bank
-
-
-def _lines(path: Path) -> Iterator[str]:
-    with path.open("rb") as start:
-        packed = start.read(2) == _GZIP
-    with gzip.open(path, "rb") if packed else path.open("rb") as file:
-        for line in file:
-            yield line.decode("utf-8", "replace")
 
 
 def _text(lines: Sequence[str]) -> npt.NDArray[np.uint8]:

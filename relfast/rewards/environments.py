@@ -14,7 +14,7 @@ others the one step is the response.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Protocol, Unpack
+from typing import TYPE_CHECKING, Any, Final, Protocol, Unpack
 
 from relfast.errors import UsageError
 from relfast.keywords import ScorerKeywords
@@ -22,7 +22,9 @@ from relfast.records import Score
 from relfast.rewards.problems import Problem
 from relfast.rewards.shared import Adapter, gold_of
 from relfast.tasks import get_task
-from relfast.tasks.modules import Walk
+
+if TYPE_CHECKING:
+    from relfast.tasks.seqbench.walk import Walk
 
 __all__ = ["Environment", "Walking"]
 

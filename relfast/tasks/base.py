@@ -21,13 +21,8 @@ from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 if TYPE_CHECKING:
     # what a command that scores never asks for is not loaded with the table
     from relfast.tasks.display import Display
-    from relfast.tasks.modules import (
-        BlindStrategy,
-        Generator,
-        TaskScorer,
-        TextJudge,
-        Walk,
-    )
+    from relfast.tasks.modules import BlindStrategy, Generator, TaskScorer, TextJudge
+    from relfast.tasks.seqbench.walk import Walk
 
 
 def resolve(name: str) -> Callable[..., Any]:

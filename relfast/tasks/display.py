@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from relfast.records import Record
+from relfast.tasks.options import AllOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,16 @@ class Shown:
     metrics: dict[str, Any]
     strict: bool
     embedder: str = "auto"
+
+    @property
+    def answer(self) -> Mapping[str, Any]:
+        """The record's gold; empty where it is no object."""
+        return self.record.answer if isinstance(self.record.answer, Mapping) else {}
+
+    @property
+    def options(self) -> AllOptions:
+        """With the response's policy."""
+        return AllOptions(policy="strict" if self.strict else "reference")
 
 
 class Mark(NamedTuple):

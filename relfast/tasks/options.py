@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 from relfast.records import Options, Policy
-from relfast.tasks.realign import RealignKeywords, RealignOptions
-from relfast.tasks.rel_b import RelBKeywords, RelBOptions
-from relfast.tasks.rel_c import RelCKeywords, RelCOptions
+from relfast.tasks.realign import Grader, RealignOptions
+from relfast.tasks.rel_b import RelBOptions
+from relfast.tasks.rel_c import RelCOptions, Tautomers
 
 __all__ = ["AllOptions", "OptionKeywords", "TaskKeywords"]
 
@@ -20,11 +21,17 @@ class AllOptions(RealignOptions, RelCOptions, RelBOptions, Options):
     """
 
 
-class TaskKeywords(RelBKeywords, RelCKeywords, RealignKeywords, total=False):
+class TaskKeywords(TypedDict, total=False):
     """`AllOptions` as keywords, without the policy, which many functions name themselves."""
 
     strip_reasoning: bool
     reasoning: tuple[tuple[str, str], ...]
+    b1_min_f1: float
+    tautomers: Tautomers
+    mcs_timeout: int
+    embedder: str
+    device: str
+    grader: Grader
 
 
 class OptionKeywords(TaskKeywords, total=False):

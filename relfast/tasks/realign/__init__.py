@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypedDict, get_args
+from typing import Any, Final, Literal, get_args
 
 from relfast.parameters import Choice, Text, parameter
 from relfast.records import Options
@@ -29,14 +29,6 @@ class RealignOptions(Options):
     embedder: str = parameter("auto", Text(), "Embedding model of ReAlign.", metavar="NAME|DIR", shown=False)
     device: str = parameter("cpu", Text(), "Device of the embedding model.", shown=False)
     grader: Grader = parameter("symbolic", Choice(get_args(Grader)), "ReAlign's answer comparison.")
-
-
-class RealignKeywords(TypedDict, total=False):
-    """`RealignOptions` as keywords."""
-
-    embedder: str
-    device: str
-    grader: Grader
 
 
 _PROBLEM: Final = """Solve the following math problem. Write one step of your reasoning per line, and put \

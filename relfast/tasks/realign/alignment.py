@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from relfast_kernels.layouts import MATCH, SKIP_BENCHMARK, SKIP_LLM
 
 from relfast.deadlines import Deadlines
+
+if TYPE_CHECKING:
+    from relfast.embed.embedder import Embedder
 
 GAP_PENALTY: Final = -0.1
 DIVERGENCE_THRESHOLD: Final = 0.7
@@ -33,17 +36,6 @@ class Pair(NamedTuple):
 
     benchmark: Sequence[str]
     llm: Sequence[str]
-
-
-class Encoder(Protocol):
-    """What alignment needs of an embedder."""
-
-    def encode_distinct(
-        self,
-        texts: Sequence[str],
-        owners: NDArray[np.int64] | None = None,
-        deadlines: Deadlines | None = None,
-    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]: ...
 
 
 class Alignment(NamedTuple):
@@ -91,7 +83,7 @@ NOTHING: Final = Alignment(np.empty(0, np.uint8), np.empty(0, np.float32), 0.0, 
 
 
 def align_pairs(
-    pairs: Sequence[Pair], encoder: Encoder, deadlines: Deadlines | None = None
+    pairs: Sequence[Pair], encoder: Embedder, deadlines: Deadlines | None = None
 ) -> list[Alignment | None]:
     """Alignments of solutions, embedding across all of them; an empty side gives `NOTHING`, a pair whose
     time is up None."""
@@ -105,7 +97,7 @@ def align_pairs(
 
 
 def _align_window(
-    pairs: Sequence[Pair], window: Sequence[int], encoder: Encoder, deadlines: Deadlines
+    pairs: Sequence[Pair], window: Sequence[int], encoder: Embedder, deadlines: Deadlines
 ) -> Iterator[Alignment]:
     some = [pairs[k] for k in window]
     steps = [step for pair in some for step in pair.benchmark]
@@ -116,55 +108,19 @@ def _align_window(
     owners = np.concatenate([np.repeat(window, rows), np.repeat(window, columns)])
     vectors, places = encoder.encode_distinct(steps, owners, deadlines)
     similarity = np.zeros(int((rows * columns).sum()), np.float32)
-    cell = 0
-    for part in _parts(rows, columns):
-        sizes = part.rows * part.columns
-        end = cell + int(sizes.sum())
-        shares = {window[p]: int(size) for p, size in zip(part.pairs, sizes, strict=True)}
-        if not all(map(deadlines.passed, shares)):
-            rows_of = places[part.row : part.row + int(part.rows.sum())]
-            columns_of = places[half + part.column : half + part.column + int(part.columns.sum())]
-            with deadlines.step(shares):
-                similarity[cell:end] = _cosines(vectors, rows_of, columns_of, part.rows, part.columns)
-        cell = end
+    cell, row, column = 0, 0, half
+    for k, height, width in zip(window, rows.tolist(), columns.tolist(), strict=True):
+        rows_of, columns_of = places[row : row + height], places[column : column + width]
+        step = max(1, CELLS_PER_STEP // width)
+        for at in range(0, height, step):
+            end = cell + rows_of[at : at + step].size * width
+            if not deadlines.passed(k):
+                with deadlines.step({k: 1}):
+                    similarity[cell:end] = cosines(vectors, rows_of[at : at + step], columns_of).ravel()
+            cell = end
+        row, column = row + height, column + width
     # 5 ns a cell: 20 ms for the largest pair
     yield from align_matrices(similarity, rows, columns)
-
-
-class _Part(NamedTuple):
-    """Cells that are computed in one go: those of some pairs that follow each other, or a few rows of one.
-
-    ``row`` and ``column`` are where their steps begin among all benchmarks' and all models' steps.
-    """
-
-    pairs: range
-    rows: NDArray[np.int64]
-    columns: NDArray[np.int64]
-    row: int
-    column: int
-
-
-def _parts(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> Iterator[_Part]:
-    """A window in parts of at most `CELLS_PER_STEP` (or one row), in order."""
-    sizes = rows * columns
-    first_rows, first_columns = np.cumsum(rows) - rows, np.cumsum(columns) - columns
-    p = 0
-    while p < rows.size:
-        within = int(np.searchsorted(np.cumsum(sizes[p:]), CELLS_PER_STEP, side="right"))
-        if within:
-            pairs = slice(p, p + within)
-            yield _Part(
-                range(p, p + within), rows[pairs], columns[pairs], int(first_rows[p]), int(first_columns[p])
-            )
-            p += within
-            continue
-        height, step = int(rows[p]), max(1, CELLS_PER_STEP // int(columns[p]))
-        for at in range(0, height, step):
-            some = np.array([min(step, height - at)], np.int64)
-            yield _Part(
-                range(p, p + 1), some, columns[p : p + 1], int(first_rows[p]) + at, int(first_columns[p])
-            )
-        p += 1
 
 
 def align_matrices(
@@ -189,7 +145,7 @@ def align_matrices(
         yield Alignment(moves, scores, average, int(diverged[p]) or None)
 
 
-def similarity_matrix(benchmark: Sequence[str], llm: Sequence[str], encoder: Encoder) -> NDArray[np.float32]:
+def similarity_matrix(benchmark: Sequence[str], llm: Sequence[str], encoder: Embedder) -> NDArray[np.float32]:
     """Cosines of two lists of steps, (benchmark, llm) float32."""
     vectors, places = encoder.encode_distinct([*benchmark, *llm])
     return cosines(vectors, places[: len(benchmark)], places[len(benchmark) :])
@@ -199,22 +155,11 @@ def cosines(
     vectors: NDArray[np.float32], rows_of: NDArray[np.int64], columns_of: NDArray[np.int64]
 ) -> NDArray[np.float32]:
     """Cosines of the vectors in some rows and in others, (rows, columns) float32."""
-    shape = rows_of.size, columns_of.size
-    rows, columns = (np.array([size], np.int64) for size in shape)
-    return _cosines(vectors, rows_of, columns_of, rows, columns).reshape(shape)
-
-
-def _cosines(
-    vectors: NDArray[np.float32],
-    rows_of: NDArray[np.int64],
-    columns_of: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
-) -> NDArray[np.float32]:
     from relfast_kernels.align import cosine_batch
 
+    rows, columns = np.array([rows_of.size], np.int64), np.array([columns_of.size], np.int64)
     similarity: NDArray[np.float32] = cosine_batch(vectors, rows_of, columns_of, rows, columns)
-    return similarity
+    return similarity.reshape(rows_of.size, columns_of.size)
 
 
 def _windows(pairs: Sequence[Pair]) -> Iterator[list[int]]:

@@ -49,12 +49,10 @@ def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 
 def exhibit(shown: Shown) -> Exhibit:
     """The boxed answer marked, and the similarities of the steps with their alignment."""
-    from relfast.tasks.options import AllOptions
     from relfast.tasks.realign.extract import read_reference, read_response
 
-    options = AllOptions(policy="strict" if shown.strict else "reference")
-    reference = read_reference(shown.record, options)
-    solution = read_response(shown.record.response, options).value
+    reference = read_reference(shown.record, shown.options)
+    solution = read_response(shown.record.response, shown.options).value
     marks = _marks(shown.record.response, solution.answer, shown.strict)
     if isinstance(reference, str):
         return Exhibit(marks, reference)

@@ -14,14 +14,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from relfast.deadlines import Deadlines
-from relfast.tasks.realign.alignment import Encoder, cosines
+from relfast.tasks.realign.alignment import cosines
+
+if TYPE_CHECKING:
+    from relfast.embed.embedder import Embedder
 
 N: Final = 3
 """Tokens of an n-gram."""
@@ -175,7 +178,7 @@ def gated_score(correct: bool, step_f1: float | None) -> float:
 
 
 def step_f1s(
-    pairs: Sequence[tuple[Working, Working] | None], encoder: Encoder, deadlines: Deadlines
+    pairs: Sequence[tuple[Working, Working] | None], encoder: Embedder, deadlines: Deadlines
 ) -> list[float | None]:
     """The F1 of each (reference, response), None for None; of a record whose time is up it means nothing.
 
@@ -214,10 +217,10 @@ def _f1(similarity: NDArray[np.float32], reference: Working, response: Working, 
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-_baselines: Final[WeakKeyDictionary[Encoder, float]] = WeakKeyDictionary()
+_baselines: Final[WeakKeyDictionary[Embedder, float]] = WeakKeyDictionary()
 
 
-def _baseline(encoder: Encoder, deadlines: Deadlines) -> float:
+def _baseline(encoder: Embedder, deadlines: Deadlines) -> float:
     """The mean cosine of `_UNRELATED` under a model, worked out once and charged to no record; at most 0.9,
     so that `_f1` can divide by what is left of 1."""
     baseline = _baselines.get(encoder)

@@ -2,11 +2,9 @@ r"""math-verify's opinion of answers, from a process of its own with a deadline 
 
 The package parses LaTeX with sympy: on hostile answers it runs for minutes and may not be stopped by a
 signal handler, and its own timeouts work in a main thread only. The child is
-``python -m relfast.tasks.realign.verify``: one JSON array ``[gold, pred]`` a line in, ``true``, ``false`` or
-``null`` (it raised) out. A child that misses a deadline is killed and replaced.
-
-JSON, and not the pickled frames of the engine's workers, which tasks do not know: a child that has read
-hostile text can only say one of three words here.
+``python -m relfast.tasks.realign.verify``: JSON arrays ``[gold, pred]`` in, ``true``, ``false`` or ``null``
+(it raised) out: a child that has read hostile text can only say one of three words. One that misses a
+deadline is killed and replaced.
 """
 
 from __future__ import annotations
@@ -16,13 +14,13 @@ import contextlib
 import importlib.util
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from pathlib import Path
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
 from typing import Final
 
 from relfast.deadlines import Deadlines
@@ -39,8 +37,6 @@ SHARE_OF_TIME_LEFT: Final = 0.8
 
 MAX_ANSWER_CHARS: Final = 2_000
 """Longer answers are not asked about: no reference of MATH or GSM8K has more than 200 characters."""
-
-_READY: Final = b"ready"
 
 
 def verify_answers(
@@ -84,88 +80,60 @@ _children: dict[int, _Child] = {}
 
 def _child() -> _Child:
     """This process's verifying process, started if there is none."""
-    pid = os.getpid()
-    child = _children.get(pid)
-    if child is None:
-        child = _children[pid] = _Child()
-    return child
+    return _children.get(os.getpid()) or _children.setdefault(os.getpid(), _Child())
 
 
 def _ask(child: _Child, question: tuple[str, str], seconds: float) -> bool | None:
-    verdict, alive = child.ask(question, seconds)
-    if not alive:
-        child.kill()
-        del _children[os.getpid()]
-    return verdict
+    """A child's verdict within ``seconds``; one that has none, or is gone, is ended."""
+    with contextlib.suppress(OSError, EOFError):
+        child.line.send_bytes(json.dumps(question).encode())
+        if child.line.poll(seconds):
+            return {b"true": True, b"false": False}.get(child.line.recv_bytes())
+    _end_child()
+    return None
 
 
 @atexit.register
 def _end_child() -> None:
     child = _children.pop(os.getpid(), None)
     if child is not None:
-        child.kill()
+        child.line.close()
+        child.process.kill()
+        child.process.wait()
 
 
 class _Child:
-    """A verifying process. Its pipes are raw: a deadline needs to know what has come."""
+    """A verifying process, and the line to it."""
 
     def __init__(self) -> None:
-        root = str(Path(__file__).resolve().parents[3])
-        path = os.pathsep.join(part for part in (root, os.environ.get("PYTHONPATH", "")) if part)
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "relfast.tasks.realign.verify"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-        self._read(SECONDS_TO_START)
-
-    def ask(self, question: tuple[str, str], seconds: float) -> tuple[bool | None, bool]:
-        """Its verdict within ``seconds``, and whether it is fit for another question."""
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(question).encode() + b"\n")
-        except OSError:
-            return None, False
-        line = self._read(seconds)
-        if line is None:
-            return None, False
-        return {b"true": True, b"false": False}.get(line.strip()), True
-
-    def kill(self) -> None:
-        self._process.kill()
-        for pipe in (self._process.stdin, self._process.stdout):
-            assert pipe is not None
-            with contextlib.suppress(OSError):
-                pipe.close()
-        self._process.wait()
-
-    def _read(self, seconds: float) -> bytes | None:
-        """A line, or None where the deadline passes or the child is gone."""
-        assert self._process.stdout is not None
-        descriptor = self._process.stdout.fileno()
-        line = b""
-        while not line.endswith(b"\n"):
-            ready, _, _ = select.select([descriptor], [], [], seconds)
-            part = os.read(descriptor, 64) if ready else b""
-            if not part:
-                return None
-            line += part
-        return line
+        self.line, theirs = Pipe()
+        command = [sys.executable, "-P", "-m", "relfast.tasks.realign.verify", str(theirs.fileno())]
+        with theirs:
+            self.process = subprocess.Popen(
+                command,
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(entry or os.getcwd() for entry in sys.path)},
+            )
+        with contextlib.suppress(EOFError):  # the first question will say that it is gone
+            if self.line.poll(SECONDS_TO_START):
+                self.line.recv_bytes()
 
 
-def main() -> None:
-    """Answer questions until stdin ends."""
+def main(descriptor: str) -> None:
+    """Answer questions until the other end is closed."""
     from math_verify import parse, verify
 
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    answers = os.dup(1)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a library prints must not land between answers
-    os.write(answers, _READY + b"\n")
-    for line in sys.stdin:
-        gold, pred = json.loads(line)
+    line = Connection(int(descriptor))
+    line.send_bytes(b"ready")
+    while True:
+        try:
+            gold, pred = json.loads(line.recv_bytes())
+        except EOFError:
+            return
         # the parent may be killed while we hang: then the kernel ends us
         signal.setitimer(signal.ITIMER_REAL, 2 * SECONDS_PER_ANSWER)
         try:
@@ -173,11 +141,12 @@ def main() -> None:
             verdict = verify(
                 parse(gold, parsing_timeout=None), parse(pred, parsing_timeout=None), timeout_seconds=None
             )
-            os.write(answers, json.dumps(bool(verdict)).encode() + b"\n")
+            answer = json.dumps(bool(verdict))
         except Exception:
-            os.write(answers, b"null\n")
+            answer = "null"
+        line.send_bytes(answer.encode())
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -39,14 +39,12 @@ def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
 
 def exhibit(shown: Shown) -> Exhibit:
     """The chosen and the right panel."""
-    from relfast.tasks.options import AllOptions
     from relfast.tasks.rel_a.score import read
 
-    answer = shown.record.answer if isinstance(shown.record.answer, Mapping) else {}
-    target, response = answer.get("target"), shown.record.response
+    target, response = shown.answer.get("target"), shown.record.response
     if not isinstance(target, int):
         return Exhibit()
-    said = read(response, AllOptions(policy="strict" if shown.strict else "reference"))
+    said = read(response, shown.options)
     choice = said.value if said.found else None
     why = ""
     if not shown.correct:
@@ -60,12 +58,8 @@ def exhibit(shown: Shown) -> Exhibit:
     rows = [("right", str(target + 1), choices.get(target + 1, ""))]
     if choice is not None and choice != target:
         rows.append(("chosen", str(choice + 1), choices.get(choice + 1, "")))
-    return Exhibit(
-        _marks(response, choice, shown.strict),
-        why,
-        (),
-        (Listing("Choices", ("", "choice", "panel"), tuple(rows)),),
-    )
+    listing = Listing("Choices", ("", "choice", "panel"), tuple(rows))
+    return Exhibit(_marks(response, choice, shown.strict), why, (), (listing,))
 
 
 def _marks(response: object, choice: int | None, strict: bool) -> tuple[Mark, ...]:

@@ -8,7 +8,7 @@ REL) looks for yes and no as substrings and for numbers anywhere, so "eyes 15" i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, TypedDict
+from typing import Final
 
 from relfast.parameters import Number, parameter
 from relfast.records import Options
@@ -27,12 +27,6 @@ class RelBOptions(Options):
     b1_min_f1: float = parameter(
         0.5, Number(0, 1), "strict: smallest F1 of a right REL-B1 yes.", strict_only=True
     )
-
-
-class RelBKeywords(TypedDict, total=False):
-    """`RelBOptions` as keywords."""
-
-    b1_min_f1: float
 
 
 TASK: Final = Task(

@@ -67,18 +67,16 @@ def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 
 def exhibit(shown: Shown) -> Exhibit:
     """The verdict, and the taxa: found, missed, named beside."""
-    from relfast.tasks.options import AllOptions
     from relfast.tasks.rel_b.score import read
 
-    answer = shown.record.answer if isinstance(shown.record.answer, Mapping) else {}
-    gold = {str(taxon) for taxon in answer.get("taxa") or ()}
+    gold, label = {str(taxon) for taxon in shown.answer.get("taxa") or ()}, shown.answer.get("label")
     response = shown.record.response
-    said = read(response, AllOptions(policy="strict" if shown.strict else "reference")).value
+    said = read(response, shown.options).value
     named = {str(taxon) for taxon in said.taxa}
     why = ""
     if not shown.correct:
-        why = f"It says {said.label or 'neither yes nor no'}; the label is {answer.get('label')}."
-        if said.label == answer.get("label"):
+        why = f"It says {said.label or 'neither yes nor no'}; the label is {label}."
+        if said.label == label:
             why = f"{len(gold & named)} of {len(gold)} taxa are named, and {len(named - gold)} others."
     rows = (
         ("found", _listed(gold & named)),

@@ -13,24 +13,7 @@ TaxaAs = Literal["name", "index"]
 
 @dataclass(frozen=True, slots=True)
 class HomoplasyParameters:
-    """Parameters of REL-B1.
-
-    Attributes
-    ----------
-    num_leaves, seq_len
-        Taxa in the tree, columns of the alignment.
-    n_convergent_sites, length_convergent_block
-        Planted blocks of a yes record, and the columns of each.
-    n_convergent_taxa
-        Taxa that share the motifs, 2 or more.
-    selection
-        ``distant`` (taxa at least 3 edges apart) or ``clades`` (whole clades at least 4 edges apart).
-    taxa_as
-        Gold taxa as the ``name`` in the question, or, like the published generator, as the ``index`` in the
-        list of names sorted as texts.
-    yes_fraction
-        Share of yes records, 0 to 1; kept to within one record in any prefix of the run.
-    """
+    """Parameters of REL-B1. ``yes_fraction`` is kept to within one record in any prefix of the run."""
 
     about: ClassVar[str] = "Make REL-B1 records: homoplasy in an alignment evolved along a random tree."
 

@@ -9,7 +9,7 @@ REL; two SMILES are the same molecule when, without stereo, each is a substructu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, TypedDict, get_args
+from typing import Final, Literal, get_args
 
 from relfast.parameters import Choice, Whole, parameter
 from relfast.records import Options
@@ -49,13 +49,6 @@ class RelCOptions(Options):
         shown=False,
         within=mcs_timeout_within,
     )
-
-
-class RelCKeywords(TypedDict, total=False):
-    """`RelCOptions` as keywords."""
-
-    tautomers: Tautomers
-    mcs_timeout: int
 
 
 _CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.clean")

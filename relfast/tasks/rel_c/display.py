@@ -24,7 +24,6 @@ from relfast.tasks.display import (
     Shown,
     verdict_columns,
 )
-from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_c.extract import SMILES_TAG, extract_label, extract_molecule, extract_molecules
 
 MOLECULES: Final = Axis("n_molecules", "number of molecules", (20, 40))
@@ -207,8 +206,8 @@ _TAG: Final = re.compile(r"<(yes|no)>", re.IGNORECASE)
 
 def isomer_set(shown: Shown) -> Exhibit:
     """C1: the verdict, and the molecules with their formulas."""
-    gold = _answer(shown).get("label")
-    said = extract_label(shown.record.response, _options(shown)).value
+    gold = shown.answer.get("label")
+    said = extract_label(shown.record.response, shown.options).value
     response = shown.record.response
     marks: tuple[Mark, ...] = ()
     if said is not None and isinstance(response, str):
@@ -224,8 +223,8 @@ def motif(shown: Shown) -> Exhibit:
     """C2: gold's motif and the named molecule, with what they have in common."""
     from relfast.chem.drawing import common_atoms, draw
 
-    gold = _answer(shown).get("smiles")
-    said = extract_molecule(shown.record.response, _options(shown)).value
+    gold = shown.answer.get("smiles")
+    said = extract_molecule(shown.record.response, shown.options).value
     in_gold, in_said = common_atoms(gold, said)
     drawings = [
         Drawing(draw(gold, in_gold, 260, 190) or "", f"gold: {gold}"),
@@ -255,8 +254,8 @@ def missing_isomers(shown: Shown) -> Exhibit:
     """C3: what was found, missed, and named beside it; and what the question gave."""
     from relfast.chem.matching import same
 
-    gold = [one for one in _list(_answer(shown).get("missing_smiles")) if isinstance(one, str)]
-    said = extract_molecules(shown.record.response, _options(shown)).value
+    gold = [one for one in _list(shown.answer.get("missing_smiles")) if isinstance(one, str)]
+    said = extract_molecules(shown.record.response, shown.options).value
     left = list(gold)
     right: list[str] = []
     wrong: list[str] = []
@@ -280,20 +279,12 @@ def missing_isomers(shown: Shown) -> Exhibit:
     )
 
 
-def _options(shown: Shown) -> AllOptions:
-    return AllOptions(policy="strict" if shown.strict else "reference")
-
-
-def _answer(shown: Shown) -> Mapping[str, Any]:
-    return shown.record.answer if isinstance(shown.record.answer, Mapping) else {}
-
-
 def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
 def _molecules(shown: Shown) -> list[str]:
-    given = [one for one in _list(_answer(shown).get("molecules")) if isinstance(one, str)]
+    given = [one for one in _list(shown.answer.get("molecules")) if isinstance(one, str)]
     return given or listed(shown.record.question)
 
 

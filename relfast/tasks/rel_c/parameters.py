@@ -32,17 +32,7 @@ Strategy = Literal["similarity", "scaffold", "mixed"]
 
 @dataclass(frozen=True)
 class UniverseParameters:
-    """What REL-C1 and C3 share: which universes of isomers are drawn from.
-
-    Attributes
-    ----------
-    formulas
-        Formulas to draw from, else `relfast.tasks.rel_c.generate.DEFAULT_FORMULAS`.
-    universe_min, universe_max
-        Bounds of the number of isomers of a formula.
-    keep
-        Which isomers count, see `relfast.chem.isomers.isomers`.
-    """
+    """What REL-C1 and C3 share: which universes of isomers are drawn from."""
 
     formulas: Sequence[str] | None = parameter(
         None,
@@ -63,19 +53,8 @@ class UniverseParameters:
 
 @dataclass(frozen=True)
 class IsomerSetParameters(UniverseParameters):
-    """Parameters of REL-C1.
-
-    Attributes
-    ----------
-    sizes
-        Molecules of a question, gone through in turn within each class.
-    yes_fraction
-        Share of yes records, 0 to 1; kept to within one record in any prefix of the run.
-    odd
-        The molecule of a no that is no isomer: ``near`` (the same heavy atoms, two hydrogens more or fewer,
-        and a SMILES as long as that of the isomer whose place it takes), or, as published, ``any`` of the
-        other formulas, where comparing heteroatoms tells 96 % of the labels.
-    """
+    """Parameters of REL-C1. Sizes are gone through within each class; ``yes_fraction`` is kept to within one
+    record in any prefix of the run. With ``odd="any"`` comparing heteroatoms tells 96 % of the labels."""
 
     about: ClassVar[str] = "Make REL-C1 records: are these molecules constitutional isomers?"
 
@@ -91,13 +70,7 @@ class IsomerSetParameters(UniverseParameters):
 
 @dataclass(frozen=True)
 class MissingIsomersParameters(UniverseParameters):
-    """Parameters of REL-C3.
-
-    Attributes
-    ----------
-    given
-        Molecules given in a question, gone through in turn; a formula with more isomers is drawn for each.
-    """
+    """Parameters of REL-C3. A formula with more isomers than are given is drawn for each record."""
 
     about: ClassVar[str] = "Make REL-C3 records: name the isomers that a list leaves out."
 
@@ -108,24 +81,8 @@ class MissingIsomersParameters(UniverseParameters):
 class MotifParameters:
     """Parameters of REL-C2.
 
-    Attributes
-    ----------
-    bank
-        File of one SMILES a line (plain or gzip), or a bank already read; default: the molecules of the
-        published records.
-    sizes
-        Molecules of a question, gone through in turn.
-    strategy
-        ``similarity`` (to one of the group), ``scaffold`` (one Murcko scaffold) or ``mixed``, half and half.
-    min_atoms
-        Fewest heavy atoms of gold.
-    tanimoto
-        Lowest and highest similarity to that molecule.
-    mcs_steps
-        Steps after which a motif search is given up and its group with it.
-    gold_share
-        How often a motif may be gold, as a share of the records, as far as the bank has others:
-        otherwise a constant is right for every sixth record, as it is for the published ones. 1: no limit.
+    ``bank`` may be one that is read already. ``scaffold`` groups have one Murcko scaffold; ``mixed`` is half
+    and half. Without ``gold_share`` a constant is right for every sixth record, as for the published ones.
     """
 
     about: ClassVar[str] = "Make REL-C2 records: the largest connected motif of similar molecules."

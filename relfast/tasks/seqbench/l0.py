@@ -166,27 +166,14 @@ def _least_squares(
     return math.exp(-(low + high) / 2)
 
 
-def by_complexity(
-    L: Sequence[float | None],
-    B: Sequence[float | None],
-    N: Sequence[float | None],
-    exact_match: Sequence[float],
-    progress_ratio: Sequence[float],
-    n: Sequence[int] | None = None,
-    *,
-    bin_width: int = BIN_WIDTH,
-) -> dict[str, Any]:
+def aggregate(cells: Mapping[str, Sequence[float]], *, bin_width: int = BIN_WIDTH) -> dict[str, Any]:
     """SeqBench's aggregates: Pass@1 and progress by logical depth, backtracking and noise, and L0.
 
     Parameters
     ----------
-    L, B, N
-        Complexity of each scored response; None (or NaN) where the record does not say.
-    exact_match, progress_ratio
-        Its metrics; with ``n``, their sums.
-    n
-        How many responses each entry stands for, where those of one complexity are summed up already (as a
-        run does that must merge with others); else one.
+    cells
+        ``"L/B/N"`` (nothing between the slashes where a record does not say) → rows, sums of exact_match and
+        of progress_ratio.
 
     Returns
     -------
@@ -195,10 +182,9 @@ def by_complexity(
         ``pass_at_1``, ``progress_ratio``; ``l0``: `L0Fit.to_dict` of all responses with an L, or None
         without any; ``l0_by_B_N``: the same per ``"B=2,N=0.0"``, the form in which L0 is published.
     """
-    depth, doors, noise = (np.array(values, np.float64) for values in (L, B, N))
-    solved = np.asarray(exact_match, np.int64)
-    progress = np.asarray(progress_ratio, np.float64)
-    tried = np.ones(len(solved), np.int64) if n is None else np.asarray(n, np.int64)
+    keys = [[float(part or "nan") for part in name.split("/")] for name in cells]
+    depth, doors, noise = np.array(keys, np.float64).reshape(-1, 3).T
+    tried, solved, progress = np.array([*cells.values()], np.float64).reshape(-1, 3).T
 
     def table(values: NDArray[np.float64], name: Callable[[float], str]) -> dict[str, dict[str, Any]]:
         rows = {}
@@ -219,24 +205,14 @@ def by_complexity(
         return fit_l0(depth[here], solved[here], tried[here], bin_width=bin_width).to_dict()
 
     known = np.isfinite(doors) & np.isfinite(noise)
-    cells = sorted(set(zip(doors[known].tolist(), noise[known].tolist(), strict=True)))
+    several = sorted(set(zip(doors[known].tolist(), noise[known].tolist(), strict=True)))
     return {
         "by_L": table(depth // bin_width, lambda value: _bin_name(int(value), bin_width)),
         "by_B": table(doors, lambda value: f"{value:g}"),
         "by_N": table(noise, str),
         "l0": fit(np.ones(len(depth), bool)),
-        "l0_by_B_N": {f"B={b:g},N={n}": fit((doors == b) & (noise == n)) for b, n in cells},
+        "l0_by_B_N": {f"B={b:g},N={n}": fit((doors == b) & (noise == n)) for b, n in several},
     }
-
-
-def aggregate(cells: Mapping[str, Sequence[float]], *, bin_width: int = BIN_WIDTH) -> dict[str, Any]:
-    """`by_complexity` of a run's cells: ``"L/B/N"`` → rows, sums of exact_match and of progress_ratio."""
-    keys = [[float(part) if part else None for part in name.split("/")] for name in cells]
-    depth, doors, noise = zip(*keys, strict=True)
-    n, exact, progress = zip(*cells.values(), strict=True)
-    return by_complexity(
-        depth, doors, noise, exact, progress, [int(count) for count in n], bin_width=bin_width
-    )
 
 
 def _bin_name(number: int, width: int) -> str:

@@ -86,28 +86,9 @@ def _are_names(names: object) -> bool:
 class Parameters:
     """What the rows of a run have in common.
 
-    Attributes
-    ----------
-    rows, cols
-        Size of the grid. None takes the other one's value, or both as L and B need (10 × 10 at least).
-    L
-        Logical depth: a number, bounds (both included), or None for whatever comes. Hit exactly.
-    B
-        Backtracking count: locked doors on the way, each with a detour to its key. Hit exactly.
-    N
-        Noise ratio: the share of the distracting facts that is kept, rounded to whole facts.
-    names
-        Agent and target, or ``"random"``.
-    remove_keys
-        Open so many of the B doors and take their keys away. L and B of the row are then what is left:
-        L and B above are the whole maze's, that of the same seed without removals.
-    cover
-        Fill L, which must be bounds then, evenly: bins of ``bin_width`` from the lower one up, each with
-        mazes of a size that carries it. Bins that nothing reaches are an error, or with ``skip_unreachable``
-        left out.
-    ordered
-        Leave the facts in the published order, supporting ones first, in the order of the path, which gives
-        the plan away; else they are shuffled.
+    ``rows`` or ``cols`` alone is both; L and B need a grid of 10 × 10 at least. Bounds of L both count. N is
+    rounded to whole facts. With ``remove_keys`` L and B of the row are what is left: those given are the
+    whole maze's, that of the same seed without removals.
     """
 
     about: ClassVar[str] = (

@@ -190,10 +190,10 @@ def test_math_verify_that_misses_its_deadline_is_replaced(monkeypatch: pytest.Mo
     assert verify.verify_answers([half]) == [True]
     before = verify._children[os.getpid()]
     # version 0.9 hangs on nothing that we know of, so the process is stopped as a hang would stop it
-    os.kill(before._process.pid, signal.SIGSTOP)
+    os.kill(before.process.pid, signal.SIGSTOP)
     monkeypatch.setattr(verify, "SECONDS_PER_ANSWER", 0.3)
     assert verify.verify_answers([half]) == [None]
-    assert before._process.returncode == -9
+    assert before.process.returncode == -9
     monkeypatch.undo()
     assert verify.verify_answers([half, None, half]) == [True, None, True]
 
