@@ -65,13 +65,19 @@ def resolve(name: str) -> Model:
     UsageError
         It is not on this machine; the message says what to type.
     """
-    if name == "auto":
-        return _resolve_auto()
     canonical = models.canonical_name(name)
-    if _is_plain(canonical) and (directory := models.kept_directory(canonical)) is not None:
-        return models.read_model(directory)
-    if models.package_directory(canonical) is not None:
-        return add(canonical)
+    tried = models.AUTO_ORDER if name == "auto" else (canonical,)
+    for one in filter(_is_plain, tried):
+        if (directory := models.kept_directory(one)) is not None:
+            return models.read_model(directory)
+    for one in tried:
+        if models.package_directory(one) is not None:
+            return add(one)
+    if name == "auto":
+        raise UsageError(
+            "no embedding model is on this machine: type `relfast embedder add bge-large` (the benchmark's"
+            f" own) or `relfast embedder add minilm`{models.offline_hint('minilm')}"
+        )
     if Path(name).is_dir():
         return models.read_model(Path(name))
     if canonical in models.KNOWN:
@@ -79,27 +85,11 @@ def resolve(name: str) -> Model:
             f"the embedding model {canonical} is not on this machine: "
             f"type `relfast embedder add {canonical}`{models.offline_hint(canonical)}"
         )
+    others = [f", {model.name}" for model in models.known_models() if model.name not in models.KNOWN]
     raise UsageError(
         f"no embedding model {name!r}: it is no directory, and none of the known names"
-        f" ({', '.join(models.KNOWN)}{_other_names()})"
+        f" ({', '.join(models.KNOWN)}{''.join(others)})"
     )
-
-
-def _resolve_auto() -> Model:
-    for name in models.AUTO_ORDER:
-        if (directory := models.kept_directory(name)) is not None:
-            return models.read_model(directory)
-    for name in models.AUTO_ORDER:
-        if models.package_directory(name) is not None:
-            return add(name)
-    raise UsageError(
-        "no embedding model is on this machine: type `relfast embedder add bge-large` (the benchmark's own)"
-        f" or `relfast embedder add minilm`{models.offline_hint('minilm')}"
-    )
-
-
-def _other_names() -> str:
-    return "".join(f", {model.name}" for model in models.known_models() if model.name not in models.KNOWN)
 
 
 def _is_plain(name: str) -> bool:
@@ -376,20 +366,14 @@ class _Graph:
         self._nodes.append(self._onnx.helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
-    def constant(self, value: NDArray[np.generic]) -> str:
+    def constant(self, value: Any, kind: Any = np.int64) -> str:
         name = f"constant_{len(self._constants)}"
-        array = np.ascontiguousarray(value) if value.ndim else value
-        self._constants.append(self._onnx.numpy_helper.from_array(array, name))
+        self._constants.append(self._onnx.numpy_helper.from_array(np.array(value, kind, order="C"), name))
         return name
 
-    def integers(self, *values: int) -> str:
-        return self.constant(np.array(values, np.int64))
-
-    def integer(self, value: int) -> str:
-        return self.constant(np.array(value, np.int64))
-
-    def number(self, value: float) -> str:
-        return self.constant(np.array(value, self._float))
+    def number(self, value: Any) -> str:
+        """Numbers of the graph's precision."""
+        return self.constant(value, self._float)
 
     def weight(self, name: str) -> NDArray[np.float32]:
         try:
@@ -397,17 +381,14 @@ class _Graph:
         except KeyError:
             raise InputError(f"has no tensor {self._prefix}{name}", file=str(self._file)) from None
 
-    def parameter(self, value: NDArray[np.float32]) -> str:
-        return self.constant(value.astype(self._float))
-
     def linear(self, x: str, name: str, scale: float = 1.0) -> str:
         kernel = np.float32(scale) * self.weight(name + ".weight").T
         bias = np.float32(scale) * self.weight(name + ".bias")
-        return self.op("Add", self.op("MatMul", x, self.parameter(kernel)), self.parameter(bias))
+        return self.op("Add", self.op("MatMul", x, self.number(kernel)), self.number(bias))
 
     def norm(self, x: str, name: str, epsilon: float) -> str:
-        scale = self.parameter(self.weight(name + ".weight"))
-        bias = self.parameter(self.weight(name + ".bias"))
+        scale = self.number(self.weight(name + ".weight"))
+        bias = self.number(self.weight(name + ".bias"))
         return self.op("LayerNormalization", x, scale, bias, axis=-1, epsilon=epsilon)
 
     def bert(self, config: Mapping[str, Any], pooling: Literal["cls", "mean"]) -> Any:
@@ -418,29 +399,29 @@ class _Graph:
 
         shape = self.op("Shape", "input_ids")
         tokens = self.op("Squeeze", self.op("Shape", "input_ids", start=1, end=2))
-        positions = self.op("Range", self.integer(0), tokens, self.integer(1))
+        positions = self.op("Range", self.constant(0), tokens, self.constant(1))
         present = self.op(
             "Less",
-            self.op("Unsqueeze", positions, self.integers(0)),
-            self.op("Unsqueeze", "lengths", self.integers(1)),
+            self.op("Unsqueeze", positions, self.constant([0])),
+            self.op("Unsqueeze", "lengths", self.constant([1])),
         )
         masked = MASKED if self._float is np.float32 else float(np.finfo(np.float16).min)
         mask = self.op("Where", present, self.number(0.0), self.number(masked))
-        mask = self.op("Unsqueeze", mask, self.integers(1, 2))
+        mask = self.op("Unsqueeze", mask, self.constant([1, 2]))
 
         # there is one segment only, so its vector goes into the positions'
         place = self.weight("embeddings.position_embeddings.weight")
         place = place + self.weight("embeddings.token_type_embeddings.weight")[0]
-        words = self.parameter(self.weight("embeddings.word_embeddings.weight"))
+        words = self.number(self.weight("embeddings.word_embeddings.weight"))
         x = self.op(
             "Add",
             self.op("Gather", words, "input_ids"),
-            self.op("Gather", self.parameter(place), positions),
+            self.op("Gather", self.number(place), positions),
         )
         x = self.norm(x, "embeddings.LayerNorm", epsilon)
 
-        split = self.op("Concat", shape, self.integers(heads, size), axis=0)
-        joined = self.integers(0, 0, hidden)
+        split = self.op("Concat", shape, self.constant([heads, size]), axis=0)
+        joined = self.constant([0, 0, hidden])
         for layer in range(config["num_hidden_layers"]):
             block = f"encoder.layer.{layer}."
             query = self.linear(x, block + "attention.self.query", scale=size**-0.5)
@@ -466,17 +447,17 @@ class _Graph:
         # Sums as matrix products: the runtime's own reductions add up in another order when a batch has
         # one text only, and the last bits of its vector differ.
         if pooling == "cls":
-            x = self.op("Gather", x, self.integers(0), axis=1)
+            x = self.op("Gather", x, self.constant([0]), axis=1)
         else:
             weight = self.op("Cast", present, to=self._onnx.TensorProto.FLOAT)
             share = self.op(
-                "Cast", self.op("Unsqueeze", "lengths", self.integers(1)), to=self._onnx.TensorProto.FLOAT
+                "Cast", self.op("Unsqueeze", "lengths", self.constant([1])), to=self._onnx.TensorProto.FLOAT
             )
-            weight = self.op("Unsqueeze", self.op("Div", weight, share), self.integers(1))
+            weight = self.op("Unsqueeze", self.op("Div", weight, share), self.constant([1]))
             x = self.op("MatMul", weight, x)
         square = self.op("MatMul", x, self.op("Transpose", x, perm=[0, 2, 1]))
         x = self.op("Div", x, self.op("Sqrt", square))
-        self.op("Squeeze", x, self.integers(1), output="embedding")
+        self.op("Squeeze", x, self.constant([1]), output="embedding")
         return self._finish(hidden)
 
     def _finish(self, hidden: int) -> Any:

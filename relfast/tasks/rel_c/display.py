@@ -30,7 +30,18 @@ MOLECULES: Final = Axis("n_molecules", "number of molecules", (20, 40))
 GIVEN: Final = Axis("n_molecules", "number of given molecules", (20, 40))
 
 _SHOWN: Final = "relfast.tasks.rel_c.display"
-_COMPLETION: Final = "Task Completion"
+_DIRECTIONS: Final = ("response_is_substructure_of_correct", "correct_is_substructure_of_response")
+
+
+def _means(*metrics: str) -> tuple[Column, ...]:
+    return tuple(Column(name, (name,), decimals=6) for name in metrics)
+
+
+def _completion(*metrics: str) -> Layout:
+    """The mean of some metrics by published bins."""
+    mean = Column("Task Completion", metrics, decimals=6, each=len(metrics))
+    return Layout("Task completion", "n_molecules", "n_mol bin", (mean,), True, False)
+
 
 C1: Final = Display(
     axes=(MOLECULES,),
@@ -39,18 +50,11 @@ C1: Final = Display(
     exhibit=f"{_SHOWN}:isomer_set",
     layouts=(
         Layout(
-            "Performance by number of molecules",
-            "n_molecules",
-            "N_molecules",
-            verdict_columns("Yes", "No"),
+            "Performance by number of molecules", "n_molecules", "N_molecules", verdict_columns("Yes", "No")
         ),
-        Layout(
-            "Task completion", "n_molecules", "n_mol bin", (Column(_COMPLETION, decimals=6),), True, False
-        ),
+        _completion("correct"),
     ),
 )
-
-_DIRECTIONS: Final = ("response_is_substructure_of_correct", "correct_is_substructure_of_response")
 
 C2: Final = Display(
     completion=_DIRECTIONS,
@@ -60,40 +64,25 @@ C2: Final = Display(
     mistake=f"{_SHOWN}:motif_mistake",
     exhibit=f"{_SHOWN}:motif",
     layouts=(
-        Layout(
-            "Exact and overlap",
-            None,
-            "",
-            (Column("correct", decimals=6), Column("overlap_metric", ("overlap_metric",), decimals=6)),
-            count=False,
-        ),
+        Layout("Exact and overlap", None, "", _means("correct", "overlap_metric"), count=False),
         Layout(
             "By n bin",
             "n_molecules",
             "n_mol bin",
-            (
-                Column("correct", decimals=6),
-                *(Column(name, (name,), decimals=6) for name in (*_DIRECTIONS, "overlap_metric")),
-            ),
+            _means("correct", *_DIRECTIONS, "overlap_metric"),
             True,
             False,
         ),
-        Layout(
-            "Task completion",
-            "n_molecules",
-            "n_mol bin",
-            (Column(_COMPLETION, _DIRECTIONS, decimals=6, each=2),),
-            True,
-            False,
-        ),
+        _completion(*_DIRECTIONS),
     ),
 )
 
-_COUNTS: Final = (
-    Column("Avg_TP", ("tp",), decimals=1),
-    Column("Avg_FP", ("fp",), decimals=1),
-    Column("Avg_FN", ("fn",), decimals=1),
-)
+_RATES: Final = tuple(Column(name, (name.lower(),)) for name in ("Precision", "Recall", "F1"))
+_COUNTS: Final = tuple(Column(f"Avg_{name}", (name.lower(),), decimals=1) for name in ("TP", "FP", "FN"))
+_MISSING: Final = Column("Avg_Missing", ("tp", "fn"), decimals=1)
+_PREDICTED: Final = Column("Avg_Predicted", ("tp", "fp"), decimals=1)
+_EXACT: Final = Column("Exact_Match")
+_SILENT: Final = Column("No_Predictions", ("no_answer",))
 
 C3: Final = Display(
     completion=("recall",),
@@ -103,42 +92,14 @@ C3: Final = Display(
     mistake=f"{_SHOWN}:isomers_mistake",
     exhibit=f"{_SHOWN}:missing_isomers",
     layouts=(
-        Layout(
-            "Overall",
-            None,
-            "",
-            (
-                Column("Exact_Match"),
-                Column("Precision", ("precision",)),
-                Column("Recall", ("recall",)),
-                Column("F1", ("f1",)),
-                Column("Avg_Missing", ("tp", "fn"), decimals=1),
-                Column("Avg_Predicted", ("tp", "fp"), decimals=1),
-                *_COUNTS,
-                Column("No_Predictions", ("no_answer",)),
-            ),
-        ),
+        Layout("Overall", None, "", (_EXACT, *_RATES, _MISSING, _PREDICTED, *_COUNTS, _SILENT)),
         Layout(
             "Performance by number of given molecules",
             "n_molecules",
             "N_given",
-            (
-                Column("Avg_Missing", ("tp", "fn"), decimals=1),
-                Column("Precision", ("precision",)),
-                Column("Recall", ("recall",)),
-                Column("F1", ("f1",)),
-                Column("Exact_Match"),
-                *_COUNTS,
-            ),
+            (_MISSING, *_RATES, _EXACT, *_COUNTS),
         ),
-        Layout(
-            "Task completion",
-            "n_molecules",
-            "n_mol bin",
-            (Column(_COMPLETION, ("recall",), decimals=6),),
-            True,
-            False,
-        ),
+        _completion("recall"),
     ),
 )
 

@@ -21,6 +21,7 @@ the rest, can miss it by an atom or two, and where it does not come to its end e
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from zlib import crc32
 
@@ -120,7 +121,8 @@ def _decide_strictly(found: Compared, gold: Prepared, response: str) -> Outcome 
     if in_gold and in_response:
         # without RDKit it is only known for certain that two are one molecule
         same = (settled and gold.settled) or same_clean_molecule(gold.text, response)
-        return _right(None) if same else None
+        metrics = {**metrics_of(True, True, 1.0), "overlap_skill": 1.0, "reason": None}
+        return Outcome(True, metrics, vote=RIGHT) if same else None
     skill = 0.0
     if is_part:
         constant = constant_in(gold)
@@ -139,11 +141,6 @@ def nothing(response: str | None, reason: str | None) -> Outcome:
     """The outcome of a response without a clean molecule under ``strict``."""
     metrics = {**metrics_of(False, False, 0.0), "overlap_skill": 0.0, "reason": reason}
     return Outcome(False, metrics, vote=response)
-
-
-def _right(reason: str | None) -> Outcome:
-    metrics = {**metrics_of(True, True, 1.0), "overlap_skill": 1.0, "reason": reason}
-    return Outcome(True, metrics, {}, vote=RIGHT)
 
 
 def _skill(n: int, most: int, constant: int) -> float:
@@ -174,11 +171,7 @@ def _judge(answer: object, extracted: Extracted[str | None], options: RelCOption
         return Outcome(
             False, metrics_of(False, False, 0.0), details, found=False, error="Missing smiles in answer"
         )
-    judge = judge_strictly if options.strict else judge_as_published
-    return _complete(judge(gold, extracted, options), gold, extracted)
-
-
-def _complete(outcome: Outcome, gold: object, extracted: Extracted[str | None]) -> Outcome:
+    outcome = (judge_strictly if options.strict else judge_as_published)(gold, extracted, options)
     outcome.details = {"pred": extracted.value, "gold": gold}
     outcome.found = extracted.found
     return outcome
@@ -186,30 +179,21 @@ def _complete(outcome: Outcome, gold: object, extracted: Extracted[str | None]) 
 
 def judge_as_published(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     """The outcome of a pair, found out once."""
-    response = extracted.value
+    pair = gold, extracted.value, options.mcs_timeout
     # a record just before this one may have had the same pair
-    known = _remembered(gold, response, options)
-    if known is not None:
-        return known
-    outcome = _judge_as_published(gold, extracted, options)
-    # how far a search that was cut short came depends on the machine's load: not for others to repeat
-    is_settled = "mcs_canceled" not in outcome.metrics and isinstance(outcome.vote, int)
-    are_texts = isinstance(gold, str) and isinstance(response, str)
-    if is_settled and are_texts and len(f"{gold}{response}") <= MAX_KNOWN_CHARS:
-        if len(_known) >= MAX_KNOWN:
-            _known.clear()
-        metrics = dict(outcome.metrics)
-        _known[gold, response, options.mcs_timeout] = outcome.correct, metrics, outcome.vote
-    return outcome
+    outcome = _known.get(pair) if isinstance(gold, str) else None
+    if outcome is None:
+        outcome = _judge_as_published(gold, extracted, options)
+        # how far a search that was cut short came depends on the machine's load: not for others to repeat
+        is_settled = "mcs_canceled" not in outcome.metrics and isinstance(outcome.vote, int)
+        if is_settled and isinstance(gold, str) and len(f"{gold}{extracted.value}") <= MAX_KNOWN_CHARS:
+            if len(_known) >= MAX_KNOWN:
+                _known.clear()
+            _known[pair] = outcome
+    return replace(outcome, metrics=dict(outcome.metrics))
 
 
-_known: Final[dict[tuple[object, object, int], tuple[bool, dict[str, Any], int | str | None]]] = {}
-
-
-def _remembered(gold: object, response: str | None, options: RelCOptions) -> Outcome | None:
-    """What the process has found of a pair before."""
-    known = _known.get((gold, response, options.mcs_timeout)) if isinstance(gold, str) else None
-    return None if known is None else Outcome(known[0], dict(known[1]), vote=known[2])
+_known: Final[dict[tuple[object, object, int], Outcome]] = {}
 
 
 def _compare(gold: object, response: object, *, whole_rings: bool = False) -> Compared:
@@ -273,6 +257,7 @@ def _vote_of_text(text: str) -> int:
 def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     """The outcome of a pair."""
     from relfast.chem import clean
+    from relfast.chem.matching import best_constant, contains, shared_part
 
     theirs, flaw = clean.parse_clean(gold)
     if theirs is None:
@@ -284,44 +269,28 @@ def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOpt
         return nothing(extracted.value, extracted.reason or flaw)
     # RDKit's search with whole rings can miss an atom or two
     found = _compare(gold, extracted.value, whole_rings=True)
-    if clean.same_clean_molecule(ours, theirs, options.tautomers):
-        outcome = _right(extracted.reason)
-        outcome.metrics.update(metrics_of(*_containment(found, ours, theirs), 1.0))
+    right = clean.same_clean_molecule(ours, theirs, options.tautomers)
+    vote = RIGHT if right else max(RIGHT + 1, clean.vote_of(ours))
+    if not right and ours.heavy_atoms > MAX_SEARCHED and ours.heavy_atoms > theirs.heavy_atoms:
+        outcome = nothing(None, "too_large")
+        outcome.vote = vote
         return outcome
-    if ours.heavy_atoms > MAX_SEARCHED and ours.heavy_atoms > theirs.heavy_atoms:
-        metrics = {**metrics_of(False, False, 0.0), "overlap_skill": 0.0, "reason": "too_large"}
-        return Outcome(False, metrics, vote=_vote(ours))
-    overlap, canceled = _overlap(found, ours, theirs, options)
-    metrics = metrics_of(*_containment(found, ours, theirs), overlap)
-    metrics |= {"overlap_skill": overlap_skill(ours, theirs), "reason": extracted.reason}
+    if isinstance(found, Pair):
+        in_gold, in_response = found.in_first == 1, found.in_second == 1
+    else:
+        # a molecule contains itself; a tautomer need not contain the other
+        equal = ours.key == theirs.key
+        in_gold, in_response = equal or contains(theirs, ours), equal or contains(ours, theirs)
+    overlap, canceled, skill = 1.0, False, 1.0
+    if not right:
+        overlap, canceled = _overlap(found, ours, theirs, options)
+        skill = _skill(ours.heavy_atoms, theirs.heavy_atoms, best_constant(theirs.key))
+        skill = skill if skill and shared_part(theirs, ours) else 0.0
+    metrics = metrics_of(in_gold, in_response, overlap)
+    metrics |= {"overlap_skill": skill, "reason": extracted.reason}
     if canceled:
         metrics["mcs_canceled"] = True
-    return Outcome(False, metrics, vote=_vote(ours))
-
-
-def overlap_skill(ours: Molecule, theirs: Molecule) -> float:
-    """What a molecule that is not gold is worth, from 0 to less than 1."""
-    from relfast.chem.matching import best_constant, shared_part
-
-    skill = _skill(ours.heavy_atoms, theirs.heavy_atoms, best_constant(theirs.key))
-    return skill if skill and shared_part(theirs, ours) else 0.0
-
-
-def _vote(molecule: Molecule) -> int:
-    from relfast.chem.clean import vote_of
-
-    return max(RIGHT + 1, vote_of(molecule))
-
-
-def _containment(found: Compared, ours: Molecule, theirs: Molecule) -> tuple[bool, bool]:
-    """Whether the response lies in gold, and gold in the response; ``found`` is what the kernel says."""
-    from relfast.chem.matching import contains
-
-    if isinstance(found, Pair):
-        return found.in_first == 1, found.in_second == 1
-    # a molecule contains itself; a tautomer need not contain the other
-    equal = ours.key == theirs.key
-    return equal or contains(theirs, ours), equal or contains(ours, theirs)
+    return Outcome(right, metrics, vote=vote)
 
 
 def _overlap(found: Compared, ours: Molecule, theirs: Molecule, options: RelCOptions) -> tuple[float, bool]:

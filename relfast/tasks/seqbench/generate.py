@@ -18,7 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain, groupby, product
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import orjson
@@ -27,6 +27,7 @@ from relfast_kernels.layouts import ACTIONS, NO_DOOR
 
 from relfast.errors import UsageError, WorkerError
 from relfast.parameters import parameters_of
+from relfast.tasks.generation import check_range
 from relfast.tasks.seqbench.actions import CODES
 from relfast.tasks.seqbench.maze import column_letters, edge_lists
 from relfast.tasks.seqbench.parameters import MAX_SIDE, Parameters
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from relfast_kernels.maze.search import MazeTables, Search
 
 Row = dict[str, Any]
+T = TypeVar("T")
 
 OPEN: Final = "open"
 LOCKED: Final = "closed and locked"
@@ -287,17 +289,12 @@ KEY_NUMBERS: Final = 99
 _MAZE_STREAM, _TEXT_STREAM, _NAME_STREAM = range(3)
 
 
-def check_run(n: int, seed: int) -> None:
-    """Raise UsageError unless a run can have so many mazes and that seed."""
-    if not 0 <= n <= SEEDS_PER_RUN:
-        raise UsageError(f"n must be from 0 to {SEEDS_PER_RUN}, not {n}")
-    if not 0 <= seed <= MAX_SEED:
-        raise UsageError(f"seed must be from 0 to {MAX_SEED}, not {seed}")
+def _stream(seed: int, which: int) -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64([seed, which]))
 
 
-def maze_seed(seed: int, index: int) -> int:
-    """The maze seed of the run's maze number ``index``; it stands in the row's id."""
-    return seed * SEEDS_PER_RUN + index
+def _shuffled(draws: np.random.Generator, items: Sequence[T]) -> list[T]:
+    return [items[at] for at in np.argsort(draws.random(len(items)), kind="stable").tolist()]
 
 
 def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
@@ -310,22 +307,19 @@ def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
     """
     names = settings.names
     if isinstance(names, str):
-        picks = np.random.Generator(np.random.PCG64([seed, _NAME_STREAM])).random(len(NAMES))
-        agent, target = np.argsort(picks, kind="stable")[:2].tolist()
-        names = NAMES[agent], NAMES[target]
+        agent, target, *_ = _shuffled(_stream(seed, _NAME_STREAM), NAMES)
+        names = agent, target
     growth = grow(seed, settings).without_keys(settings.remove_keys)
     noise = float(settings.N)
     solution = growth.solve()
     supporting, distracting = _facts(growth, solution)
-    draws = np.random.Generator(np.random.PCG64([seed, _TEXT_STREAM]))
+    draws = _stream(seed, _TEXT_STREAM)
     # a higher noise keeps the distractors of a lower one
-    distracting = [
-        distracting[at] for at in np.argsort(draws.random(len(distracting)), kind="stable").tolist()
-    ]
+    distracting = _shuffled(draws, distracting)
     who = _people(growth, names)
     facts = [*supporting, *distracting[: round(noise * len(distracting))], *who]
     if not settings.ordered:
-        facts = [facts[at] for at in np.argsort(draws.random(len(facts)), kind="stable").tolist()]
+        facts = _shuffled(draws, facts)
     plan = _plan(growth, solution, names[1])
     return {
         "instance_id": f"{seed}_rkc{settings.remove_keys}_n{noise}",
@@ -361,7 +355,7 @@ def grow(seed: int, settings: Parameters, trees: int = MAX_TREES) -> Growth:
     rows, cols = settings.size
     cells = grid(rows, cols)
     fewest, most = settings.moves
-    draws = np.random.Generator(np.random.PCG64([seed, _MAZE_STREAM]))
+    draws = _stream(seed, _MAZE_STREAM)
     for _ in range(trees):
         order = np.argsort(draws.random(len(cells.edges)), kind="stable")
         chosen = spanning_tree(cells.edges, order, cells.n_rooms)
@@ -387,8 +381,7 @@ def grow(seed: int, settings: Parameters, trees: int = MAX_TREES) -> Growth:
                 start=int(points[-1]),
                 goal=int(points[0]),
             )
-            removal = np.argsort(draws.random(settings.B), kind="stable").tolist()
-            growth = replace(growth, locks=tuple(growth.locks[at] for at in removal))
+            growth = replace(growth, locks=tuple(_shuffled(draws, growth.locks)))
             if _is_sound(growth, moves + settings.extra, settings.B):
                 return growth
     raise UsageError(
@@ -567,7 +560,8 @@ def make_rows(n: int = 1, seed: int = 0, *, workers: int = 1, **parameters: Any)
     """
     kinds = mazes_of(covering(_variants(parameters)))
     total = n * len(kinds)
-    check_run(total, seed)
+    check_range("n", total, 0, SEEDS_PER_RUN)
+    check_range("seed", seed, 0, MAX_SEED)
     make = partial(_rows_of, seed, kinds)
     if workers <= 1 or total <= CHUNK:
         rows: Iterator[Row] = chain.from_iterable(make([index]) for index in range(total))
@@ -616,7 +610,7 @@ def _variants(parameters: dict[str, Any]) -> list[Parameters]:
 
 def _rows_of(seed: int, kinds: _Kinds, indices: Sequence[int]) -> list[Row]:
     return [
-        make_row(maze_seed(seed, index), settings)
+        make_row(seed * SEEDS_PER_RUN + index, settings)
         for index in indices
         for settings in kinds[index % len(kinds)]
     ]
