@@ -14,7 +14,7 @@ from nasty_texts import nasty_text
 
 import relfast
 from relfast.records import Record
-from relfast.tasks import TASKS, find_task, get_task, infer_task
+from relfast.tasks import TASKS, find_task, get_task
 from relfast.tasks.options import AllOptions
 
 POLICIES = ("reference", "strict")
@@ -170,9 +170,3 @@ def test_names(task: str) -> None:
     assert find_task(None) is None
     with pytest.raises(relfast.UnknownTaskError, match="known tasks: REL-A1, REL-A2"):
         get_task(f"{task}x")
-
-
-def test_task_is_inferred_from_gold(task: str) -> None:
-    inferred = infer_task(gold(task)[0][0]["answer"])
-    assert inferred is not None
-    assert inferred.name == ("REL-A1" if task.startswith("REL-A") else task)

@@ -248,24 +248,3 @@ def test_a_search_ends() -> None:
     assert largest_common(one, other, max_steps=10) is None
     found = [largest_common(one, other) for _ in range(3)]
     assert found[0] == found[1] == found[2]
-
-
-@pytest.mark.parametrize("whole_rings", [True, False])
-def test_plain_python_says_the_same(whole_rings: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    some = pairs()[::200]
-
-    def said() -> list[Any]:
-        common_substructure._prepared.cache_clear()
-        found = [prepared(row["a"]) for row in some]
-        return [
-            (
-                largest_common(row["a"], row["b"], whole_rings=whole_rings),
-                judge(one, row["b"], whole_rings=whole_rings) if isinstance(one, Prepared) else one,
-            )
-            for row, one in zip(some, found, strict=True)
-        ]
-
-    compiled = said()
-    without(monkeypatch, "mcs")
-    assert said() == compiled
-    assert any(isinstance(found, Pair) for _, found in compiled)

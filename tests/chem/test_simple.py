@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-import re
 import subprocess
 import sys
 from functools import cache
-from typing import Any
 
 import molecule_pairs
 import pytest
@@ -15,7 +13,6 @@ from corpora import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernel_reading import PIECES, check, mutations
-from missing_kernels import without
 from relfast_kernels.compiled import native
 from seeds import fresh, rounds, share
 from spellings import spell
@@ -25,9 +22,6 @@ from relfast.chem.common_substructure import UNIT
 from relfast.chem.matching import same_molecule
 from relfast.chem.molecule import parse
 from relfast.chem.smiles_table import SmilesTable, simple_table
-from relfast.engine.job import Job
-from relfast.engine.scoring import Scoring
-from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_c.gold import readable
 
 GOLDS = (
@@ -145,50 +139,6 @@ def test_pairs_by_code_and_by_search(table: SmilesTable, monkeypatch: pytest.Mon
         except RuntimeError:
             continue
         assert matching.same(one, other) == expected, (one, other)
-
-
-TAUTOMERS = [("Cc1c[nH]cn1", "Cc1cnc[nH]1"), ("c1c[nH]nn1", "c1cn[nH]n1"), ("O=c1cc[nH]cc1", "Oc1ccncc1"), ("c1ccc2[nH]ncc2c1",
-             "c1ccc2n[nH]cc2c1"), ("Cn1cncc1", "c1cn(C)cn1"), ("c1cnc2[nH]ccc2c1", "C1=CN=C2NC=CC2=C1")]  # fmt: skip
-
-
-@pytest.mark.fuzz
-@pytest.mark.slow
-def test_strict_lists_with_and_without_the_kernel(table: SmilesTable) -> None:
-    """Many spellings, some of them mutated, against gold: the same rows and votes, together and one by one."""
-    rng = fresh(8)
-    bank = [smiles for smiles in molecules() if len(smiles) < 30]
-    rows: list[dict[str, Any]] = []
-    for number in range(1_500):
-        gold = rng.sample(bank, rng.randrange(1, 6))
-        named = [spell(rng.choice(gold), rng) for _ in range(rng.randrange(5))]
-        named += [mutations(rng, rng.choice(bank)) for _ in range(rng.randrange(3))]
-        named += [rng.choice(bank) for _ in range(rng.randrange(2))]
-        if rng.random() < 0.1:
-            pair = rng.choice(TAUTOMERS)
-            gold.append(pair[0])
-            named += rng.sample(pair, rng.randrange(3))
-        if rng.random() < 0.7:
-            # the usual kind: nothing aromatic, nothing in brackets
-            plain = re.compile(r"(?:Cl|Br|[BCNOPSFI()=#0-9])+")
-            gold = [smiles for smiles in gold if plain.fullmatch(smiles)] or ["CCO"]
-            named = [smiles for smiles in named if plain.fullmatch(smiles)]
-        response = "\n".join(f"<smiles>{smiles}</smiles>" for smiles in named)
-        rows.append(
-            {"id": number, "task": "REL-C3", "answer": {"missing_smiles": gold}, "response": response}
-        )
-    results: list[list[tuple[Any, Any]]] = []
-    for known in (table, None):
-        with pytest.MonkeyPatch.context() as patch:
-            without(patch, *(["smiles"] if known is None else []))
-            patch.setattr(smiles_table, "_table", known)
-            scoring = Scoring(Job(options=AllOptions(policy="strict")))
-            entries = [entry for index, row in enumerate(rows) for entry in scoring.row(row, index)]
-            results.append([(score.to_row(), score.vote) for score in scoring.entries(entries)])
-            singly = scoring.entries(entries[:99], one_by_one=True)
-            assert [(score.to_row(), score.vote) for score in singly] == results[-1][:99]
-            decided = len(entries) - scoring.n_left if scoring.open_judges().found else 0
-            assert decided == 0 if known is None else decided > 1_000, decided
-    assert results[0] == results[1]
 
 
 def test_nearly_everything_is_decided_without_rdkit(table: SmilesTable) -> None:

@@ -47,33 +47,24 @@ def test_alone_batched_and_threaded_are_the_same_bits(
 
 
 @pytest.mark.slow
-def test_minilm_equals_sentence_transformers(cache_dir: Path) -> None:
+def test_minilm(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It equals sentence-transformers, and gives the same bits in random batches, from the disk too."""
     reference = json.loads(Path(__file__).with_name("minilm_reference.json").read_text("utf-8"))
-    model = resolve("minilm")
+    model, rng = resolve("minilm"), np.random.default_rng(0)
     assert (model.max_tokens, model.dimensions, model.batch_stable) == (256, 384, True)
-    vectors = Embedder(model).encode(reference["steps"])
+    # pieces of real steps, many of one length
+    cuts = [(step, int(n)) for step in reference["steps"] for n in rng.integers(1, 14, 3)]
+    texts = [*reference["steps"], *(" ".join(step.split()[:n]) for step, n in cuts)]
+    expected = Embedder(model, threads=2).encode(texts)
+    vectors = expected[: len(reference["steps"])]
     assert vectors[:, :8] == pytest.approx(np.array(reference["first_dimensions"]), abs=1e-5)
     assert vectors @ vectors.T == pytest.approx(np.array(reference["cosines"]), abs=1e-5)
-
-
-@pytest.mark.slow
-def test_minilm_is_the_same_bits_in_random_batches(cache_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = resolve("minilm")
-    steps = json.loads(Path(__file__).with_name("minilm_reference.json").read_text("utf-8"))["steps"]
-    rng = np.random.default_rng(0)
-    # pieces of real steps, many of one length
-    texts = [" ".join(step.split()[: int(n)]) for step in steps for n in rng.integers(1, 14, 12)]
-    expected = Embedder(model, threads=2).encode(texts)
     monkeypatch.setenv("RELFAST_EMBED_CACHE", "1")
-    for threads, most in ((1, 1), (2, 5), (3, 40)):
-        embedder = Embedder(model, threads=threads)
-        order = rng.permutation(len(texts))
-        at = 0
-        while at < len(order):
-            chosen = order[at : at + int(rng.integers(1, most + 1))]
+    for threads, most in ((1, 5), (3, 40), (2, 40)):
+        embedder, order = Embedder(model, threads=threads), rng.permutation(len(texts))
+        while len(order):
+            chosen, order = np.split(order, [int(rng.integers(1, most + 1))])
             assert np.array_equal(embedder.encode([texts[i] for i in chosen]), expected[chosen])
-            at += len(chosen)
-    assert np.array_equal(Embedder(model).encode(texts), expected)
 
 
 def test_each_distinct_text_is_computed_once(tiny: models.Model) -> None:
@@ -105,6 +96,7 @@ def test_a_warm_disk_cache_gives_the_same_bits(with_disk: models.Model, cache_di
     second = Embedder(with_disk)
     assert np.array_equal(second.encode([*reversed(texts), "new one"])[:-1], expected[::-1])
     assert (first.computed, second.computed) == (12, 1)
+    assert cache.open_disk_cache(replace(with_disk, batch_stable=False), "cpu") is None
     (file,) = (cache_dir / "vectors").glob("*.sqlite")
     assert file.name.startswith("tiny-")
 
@@ -169,13 +161,6 @@ def _change(file: Path, statement: str) -> None:
     connection.execute(statement)
     connection.commit()
     connection.close()
-
-
-def test_int8_and_unproven_models_have_no_disk_cache(
-    with_disk: models.Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert cache.open_disk_cache(with_disk, "cpu") is not None
-    assert cache.open_disk_cache(replace(with_disk, batch_stable=False), "cpu") is None
 
 
 def test_threads_share_an_embedder(tiny: models.Model) -> None:

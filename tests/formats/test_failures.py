@@ -93,13 +93,8 @@ def trace(*messages: dict[str, Any], **fields: Any) -> dict[str, Any]:
 
 def problem(**fields: Any) -> dict[str, Any]:
     """An entry of ``relfast realign``."""
-    return {
-        "id": "a",
-        "question": "1 + 1?",
-        "benchmark_solution": "It is \\boxed{2}.",
-        "llm_solution": None,
-        **fields,
-    }
+    solution = "It is \\boxed{2}."
+    return {"id": "a", "question": "1 + 1?", "benchmark_solution": solution, "llm_solution": None, **fields}
 
 
 @pytest.fixture
@@ -237,13 +232,9 @@ def test_the_fast_path_reads_them_alike(kind: str, gold: Path) -> None:
 def test_a_failure_of_the_whole_is_one_of_each_sample() -> None:
     row = native(response=[RIGHT, "Answer 1"], error=UNREACHABLE)
     assert read_row(row, "auto").samples() == [NoResponse(*UNREACHABLE.values())] * 2
-    both = native(
-        response=[None, [{"role": "assistant", "content": None, "refusal": REFUSED}]], error=UNREACHABLE
-    )
-    assert read_row(both, "auto").samples() == [
-        NoResponse(*UNREACHABLE.values()),
-        NoResponse("Refusal", REFUSED),
-    ]
+    refused = [{"role": "assistant", "content": None, "refusal": REFUSED}]
+    both = read_row(native(response=[None, refused], error=UNREACHABLE), "auto")
+    assert both.samples() == [NoResponse(*UNREACHABLE.values()), NoResponse("Refusal", REFUSED)]
 
 
 MAPPED = [
@@ -282,11 +273,6 @@ def test_no_mean_counts_them(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     task = relfast.score_file(path, workers=0).tasks["REL-A1"].to_dict()
-    assert (task["records"], task["prompts"], task["correct"], task["reward"], task["parsed"]) == (
-        4,
-        2,
-        1.0,
-        1.0,
-        1.0,
-    )
+    names = ("records", "prompts", "correct", "reward", "parsed")
+    assert [task[name] for name in names] == [4, 2, 1.0, 1.0, 1.0]
     assert (task["statuses"]["ok"], task["statuses"]["invalid_record"]) == (2, 2)

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import tool_rows
 from engine_runs import rows_of
 
 import relfast
@@ -27,21 +28,10 @@ def samples_rows(*names: str | None, task: str = "REL-A1") -> list[dict[str, Any
     rows = []
     for name in names:
         for n in range(N_DOCS):
+            record = {"id": f"q{n}", "task": task, "question": "Which?", "answer": {"target": n % 8}}
             resps = [f"So: Answer {(n * 3 + k * k) % 8 + 1}" for k in range(REPEATS)]
-            row = {
-                "doc_id": n,
-                "doc": {"id": f"q{n}", "task": task, "question": "Which?", "answer": {"target": n % 8}},
-                "target": str(n % 8),
-                "arguments": {"gen_args_0": {"arg_0": "Which?", "arg_1": {"until": ["\n\n"], "do_sample": True}}},
-                "resps": [resps],
-                "filtered_resps": [resps[0][-1] if name == "strict-match" else "[invalid]"],
-                "filter": name,
-                "metrics": ["exact_match"],
-                "doc_hash": "0",
-                "prompt_hash": "1",
-                "target_hash": "2",
-                "exact_match": 0.0,
-            }  # fmt: skip
+            row = tool_rows.lm_eval(record, resps, n) | {"filter": name}
+            row["filtered_resps"] = [resps[-1] if name == "strict-match" else "[invalid]"]
             if name is None:
                 del row["filter"]
             rows.append(row)

@@ -141,14 +141,7 @@ def test_content() -> None:
     assert text_of([]) == []
 
 
-UNION = {
-    "target": None,
-    "label": None,
-    "taxa": None,
-    "smiles": None,
-    "missing_smiles": None,
-    "molecules": None,
-}
+UNION = dict.fromkeys(("target", "label", "taxa", "smiles", "missing_smiles", "molecules"))
 
 
 @pytest.mark.parametrize(

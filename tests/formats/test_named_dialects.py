@@ -131,17 +131,17 @@ def dump(n_prompts: int = N_PROMPTS, **fields: Any) -> list[dict[str, Any]]:
     rows = []
     for n in range(n_prompts):
         for k in range(ROLLOUTS):
-            rows.append(
-                {
-                    "input": f"system\nSolve it.\nuser\nWhich panel, {n}?\nassistant\n",
-                    "output": f"Answer {n % 8 + 1 if n % 2 else (n + k) % 8 + 1}",
-                    "gts": json.dumps({"target": n % 8}),
-                    "score": 0.0,
-                    "step": 3,
-                    "acc": 0.0,
-                    **{name: make() for name, make in fields.items()},
-                }
+            asked, said = (
+                f"system\nSolve it.\nuser\nWhich panel, {n}?\nassistant\n",
+                n % 8 if n % 2 else (n + k) % 8,
             )
+            row = {
+                "input": asked,
+                "output": f"Answer {said + 1}",
+                "gts": json.dumps({"target": n % 8}),
+                "step": 3,
+            }
+            rows.append(row | {"score": 0.0, "acc": 0.0} | {name: make() for name, make in fields.items()})
     return rows
 
 
@@ -151,17 +151,9 @@ def summary_of(rows: list[dict[str, Any]], tmp_path: Path, **options: Any) -> re
     return relfast.score_file(path, workers=0, overwrite=True, **options)
 
 
-PER_ROLLOUT = [
-    {},
-    {"uid": lambda: str(uuid.uuid4())},
-    {"request_id": lambda: str(uuid.uuid4())},
-    {"id": lambda: str(uuid.uuid4())},
-]
-
-
-@pytest.mark.parametrize("fields", PER_ROLLOUT, ids=["none", "uid", "request_id", "id"])
-def test_rollouts_of_one_input_are_samples_of_one_prompt(fields: dict[str, Any], tmp_path: Path) -> None:
-    summary = summary_of(dump(**fields), tmp_path)
+@pytest.mark.parametrize("names", [(), ("uid",), ("request_id",), ("id",)])
+def test_rollouts_of_one_input_are_samples_of_one_prompt(names: tuple[str, ...], tmp_path: Path) -> None:
+    summary = summary_of(dump(**dict.fromkeys(names, lambda: str(uuid.uuid4()))), tmp_path)
     task = summary.tasks["REL-A1"].to_dict()
     # the same as one record a prompt with a list of responses
     rows = dump()

@@ -9,7 +9,6 @@ import pytest
 import relfast
 from relfast.formats.near_miss import place_of
 from relfast.formats.paths import follow, found, steps_of
-from relfast.formats.said_places import words_of
 
 ROW: dict[str, Any] = {
     "a": {"b": [1, {"c": "x", "on": True, "no": None}, [2, 3]], "at": [1], "n": 0},
@@ -152,18 +151,3 @@ def test_all_samples_are_scored() -> None:
     assert [score.correct for score in relfast.score([row], workers=0, map={"response": path})] == [
         *(False, False, True)
     ]
-
-
-@pytest.mark.parametrize(
-    ("key", "words"),
-    [
-        ("modelInput", ["model", "input"]),
-        ("model_inputs", ["model", "input"]),
-        ("LLMOutput2", ["llm", "output"]),
-        ("raw-completion", ["raw", "completion"]),
-        ("contents", ["contents"]),
-        ("", []),
-    ],
-)
-def test_words_of_keys(key: str, words: list[str]) -> None:
-    assert list(words_of(key)) == words

@@ -61,17 +61,6 @@ def test_what_documents_a_unit_decides_no_name_and_all_else_does(unit: str) -> N
         assert native.code_of(native.code_of(source)) == native.code_of(source), name
 
 
-def test_docstrings_and_comments_are_no_code() -> None:
-    plain = b"def f(x):\n    y = '#'\n    return x\n\n\nA = 1\n"
-    documented = (
-        b'def f(x):\n    r"""Says\n\n    # much.\n    """\n    # why\n    y = \'#\'\n    return x\n\n\n'
-        b'A = 1\n"""What it is."""\n'
-    )
-    assert native.code_of(documented) == native.code_of(plain) == plain
-    code = b'A = """\n# no comment\n"""\n'
-    assert native.code_of(code) != native.code_of(code.replace(b"A", b"B"))
-
-
 _PROBE = """
 import sys, types
 from relfast_kernels.compiled import builder, jit

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from hypothesis import example, given, settings
@@ -13,7 +14,65 @@ from numpy.typing import NDArray
 from relfast_kernels.layouts import ACTIONS, ITEM_COLUMNS
 from relfast_kernels.text.plans import scan
 
-from kernels import naive_plans as naive
+Item = tuple[int, str]
+"""Action code and parameter; for `BAD` the item's text."""
+
+BAD: Final = len(ACTIONS)
+SPACE: Final = " \t\r\n"
+STRING: Final = r"""(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")"""
+VALUE: Final = re.compile(rf"{STRING}|[-0-9][0-9]*", re.DOTALL)
+
+
+def _sequence(item: str, left: str, right: str) -> str:
+    s = f"[{SPACE}]*"
+    return rf"{left}{s}(?:{item}{s}(?:,{s}{item}{s})*(?:,{s})?)?{right}"
+
+
+_INNER: Final = "|".join(
+    _sequence(f"(?:{VALUE.pattern})", *ends) for ends in ((r"\[", r"\]"), (r"\(", r"\)"))
+)
+ITEM: Final = re.compile(f"{STRING}|{_INNER}", re.DOTALL)
+PLAN: Final = re.compile(_sequence(f"(?:{ITEM.pattern})", r"\[", r"\]"), re.DOTALL)
+ESCAPE: Final = re.compile(
+    r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"
+    r"|U[0-9a-fA-F]{8}|[abfnrtv'\"/\\])"
+)
+LETTERS: Final = dict(zip("abfnrtv'\"/\\\n", [*"\a\b\f\n\r\t\v'\"/\\", ""], strict=True))
+
+
+def _undo(match: re.Match[str]) -> str:
+    escape = match[1]
+    if escape in LETTERS:
+        return LETTERS[escape]
+    if escape[0] == "u":
+        return bytes.fromhex(escape.replace("\\u", "")[1:]).decode("utf-16-be", "surrogatepass")
+    point = int(escape[1:], 16) if escape[0] in "xU" else int(escape, 8)
+    return chr(point) if point < 0x110000 else match[0]
+
+
+def _item(text: str) -> Item:
+    """An item of a plan, as it stands: ``"action: parameter"``, or both in a sequence of two."""
+    values = [ESCAPE.sub(_undo, each[1:-1]) if each[0] in "'\"" else each for each in VALUE.findall(text)]
+    if len(values) == 1:
+        name, colon, parameter = values[0].strip(SPACE).partition(":")
+        values, text = ([name, parameter] if colon else []), values[0].strip(SPACE)
+    name, parameter = (value.strip(SPACE) for value in (values if len(values) == 2 else ("", "")))
+    return (ACTIONS.index(name), parameter) if name in ACTIONS and parameter else (BAD, text)
+
+
+def plans_of(text: str) -> list[list[Item]]:
+    """The plans in a text, by trying every bracket; those within a plan do not count."""
+    plans, at = [], 0
+    while (at := text.find("[", at)) >= 0:
+        whole = PLAN.match(text, at)
+        items = [_item(each) for each in ITEM.findall(whole[0], 1, len(whole[0]) - 1)] if whole else []
+        if whole and any(kind != BAD for kind, _ in items):
+            plans.append(items)
+            at = whole.end()
+        else:
+            at += 1
+    return plans
+
 
 # whole strings and syntax: no quote stands alone, so every bracket is what it seems
 WHOLE = st.lists(
@@ -44,7 +103,7 @@ class Found(NamedTuple):
         return self.text[begin:end].tobytes().decode("utf-8", "surrogatepass")
 
     @property
-    def items(self) -> list[naive.Item]:
+    def items(self) -> list[Item]:
         return [(kind, self.cut(begin, end)) for kind, _, begin, end, _ in self.rows.tolist()]
 
 
@@ -71,7 +130,7 @@ def read(text: str) -> Found:
 def test_same_plans_as_trying_every_bracket(texts: list[str]) -> None:
     for text in texts:
         found = read(text)
-        expected = naive.find_plans(text)
+        expected = plans_of(text)
         assert found.items == (expected[-1] if expected else [])
         assert found.count == len(expected)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpora import solutions
 from engine_runs import exit_code
 from openai_server import Server, running
 from patience import PATIENCE
@@ -323,6 +323,11 @@ def test_the_seeds_functions(tmp_path: Path) -> None:
         assert grade_correctness_llm("q", "5", "5.0", "m", api, True) == mock_verdict("5", "5.0")
         right, reason = grade_correctness_llm("q", "5", "6", model_name="m", api_endpoint=api)
         assert (right, reason.startswith("INCORRECT")) == (False, True)
+
+        async def in_a_notebook() -> str | None:
+            return get_llm_reasoning("Add 4 and one.", api_endpoint=f"{server.url}/chat/completions")
+
+        assert asyncio.run(in_a_notebook()) == text
     assert grade_correctness_llm("q", "5", " 5", mock=True)[0] is True
     assert get_llm_reasoning("q", mock=True) == mock_solution("q")
     assert "Student's answer:\n6" in verdict_prompt("q", "5", "6")
@@ -339,16 +344,6 @@ def test_a_failed_request_is_none_with_a_warning(monkeypatch: pytest.MonkeyPatch
     assert (right, reason.startswith("no verdict")) == (False, True)
 
 
-def test_inside_a_running_loop() -> None:
-    import asyncio
-
-    async def notebook(api: str) -> str | None:
-        return get_llm_reasoning("Add 4 and one.", api_endpoint=api)
-
-    with running(Server(solve=solve)) as server:
-        assert asyncio.run(notebook(f"{server.url}/chat/completions")) == solve("Add 4 and one.")
-
-
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_model_that_is_not_here_stops_the_scoring(
     tiny_auto: str, tmp_path: Path, workers: int, capsys: pytest.CaptureFixture[str]
@@ -358,20 +353,3 @@ def test_a_model_that_is_not_here_stops_the_scoring(
     assert exit_code("score", dump, "-o", out, "--workers", workers, "-q", "--embedder", "bge-small") != 0
     assert "relfast embedder add bge-small" in capsys.readouterr().err
     assert not out.exists()
-
-
-@pytest.mark.slow
-def test_rows_are_the_same_for_any_workers_and_caches(
-    tiny_auto: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dump, outputs = tmp_path / "dump.jsonl", []
-    dump.write_text("".join(f"{json.dumps(row)}\n" for row in solutions()[::97]))
-    for workers, cache in (0, ""), (2, "1"), (0, "1"):
-        monkeypatch.setenv("RELFAST_EMBED_CACHE", cache)
-        out = tmp_path / f"out{len(outputs)}.jsonl"
-        assert (
-            exit_code("score", dump, "-o", out, "--workers", workers, "-q", "--details", "--timeout", 0) == 0
-        )
-        outputs.append(out.read_bytes())
-    assert set(outputs) == {outputs[0]}
-    assert outputs[0].count(b'"status":"ok"') == len(solutions()[::97])

@@ -26,48 +26,35 @@ import random
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, NamedTuple
 
 TABLES: Final = Path(__file__).resolve().parent.parent / "data" / "strict"
 
 _WORD: Final = re.compile("«([^»]+)»")
 
 
-@dataclass(frozen=True)
-class Case:
-    """A record with what the tables' words stand for.
-
-    Attributes
-    ----------
-    record
-        ``task``, ``answer`` and ``question``, as a dump has them.
-    words
-        What ``«word»`` stands for: at least ``right``; what else, the table's head says.
-    chance
-        What a blind guess earns on this record on average: an attack may pay as much.
-    tags
-        What a group's ``only`` can ask for; the record's task is always one.
-    """
+class Case(NamedTuple):
+    """A record (``task``, ``answer`` and ``question``, as a dump has them) with what ``«word»`` stands for: at least
+    ``right``; what else, the table's head says. ``chance`` is what a blind guess earns on it on average: an attack may
+    pay as much. ``tags`` are what a group's ``only`` can ask for; the record's task is always one."""
 
     record: Mapping[str, Any]
     words: Mapping[str, str]
     chance: float = 0.0
-    tags: frozenset[str] = field(default_factory=frozenset)
+    tags: frozenset[str] = frozenset()
 
     def has(self, tag: str) -> bool:
         return tag in self.tags or tag == self.record["task"]
 
 
-@dataclass(frozen=True)
-class Form:
-    """A text of a table."""
+class Form(NamedTuple):
+    """A text of a table, ``honest`` or an ``attack``."""
 
-    kind: Literal["honest", "attack"]
+    kind: str
     text: str
     why: str
-    only: tuple[str, ...] = ()
+    only: Sequence[str] = ()
     bare: bool = False
     pays: float | None = None
 
@@ -78,8 +65,7 @@ class Form:
         return _WORD.sub(lambda found: case.words[found[1]], self.text)
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """A response to a case, with the form and the family it is made of."""
 
     case: Case
@@ -92,14 +78,7 @@ def forms(table: str) -> list[Form]:
     """All texts of a table, in order."""
     groups = tomllib.loads((TABLES / f"{table}.toml").read_text("utf-8"))
     return [
-        Form(
-            kind,
-            text,
-            group["why"],
-            tuple(group.get("only", ())),
-            group.get("bare", False),
-            group.get("pays"),
-        )
+        Form(kind, text, group["why"], group.get("only", ()), group.get("bare", False), group.get("pays"))
         for kind in ("honest", "attack")
         for group in groups.get(kind, ())
         for text in group["texts"]

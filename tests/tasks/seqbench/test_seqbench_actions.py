@@ -68,11 +68,6 @@ def test_what_is_no_plan(text: Any) -> None:
     assert parse_actions(text) is None
 
 
-def test_a_lone_surrogate_is_no_reason_to_fail() -> None:
-    assert parse_actions("\ud800 ['rescue: \ud800']") == ["rescue: \ud800"]
-    assert parse_actions("['rescue: \\ud800']") == ["rescue: \ud800"]
-
-
 def test_actions_given_as_pairs() -> None:
     assert as_action(("use_key", 7)) == as_action("use_key: 7") == ("use_key", "7")
     assert as_action(["use_key", True]) is None
