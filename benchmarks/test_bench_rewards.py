@@ -2,7 +2,7 @@
 through each trainer's door, and a batch.
 
 What a trainer has at hand when it calls (columns, messages, a label) is made before the clock starts, all of it before
-the first call but for what the trainer itself makes right before each (`Door.at_last`). The floor of a text is what any
+the first call but for what the trainer itself makes right before each (`read_anew`). The floor of a text is what any
 of them begins with in a training loop: `json.loads` of the record and the response.
 """
 
@@ -17,12 +17,13 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from reward_cases import HANG
+from reward_doors import Arguments, Row
 
 import relfast
 
 from .floors import rdkit_here
 from .measure import against, latencies, size
-from .workloads_calls import BATCHES, DOORS, SEEDS, TASKS, Call, as_it_is, calls, columns
+from .workloads_calls import BATCHES, DOORS, SEEDS, TASKS, calls, made, read_anew
 from .workloads_chem import Batch, batch
 
 WORKERS: Final = 2
@@ -126,23 +127,24 @@ def test_a_hang_in_a_batch(benchmark: Any) -> None:
 # text rewards
 
 
-def _seconds(
-    function: Callable[..., Any],
-    rows: Sequence[tuple[Any, ...]],
-    rounds: int,
-    at_last: Callable[[tuple[Any, ...]], tuple[Any, ...]] = as_it_is,
-) -> Any:
+def _seconds(function: Callable[..., Any], calls: Sequence[Arguments], rounds: int) -> Any:
     """Of each call, shape (n,)."""
-    taken = np.empty(rounds * len(rows))
-    at = 0
-    for _ in range(rounds):
-        for waiting in rows:
-            row = at_last(waiting)
-            started = time.perf_counter()
-            function(*row)
-            taken[at] = time.perf_counter() - started
-            at += 1
+    taken = np.empty(rounds * len(calls))
+    for at, waiting in enumerate(itertools.chain.from_iterable(itertools.repeat(calls, rounds))):
+        arguments = read_anew(waiting)
+        started = time.perf_counter()
+        function(**arguments)
+        taken[at] = time.perf_counter() - started
     return taken
+
+
+def _texts(rows: Sequence[Row]) -> list[Arguments]:
+    """Of the floor: records with their responses, gold as the trainer has it too."""
+    records = (
+        {"task": task, "answer": answer, "gold": json.dumps(answer), "response": text, "question": None}
+        for task, answer, text, _ in rows
+    )
+    return [{"s": json.dumps(record)} for record in records]
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -150,16 +152,16 @@ def _seconds(
 def test_one_call(name: str, task: str, benchmark: Any) -> None:
     n = size(benchmark, smoke=8, quick=400, full=1_000)
     rounds = size(benchmark, smoke=1, quick=5, full=20)
-    chosen = calls(task, n)
-    door = DOORS[name]()
-    rows = [door.arguments(call) for call in chosen]
-    expected = [relfast.Scorer(policy="strict").reward(*_row(call)) for call in chosen]
-    assert [door.call(*row) for row in rows] == expected  # it is warm then, too
-    texts = [(json.dumps({**call._asdict(), "question": None}),) for call in chosen]
+    chosen, door = calls(task, n), DOORS[name]
+    function, asked = made(door), [door.asks([row])[0] for row in chosen]
+    expected = [relfast.Scorer(policy="strict").reward(*row) for row in chosen]
+    # it is warm then, too
+    assert [reward for call in asked for reward in door.read(function(**call))] == expected
     taken: list[Any] = []
+    texts = _texts(chosen)
     against(
         benchmark,
-        lambda: taken.append(_seconds(door.call, rows, rounds, door.at_last)),
+        lambda: taken.append(_seconds(function, asked, rounds)),
         lambda: _seconds(json.loads, texts, rounds),
         task=f"one reward call, {task}, through {name} (against json.loads of its row)",
         items=rounds * len(chosen),
@@ -171,15 +173,15 @@ def test_one_call(name: str, task: str, benchmark: Any) -> None:
 def test_a_response_never_seen(task: str, benchmark: Any) -> None:
     """The first time of each response, by a scorer that has seen others: sentences and claims are new to it."""
     n = size(benchmark, smoke=8, quick=200, full=400)
-    scorer = relfast.Scorer(policy="strict")
-    for call in calls(task, n):
-        scorer.reward(*_row(call))
-    fresh = iter([calls(task, n, seed) for seed in range(1, SEEDS)])
-    texts = [(json.dumps({**call._asdict(), "question": None}),) for call in calls(task, n)]
+    function, asks = made(DOORS["Scorer"]), DOORS["Scorer"].asks
+    for call in asks(calls(task, n)):
+        function(**call)
+    fresh = iter([asks(calls(task, n, seed)) for seed in range(1, SEEDS)])
+    texts = _texts(calls(task, n))
     taken: list[Any] = []
     against(
         benchmark,
-        lambda: taken.append(_seconds(scorer.reward, [_row(call) for call in next(fresh)], 1)),
+        lambda: taken.append(_seconds(function, next(fresh), 1)),
         lambda: _seconds(json.loads, texts, 1),
         task=f"one reward call, {task}, of a response never seen before (against json.loads of its row)",
         items=n,
@@ -188,27 +190,23 @@ def test_a_response_never_seen(task: str, benchmark: Any) -> None:
     benchmark.extra_info.update(latencies(np.concatenate(taken)))
 
 
-@pytest.mark.parametrize("n", [8, 64, 512])
+@pytest.mark.parametrize(
+    # what a batch saves is the same code's through each door: its largest is enough of the others
+    ("name", "n"), [("Scorer", 8), ("Scorer", 64), *((name, 512) for name in BATCHES)]
+)  # fmt: skip
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("name", BATCHES)
 def test_a_batch_against_single_calls(name: str, task: str, n: int, benchmark: Any) -> None:
     """Responses of n / 8 prompts in one call, against as many single calls."""
-    if name != "Scorer" and n < 512:
-        pytest.skip("what a batch saves is the same code's through each door: its largest is enough")
     repeats = size(benchmark, smoke=1, quick=1_024, full=4_096) // n or 1
-    batch, single = BATCHES[name](), DOORS[name]()
-    chosen = calls(task, n)
-    together, rows = batch.arguments(*columns(chosen)), [single.arguments(call) for call in chosen]
+    batch, single, chosen = BATCHES[name], DOORS[name], calls(task, n)
+    (together,), asked = batch.asks(chosen), [single.asks([row])[0] for row in chosen]
+    of_many, of_one = made(batch), made(single)
     against(
         benchmark,
-        lambda: [batch.rewards(*together) for _ in range(repeats)][-1],
-        lambda: [[single.call(*row) for row in rows] for _ in range(repeats)][-1],
+        lambda: [of_many(**together) for _ in range(repeats)][-1],
+        lambda: [[of_one(**call) for call in asked] for _ in range(repeats)][-1],
         task=f"{n} rewards, {task}, in a batch through {name} (against single calls)",
         items=repeats * n,
         name="vs",
-        check=lambda batch, single: batch == single,
+        check=lambda many, each: batch.read(many) == [value for one in each for value in single.read(one)],
     )
-
-
-def _row(call: Call) -> tuple[Any, ...]:
-    return call.task, call.gold, call.response, call.question

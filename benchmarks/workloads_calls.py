@@ -2,62 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import random
-from collections.abc import Callable, Coroutine, Sequence
-from types import SimpleNamespace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from corpora import b1_names, rel_records, solutions
 from honest import answer as honest_answer
+from reward_doors import DOORS as TRAINERS
+from reward_doors import Arguments, Door, Row, each
 
 import relfast
-from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 
 from .workloads_dumps import N_CHARS, typographic
 
 TASKS: Final = ("REL-A1", "REL-B1", "REL-C1")
 
 
-class Call(NamedTuple):
-    """A response with its record."""
-
-    task: str
-    answer: dict[str, Any]
-    gold: str
-    response: str
-    question: str
-
-
-def as_it_is(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return row
-
-
-class Door(NamedTuple):
-    """A trainer's call.
-
-    Attributes
-    ----------
-    arguments
-        What it has at hand of a response before it asks.
-    reward
-        The reward of that; or, ``awaited``, what gives it.
-    at_last
-        What it makes right before it asks, so that it is in the processor's caches: its row → the same row.
-    """
-
-    arguments: Callable[[Call], tuple[Any, ...]]
-    reward: Callable[..., Any]
-    awaited: bool = False
-    at_last: Callable[[tuple[Any, ...]], tuple[Any, ...]] = as_it_is
-
-    @property
-    def call(self) -> Callable[..., Any]:
-        """The reward as a plain function."""
-        return (lambda *row: _result(self.reward(*row))) if self.awaited else self.reward
-
-
-def calls(task: str, n: int, seed: int = 0) -> list[Call]:
+def calls(task: str, n: int, seed: int = 0) -> list[Row]:
     """``n`` responses of about 2 kB to published records of a task, eight or so a record, half of them right.
 
     Prose of real model solutions, with an answer in one of the ways in which models write it (`honest`); 15 % have
@@ -69,7 +29,7 @@ def calls(task: str, n: int, seed: int = 0) -> list[Call]:
     records = rel_records(task)
     texts = [row["llm_solution"].strip() for row in solutions()]
     texts = [text for at, text in enumerate(texts) if at % SEEDS == seed % SEEDS and len(text) > 200]
-    made: list[Call] = []
+    made: list[Row] = []
     record = rng.choice(records)
     for number in range(n):
         if number % ROLLOUTS == 0:
@@ -83,7 +43,7 @@ def calls(task: str, n: int, seed: int = 0) -> list[Call]:
             prose = typographic(prose)
         answer = record["answer"]
         final = honest_answer(record if rng.random() < 0.5 else _wrong(record, rng), rng)
-        made.append(Call(task, answer, json.dumps(answer), prose + final, record["question"]))
+        made.append((task, answer, prose + final, record["question"]))
     return made
 
 
@@ -132,136 +92,54 @@ def _on_taxa(record: dict[str, Any], rng: random.Random) -> str:
     return "\n".join(said)
 
 
-def _messages(call: Call) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
-    """Prompt and completion of a chat."""
-    return [{"role": "user", "content": call.question}], [{"role": "assistant", "content": call.response}]
+def read_anew(arguments: Arguments) -> Arguments:
+    """What OpenRLHF does right before it asks (0.11, `utils/agent.py`: `SingleTurnAgentExecutor`): it decodes the
+    query, which is in the processor's caches then."""
+    if "queries" not in arguments:
+        return arguments
+    return {**arguments, "queries": [query.encode().decode() for query in arguments["queries"]]}
 
 
-def _result(awaited: Coroutine[Any, Any, Any]) -> Any:
+def _asked_of_scorer(at: int, task: Any, answer: Any, text: Any, question: Any) -> Arguments:
+    return {"task": task, "answer": answer, "response": text, "question": question}
+
+
+def _all_asked_of_scorer(rows: Any) -> list[Arguments]:
+    names = ("tasks", "answers", "responses", "questions")
+    return [dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))]
+
+
+DOORS: Final[dict[str, Door]] = {
+    "Scorer": Door(lambda **_: relfast.Scorer(policy="strict").reward, each(_asked_of_scorer)),
+    "verl": TRAINERS["verl"],
+    "TRL": TRAINERS["trl, texts"],
+    "OpenRLHF": TRAINERS["openrlhf bare wrapped"],
+    "verifiers": TRAINERS["verifiers"],
+    "verifiers v1": TRAINERS["verifiers, traces"],
+    "reasoning-gym": TRAINERS["reasoning-gym"],
+    "NeMo-RL": TRAINERS["nemo"],
+    "slime": TRAINERS["slime"],
+}
+"""Whose call it is; the reward of a text that is awaited is there at once: no event loop has a turn in it."""
+
+BATCHES: Final[dict[str, Door]] = {
+    "Scorer": Door(lambda **_: relfast.Scorer(policy="strict").rewards, _all_asked_of_scorer, list),
+    "TRL": TRAINERS["trl, texts"],
+    "verl": TRAINERS["verl in the plural"],
+}
+"""Whose call with many responses it is."""
+
+
+def made(door: Door) -> Any:
+    """A door's function, a plain one."""
+    function = door.make(on_error=0.0)
+    return (lambda **arguments: _result(function(**arguments))) if door.awaited else function
+
+
+def _result(awaited: Any) -> Any:
     """What a coroutine gives that waits for nothing."""
     try:
         awaited.send(None)
     except StopIteration as done:
         return done.value
     raise RuntimeError("the reward of a text waits for something")
-
-
-def _verl() -> Door:
-    function = verl.make_compute_score(on_error=0.0)
-    return Door(
-        lambda call: (call.task, call.response, call.gold, {"question": call.question}),
-        lambda *row: function(*row)["score"],
-    )
-
-
-def _trl(prompts: Any, completions: Any, tasks: Any, answers: Any) -> list[Any]:
-    return trl.reward(prompts, completions, task=tasks, answer=answers)
-
-
-def _openrlhf() -> Door:
-    """It decodes the query, and asks (openrlhf 0.11, `utils/agent.py`: `SingleTurnAgentExecutor`)."""
-    function = openrlhf.make_reward(on_error=0.0)
-    return Door(
-        lambda call: (
-            [call.question + call.response],
-            [call.question],
-            [json.dumps({"task": call.task, "answer": call.answer})],
-        ),
-        lambda *columns: float(function(*columns)["rewards"][0]),
-        at_last=lambda row: ([row[0][0].encode().decode()], *row[1:]),
-    )
-
-
-def _verifiers_trace(call: Call) -> tuple[Any, ...]:
-    """Its v1: a task's data and a trace."""
-    told = {"answer": call.gold, "question": call.question, "benchmark": call.task}
-    return SimpleNamespace(**told, info=None, prompt=None), SimpleNamespace(last_reply=call.response)
-
-
-def _slime(call: Call) -> tuple[Any, ...]:
-    label = {"task": call.task, "answer": call.answer}
-    return None, SimpleNamespace(label=label, response=call.response, prompt=call.question, metadata={})
-
-
-def _nemo_rl() -> Door:
-    environment = nemo_rl.make_environment(on_error=0.0)
-    return Door(
-        lambda call: (
-            [[message for said in _messages(call) for message in said]],
-            [{"task": call.task, "answer": call.gold}],
-        ),
-        lambda *columns: float(environment.step(*columns).rewards[0]),
-    )
-
-
-DOORS: Final[dict[str, Callable[[], Door]]] = {
-    "Scorer": lambda: Door(
-        lambda call: (call.task, call.answer, call.response, call.question),
-        relfast.Scorer(policy="strict").reward,
-    ),
-    "verl": _verl,
-    "TRL": lambda: Door(
-        lambda call: ([call.question], [call.response], [call.task], [call.gold]), lambda *row: _trl(*row)[0]
-    ),
-    "OpenRLHF": _openrlhf,
-    "verifiers": lambda: Door(
-        lambda call: (*_messages(call), call.gold, {"task": call.task}), verifiers.reward
-    ),
-    "verifiers v1": lambda: Door(_verifiers_trace, verifiers.make_trace_reward(on_error=0.0), awaited=True),
-    "reasoning-gym": lambda: Door(
-        lambda call: (
-            call.response,
-            {"answer": call.gold, "question": call.question, "metadata": {"task": call.task}},
-        ),
-        reasoning_gym.make_reward(on_error=0.0),
-    ),
-    "NeMo-RL": _nemo_rl,
-    "slime": lambda: Door(_slime, slime.make_reward(on_error=0.0), awaited=True),
-}
-"""Whose call it is → a function that makes one. What slime and verifiers' v1 await is there at once: no event loop
-has a turn in it."""
-
-
-class Batch(NamedTuple):
-    """A trainer's call with many responses: what it has at hand of their tasks, golds, responses and questions, and
-    their rewards of that."""
-
-    arguments: Callable[[list[Any], list[Any], list[Any], list[Any]], tuple[Any, ...]]
-    rewards: Callable[..., list[Any]]
-
-
-def columns(chosen: Sequence[Call]) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
-    """Tasks, golds, responses and questions of a batch."""
-    tasks, _, golds, responses, questions = map(list, zip(*chosen, strict=True))
-    return tasks, golds, responses, questions
-
-
-def _scorer_batch() -> Batch:
-    scorer = relfast.Scorer(policy="strict")
-    return Batch(
-        lambda tasks, golds, *others: (tasks, list(map(json.loads, golds)), *others),
-        lambda *columns: scorer.rewards(*columns[:3], questions=columns[3]),
-    )
-
-
-def _verl_batch() -> Batch:
-    function = verl.make_compute_score(on_error=0.0)
-    return Batch(
-        lambda tasks, golds, responses, questions: (
-            tasks,
-            responses,
-            golds,
-            [{"question": question} for question in questions],
-        ),
-        lambda *columns: [row["score"] for row in function.batch(*columns)],
-    )
-
-
-BATCHES: Final[dict[str, Callable[[], Batch]]] = {
-    "Scorer": _scorer_batch,
-    "TRL": lambda: Batch(
-        lambda tasks, golds, responses, questions: (questions, responses, tasks, golds), _trl
-    ),
-    "verl": _verl_batch,
-}
-"""Whose call it is → a function that makes one with many responses; `DOORS` has its calls with one."""

@@ -1,12 +1,12 @@
 """Both ways of reading lines held against each other on a corpus of any size: `make fuzz-lines LINES=1000000`.
 
-    python tests/mutated_corpus.py LINES [--seed SEED] [--first CHUNK] [--processes N]
+    python tests/mutated_corpus.py LINES [--seed SEED] [--processes N]
 
 Real lines of all tasks and dialects, mutated, in chunks. Each chunk is scored in one
 process by the fast path and the ordinary way, with the settings of one of `JOBS` (both policies, all options that
 change how lines are read, gold joined or not): rows and what is counted of them must be the same bytes. A chunk
-depends on the seed and its number only, so that a run can go on where another one stopped (``--first``), and what
-is found can be had again. What differs is narrowed down to its lines and printed; the exit status is then 1.
+depends on the seed and its number only, so that what is found can be had again. What differs is narrowed down to its
+lines and printed; the exit status is then 1.
 """
 
 from __future__ import annotations
@@ -105,8 +105,6 @@ FAILED: Final = 0.1
 EACH: Final = 40
 """Real lines of each kind that are mutated."""
 
-REPORT_SECONDS: Final = 30.0
-
 
 @cache
 def ways_of(kind: str, gold: str) -> Ways:
@@ -189,11 +187,10 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("lines", type=int)
     parser.add_argument("--seed", default=secrets.token_hex(4))
-    parser.add_argument("--first", type=int, default=0, help="the chunk to begin with")
     parser.add_argument("--processes", type=int, default=1)
     asked = parser.parse_args(arguments)
-    numbers = range(asked.first, -(-asked.lines // CHUNK))
-    started = told = time.monotonic()
+    numbers = range(-(-asked.lines // CHUNK))
+    started = time.monotonic()
     n_lines, n_fast, n_different = 0, 0, 0
     statuses: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -206,14 +203,6 @@ def main(arguments: list[str]) -> int:
             n_different += len(result.differences)
             for difference in result.differences:
                 print(difference, flush=True)
-            if time.monotonic() - told > REPORT_SECONDS:
-                told = time.monotonic()
-                rate = n_lines / (told - started)
-                print(
-                    f"{n_lines:,} lines, {rate:,.0f}/s, {n_different} differences; goes on with --seed"
-                    f" {asked.seed} --first {result.number + 1}",
-                    file=sys.stderr,
-                )
     seconds = time.monotonic() - started
     print(
         f"seed {asked.seed}: {n_lines:,} lines of {len(JOBS)} kinds of runs in {seconds:,.0f} s"

@@ -7,7 +7,8 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from types import SimpleNamespace
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from reward_cases import Sample, chat
@@ -15,7 +16,43 @@ from reward_cases import Sample, chat
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 
 Row = tuple[Any, Any, Any, Any]
-Door = Callable[..., list[Any]]
+Arguments = dict[str, Any]
+
+
+class Door(NamedTuple):
+    """A trainer's way to ask.
+
+    Attributes
+    ----------
+    make
+        Options → its function.
+    asks
+        Rows → the arguments of each call that it makes for them.
+    read
+        What a call gives → rewards.
+    awaited
+        Whether it awaits that.
+    """
+
+    make: Callable[..., Callable[..., Any]]
+    asks: Callable[[Sequence[Row]], list[Arguments]]
+    read: Callable[[Any], list[Any]] = lambda given: [given]
+    awaited: bool = False
+
+    def __call__(self, rows: Sequence[Row], **options: Any) -> list[Any]:
+        """The rewards of rows."""
+        function, calls = self.make(**options), self.asks(rows)
+
+        async def together() -> list[Any]:
+            return await asyncio.gather(*(function(**arguments) for arguments in calls))
+
+        given = asyncio.run(together()) if self.awaited else [function(**arguments) for arguments in calls]
+        return [reward for each in given for reward in self.read(each)]
+
+
+def each(one: Callable[..., Arguments]) -> Callable[[Sequence[Row]], list[Arguments]]:
+    """A call a row."""
+    return lambda rows: [one(at, *row) for at, row in enumerate(rows)]
 
 
 def columns(rows: Sequence[Row]) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
@@ -32,16 +69,11 @@ def asked(question: Any) -> list[dict[str, Any]]:
     return [{"role": "user", "content": question}]
 
 
-def _trl(rows: Sequence[Row], *, wrap: Callable[[str], Any] = chat, **options: Any) -> list[Any]:
+def _trl(rows: Sequence[Row], *, wrap: Callable[[str], Any]) -> list[Arguments]:
     tasks, answers, responses, questions = columns(rows)
     prompts = {} if None in questions else {"prompts": list(map(asked, questions))}
-    given: list[Any] = trl.make_reward(**options)(
-        completions=list(map(wrap, responses)),
-        answer=list(map(as_text, answers)) if wrap is chat else answers,
-        task=tasks,
-        **prompts,
-    )
-    return given
+    golds = list(map(as_text, answers)) if wrap is chat else answers
+    return [{"completions": list(map(wrap, responses)), "answer": golds, "task": tasks, **prompts}]
 
 
 PLACES: Final[tuple[Callable[[Any], Any], ...]] = (
@@ -52,50 +84,31 @@ PLACES: Final[tuple[Callable[[Any], Any], ...]] = (
 """Where data sets for verl have the question."""
 
 
-def _verl(rows: Sequence[Row], **options: Any) -> list[Any]:
-    return [
-        verl.compute_score(
-            task,
-            text,
-            as_text(answer),
-            None if question is None else PLACES[at % 3](question),
-            # what reward managers of some releases add
-            sandbox_fusion_url=None,
-            strict_box_verify=False,
-            **options,
-        )["score"]
-        for at, (task, answer, text, question) in enumerate(rows)
-    ]
+def _verl(at: int, task: Any, answer: Any, text: Any, question: Any) -> Arguments:
+    about = None if question is None else PLACES[at % 3](question)
+    # what reward managers of some releases add
+    more = {"sandbox_fusion_url": None, "strict_box_verify": False}
+    return {"data_source": task, "solution_str": text, "ground_truth": as_text(answer), "extra_info": about, **more}  # fmt: skip
 
 
-def _verl_by_keyword(rows: Sequence[Row], **options: Any) -> list[Any]:
-    return [
-        verl.compute_score(
-            task,
-            text,
-            answer,
-            {},
-            metrics=False,
-            **({} if question is None else {"raw_prompt": asked(question)}),
-            **options,
-        )
-        for task, answer, text, question in rows
-    ]
+def _verl_by_keyword(at: int, task: Any, answer: Any, text: Any, question: Any) -> Arguments:
+    more = {} if question is None else {"raw_prompt": asked(question)}
+    return {"data_source": task, "solution_str": text, "ground_truth": answer, "extra_info": {}, **more}
 
 
-def _verl_in_batches(rows: Sequence[Row], *, function: Any, **options: Any) -> list[Any]:
+def _verl_in_batches(rows: Sequence[Row]) -> list[Arguments]:
     tasks, answers, responses, questions = columns(rows)
     about = [
         {"split": "train"} | ({} if question is None else {"question": question}) for question in questions
     ]
-    given = function(
-        data_sources=np.array(tasks, dtype=object),
-        solution_strs=responses,
-        ground_truths=answers,
-        extra_infos=np.array(about, dtype=object),
-        **options,
-    )
-    return [result["score"] for result in given]
+    return [
+        {
+            "data_sources": np.array(tasks, dtype=object),
+            "solution_strs": responses,
+            "ground_truths": answers,
+            "extra_infos": np.array(about, dtype=object),
+        }
+    ]
 
 
 TEMPLATES: Final = {
@@ -125,93 +138,107 @@ def labels(rows: Sequence[Row], *, with_question: bool) -> list[str]:
     ]
 
 
-def _openrlhf(rows: Sequence[Row], *, template: str, prompts: str, **options: Any) -> list[Any]:
+def _openrlhf(rows: Sequence[Row], *, template: str, prompts: str) -> list[Arguments]:
     sent, wrapped = queries(rows, template)
     given: Any = {"wrapped": wrapped, "questions": [row[3] for row in rows], "none": None}[prompts]
     if template == "mistral":
         sent = [query.removeprefix("<s>") for query in sent]
         given = [text.removeprefix("<s>") for text in given] if given else None
-    made = openrlhf.make_reward(**options)(sent, given, labels(rows, with_question=prompts == "none"))
-    # None, or NaN in a tensor where torch is loaded
-    return [None if reward is None or reward != reward else float(reward) for reward in made["rewards"]]
+    return [{"queries": sent, "prompts": given, "labels": labels(rows, with_question=prompts == "none")}]
 
 
-def _verifiers(rows: Sequence[Row], **options: Any) -> list[Any]:
-    return [_of_verifiers(verifiers.make_reward(**options), at, *row) for at, row in enumerate(rows)]
+def _of_openrlhf(given: Any) -> list[Any]:
+    """None, or NaN in a tensor where torch is loaded."""
+    return [None if reward is None or reward != reward else float(reward) for reward in given["rewards"]]
 
 
-def _verifiers_awaited(rows: Sequence[Row], **options: Any) -> list[Any]:
-    async def main() -> list[Any]:
-        function = verifiers.make_reward(asynchronous=True, **options)
-        return await asyncio.gather(*(_of_verifiers(function, at, *row) for at, row in enumerate(rows)))
-
-    return asyncio.run(main())
-
-
-def _of_verifiers(function: Any, at: int, task: Any, answer: Any, text: Any, question: Any) -> Any:
+def _verifiers(at: int, task: Any, answer: Any, text: Any, question: Any) -> Arguments:
     """Gold in its column, or in ``info``; responses as messages or as texts."""
     info = {"task": task} if at % 2 else {"task": task, "answer": answer}
-    return function(
-        prompt=None if question is None else asked(question),
-        completion=text if at % 3 else chat(text),
-        answer=as_text(answer) if at % 2 else "",
-        info=info if at % 4 < 2 else json.dumps(info),
-        state={"task": "default"},
-        parser=object(),
-    )
+    return {
+        "prompt": None if question is None else asked(question),
+        "completion": text if at % 3 else chat(text),
+        "answer": as_text(answer) if at % 2 else "",
+        "info": info if at % 4 < 2 else json.dumps(info),
+        "state": {"task": "default"},
+        "parser": object(),
+    }
 
 
-def _slime(rows: Sequence[Row], **options: Any) -> list[Any]:
-    samples = [
-        Sample(question, text, json.dumps(answer), {"task": task})
-        if at % 2
-        else Sample(question, text, {"task": task, "answer": answer})
-        for at, (task, answer, text, question) in enumerate(rows)
-    ]
-    function = slime.make_reward(**options)
-    given: list[Any] = asyncio.run(function(None, samples))
-    return given
+def _trace(at: int, task: Any, answer: Any, text: Any, question: Any) -> Arguments:
+    """Its v1: a task's data and a trace."""
+    told = {"answer": as_text(answer), "question": question, "benchmark": task, "info": None, "prompt": None}
+    return {"task": SimpleNamespace(**told), "trace": SimpleNamespace(last_reply=text)}
 
 
-def _nemo(rows: Sequence[Row], **options: Any) -> list[Any]:
+def _slime(at: int, task: Any, answer: Any, text: Any, question: Any) -> Arguments:
+    sample = Sample(question, text, {"task": task, "answer": answer})
+    if at % 2:
+        sample = Sample(question, text, json.dumps(answer), {"task": task})
+    return {"args": None, "sample": sample}
+
+
+def _nemo(rows: Sequence[Row]) -> list[Arguments]:
     logs = [([] if question is None else asked(question)) + chat(text) for _, _, text, question in rows]
-    about: list[Any] = [
+    about = [
         {"task": task, ("ground_truth" if at % 2 else "answer"): answer}
         for at, (task, answer, _, _) in enumerate(rows)
     ]
-    return list(map(float, nemo_rl.make_environment(**options).step(logs, about).rewards))
+    return [{"message_log_batch": logs, "metadata": about}]
 
 
-def _gym(rows: Sequence[Row], **options: Any) -> list[Any]:
-    function, given = reasoning_gym.make_reward(**options), []
-    for at, (task, answer, text, question) in enumerate(rows):
-        entry = {"question": question, "answer": as_text(answer), "metadata": {"task": task}}
-        if at % 2 and answer is not None:
-            entry |= {"answer": "text", "metadata": {"task": task, "answer": answer}}
-        given.append(function(text, entry))
-    return given
+def _gym(at: int, task: Any, answer: Any, text: Any, question: Any) -> Arguments:
+    entry = {"question": question, "answer": as_text(answer), "metadata": {"task": task}}
+    if at % 2 and answer is not None:
+        entry |= {"answer": "text", "metadata": {"task": task, "answer": answer}}
+    return {"answer": text, "entry": entry}
+
+
+def _scores(given: Any) -> list[Any]:
+    return [result["score"] for result in given]
 
 
 DOORS: Final[dict[str, Door]] = {
-    "trl": _trl,
-    "trl, texts": partial(_trl, wrap=str),
-    "verl": _verl,
-    "verl by keyword": _verl_by_keyword,
-    "verl, batched": partial(_verl_in_batches, function=verl.compute_score_batched),
-    "verl in the plural": partial(_verl_in_batches, function=verl.compute_score),
+    "trl": Door(trl.make_reward, partial(_trl, wrap=chat), list),
+    "trl, texts": Door(trl.make_reward, partial(_trl, wrap=str), list),
+    "verl": Door(verl.make_compute_score, each(_verl), lambda given: [given["score"]]),
+    "verl by keyword": Door(
+        lambda **options: partial(verl.compute_score, metrics=False, **options), each(_verl_by_keyword)
+    ),
+    "verl, batched": Door(
+        lambda **options: partial(verl.compute_score_batched, **options), _verl_in_batches, _scores
+    ),
+    "verl in the plural": Door(
+        lambda **options: partial(verl.compute_score, **options), _verl_in_batches, _scores
+    ),
     **{
-        f"openrlhf {template} {prompts}": partial(_openrlhf, template=template, prompts=prompts)
+        f"openrlhf {template} {prompts}": Door(
+            openrlhf.make_reward, partial(_openrlhf, template=template, prompts=prompts), _of_openrlhf
+        )
         for template in TEMPLATES
         for prompts in ("wrapped", "questions", "none")
         if (template, prompts) not in {("bare", "questions"), ("bare", "none")}
     },
-    "verifiers": _verifiers,
-    "verifiers, awaited": _verifiers_awaited,
-    "slime": _slime,
-    "nemo": _nemo,
-    "reasoning-gym": _gym,
+    "verifiers": Door(verifiers.make_reward, each(_verifiers)),
+    "verifiers, awaited": Door(
+        partial(verifiers.make_reward, asynchronous=True), each(_verifiers), awaited=True
+    ),
+    "verifiers, traces": Door(verifiers.make_trace_reward, each(_trace), awaited=True),
+    "slime": Door(slime.make_reward, each(_slime), awaited=True),
+    "slime, batched": Door(
+        slime.make_reward,
+        lambda rows: [{"args": None, "sample": [call["sample"] for call in each(_slime)(rows)]}],
+        list,
+        awaited=True,
+    ),
+    "nemo": Door(
+        lambda **options: nemo_rl.make_environment(**options).step,
+        _nemo,
+        lambda given: list(map(float, given.rewards)),
+    ),
+    "reasoning-gym": Door(reasoning_gym.make_reward, each(_gym)),
 }
-NO_NONE: Final = ("slime", "nemo", "reasoning-gym")
+NO_NONE: Final = ("verifiers, traces", "slime", "slime, batched", "nemo", "reasoning-gym")
 """Trainers that would take None for a number: where there is no score, these doors raise."""
 
 SINGLE: Final = ("openrlhf", "nemo")

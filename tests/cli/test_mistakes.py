@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import shutil
 import subprocess
 import sys
@@ -29,7 +28,13 @@ def without(*fields: str, **more: Any) -> dict[str, Any]:
     return {**{key: value for key, value in RECORD.items() if key not in fields}, **more}
 
 
+ANSWERED = {
+    "type": "message",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "Answer"}, {"type": "output_text", "text": " 4"}],
+}
 SAID = {"choices": [{"message": {"role": "assistant", "content": "Answer: 4"}}]}
+SAMPLE = {"id": "a", "epoch": 1, "input": "?", "target": "", "metadata": {}, "output": SAID}
 
 
 def looking_far_back(text: str) -> bytes:
@@ -44,16 +49,7 @@ TABLE = pyarrow.table({"id": ["a"], "task": ["REL-A1"], "response": ["3"]})
 FILES: dict[str, list[Any] | bytes] = {
     "good.jsonl": [RECORD],
     "renamed.jsonl": [without("response", completion_text="3")] * 4,
-    "chats.jsonl": [
-        without(
-            "response",
-            messages=[
-                {"role": "system", "content": "Think."},
-                {"role": "user", "content": "Which?"},
-                {"role": "assistant", "content": "3", "reasoning_content": "1, 2, …"},
-            ],
-        )
-    ],
+    "chats.jsonl": [without("response", messages=[{"role": "user", "content": "Which?"}, {"role": "assistant", "content": "3", "reasoning_content": "1, 2, …"}])],
     "nested.jsonl": [without("response", choices=[{"message": {"content": "3"}}])],
     "misspelt.jsonl": [without("response", respones="3")],
     "nothing_like_it.jsonl": [without("response", n=1)],
@@ -61,7 +57,6 @@ FILES: dict[str, list[Any] | bytes] = {
     "gold_elsewhere.jsonl": [without("answer", gold={"target": 3})],
     "gold_in_text.jsonl": [without("answer", extra_info=json.dumps({"answer": {"target": 3}}))],
     "generated.jsonl": [without("answer", "response", reward_model={"ground_truth": '{"target": 3}'}, responses=["Answer 4"])],
-    "shared_chat.jsonl": [without("response", conversations=[{"from": "human", "value": "?"}, {"from": "gpt", "value": "3"}])],
     "number_gold.jsonl": [without("answer", answer=7)],
     "bad_task.jsonl": [without("task", task="REL-A11")],
     "unknown_task.jsonl": [without("task", task="gsm8k")],
@@ -86,25 +81,7 @@ FILES: dict[str, list[Any] | bytes] = {
     "traced.jsonl": [{"id": "t0", "inputs": {"messages": [[{"kwargs": {"content": "…", "text": "…"}}]]}, "outputs": {"generations": [[{"text": "3"}]]}, "reference_example_id": "a"}],
     "logged.table.json": b'{"columns": ["id", "model_response"], "data": [["a", "3"]], "ncols": 2, "nrows": 1}',
     "sheet.jsonl": [{"record id": "a", "Model answer": "3"}],
-    "responses_api.jsonl": [
-        without(
-            "response",
-            response={
-                "object": "response",
-                "output": [
-                    {"type": "reasoning", "summary": []},
-                    {
-                        "type": "message",
-                        "role": "assistant",
-                        "content": [
-                            {"type": "output_text", "text": "Answer"},
-                            {"type": "output_text", "text": " 4"},
-                        ],
-                    },
-                ],
-            },
-        )
-    ],
+    "responses_api.jsonl": [without("response", response={"object": "response", "output": [{"type": "reasoning", "summary": []}, ANSWERED]})],
     "asked.jsonl": [{"request_id": "7", "prompt": "Which?", "outputs": [{"text": "3"}, {"text": "4"}]}],
     "labelled.jsonl": [{"request_id": "x", "uid": "a", "prompt": "?", "outputs": [{"text": "3"}]}],
     # documents that stand on one line
@@ -114,15 +91,7 @@ FILES: dict[str, list[Any] | bytes] = {
     "one_line/columns.json": [{"id": ["a", "b"], "response": ["3", "4"]}],
     "one_line/frame.json": [{"id": {"0": "a", "1": "b"}, "response": {"0": "3", "1": "4"}}],
     "one_line/records.json": [{"id": ["a"], "task": ["REL-A1"], "answer": [{"target": 3}], "response": ["Answer: 4"]}],
-    "one_line/log.json": [
-        {
-            "version": 2,
-            "status": "success",
-            "eval": {"task": "t"},
-            "plan": {},
-            "samples": [{"id": "a", "epoch": 1, "input": "?", "target": "", "metadata": {}, "output": SAID}],
-        }
-    ],
+    "one_line/log.json": [{"version": 2, "status": "success", "eval": {"task": "t"}, "plan": {}, "samples": [SAMPLE]}],
     "samples_of_one.jsonl": [{"prompt": "?", "gens": [{"id": "c1", "text": "3"}, {"id": "c2", "text": "4"}]}],
     "golds.jsonl": [without("response")],
     "numbered.jsonl": [without("response", id="7", question="How many panels are there?")],
@@ -190,7 +159,6 @@ TYPED = [
     # what is in the file
     ("score renamed.jsonl", 2, "4 of 4 records unusable: 4 × field 'response' is missing (lines 1, 2, 3, …; line 1 has: id, task, answer, completion_text; try --map response=completion_text)"),
     ("score renamed.jsonl -q", 2, "try --map response=completion_text"),
-    ("score nested.jsonl", 2, "try --map 'response=choices.*.message.content')"),
     ("score chats.jsonl", 2, "try --map response=messages)"),
     ("score misspelt.jsonl", 2, "try --map response=respones"),
     ("score nothing_like_it.jsonl", 2, "line 1 has: id, task, answer, n)"),
@@ -198,7 +166,6 @@ TYPED = [
     ("score gold_elsewhere.jsonl", 2, "try --map answer=gold"),
     ("score gold_in_text.jsonl", 2, "try --map answer=extra_info.@.answer)"),
     ("score generated.jsonl", 2, "try --map answer=reward_model.ground_truth --map response=responses)"),
-    ("score shared_chat.jsonl", 2, "try --map response=conversations.-1.value)"),
     ("score number_gold.jsonl", 2, "field 'answer' must be an object, got int"),
     ("score bad_task.jsonl", 2, "field 'task' is 'REL-A11' (line 1; did you mean REL-A1?)"),
     ("score unknown_task.jsonl", 2, "known tasks: REL-A1, "),
@@ -278,7 +245,6 @@ TYPED = [
     # values
     ("score good.jsonl --timeout nan", 2, "timeout must be seconds from 0 (no limit) to 1,000,000"),
     ("score good.jsonl --timeout -1", 2, "timeout must be seconds"),
-    ("score good.jsonl --timeout 1e12", 2, "timeout must be seconds"),
     ("score good.jsonl --policy stirct", 2, "'stirct' is not one of 'reference', 'strict'"),
     ("score good.jsonl --show timout", 2, "did you mean 'timeout'?"),
     ("score null.jsonl --show invalid_record", 2, "invalid_record line 1 id 'a' REL-A1: the response is null"),
@@ -410,17 +376,10 @@ IN_PYTHON: list[tuple[Any, str]] = [
     (lambda: relfast.score(Frame()), r"not a Frame: write score\(frame\.to_dicts\(\)\)"),
     (lambda: relfast.score(7), "records must be an iterable of dicts, not 7"),
     (lambda: asyncio.run(relfast.ascore("run.jsonl")), "not a path"),
-    (lambda: relfast.score([RECORD], reward="recall"), r"rewards must map task names to metrics, such as \{"),
     (lambda: relfast.score([RECORD], reward={"REL-A1": "recal"}), "recal"),
-    (lambda: relfast.score([RECORD], map="response=x"), r"map must map fields to paths, such as \{'response'"),
     (lambda: relfast.score([RECORD], map={"respnse": "x"}), "did you mean 'response'"),
-    (lambda: relfast.score([RECORD], timeout=-1), "timeout must be seconds from 0"),
-    (lambda: relfast.score([RECORD], timeout=math.nan), "timeout must be seconds from 0"),
-    (lambda: relfast.score([RECORD], timeout=1e12), "timeout must be seconds from 0"),
-    (lambda: relfast.score([RECORD], timeout="5"), "timeout must be seconds from 0"),
     (lambda: relfast.score([RECORD], timout=5), "unknown option 'timout'.*did you mean 'timeout'"),
     (lambda: relfast.score([RECORD], worker=5), "did you mean 'workers'"),
-    (lambda: relfast.score([RECORD], workers=-1), "workers must be"),
     (lambda: relfast.score([RECORD], policy="stirct"), "policy must be 'reference' or 'strict', not 'stirct'"),
     (lambda: relfast.score([RECORD], task="REL-A11"), "did you mean 'REL-A1'"),
     (lambda: relfast.score([RECORD], data="nowhere.jsonl"), "nowhere.jsonl: no such file"),

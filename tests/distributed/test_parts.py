@@ -27,6 +27,7 @@ from relfast.engine.file_run.files import score_files
 from relfast.engine.job import make_job
 from relfast.errors import InputError, OutputError, OutputExistsError, ResumeMismatchError, UsageError
 from relfast.records import Score
+from relfast.stats.summary import Summary
 from relfast.stats.tally import Tally
 
 JOB = make_job()
@@ -51,6 +52,16 @@ def told(summary: dict[str, Any]) -> dict[str, Any]:
 
 def rows_in(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.glob("part-*.jsonl")))
+
+
+def check(
+    names: list[Path], output: Path, expected: tuple[bytes, dict[str, Any]], job: Any = JOB, **options: Any
+) -> Summary:
+    """Rows and summary are those of one machine."""
+    given = score_here([str(name) for name in names], str(output), job, **options)
+    assert rows_in(output) == expected[0]
+    assert told(given.to_dict()) == expected[1]
+    return given
 
 
 @pytest.mark.parametrize("part_bytes", [1, 7, 1_000, 4_096, 10**6])
@@ -82,14 +93,12 @@ def test_rows_and_summary_are_those_of_one_machine(actors: int, tmp_path: Path) 
     packed = zstandard.ZstdCompressor().compress(mixed(200, 4) + b"\n")
     last = folder / "d.jsonl.zst"
     last.write_bytes(packed[: len(packed) // 2])
-    rows, summary = local([plain, zipped, table, last], tmp_path)
     output = tmp_path / "out"
-    given = score_here([str(folder)], str(output), JOB, part_bytes=20_000, actors=actors)
-    assert rows_in(output) == rows
-    assert told(given.to_dict()) == summary
+    expected = local([plain, zipped, table, last], tmp_path)
+    given = check([folder], output, expected, part_bytes=20_000, actors=actors)
     manifest = json.loads((output / "manifest.json").read_bytes())
     assert manifest["complete"]
-    assert manifest["rows"] == len(rows.splitlines())
+    assert manifest["rows"] == given.rows == len(expected[0].splitlines())
     assert len(manifest["parts"]) > 8
     assert [part["file"] for part in manifest["parts"]] == sorted(path.name for path in output.glob("part-*"))
 
@@ -235,12 +244,9 @@ def test_joined_gold_and_mapped_fields(tmp_path: Path) -> None:
         tmp_path / "dump.jsonl", [{"id": r["id"], "out": {"text": r["response"]}} for r in records]
     )
     options: dict[str, Any] = {"data": [str(gold)], "map": {"response": "out.text"}, "details": True}
-    rows, summary = local([dump], tmp_path, **options)
-    output = tmp_path / "out"
-    given = score_here([str(dump)], str(output), make_job(**options), part_bytes=500)
-    assert rows_in(output) == rows
-    assert told(given.to_dict()) == summary
-    assert summary["tasks"]["REL-C2"]["statuses"]["invalid_record"] == 0
+    expected = local([dump], tmp_path, **options)
+    check([dump], tmp_path / "out", expected, make_job(**options), part_bytes=500)
+    assert expected[1]["tasks"]["REL-C2"]["statuses"]["invalid_record"] == 0
 
 
 def test_a_note_keeps_all_digits(tmp_path: Path) -> None:
@@ -296,58 +302,32 @@ def test_what_a_cluster_does_not_do_is_said(
 def test_documents_are_read_as_by_one_machine(tmp_path: Path) -> None:
     dump = tmp_path / "dump.json"
     dump.write_text(json.dumps(honest(30), indent=2))
-    rows, summary = local([dump], tmp_path)
-    given = score_here([str(dump)], str(tmp_path / "out"), JOB)
-    assert given.rows == 30
-    assert rows_in(tmp_path / "out") == rows
-    assert told(given.to_dict()) == summary
+    assert check([dump], tmp_path / "out", local([dump], tmp_path)).rows == 30
     table = tmp_path / "dump.xls"
     table.write_text("id,response\n1,a\n")
     with pytest.raises(InputError, match="a spreadsheet"):
         score_here([str(table)], str(tmp_path / "none"), JOB)
 
 
-def test_a_run_that_ends_while_it_measures_is_resumed(tmp_path: Path) -> None:
-    dumps = [write_dump(tmp_path / name, honest(30)) for name in ("a.jsonl", "b.jsonl")]
-    rows, summary = local(dumps, tmp_path)
-    output = tmp_path / "out"
-    seen: list[None] = []
-
-    def interrupt(state: Any) -> None:
-        seen.append(None)
-        if len(seen) == 1:
-            raise KeyboardInterrupt
-
-    names = [str(path) for path in dumps]
-    with pytest.raises(KeyboardInterrupt):
-        score_here(names, str(output), JOB, part_bytes=1_000, progress=interrupt)
-    assert not list(output.glob("part-*"))
-    given = score_here(names, str(output), JOB, part_bytes=1_000, resume=True)
-    assert rows_in(output) == rows
-    assert told(given.to_dict()) == summary
-
-
-@pytest.mark.parametrize("actors", [1, 3])
-def test_a_run_that_ends_while_it_scores_is_resumed(actors: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rows", "actors"), [(-1, 1), (150, 1), (150, 3)])
+def test_a_run_that_ends_while_it_measures_or_scores_is_resumed(
+    rows: int, actors: int, tmp_path: Path
+) -> None:
     dumps = [tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz", tmp_path / "c.jsonl"]
     dumps[0].write_bytes(mixed(300, 8) + b"\n")
     dumps[1].write_bytes(gzip.compress(mixed(100, 9) + b"\n"))
     dumps[2].write_bytes(mixed(200, 10))
-    rows, summary = local(dumps, tmp_path)
-    output = tmp_path / "out"
+    expected, output = local(dumps, tmp_path), tmp_path / "out"
 
     def interrupt(state: Any) -> None:
-        if state.rows > 150:
+        if state.rows > rows:
             raise KeyboardInterrupt
 
-    names = [str(path) for path in dumps]
     with pytest.raises(KeyboardInterrupt):
-        score_here(names, str(output), JOB, part_bytes=9_000, progress=interrupt, actors=actors)
+        check(dumps, output, expected, part_bytes=9_000, progress=interrupt, actors=actors)
     before = {path.name: path.stat().st_mtime_ns for path in output.glob("part-*.jsonl")}
-    assert len(before) > 1
-    given = score_here(names, str(output), JOB, part_bytes=9_000, resume=True, actors=4 - actors)
-    assert rows_in(output) == rows
-    assert told(given.to_dict()) == summary
+    assert len(before) > 1 if rows > 0 else not before
+    check(dumps, output, expected, part_bytes=9_000, resume=True, actors=4 - actors)
     assert {name: (output / name).stat().st_mtime_ns for name in before} == before, "scored again"
 
 

@@ -72,76 +72,53 @@ def test_who_is_blamed(death: Death, alone: str | None, expected: str | None) ->
     assert blamed(death, find, alone) == expected
 
 
-def test_a_crash_is_tried_again() -> None:
-    failures = Failures()
-    for _ in range(ATTEMPTS - 1):
-        assert failures.blame(SEGFAULT, 5.0) is None
-    message = f"it ended its worker {ATTEMPTS} times (killed by SIGSEGV)"
-    assert failures.blame(SEGFAULT, 5.0) == ("crashed", "WorkerDied", message)
-
-
-def test_a_deadline_counts_at_once() -> None:
-    expected = ("timeout", "Timeout", "scoring it took longer than 2.5 s and was stopped")
-    assert Failures().blame(DEADLINE, 2.5) == expected
+CRASHED = ("crashed", "WorkerDied", "response")
+STOPPED_THEN = ("timeout", STOPPED, "machinery")
+KILLED, TERMINATED = Death(-signal.SIGKILL, PLACE), Death(-signal.SIGTERM, PLACE)
 
 
 @pytest.mark.parametrize(
-    ("status", "why"),
+    ("deaths", "expected"),
     [
-        (-signal.SIGALRM, {"frozen": True}),
-        (-signal.SIGSEGV, {"frozen": True}),
-        (-signal.SIGKILL, {"silent": True}),
-        (-signal.SIGALRM, {"idle": True}),
+        # a deadline counts at once, a crash the second time
+        ([DEADLINE], ("timeout", "Timeout", "response")),
+        ([SEGFAULT] * ATTEMPTS, CRASHED),
+        ([SEGFAULT, Death(OUT_OF_MEMORY, PLACE)], CRASHED),
+        ([KILLED] * ATTEMPTS, CRASHED),
+        ([TERMINATED, SEGFAULT], ("crashed", "WorkerKilled", "machinery")),
+        # a stop of this process or of the worker, and a machine that is overloaded, excuse once
+        ([DEADLINE._replace(frozen=True)] * 2, STOPPED_THEN),
+        ([DEADLINE._replace(idle=True)] * 2, STOPPED_THEN),
+        ([KILLED._replace(silent=True)] * 2, STOPPED_THEN),
+        ([DEADLINE._replace(idle=True), DEADLINE], ("timeout", "Timeout", "response")),
+        ([SEGFAULT._replace(frozen=True), *[SEGFAULT] * ATTEMPTS], CRASHED),
+        # a crash is one on any machine: only a deadline says less on one that is overloaded
+        ([SEGFAULT._replace(idle=True), SEGFAULT], CRASHED),
     ],
 )
-def test_what_others_did_excuses_once(status: int, why: dict[str, bool]) -> None:
-    """A stop of this process or of the worker, a machine that is overloaded."""
+def test_what_follows_of_deaths(deaths: list[Death], expected: tuple[str, str, str]) -> None:
+    """Nothing but another try until the last."""
     failures = Failures()
-    frozen = Death(status, PLACE, **why)
-    assert failures.blame(frozen, 5.0) is None
-    assert failures.attempts == 0
-    if frozen.timed_out:
-        verdict = failures.blame(frozen, 5.0)
-        assert verdict is not None
-        assert verdict[:2] == ("timeout", STOPPED)
-        assert fault_of(unscored(0, None, "x", 0, *verdict)) == "machinery"
-    else:
-        assert failures.blame(frozen, 5.0) is None
-        assert failures.attempts == 1
-
-
-def test_whose_fault_it_is() -> None:
-    def judged(*deaths: Death) -> str | None:
-        failures = Failures()
-        verdicts = [failures.blame(death, 5.0) for death in deaths]
-        assert verdicts[-1] is not None
-        return fault_of(unscored(0, None, "x", 0, *verdicts[-1]))
-
-    assert judged(DEADLINE) == "response"
-    assert judged(Death(-signal.SIGALRM, PLACE, idle=True), DEADLINE) == "response"
-    assert judged(SEGFAULT, SEGFAULT) == judged(SEGFAULT, Death(OUT_OF_MEMORY, PLACE)) == "response"
-    assert judged(Death(-signal.SIGKILL, PLACE), Death(-signal.SIGKILL, PLACE)) == "response"
-    assert judged(Death(-signal.SIGTERM, PLACE), SEGFAULT) == "machinery"
-    # a crash is one on any machine: only a deadline says less on one that is overloaded
-    assert judged(Death(-signal.SIGSEGV, PLACE, idle=True), SEGFAULT) == "response"
-    for status, kind in (
-        ("crashed", "WorkerError"),
-        ("crashed", "Interrupted"),
-        ("crashed", "MemoryError"),
-        ("invalid_record", "InvalidGold"),
-        ("invalid_record", "Timeout"),
-    ):
-        assert fault_of(unscored(0, None, "x", 0, status, kind, "")) == "machinery"  # type: ignore[arg-type]
-    assert fault_of(Score(0, None, "x", 0, "no_answer", False, 0.0, {})) is None
-
-
-def test_a_line_that_is_no_record_has_no_deadline() -> None:
-    failures = Failures()
-    late = Death(-signal.SIGALRM, None, frozen=True)
-    assert failures.blame(late, None) is None
-    verdict = failures.blame(late, None)
+    *before, verdict = [failures.blame(death, 2.5) for death in deaths]
+    assert before == [None] * (len(deaths) - 1)
     assert verdict is not None
-    assert verdict[:2] == ("crashed", "WorkerDied")
+    assert (*verdict[:2], fault_of(unscored(0, None, "x", 0, *verdict))) == expected
+    said = {"Timeout": "scoring it took longer than 2.5 s and was stopped"}
+    if deaths == [SEGFAULT] * ATTEMPTS:
+        said["WorkerDied"] = f"it ended its worker {ATTEMPTS} times (killed by SIGSEGV)"
+    assert verdict[2] == said.get(verdict[1], verdict[2])
+
+
+def test_whose_fault_other_rows_are() -> None:
+    for kind in ("WorkerError", "Interrupted", "MemoryError"):
+        assert fault_of(unscored(0, None, "x", 0, "crashed", kind, "")) == "machinery"
+    for kind in ("InvalidGold", "Timeout"):
+        assert fault_of(unscored(0, None, "x", 0, "invalid_record", kind, "")) == "machinery"
+    assert fault_of(Score(0, None, "x", 0, "no_answer", False, 0.0, {})) is None
+    # a line that is no record has no deadline
+    failures, late = Failures(), DEADLINE._replace(place=None, frozen=True)
+    assert failures.blame(late, None) is None
+    assert (failures.blame(late, None) or ())[:2] == ("crashed", "WorkerDied")
 
 
 def test_deaths_on_nothing_end_in_giving_up() -> None:

@@ -26,41 +26,27 @@ def complete_all(api: str, prompts: Iterable[str], settings: Settings = FAST) ->
     return asyncio.run(run())
 
 
-@pytest.mark.parametrize(
-    ("url", "base", "kind"),
-    [
+def test_endpoints() -> None:
+    for url, base, kind in (
         ("http://h:1/v1/completions", "http://h:1/v1", "completions"),
         ("http://h:1/v1/chat/completions/", "http://h:1/v1", "chat"),
         ("https://h/v1", "https://h/v1", "chat"),
-    ],
-)
-def test_endpoints(url: str, base: str, kind: str) -> None:
-    assert Endpoint.parse(url) == Endpoint(base, kind)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("url", ["", "localhost:1234", "file:///etc/passwd"])
-def test_what_is_no_url(url: str) -> None:
-    with pytest.raises(UsageError, match="http"):
-        Endpoint.parse(url)
+    ):
+        assert Endpoint.parse(url) == Endpoint(base, kind)  # type: ignore[arg-type]
+    for url in ("", "localhost:1234", "file:///etc/passwd"):
+        with pytest.raises(UsageError, match="http"):
+            Endpoint.parse(url)
 
 
 @pytest.mark.parametrize("path", ["/completions", "/chat/completions", ""])
-def test_both_ways_of_asking(path: str) -> None:
-    with running(Server(solve=lambda prompt: prompt.upper())) as server:
-        completions = complete_all(server.url + path, ["one", "two"], FAST)
-        texts = {key: completion.text for key, completion in completions.items()}
-        assert texts == {"one": "ONE", "two": "TWO"}
-        sent = server.requests[0]
-        assert (sent["model"], sent["temperature"], sent["max_tokens"]) == ("m", 0.0, 2048)
-        assert sent["path"] == "/v1" + (path or "/chat/completions")
-
-
-@pytest.mark.parametrize("path", ["/completions", "/chat/completions"])
-def test_every_kind_of_failure_is_ridden_out(path: str) -> None:
+def test_every_kind_of_failure_is_ridden_out_both_ways_of_asking(path: str) -> None:
     prompts = [f"question {n}" for n in range(60)]
     with running(Server(solve=lambda prompt: prompt[::-1], failing=1)) as server:
         completions = complete_all(server.url + path, prompts)
         assert set(server.met) == set(FAILURES)
+        sent = server.requests[0]
+    assert (sent["model"], sent["temperature"], sent["max_tokens"]) == ("m", 0.0, 2048)
+    assert sent["path"] == "/v1" + (path or "/chat/completions")
     assert {key: completion.text for key, completion in completions.items()} == {p: p[::-1] for p in prompts}
     assert min(completion.attempts for completion in completions.values()) == 2
 
@@ -142,45 +128,33 @@ class Clock:
         self.now = max(self.now, until)
 
 
-def begun(pace: Pace, clock: Clock, n: int) -> list[float]:
-    async def one() -> float:
-        await pace.turn()
-        return clock.now
+@pytest.mark.parametrize(
+    ("rate", "hold", "expected"),
+    [
+        ((30,), (), [100, 102, 104, 106]),  # spread over the minute
+        ((), (), [100, 100, 100]),
+        ((60,), (10, 3), [110, 111]),  # a server that asks one to wait means all
+    ],
+)
+def test_when_requests_begin(rate: tuple[int, ...], hold: tuple[int, ...], expected: list[float]) -> None:
+    clock = Clock()
+    pace = Pace(*rate, clock=clock, sleep=clock.sleep)
+    for seconds in hold:
+        pace.hold(seconds)
 
     async def run() -> list[float]:
-        return [await one() for _ in range(n)]
+        found = []
+        for _ in expected:
+            await pace.turn()
+            found.append(clock.now)
+        return found
 
-    return asyncio.run(run())
-
-
-def test_requests_are_spread_over_the_minute() -> None:
-    clock = Clock()
-    assert begun(Pace(30, clock=clock, sleep=clock.sleep), clock, 4) == [100, 102, 104, 106]
-
-
-def test_without_a_rate_nobody_waits() -> None:
-    clock = Clock()
-    assert begun(Pace(clock=clock, sleep=clock.sleep), clock, 3) == [100] * 3
+    assert asyncio.run(run()) == expected
 
 
-def test_a_server_that_asks_one_to_wait_means_all() -> None:
-    clock = Clock()
-    pace = Pace(60, clock=clock, sleep=clock.sleep)
-    pace.hold(10)
-    pace.hold(3)
-    assert begun(pace, clock, 2) == [110, 111]
-
-
-@pytest.mark.parametrize(
-    ("header", "seconds"), [("", None), ("soon", None), ("7", 7.0), ("0.5", 0.5), ("-1", None)]
-)
-def test_what_retry_after_says(header: str, seconds: float | None) -> None:
-    assert seconds_asked(header) == seconds
-
-
-def test_retry_after_as_a_date() -> None:
-    now = datetime.now(UTC)
-    assert seconds_asked(format_datetime(now - timedelta(hours=1), usegmt=True)) == 0
-    later = seconds_asked(format_datetime(now + timedelta(hours=1), usegmt=True))
-    assert later is not None
-    assert 0 < later <= 3600
+def test_what_retry_after_says() -> None:
+    for header, seconds in (("", None), ("soon", None), ("7", 7.0), ("0.5", 0.5), ("-1", None)):
+        assert seconds_asked(header) == seconds
+    now, hour = datetime.now(UTC), timedelta(hours=1)
+    assert seconds_asked(format_datetime(now - hour, usegmt=True)) == 0
+    assert 0 < (seconds_asked(format_datetime(now + hour, usegmt=True)) or 0) <= 3600
