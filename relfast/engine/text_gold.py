@@ -4,7 +4,6 @@ on."""
 from __future__ import annotations
 
 import ctypes
-import re
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
@@ -89,14 +88,19 @@ _RECORD_BYTES: Final = 256
 _NO_MORE: Final[Mapping[str, Any]] = {}
 """What a row says that has an id and responses only."""
 
-_LARGE_INTEGER: Final = re.compile(rb"(?<![.0-9])[0-9]{19}")
 _DIGITS: Final = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
 _MANY: Final = b"0" * 19
 
 
 def _has_large_integer(line: bytes) -> bool:
-    """Whether there may be a number that parsers read differently, depending on what else a line has."""
-    return _MANY in line.translate(_DIGITS) and _LARGE_INTEGER.search(line) is not None
+    """Whether there may be a number that parsers read differently, depending on what else a line has: 19 digits
+    that stand behind no point."""
+    digits = line.translate(_DIGITS)
+    at = digits.find(_MANY)
+    while at > 0 and line[at - 1] == 46:
+        end = digits.find(b" ", at)
+        at = digits.find(_MANY, end) if end > 0 else -1
+    return at >= 0
 
 
 class Taken(NamedTuple):
