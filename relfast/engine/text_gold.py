@@ -93,8 +93,8 @@ _MANY: Final = b"0" * 19
 
 
 def _has_large_integer(line: bytes) -> bool:
-    """Whether there may be a number that parsers read differently, depending on what else a line has: 19 digits
-    that stand behind no point."""
+    """Whether there may be a number that parsers read differently, depending on what else a line has: 19
+    digits that stand behind no point."""
     digits = line.translate(_DIGITS)
     at = digits.find(_MANY)
     while at > 0 and line[at - 1] == 46:
