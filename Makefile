@@ -60,10 +60,11 @@ chromium:
 	    $$as apt-get update -qq && $$as apt-get install -qq -y --no-install-recommends chromium >/dev/null; } || \
 	  echo "no browser: install Chromium, or say where one is with RELFAST_CHROMIUM"
 
-## linters, and the tests that take no more than three seconds each; the kernels compile meanwhile
+## linters, and the tests that take no more than three seconds each, benchmarks not among them; the kernels compile
+## meanwhile
 test: $(VENV)/.test
 	$(BIN)/relfast warmup & $(MAKE) check; checked=$$?; wait; exit $$checked
-	$(PYTEST) $(SPREAD) $(QUICK)
+	$(PYTEST) $(SPREAD) $(QUICK) tests
 
 ## all tests but those with torch or a cluster, of the page in a browser too
 test-all: $(VENV)/.test chromium
@@ -89,7 +90,7 @@ test-pages: $(VENV)/.test
 ## the tests of `test` alone
 test-quick: $(VENV)/.test
 	$(BIN)/relfast warmup
-	$(PYTEST) $(SPREAD) $(QUICK)
+	$(PYTEST) $(SPREAD) $(QUICK) tests
 
 ## trainers and harnesses: TRL, verifiers, reasoning-gym, inspect, lm-evaluation-harness, SkyRL-Gym, and what else
 ## is installed in $(VENV) (docs/training.md); sentence-transformers, which ours is held against
