@@ -11,7 +11,7 @@ import tool_rows
 
 import relfast
 from relfast.formats import read_row
-from relfast.formats.entry import content_of, samples_of, text_of
+from relfast.formats.entry import samples_of
 from relfast.formats.failure import NoResponse
 from relfast.formats.paths import MISSING
 
@@ -130,15 +130,6 @@ PARTS = [
 )  # fmt: skip
 def test_samples(response: Any, samples: list[Any]) -> None:
     assert samples_of(response) == samples
-
-
-def test_content() -> None:
-    assert content_of("x") == "x"
-    assert content_of([]) == ""
-    assert content_of([{"text": "a"}, {"type": "image_url"}, {"type": "output_text", "text": "b"}]) == "ab"
-    assert content_of(["x"]) == ["x"]
-    assert text_of("x") == "x"
-    assert text_of([]) == []
 
 
 UNION = dict.fromkeys(("target", "label", "taxa", "smiles", "missing_smiles", "molecules"))

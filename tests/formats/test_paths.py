@@ -8,7 +8,7 @@ import pytest
 
 import relfast
 from relfast.formats.near_miss import place_of
-from relfast.formats.paths import follow, found, steps_of
+from relfast.formats.paths import found, steps_of
 
 ROW: dict[str, Any] = {
     "a": {"b": [1, {"c": "x", "on": True, "no": None}, [2, 3]], "at": [1], "n": 0},
@@ -141,13 +141,3 @@ def test_the_path_leads_to_what_the_model_said(row: dict[str, Any], path: str) -
 def test_no_path_leads_into_a_prompt(row: dict[str, Any]) -> None:
     assert place_of("response", row) is None
     assert place_of("response", {"batch": [{"line": row}], "run": row}) is None
-
-
-def test_all_samples_are_scored() -> None:
-    row = {"response": chosen("Answer 2", "Answer 3", "Answer 4"), "answer": {"target": 3}, "task": "REL-A1"}
-    path = place_of("response", row)
-    assert path is not None
-    assert follow(row, path) == ["Answer 2", "Answer 3", "Answer 4"]
-    assert [score.correct for score in relfast.score([row], workers=0, map={"response": path})] == [
-        *(False, False, True)
-    ]

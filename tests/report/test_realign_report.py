@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine_runs import write_dump
+from engine_runs import exit_code, write_dump
 from numpy.typing import NDArray
 
-from relfast.cli.main import main
 from relfast.errors import InputError, OutputError
 from relfast.realign import StepAligner, generate_analysis_report, generate_heatmap
 from relfast.report.realign import correlations, quadrant_shares, read_entries, summary_table
@@ -92,8 +91,11 @@ def test_numbers() -> None:
     ranks = np.argsort(np.argsort(scores)) + 1
     assert spearman[1] == pytest.approx(np.corrcoef(ranks, [4, 4, 1.5, 1.5, 4])[0, 1])
     for rows, why in (
+        ([], "0 scored solutions are too few"),
         ([entry(0.5, True)], "1 scored solutions are too few"),
+        ([entry(x, True) for x in (0.1, 0.5, 0.9)], "every answer is correct"),
         ([entry(x, False) for x in (0.1, 0.5, 0.9)], "every answer is incorrect"),
+        ([entry(0.5, x) for x in (True, False, True)], "every alignment score is the same"),
     ):
         solved = read_entries(rows)
         undefined = [("Pearson", None, why), ("Spearman", None, why)]
@@ -101,22 +103,18 @@ def test_numbers() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([], "0 scored solutions are too few"),
-        ([entry(x, True) for x in (0.1, 0.5, 0.9)], "every answer is correct"),
-        ([entry(0.5, x) for x in (True, False, True)], "every alignment score is the same"),
-    ],
-)
-def test_what_is_undefined_is_said(tmp_path: Path, rows: list[Any], said: str) -> None:
-    _, folder, page = report(tmp_path, rows)
-    lines = (folder / "correlations.txt").read_text().splitlines()
-    assert lines == [
-        f"{name} Correlation (Alignment vs Correctness): undefined ({said})"
-        for name in ("Pearson", "Spearman")
-    ]
-    assert said in page or "No solution was scored" in page
+def test_what_is_undefined_is_said(tmp_path: Path) -> None:
+    for name, rows, said in (
+        ("none", [], "0 scored solutions are too few"),
+        ("right", [entry(x, True) for x in (0.1, 0.5, 0.9)], "every answer is correct"),
+    ):
+        (tmp_path / name).mkdir()
+        _, folder, page = report(tmp_path / name, rows)
+        assert (folder / "correlations.txt").read_text().splitlines() == [
+            f"{kind} Correlation (Alignment vs Correctness): undefined ({said})"
+            for kind in ("Pearson", "Spearman")
+        ]
+        assert said in page or "No solution was scored" in page
 
 
 @pytest.mark.slow
@@ -151,28 +149,21 @@ def test_without_a_model_the_heatmaps_are_left_out_and_that_is_said(
     assert "relfast embedder add" in made.notes[0]
 
 
-def test_the_command_knows_results_from_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    results = write_dump(tmp_path / "results.jsonl", [entry(0.5, True)])
-    for arguments, code in (
-        ([results, results], 2),
-        ([tmp_path / "missing.jsonl"], 2),
-        ([write_dump(tmp_path / "other.jsonl", [{"a": 1}])], 2),
-    ):
-        with pytest.raises(SystemExit) as left:
-            main(["report", *map(str, arguments), "-o", str(tmp_path / "report")])
-        assert left.value.code == code
+def test_files_that_cannot_be_read_or_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results, other = (
+        write_dump(tmp_path / "results.jsonl", [entry(0.5, True)]),
+        write_dump(tmp_path / "other.jsonl", [{"a": 1}]),
+    )
+    for arguments in ([results, results], [tmp_path / "missing.jsonl"], [other]):
+        assert exit_code("report", *arguments, "-o", tmp_path / "report") == 2
     assert "no scored row" in capsys.readouterr().err
-
-
-def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no result of ReAlign"):
-        generate_analysis_report(write_dump(tmp_path / "a.jsonl", [{"x": 1}]), tmp_path / "report")
     (tmp_path / "torn.jsonl").write_text('{"alignment_score": 1')
-    with pytest.raises(InputError, match=r"torn\.jsonl:1"):
-        generate_analysis_report(tmp_path / "torn.jsonl", tmp_path / "report")
+    for path, said in ((other, "no result of ReAlign"), (tmp_path / "torn.jsonl", r"torn\.jsonl:1")):
+        with pytest.raises(InputError, match=said):
+            generate_analysis_report(path, tmp_path / "report")
     (tmp_path / "file").write_text("")
     with pytest.raises(OutputError):
-        generate_analysis_report(write_dump(tmp_path / "b.jsonl", ROWS), tmp_path / "file")
+        generate_analysis_report(results, tmp_path / "file")
 
 
 def test_a_heatmap_alone(tmp_path: Path) -> None:

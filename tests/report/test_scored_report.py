@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from engine_runs import exit_code
 
-from relfast.cli.main import main
 from relfast.errors import InputError, UsageError
 from relfast.report.inputs import find_inputs
 from relfast.report.scored import generate_report
@@ -92,28 +91,6 @@ def test_several_files_are_one_run(tmp_path: Path) -> None:
     assert repr(merged.counted) == repr(whole.counted)
 
 
-def test_a_run_its_rows_and_its_summary(tmp_path: Path) -> None:
-    records = [
-        {"id": n // 2, "task": "REL-A1", "answer": {"target": n % 3}, "response": ["Answer #1", "Answer #2"]}
-        for n in range(10)
-    ]
-    dump = write(tmp_path / "dump.jsonl", records)
-    rows, summary = tmp_path / "rows.jsonl", tmp_path / "summary.json"
-    with pytest.raises(SystemExit) as left:
-        main(["score", str(dump), "-o", str(rows), "--summary", str(summary), "--workers", "0", "-q"])
-    assert not left.value.code
-    from_rows, from_summary = read_scored([str(rows)]).summary, read_scored([str(summary)]).summary
-    a, b = from_rows.to_dict()["tasks"]["REL-A1"], from_summary.to_dict()["tasks"]["REL-A1"]
-    assert (a["correct"], a["correct_se"], a["pass@k"]) == (b["correct"], b["correct_se"], b["pass@k"])
-    assert a["maj@k"] == {}
-    assert b["maj@k"]
-    assert from_summary.signature.startswith("relfast")
-    with pytest.raises(SystemExit) as left:
-        main(["report", str(summary), "-o", str(tmp_path / "report")])
-    assert not left.value.code
-    assert "maj@k</td>" in (tmp_path / "report" / "index.html").read_text()
-
-
 @pytest.mark.parametrize(
     "rows", [[], [row(0, "REL-A1", None, None, status="crashed")], [row(0, "REL-A1", True, 1.0)]]
 )
@@ -173,6 +150,7 @@ def test_models_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert exit_code("report", *named, "-o", tmp_path / "report", "--overwrite") == 0
     page = (tmp_path / "report" / "index.html").read_text()
     assert "big and small" in re.findall("<title>(.*?)</title>", page)[0]
+    assert "maj@k</td>" in page  # which summaries know, and rows do not
     for inputs, words in (
         ((named[0], other), f"{other} has no model's name: name all inputs (NAME=FILE) or none"),
         ((one, other, "--dump", tmp_path / "a" / "dump.jsonl"), "say of which one a dump is"),

@@ -53,10 +53,6 @@ def formula(smiles: str) -> str:
     return str(rdMolDescriptors.CalcMolFormula(Chem.MolFromSmiles(smiles)))
 
 
-def layout(record: Rec) -> str:
-    return re.sub(r"(\d+\. .*\n)+", "MOLECULES\n", record["question"])
-
-
 # C1
 
 
@@ -124,15 +120,6 @@ def test_a_thousand_c3_records() -> None:
         assert 8 <= len(universe) == record["metadata"]["universe_size"] <= 100
     # no formula dominates
     assert max(Counter(r["metadata"]["formula"] for r in records).values()) < 100
-
-
-@pytest.mark.parametrize("task", ["REL-C1", "REL-C2", "REL-C3"])
-def test_layout_is_that_of_the_published_records(task: str) -> None:
-    theirs = published(task)
-    (ours,) = generate(task, 1, 1)
-    assert {layout(r) for r in theirs} == {layout(ours)}
-    assert list(ours) == list(theirs[0])
-    assert list(ours["answer"]) == list(theirs[0]["answer"])
 
 
 # C2

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
-import random
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
+from contract_records import published
 from corpora import b1_names, rel_records, rows
 from generated import generate
-from spellings import spell
 
 import relfast
-from relfast.chem.clean import NO_ISOMER, ordinary_formula
-from relfast.chem.isomers import isomers
 from relfast.tasks import get_task
-from relfast.tasks.rel_b.score import plain_name, proven
-
-HERE = Path(__file__).parent
-RECORDS = [json.loads(line) for line in (HERE / "rel_records.jsonl").read_text("utf-8").splitlines()]
+from relfast.tasks.rel_b.score import proven
 
 
 def strict(task: str, answer: Any, response: Any, question: str = "", **options: Any) -> dict[str, Any]:
@@ -31,10 +23,6 @@ def strict(task: str, answer: Any, response: Any, question: str = "", **options:
 def pays(task: str, result: dict[str, Any]) -> bool:
     reward = result.get(get_task(task).default_reward("strict"), 0.0)
     return bool(result["correct"]) or reward > 0
-
-
-def of_task(task: str) -> list[dict[str, Any]]:
-    return [record for record in RECORDS if record["task"].startswith(task)]
 
 
 def tags(smiles: list[str]) -> str:
@@ -52,7 +40,7 @@ def test_known_hack(row: dict[str, Any]) -> None:
     assert not all(paid)
 
 
-@pytest.mark.parametrize("record", of_task("REL-C3"), ids=lambda record: record["id"])
+@pytest.mark.parametrize("record", published()["REL-C3"], ids=lambda record: record["id"])
 def test_repeats_of_isomers_are_nothing(record: dict[str, Any]) -> None:
     missing, given = record["answer"]["missing_smiles"], record["answer"]["molecules"]
     half = missing[: max(1, len(missing) // 2)]
@@ -194,14 +182,6 @@ def test_b1_guard_is_the_same_with_and_without_the_question() -> None:
             assert with_question["correct"] == (set(named) <= set(record["answer"]["taxa"]))
 
 
-@pytest.mark.parametrize(
-    ("name", "plain"),
-    [("taxon_007", "7"), ("Taxon 10", "10"), ("000", "0"), ("0a", "0a"), ("A0", "a0"), ("\u0660\u0663", "\u0660\u0663"), (7, "7")],
-)  # fmt: skip
-def test_zeros_before_a_number_are_no_part_of_a_name(name: Any, plain: str) -> None:
-    assert plain_name(name) == plain
-
-
 STEROID = "CC12C=CC(=O)C=C1CCC1C2CCC2(C)C(C=O)CCC12"
 
 
@@ -222,16 +202,6 @@ def test_a_part_of_gold_pays_for_what_it_has_beyond_a_constant() -> None:
     assert rewards[2:] == [0.0, 0.0]
     # a chain is no part of a ring
     assert skill("C1CCCCCCCCCCC1CC", "CCCCCCCCCCCC") == 0.0
-
-
-def test_formulas_of_ordinary_molecules() -> None:
-    rng = random.Random(2)
-    for smiles in (*isomers("C6H6"), *isomers("C4H6S"), *isomers("C3H6O2")):
-        assert ordinary_formula(smiles) == ordinary_formula(spell(smiles, rng))
-    assert {*map(ordinary_formula, isomers("C4H6S"))} == {"C4 S1 H6"}
-    assert ordinary_formula("Cn1cccc1") == "C5 N1 H7"
-    assert ordinary_formula("CS(C)(=O)=O") == ordinary_formula("C1CC") == NO_ISOMER
-    assert ordinary_formula("C[N+](C)(C)C") == ordinary_formula("[CH2]C") == NO_ISOMER
 
 
 @pytest.mark.parametrize(

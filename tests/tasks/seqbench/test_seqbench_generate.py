@@ -154,19 +154,6 @@ def test_order_of_facts_as_in_the_real_row() -> None:
     assert first_room in sentences[0].split()
 
 
-def test_the_card_names_every_field() -> None:
-    row = make_row(1, Parameters(11, 8))
-    assert list(row) == [
-        "instance_id",
-        "context",
-        "completion",
-        "complexity_parameters",
-        "instance_metadata",
-        "structural_details",
-    ]
-    assert json.loads(row["structural_details"])["mappings"]["coordinate_to_name"]["3,6"] == "D5"
-
-
 def test_same_seed_same_rows() -> None:
     keywords: dict[str, Any] = {"rows": 7, "cols": 6, "B": 2, "N": 0.4, "names": "random"}
     first, again = (list(make_rows(4, 11, **keywords)) for _ in range(2))

@@ -97,11 +97,3 @@ def test_the_order_of_facts_gives_nothing_away(settings: dict[str, Any]) -> None
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "facts in printed order"])
 def test_blind_strategies_earn_next_to_nothing(name: str) -> None:
     assert blind(name, rows=8, cols=8, B=2, N=0.4) < 0.03
-
-
-@pytest.mark.parametrize(
-    "question", [None, "no maze", "Bob is in room A1.", "Room A1 and A2 are connected by an open door."]
-)
-def test_without_a_maze_a_blind_plan_is_empty(question: str | None) -> None:
-    for name in ("straight to the goal, doors ignored", "facts in printed order"):
-        assert STRATEGIES[name]({"question": question}, random.Random(1)) == "[]"
