@@ -12,7 +12,7 @@ import ctypes
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 from relfast_kernels.compiled import native
@@ -297,35 +297,6 @@ class Golds:
         return _judge(self._functions, self._memory, self._most, asked, texts, self._whole_rings, steps)
 
 
-class Parts:
-    """Molecules of which the first is sought that lies in another, with its rings in rings.
-
-    Raises `ValueError` where one of the SMILES, canonical ones by RDKit, cannot be read.
-    """
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        read = [prepared(text, by_rdkit=True) for text in texts]
-        if not all(isinstance(one, Prepared) for one in read):
-            raise ValueError("not all parts can be read")
-        self._n = len(texts)
-        self._memory = (ctypes.c_int64 * (layouts.PREPARED_SIZE * self._n))()
-        for at, one in enumerate(read):
-            assert isinstance(one, Prepared)
-            ctypes.memmove(
-                ctypes.addressof(self._memory) + 8 * layouts.PREPARED_SIZE * at,
-                one.memory,
-                8 * layouts.PREPARED_SIZE,
-            )
-
-    def first_in(self, whole: Prepared) -> int | None:
-        """The place of the first that lies in a molecule, their number if none does; None where only RDKit
-        can say."""
-        space = _space()
-        found = native.functions(UNIT)["part"](whole.address, self._memory, self._n, space.search)
-        _spaces.append(space)
-        return found if found >= 0 else None
-
-
 COMMON_MOTIFS: Final = (
     "c1ccccc1", "CCCCC", "CC1CCCC2C1CCC1(C)CCCC21", "COc1ccccc1", "CCc1ccccc1", "CC", "CCCCCCCC",
     "CCC1CCCCC1", "CCNCC", "O=[SH](=O)c1ccccc1", "CCC1CCCC1C", "CC(=O)NC1C(=O)N2C(C(=O)O)=CCSC12",
@@ -351,28 +322,26 @@ COMMON_MOTIFS: Final = (
 golds, half weighted by how often each gold occurs, half each gold alike: what a constant would be chosen to
 be."""
 
-_parts: tuple[Parts, tuple[int, ...]] | None = None
 
-
-def _motifs() -> tuple[Parts, tuple[int, ...]]:
-    """The motifs for the kernel, largest first, and the atoms of each, with 0 for none at the end."""
-    global _parts
-    if _parts is None:
-        sizes = {}
-        for text in COMMON_MOTIFS:
-            read = prepared(text, by_rdkit=True)
-            assert isinstance(read, Prepared)
-            sizes[text] = read.n_atoms
-        texts = sorted(sizes, key=lambda text: -sizes[text])
-        _parts = Parts(texts), (*(sizes[text] for text in texts), 0)
-    return _parts
+@cache
+def _motifs() -> tuple[ctypes.Array[ctypes.c_int64], tuple[int, ...]]:
+    """The motifs for the kernel, one behind the other, largest first; the atoms of each, and 0 for none."""
+    read = [prepared(text, by_rdkit=True) for text in COMMON_MOTIFS]
+    motifs = sorted((one for one in read if isinstance(one, Prepared)), key=lambda one: -one.n_atoms)
+    size = layouts.PREPARED_SIZE
+    memory: ctypes.Array[Any] = (ctypes.c_int64 * (size * len(motifs)))()
+    for at, motif in enumerate(motifs):
+        memory[size * at : size * (at + 1)] = motif.memory[:]
+    return memory, (*(motif.n_atoms for motif in motifs), 0)
 
 
 def constant_in(whole: Prepared) -> int | None:
     """Atoms of the largest common motif that lies in a molecule; None where only RDKit can say. Found out
     once."""
     if whole.constant is False:
-        parts, sizes = _motifs()
-        found = parts.first_in(whole)
-        whole.constant = None if found is None else sizes[found]
+        memory, sizes = _motifs()
+        space = _space()
+        found = native.functions(UNIT)["part"](whole.address, memory, len(sizes) - 1, space.search)
+        _spaces.append(space)
+        whole.constant = sizes[found] if found >= 0 else None
     return whole.constant

@@ -8,7 +8,7 @@ atoms, bonds or atoms of some element; and a disconnected query is searched larg
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from rdkit import Chem
 from rdkit.Chem import rdFMCS
@@ -152,13 +152,6 @@ def teach(table: SmilesTable, smiles: object) -> None:
 # The maximum common substructure of two molecules, with its cut-short flag.
 
 
-class CommonSubstructure(NamedTuple):
-    """Heavy atoms of the common substructure, and whether the search was cut short by its deadline."""
-
-    heavy_atoms: int
-    canceled: bool
-
-
 def exact_common_substructure(a: Molecule, b: Molecule, *, whole_rings: bool = False) -> int | None:
     """The heavy atoms of the largest common substructure, if a kernel says.
 
@@ -171,20 +164,21 @@ def exact_common_substructure(a: Molecule, b: Molecule, *, whole_rings: bool = F
     return None if found is None else found.atoms
 
 
-def common_substructure(a: Molecule, b: Molecule, timeout: int) -> CommonSubstructure:
-    """The published measure: RDKit's defaults (elements and bond orders, rings broken at will).
+def common_substructure(a: Molecule, b: Molecule, timeout: int) -> tuple[int, bool]:
+    """Heavy atoms of the common substructure, and whether the search was cut short by its deadline.
 
-    RDKit reads the clock only between seeds, so ``timeout`` (s) is no guarantee; a worker's deadline is.
+    The published measure: RDKit's defaults (elements and bond orders, rings broken at will). RDKit reads the
+    clock only between seeds, so ``timeout`` (s) is no guarantee; a worker's deadline is.
     """
     result = rdFMCS.FindMCS([a.mol, b.mol], timeout=timeout)
     if a.ordinary and b.ordinary:
         # all atoms are heavy: no need to read the pattern again to count them
-        return CommonSubstructure(int(result.numAtoms) if result.smartsString else 0, bool(result.canceled))
-    return CommonSubstructure(_heavy_atoms(result), bool(result.canceled))
+        return int(result.numAtoms) if result.smartsString else 0, bool(result.canceled)
+    return _heavy_atoms(result), bool(result.canceled)
 
 
-def strict_common_substructure(a: Molecule, b: Molecule, timeout: int) -> CommonSubstructure:
-    """Rings match rings only, whole rings only, and charges count.
+def strict_common_substructure(a: Molecule, b: Molecule, timeout: int) -> tuple[int, bool]:
+    """The same where rings match rings only, whole rings only, and charges count.
 
     RDKit looks at whether rings are closed only on the query's side and on the best candidate so far, so that
     what it finds is not always the largest.
@@ -197,7 +191,7 @@ def strict_common_substructure(a: Molecule, b: Molecule, timeout: int) -> Common
     parameters.BondCompareParameters.CompleteRingsOnly = True
     parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
     result = rdFMCS.FindMCS([a.mol, b.mol], parameters)
-    return CommonSubstructure(_heavy_atoms(result), bool(result.canceled))
+    return _heavy_atoms(result), bool(result.canceled)
 
 
 def _heavy_atoms(result: rdFMCS.MCSResult) -> int:

@@ -13,7 +13,7 @@ import ctypes
 import itertools
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -75,7 +75,12 @@ def _cut_once(found: Motifs) -> tuple[str, Molecule | None, bool]:
 
 def _cut(molecule: Molecule, places: Sequence[Place]) -> tuple[str, Molecule | None]:
     """What these atoms and bonds are, if they are all the same, and a molecule that the scorer reads."""
-    cut = _cut_out(molecule, places)
+    fragments = {
+        Chem.MolFragmentToSmiles(molecule.mol, atoms, bonds, isomericSmiles=False) for atoms, bonds in places
+    }
+    parsed = [parse(fragment) for fragment in fragments]
+    # hydrogens take the place of what was cut off, which can change the canonical order
+    cut = {motif.key for motif in parsed if motif is not None}
     if len(cut) != 1:
         return "", None
     (smiles,) = cut
@@ -102,16 +107,6 @@ def _is_as_cut(motif: Molecule, found: Motifs) -> bool:
         for bond in motif.mol.GetBonds()
     ]
     return any(sorted(bonds) == sorted(there) for _, there in found.places)
-
-
-def _cut_out(molecule: Molecule, places: Iterable[Place]) -> set[str]:
-    """The parts of these atoms and bonds as canonical SMILES without stereo; those that are molecules."""
-    fragments = {
-        Chem.MolFragmentToSmiles(molecule.mol, atoms, bonds, isomericSmiles=False) for atoms, bonds in places
-    }
-    parsed = [parse(fragment) for fragment in fragments]
-    # hydrogens take the place of what was cut off, which can change the canonical order
-    return {motif.key for motif in parsed if motif is not None}
 
 
 # Molecules of which all is known that is mostly asked, so that RDKit need not parse them.

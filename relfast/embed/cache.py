@@ -19,8 +19,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
 from relfast_kernels.compiled.trust import UntrustedError
 
 from relfast.embed import vectors_cache
@@ -187,10 +185,6 @@ def open_disk_cache(model: Model, provider: str) -> DiskCache | None:
     except OSError:
         pass  # the cache meets it too, and says so
     return DiskCache(folder.path / name, model.dimensions)
-
-
-def to_bytes(vector: NDArray[np.float32]) -> bytes:
-    return vector.astype("<f4", copy=False).tobytes()
 
 
 def _check_sum(key: bytes, vector: bytes) -> bytes:

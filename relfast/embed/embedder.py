@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -66,13 +65,17 @@ class _Due:
 
     def wanted(self, position: int) -> bool:
         """Whether any record that needs the text has time left."""
-        return not all(map(self.deadlines.passed, self._owners[position]))
+        return not self.deadlines.seconds or not all(map(self.deadlines.passed, self._owners[position]))
 
     def charge(self, positions: Iterable[int], seconds: float) -> None:
         """Charge ``seconds`` for each of the texts, to all who need it: each would need them alone."""
-        for position in positions:
+        for position in positions if self.deadlines.seconds else ():
             for owner in self._owners[position]:
                 self.deadlines.charge(owner, seconds)
+
+
+_NOBODYS: Final = _Due(Deadlines(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
+"""Of texts that nothing is charged for."""
 
 
 class Embedder:
@@ -132,16 +135,14 @@ class Embedder:
         place: dict[str, int] = {}
         places = np.fromiter((place.setdefault(text, len(place)) for text in texts), np.int64, len(texts))
         distinct = list(place)
-        due = None
-        if deadlines is not None and deadlines.seconds and owners is not None:
-            due = _Due(deadlines, places, owners)
+        due = _NOBODYS if deadlines is None or owners is None else _Due(deadlines, places, owners)
         vectors = np.empty((len(distinct), self.dimensions), np.float32)
         for at in range(0, len(distinct), TEXTS_PER_WINDOW):
             self._fill(distinct, range(at, min(at + TEXTS_PER_WINDOW, len(distinct))), vectors, due)
         return vectors, places
 
     def batches(
-        self, texts: Sequence[str], chosen: Iterable[int] | None = None, due: _Due | None = None
+        self, texts: Sequence[str], chosen: Iterable[int] | None = None, due: _Due = _NOBODYS
     ) -> Iterator[Batch]:
         """The texts (or those ``chosen``) as token ids, longest first, in batches of one length each: nothing
         is padded.
@@ -159,47 +160,44 @@ class Embedder:
             while at < len(rows):
                 some = rows[at : at + self._rows_per_run(length, due)]
                 at += len(some)
-                if due is not None:
-                    some = [item for item in some if due.wanted(item[0])]
+                some = [item for item in some if due.wanted(item[0])]
                 if some:
                     yield Batch(np.stack([row for _, row in some]), [position for position, _ in some])
 
     def _tokenised(
-        self, texts: Sequence[str], part: Sequence[int], due: _Due | None
+        self, texts: Sequence[str], part: Sequence[int], due: _Due
     ) -> Iterator[tuple[int, NDArray[np.int64]]]:
-        if due is None:
-            encoded = self._tokenizer.encode_batch_fast([_clean(texts[position]) for position in part])
-        else:
-            part = [position for position in part if due.wanted(position)]
-            due.deadlines.before_step()
-            began = due.deadlines.clock()
-            encoded = self._tokenizer.encode_batch_fast([_clean(texts[position]) for position in part])
-            seconds = due.deadlines.clock() - began
-            sizes = [min(len(texts[position]), MAX_TEXT_CHARS) + 1 for position in part]
-            whole = sum(sizes)
-            for position, size in zip(part, sizes, strict=True):
-                due.charge((position,), seconds * size / whole)
-        for position, item in zip(part, encoded, strict=True):
+        part = [position for position in part if due.wanted(position)]
+        due.deadlines.before_step()
+        began = due.deadlines.clock()
+        encoded = self._tokenizer.encode_batch_fast([_clean(texts[position]) for position in part])
+        seconds = due.deadlines.clock() - began
+        sizes = [min(len(texts[position]), MAX_TEXT_CHARS) + 1 for position in part]
+        whole = sum(sizes)
+        for position, size, item in zip(part, sizes, encoded, strict=True):
+            due.charge((position,), seconds * size / whole)
             # arrays at once: Python's integers take ten times the room
             yield position, np.array(item.ids, np.int64)
 
-    def _rows_per_run(self, length: int, due: _Due | None) -> int:
+    def _rows_per_run(self, length: int, due: _Due) -> int:
         tokens = TOKENS_PER_BATCH
-        if due is not None and self._seconds_per_token:
+        if due.deadlines.seconds and self._seconds_per_token:
             most = due.deadlines.seconds / RUNS_PER_DEADLINE / self._seconds_per_token
             tokens = int(min(tokens, most))
         return max(1, tokens // max(1, length))
 
-    def _fill(
-        self, texts: Sequence[str], window: range, vectors: NDArray[np.float32], due: _Due | None
-    ) -> None:
+    def _fill(self, texts: Sequence[str], window: range, vectors: NDArray[np.float32], due: _Due) -> None:
         """Write the vectors of a window of distinct texts into their rows of ``vectors``."""
         keys = {i: cache.text_key(texts[i]) for i in window}
+        missing = []
         with self._lock:
-            missing = [i for i, key in keys.items() if not self._remembered(key, vectors[i])]
+            for i, key in keys.items():
+                if (found := self._memory.get(key)) is None:
+                    missing.append(i)
+                else:
+                    vectors[i] = np.frombuffer(found, "<f4")
         if self._disk is not None and missing:
-            if due is not None:
-                due.deadlines.before_loading()  # the file may be locked by others
+            due.deadlines.before_loading()  # the file may be locked by others
             stored = self._disk.get([keys[i] for i in missing])
             with self._lock:
                 for i in missing:
@@ -209,24 +207,23 @@ class Embedder:
             missing = [i for i in missing if keys[i] not in stored]
         if not missing:
             return
-        if due is not None and not self._seconds_per_token:
-            self._try_out(due)
-        clock = time.monotonic if due is None else due.deadlines.clock
+        if due.deadlines.seconds and not self._seconds_per_token:
+            # how fast the model is here; and the runtime makes what it makes in its first run
+            due.deadlines.before_loading()
+            self._timed_vectors_of(Batch(np.zeros((1, 8), np.int64), [0]), due.deadlines.clock)
         computed: list[tuple[bytes, bytes]] = []
-        for batch, output, seconds in self._run(self.batches(texts, missing, due), clock):
+        for batch, output, seconds in self._run(self.batches(texts, missing, due), due.deadlines.clock):
             for position, vector in zip(batch.positions, output, strict=True):
                 vectors[position] = vector
-                computed.append((keys[position], cache.to_bytes(vector)))
-            if due is not None:
-                due.charge(batch.positions, seconds / len(batch.positions))
-                due.deadlines.before_step()
+                computed.append((keys[position], vector.astype("<f4", copy=False).tobytes()))
+            due.charge(batch.positions, seconds / len(batch.positions))
+            due.deadlines.before_step()
         with self._lock:
             self.computed += len(computed)
             for key, stored_vector in computed:
                 self._memory.put(key, stored_vector)
         if self._disk is not None:
-            if due is not None:
-                due.deadlines.before_loading()
+            due.deadlines.before_loading()
             self._disk.put(computed)
 
     def _run(
@@ -269,18 +266,6 @@ class Embedder:
         seconds = clock() - began
         self._seconds_per_token = seconds / max(1, batch.ids.size)
         return output, seconds
-
-    def _try_out(self, due: _Due) -> None:
-        """See how fast the model is here, and have the runtime make what it makes in its first run."""
-        due.deadlines.before_loading()
-        self._timed_vectors_of(Batch(np.zeros((1, 8), np.int64), [0]), due.deadlines.clock)
-
-    def _remembered(self, key: bytes, row: NDArray[np.float32]) -> bool:
-        found = self._memory.get(key)
-        if found is None:
-            return False
-        row[:] = np.frombuffer(found, "<f4")
-        return True
 
 
 _embedders: dict[tuple[str, str, str], Embedder] = {}

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import time
-import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from relfast.engine.io.sources import find_sources, lines_of
 from relfast.errors import InputError, MissingExtraError, UsageError
@@ -154,37 +149,3 @@ def problem_of(row: Any, subset: str, number: int, place: str) -> Problem:
     return Problem(
         own if isinstance(own, str) and own else subset, number if key is None else key, question, solution
     )
-
-
-OFFLINE: Final = "HF_HUB_OFFLINE"
-"""The environment variable by which the hub's client stays off the network and takes what it has kept."""
-
-_HUB: Final = "https://huggingface.co"
-_PAUSE: Final = 1.0
-"""Seconds before a name server that had no answer is asked again."""
-
-
-def why_unreachable() -> str | None:
-    """Why the hub's host has no address: ``huggingface.co: Name or service not known``. None where it has one
-    (be it slow), or where a proxy is to look for it."""
-    hub = urlsplit(os.environ.get("HF_ENDPOINT") or _HUB)
-    proxies = urllib.request.getproxies()
-    if not hub.hostname or hub.scheme in proxies or "all" in proxies:
-        return None
-    try:
-        error = _lookup(hub.hostname)
-        if error is not None and error.errno == socket.EAI_AGAIN:
-            time.sleep(_PAUSE)
-            error = _lookup(hub.hostname)
-    except UnicodeError as wrong:  # a label that is empty or too long: no name server is asked
-        return f"{hub.hostname}: no host's name ({wrong.__cause__ or wrong})"
-    return None if error is None else f"{hub.hostname}: {error.strerror}"
-
-
-def _lookup(host: str) -> socket.gaierror | None:
-    """What is wrong with a host's name; its lookup takes as long as the system's resolver is patient."""
-    try:
-        socket.getaddrinfo(host, None)
-    except socket.gaierror as error:
-        return error
-    return None

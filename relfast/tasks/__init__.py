@@ -20,22 +20,9 @@ from relfast.tasks.seqbench import TASK as SEQBENCH
 __all__ = ["EXACT_FIELDS", "TASKS", "Task", "find_task", "get_task", "infer_task"]
 
 
-def _table(*tasks: Task) -> Mapping[str, Task]:
-    table: dict[str, Task] = {}
-    numbers: dict[int, Task] = {}
-    for task in tasks:
-        if task.name in table:
-            raise ValueError(f"two tasks are called {task.name}")
-        table[task.name] = task
-        kernel = task.text_kernel
-        if kernel is not None and numbers.setdefault(kernel.number, task) is not task:
-            raise ValueError(
-                f"{task.name} and {numbers[kernel.number].name} share a number of the text kernel"
-            )
-    return MappingProxyType(table)
-
-
-TASKS: Final[Mapping[str, Task]] = _table(*REL_A, REL_B, C1, C2, C3, SEQBENCH, REALIGN)
+TASKS: Final[Mapping[str, Task]] = MappingProxyType(
+    {task.name: task for task in (*REL_A, REL_B, C1, C2, C3, SEQBENCH, REALIGN)}
+)
 """Canonical name → task, in the order of the benchmarks' documents."""
 
 _BY_UPPER: Final = {name.upper(): task for name, task in TASKS.items()}

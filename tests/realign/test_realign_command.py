@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
-import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -226,67 +224,6 @@ def test_problems_from_a_dataset_by_subset(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match="'geometry' cannot be loaded"):
         list(from_hub(["geometry"], dataset=str(tmp_path)))
-
-
-def resolver(*answers: int | None) -> Callable[..., list[Any]]:
-    """`socket.getaddrinfo` with these errors in turn; None: there is an address."""
-    left = list(answers)
-
-    def lookup(host: str, port: object) -> list[Any]:
-        assert host == "hub.test"
-        if (code := left.pop(0)) is not None:
-            raise socket.gaierror(code, "no such name")
-        return []
-
-    return lookup
-
-
-@pytest.mark.parametrize(
-    ("answers", "proxies", "reachable"),
-    [
-        ([None], {}, True),
-        ([socket.EAI_NONAME], {}, False),
-        ([socket.EAI_AGAIN, None], {}, True),  # a name server that was slow
-        ([socket.EAI_AGAIN, socket.EAI_AGAIN], {}, False),
-        ([], {"https": "http://proxy.test"}, True),  # which knows names that we do not
-        ([], {"all": "socks5://proxy.test"}, True),
-    ],
-)
-def test_a_hub_without_an_address_is_found_out_at_once(
-    answers: list[int | None], proxies: dict[str, str], reachable: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(problem_sources, "_PAUSE", 0.0)
-    monkeypatch.setattr("socket.getaddrinfo", resolver(*answers))
-    monkeypatch.setattr("urllib.request.getproxies", lambda: proxies)
-    monkeypatch.setenv("HF_ENDPOINT", "https://hub.test")
-    assert problem_sources.why_unreachable() == (None if reachable else "hub.test: no such name")
-
-
-def test_without_a_network_only_what_was_fetched_is_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    seen: list[str | None] = []
-
-    def load(*arguments: Any, **options: Any) -> None:
-        seen.append(os.environ.get(problem_sources.OFFLINE))
-        raise InputError("is not kept here", file="the data set")
-
-    monkeypatch.setattr(problem_sources, "from_hub", load)
-    monkeypatch.setattr(problem_sources, "why_unreachable", lambda: "hub.test: no such name")
-    monkeypatch.setenv(problem_sources.OFFLINE, "0")  # what the user says stays
-    assert exit_code("realign", "--no-report", "-o", tmp_path / "out") == 2
-    assert capsys.readouterr().err == "relfast: the data set: is not kept here\n"
-    monkeypatch.delenv(problem_sources.OFFLINE)
-    assert exit_code("realign", "--no-report", "-o", tmp_path / "out") == 2
-    assert capsys.readouterr().err == (
-        "no network (hub.test: no such name): only data sets that were fetched before can be loaded\n"
-        "relfast: the data set: is not kept here\n"
-    )
-    assert seen == ["0", "1"]
-    del os.environ[problem_sources.OFFLINE]
-    # a folder is not looked up on the hub
-    assert exit_code("realign", "--no-report", "--dataset", tmp_path, "-o", tmp_path / "out") == 2
-    assert problem_sources.OFFLINE not in os.environ
 
 
 def test_without_the_extra_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

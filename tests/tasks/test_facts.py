@@ -59,6 +59,9 @@ def test_no_benchmark_is_named() -> None:
 
 
 def test_what_a_task_points_to_is_there() -> None:
+    assert len(TASKS) == 13
+    numbers = [task.text_kernel.number for task in TASKS.values() if task.text_kernel]
+    assert len({*numbers}) == len(numbers) == 9
     for task in TASKS.values():
         task.import_modules()
         gold, kernel, breakdown = task.gold, task.text_kernel, task.breakdown

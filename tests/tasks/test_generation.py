@@ -175,7 +175,6 @@ def test_wrong_gold_never_leaves() -> None:
         ("REL-C2", {"strategy": "luck"}, "similarity, scaffold, mixed"),
         ("REL-C2", {"tanimoto": (0.9, 0.3)}, "tanimoto"),
         ("REL-C2", {"min_atoms": 0}, "min_atoms"),
-        ("REL-C2", {"mcs_steps": 0}, "mcs_steps"),
         ("REL-A2", {"distractors": "hard", "maxval": 15}, "no room for hard distractors"),
         # any two of 30 taxa have a column in common, so a "motif" of one column can never be theirs alone
         ("REL-B1", {"num_leaves": 8, "yes_fraction": 1.0, "length_convergent_block": 1}, "no tree of 1000"),

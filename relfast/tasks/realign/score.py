@@ -35,13 +35,18 @@ def score(batch: Batch, options: RealignOptions) -> list[Outcome]:
 def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) -> list[Outcome | None]:
     """The outcomes; None for a record whose time is up."""
     references: list[Solution | str] = []
-    pairs = []
+    pairs: list[Pair] = []
+    works: list[tuple[Working, Working] | None] = []
     for k, (record, extracted) in enumerate(batch):
         with deadlines.step({k: 1}):
-            references.append(reading.read_reference(record, options))
-            pairs.append(_pair(references[k], extracted, options))
+            reference = reading.read_reference(record, options)
+            pair, work = Pair([], []), None
+            if not isinstance(reference, str) and extracted.error is None:
+                pair, work = _pair(record, reference, extracted.value, options)
+        references.append(reference)
+        pairs.append(pair)
+        works.append(work)
     pairs = [Pair([], []) if deadlines.passed(k) else pair for k, pair in enumerate(pairs)]
-    works = _works(batch, references, options, deadlines)
     # a block without a single pair to align needs no model on this machine
     alignments: Sequence[Alignment | None] = [None] * len(batch)
     step_f1: Sequence[float | None] = [None] * len(batch)
@@ -85,16 +90,6 @@ def final_correct(symbolic: bool, row: Any) -> bool:
     )
 
 
-def _pair(reference: Solution | str, extracted: Extracted[Solution], options: RealignOptions) -> Pair:
-    if isinstance(reference, str) or extracted.error is not None:
-        return Pair([], [])
-    steps = extracted.value.steps
-    if options.strict:
-        # What is said twice is aligned once, yet still counts as a step: repeating pays nothing.
-        steps = without_repeats(steps, reference.steps)
-    return Pair(reference.steps, steps)
-
-
 def _right(reference: Solution, solution: Solution, question: object) -> bool:
     """Whether the answer is the reference's, in no other unit, and no expression of the question left as it
     stands there."""
@@ -106,33 +101,24 @@ def _right(reference: Solution, solution: Solution, question: object) -> bool:
     return not restates(answer, reference.answer or "", question) and not other_unit(answer, question)
 
 
-def _works(
-    batch: Batch, references: Sequence[Solution | str], options: RealignOptions, deadlines: Deadlines
-) -> list[tuple[Working, Working] | None]:
-    """Of right answers under ``strict``: the working of reference and response.
+def _pair(
+    record: Record, reference: Solution, solution: Solution, options: RealignOptions
+) -> tuple[Pair, tuple[Working, Working] | None]:
+    """What is aligned, and of right answers under ``strict`` the working of reference and response.
 
     Without a question nothing tells a copy of the problem from working: then the answer alone is paid.
     """
-    works: list[tuple[Working, Working] | None] = [None] * len(batch)
     if not options.strict:
-        return works
-    for k, ((record, extracted), reference) in enumerate(zip(batch, references, strict=True)):
-        solution: Solution = extracted.value
-        if (
-            isinstance(reference, str)
-            or deadlines.passed(k)
-            or not _right(reference, solution, record.question)
-        ):
-            continue
-        if not isinstance(record.question, str) or not record.question.strip():
-            continue
-        with deadlines.step({k: 1}):
-            answer = reference.answer or ""
-            works[k] = (
-                working_of_reference(tuple(reference.steps), answer),
-                working(solution.steps, record.question, f"{answer} {solution.answer}"),
-            )
-    return works
+        return Pair(reference.steps, solution.steps), None
+    # What is said twice is aligned once, yet still counts as a step: repeating pays nothing.
+    pair, question = Pair(reference.steps, without_repeats(solution.steps, reference.steps)), record.question
+    if not (isinstance(question, str) and question.strip() and _right(reference, solution, question)):
+        return pair, None
+    answer = reference.answer or ""
+    return pair, (
+        working_of_reference(tuple(reference.steps), answer),
+        working(solution.steps, question, f"{answer} {solution.answer}"),
+    )
 
 
 def _judge(

@@ -83,14 +83,18 @@ def _check(asked: HomoplasyParameters) -> None:
 
 def _record(name: str, seed: int, slot: Slot, parameters: HomoplasyParameters) -> dict[str, Any]:
     numbers = stream(name, seed, slot.place, *parameters.drawn, slot.yes)
-    case = _convergent(numbers, parameters) if slot.yes else _neutral(numbers, parameters)
-    tree, gold = case.tree, sorted(case.tree.name[leaf] for leaf in case.taxa)
+    if slot.yes:
+        tree, sequences, taxa, blocks = _convergent(numbers, parameters)
+    else:
+        tree, taxa, blocks = random_tree(numbers, parameters.num_leaves), [], []
+        sequences = evolve(numbers, tree, parameters.seq_len)
+    gold = sorted(tree.name[leaf] for leaf in taxa)
     metadata: dict[str, Any] = {"num_leaves": parameters.num_leaves, "seq_len": parameters.seq_len}
     if slot.yes:
         metadata |= {
             "selection": parameters.selection,
             "taxa_as": parameters.taxa_as,
-            "blocks": [{"start": block.start + 1, "motif": spell(block.motif)} for block in case.blocks],
+            "blocks": [{"start": block.start + 1, "motif": spell(block.motif)} for block in blocks],
         }
     named = gold
     if parameters.taxa_as == "index":
@@ -100,7 +104,7 @@ def _record(name: str, seed: int, slot: Slot, parameters: HomoplasyParameters) -
     if parameters.taxa_as == "index":
         # few or short motifs do not tell places from names
         answer["taxa_as"] = "index"
-    id, asked = f"biology_{name}_s{seed}_{slot.place:05d}", question(tree, case.sequences)
+    id, asked = f"biology_{name}_s{seed}_{slot.place:05d}", question(tree, sequences)
     stated = _stated(slot.yes, gold), _stated(slot.yes, named)
     return record_of(get_task(name), id, asked, answer, metadata, *stated)
 
@@ -133,11 +137,6 @@ def question(tree: Tree, sequences: npt.NDArray[np.uint8]) -> str:
     """The text of the published records; sequences in the order of the tree."""
     fasta = "\n".join(f">{tree.name[leaf]}\n{spell(sequences[leaf])}" for leaf in tree.leaves())
     return _QUESTION.format(fasta=fasta, newick=tree.newick())
-
-
-def _neutral(numbers: random.Random, parameters: HomoplasyParameters) -> _Case:
-    tree = random_tree(numbers, parameters.num_leaves)
-    return _Case(tree, evolve(numbers, tree, parameters.seq_len), [], [])
 
 
 def _convergent(numbers: random.Random, parameters: HomoplasyParameters) -> _Case:

@@ -129,12 +129,7 @@ def vote(claim: Homoplasy) -> int:
     The sum over distinct taxa of their scattered FNV-1a hashes, which `relfast_kernels.text.rel_b` computes
     too.
     """
-    return sum(map(_share, set(claim.taxa)), 3 if claim.label == "yes" else 2) & 0xFFFF_FFFF
-
-
-def _share(taxon: str) -> int:
-    """What a taxon adds. Those of a data set are a few hundred short numbers."""
-    return _known_share(taxon) if len(taxon) <= _SHORT else _scattered(taxon)
+    return sum(map(_scattered, set(claim.taxa)), 3 if claim.label == "yes" else 2) & 0xFFFF_FFFF
 
 
 def _scattered(taxon: str) -> int:
@@ -142,10 +137,6 @@ def _scattered(taxon: str) -> int:
     for byte in taxon.encode("utf-8", "surrogatepass"):
         value = ((value ^ byte) * 16777619) & 0xFFFF_FFFF
     return value * 2654435761
-
-
-_SHORT: Final = 16
-_known_share: Final = lru_cache(maxsize=1 << 12)(_scattered)
 
 
 _TAXON: Final = re.compile(r"taxon[_\s]?(\d+)")

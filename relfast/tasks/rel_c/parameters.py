@@ -19,10 +19,6 @@ MIN_ATOMS: Final = 8
 TANIMOTO: Final = (0.35, 0.90)
 """Bounds of the published records."""
 
-MCS_STEPS: Final = 200_000
-"""Steps of a motif search before its group is given up, some 5 ms. None of 360 groups of 5 to 50 molecules of
-the built-in bank needed as many."""
-
 GOLD_SHARE: Final = 0.02
 """A constant is right as often as that; of the published records every sixth has the same gold."""
 
@@ -102,12 +98,6 @@ class MotifParameters:
     min_atoms: int = parameter(MIN_ATOMS, Whole(), "Fewest heavy atoms of gold.")
     tanimoto: tuple[float, float] = parameter(
         TANIMOTO, Pair(), "Similarity to the group's first molecule.", metavar="LOW HIGH"
-    )
-    mcs_steps: int = parameter(
-        MCS_STEPS,
-        Whole(),
-        "Search steps after which a group is given up.",
-        flag=None,
     )
     gold_share: float = parameter(
         GOLD_SHARE, Number(0, 1), "How often a motif may be gold, as a share of the records."

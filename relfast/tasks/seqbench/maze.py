@@ -86,18 +86,18 @@ def from_structure(details: str | bytes | Mapping[str, Any]) -> Layout:
         try:
             details = orjson.loads(details)
         except orjson.JSONDecodeError as error:
-            raise _bad(f"no JSON ({error})", "structural_details") from None
+            raise InputError(f"no JSON ({error})", field="structural_details") from None
     structure = _part(details, "structure", "structural_details")
     mappings = details.get("mappings") if isinstance(details, Mapping) else None
     names = _part(mappings, "coordinate_to_name", "structural_details.mappings") if mappings else {}
     if not _TEXTS.issuperset(map(type, names.values())):
-        raise _bad("a room's name is no text", "structural_details.mappings.coordinate_to_name")
+        raise InputError("a room's name is no text", field="structural_details.mappings.coordinate_to_name")
     layout = Layout()
     passages, rooms = layout.passages, layout.rooms
 
     def room(coordinate: object, place: str) -> str:
         if not isinstance(coordinate, str):
-            raise _bad("no coordinate", f"structural_details.structure.{place}")
+            raise InputError("no coordinate", field=f"structural_details.structure.{place}")
         name: str = names.get(coordinate, coordinate)
         rooms[name] = None
         return name
@@ -105,7 +105,9 @@ def from_structure(details: str | bytes | Mapping[str, Any]) -> Layout:
     for pair, door in _optional(structure, "door_details").items():
         ends = pair.split("_")
         if len(ends) != 2 or not (type(door) is dict or isinstance(door, Mapping)):
-            raise _bad(f"unreadable door {pair[:40]!r}", "structural_details.structure.door_details")
+            raise InputError(
+                f"unreadable door {pair[:40]!r}", field="structural_details.structure.door_details"
+            )
         one, other = names.get(ends[0], ends[0]), names.get(ends[1], ends[1])
         if door.get("status") == "open":
             if one != other and (one, other) not in passages and (other, one) not in passages:
@@ -120,7 +122,7 @@ def from_structure(details: str | bytes | Mapping[str, Any]) -> Layout:
     for coordinate, behind in _part(structure, "adjacency_list", "structural_details.structure").items():
         here = room(coordinate, "adjacency_list")
         if type(behind) is not list and not isinstance(behind, (list, tuple)):
-            raise _bad("no list", "structural_details.structure.adjacency_list")
+            raise InputError("no list", field="structural_details.structure.adjacency_list")
         for neighbor in behind:
             there = names.get(neighbor) if isinstance(neighbor, str) else None
             if (here, there) not in passages and (there, here) not in passages:
@@ -168,17 +170,13 @@ def from_facts(text: str, agent: str | None = None, target: str | None = None) -
 def _part(value: object, key: str, place: str) -> Mapping[str, Any]:
     part = value.get(key) if isinstance(value, Mapping) else None
     if not isinstance(part, Mapping):
-        raise _bad("missing or no object", f"{place}.{key}")
+        raise InputError("missing or no object", field=f"{place}.{key}")
     return part
 
 
 def _optional(structure: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     part = structure.get(key)
     return {} if part is None else _part(structure, key, "structural_details.structure")
-
-
-def _bad(message: str, field_name: str) -> InputError:
-    return InputError(message, field=field_name)
 
 
 def column_letters(column: int) -> str:
@@ -212,11 +210,11 @@ class Fields(NamedTuple):
     def of(cls, answer: object, question: object, row: Mapping[str, Any] | None = None) -> Fields:
         """Read ``answer`` (an object, or its JSON text), then the row; a field that is None is absent."""
         answer, rest = _decoded(answer), row or {}
-        completion = _first(answer.get("actions"), answer.get("completion"), rest.get("completion"))
-        structure = _first(answer.get("structural_details"), rest.get("structural_details"))
-        context = _first(question, rest.get("context"), answer.get("context"))
-        metadata = _decoded(_first(answer.get("instance_metadata"), rest.get("instance_metadata")))
-        parameters = _decoded(_first(answer.get("complexity_parameters"), rest.get("complexity_parameters")))
+        completion = first(answer.get("actions"), answer.get("completion"), rest.get("completion"))
+        structure = first(answer.get("structural_details"), rest.get("structural_details"))
+        context = first(question, rest.get("context"), answer.get("context"))
+        metadata = _decoded(first(answer.get("instance_metadata"), rest.get("instance_metadata")))
+        parameters = _decoded(first(answer.get("complexity_parameters"), rest.get("complexity_parameters")))
         return cls(
             completion,
             structure if structure and isinstance(structure, (str, Mapping)) else None,
@@ -275,7 +273,7 @@ class Fields(NamedTuple):
         return None if layout_of_facts is None else (layout_of_facts, "context")
 
 
-def _first(*values: Any) -> Any:
+def first(*values: Any) -> Any:
     """The first one that is there."""
     return next((value for value in values if value is not None), None)
 

@@ -23,7 +23,7 @@ from relfast.tasks.block_rows import Block, OutcomeJudge, Setting
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 from relfast.tasks.seqbench.actions import Action, encode
 from relfast.tasks.seqbench.machine import Found, machine
-from relfast.tasks.seqbench.maze import Fields, Layout, Maze, Source
+from relfast.tasks.seqbench.maze import Fields, Layout, Maze, Source, first
 
 NO_MAZE: Final = (
     "no maze to run the plan in: neither structural_details nor facts about rooms (field 'question')"
@@ -255,16 +255,6 @@ class Asked(NamedTuple):
     fields: Fields
     reason: str | None = None
 
-    @property
-    def logical_depth(self) -> int:
-        depth = self.fields.depth
-        return self.problem.length if depth is None else depth
-
-    @property
-    def backtracking(self) -> int:
-        backtracking = self.fields.backtracking
-        return self.problem.unlocks if backtracking is None else backtracking
-
 
 def _outcomes(
     asked: Sequence[Asked], texts: Sequence[bytes], found: Found, options: Options
@@ -296,8 +286,8 @@ def _outcomes(
             None if code < 0 else index for code, index in zip(violations, indices, strict=True)
         ],
         "n_actions": n_actions,
-        "logical_depth": [each.logical_depth for each in asked],
-        "backtracking": [each.backtracking for each in asked],
+        "logical_depth": [first(each.fields.depth, each.problem.length) for each in asked],
+        "backtracking": [first(each.fields.backtracking, each.problem.unlocks) for each in asked],
         "noise": [each.fields.noise for each in asked],
         "maze": [each.problem.source for each in asked],
     }
