@@ -60,6 +60,11 @@ def gold_of(row: dict[str, Any]) -> list[str]:
     return plan
 
 
+def answer_of(row: dict[str, Any]) -> dict[str, Any]:
+    """A row's fields as gold."""
+    return {key: row[key] for key in row if key not in ("instance_id", "context")}
+
+
 def steps(world: World, state: State) -> list[tuple[str, State]]:
     """Every legal action but start and rescue, with the state behind it."""
     room, opened, held, in_use = state

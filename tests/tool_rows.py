@@ -17,76 +17,56 @@ def _template(record: Json) -> str:
 
 
 def _messages(record: Json) -> list[Json]:
-    return [
-        {"role": "system", "content": "You are a careful scientist."},
-        {"role": "user", "content": record["question"]},
-    ]
-
-
-def _parted(text: str) -> tuple[str, str]:
-    """What is thought, and what is answered."""
-    thought, _, said = text.rpartition("\n\n")
-    return thought, said
+    system = {"role": "system", "content": "You are a careful scientist."}
+    return [system, {"role": "user", "content": record["question"]}]
 
 
 def _uuid(number: int) -> str:
     return f"{number:08x}-0000-4000-8000-000000000000"
 
 
+def _tokens(text: str, number: int, step: int) -> list[int]:
+    return [(number + step * k) % 50_000 for k in range(len(text) // 4)]
+
+
+def _nulls(*names: str) -> Json:
+    return dict.fromkeys(names)
+
+
 def vllm(record: Json, responses: list[str], number: int) -> Json:
     """vLLM's ``RequestOutput`` as its fields stand: a number of its own, the prompt with its template."""
     prompt = _template(record)
     outputs = [
-        {
-            "index": index,
-            "text": text,
-            "token_ids": [(number + 7 * k) % 50_000 for k in range(len(text) // 4)],
-            "cumulative_logprob": None,
-            "logprobs": None,
-            "finish_reason": "stop",
-            "stop_reason": None,
-            "lora_request": None,
-        }
+        {"index": index, "text": text, "token_ids": _tokens(text, number, 7)}
+        | _nulls("cumulative_logprob", "logprobs")
+        | {"finish_reason": "stop", **_nulls("stop_reason", "lora_request")}
         for index, text in enumerate(responses)
     ]
-    return {
-        "request_id": str(number),
-        "prompt": prompt,
-        "prompt_token_ids": [(number + 11 * k) % 50_000 for k in range(len(prompt) // 4)],
-        "prompt_logprobs": None,
-        "outputs": outputs,
-        "finished": True,
-        "metrics": None,
-        "lora_request": None,
-        "num_cached_tokens": 0,
-    }
+    asked = {"request_id": str(number), "prompt": prompt, "prompt_token_ids": _tokens(prompt, number, 11)}
+    done = {"prompt_logprobs": None, "outputs": outputs, "finished": True}
+    return asked | done | _nulls("metrics", "lora_request") | {"num_cached_tokens": 0}
+
+
+def _choices(responses: list[str], message: Json, choice: Json) -> list[Json]:
+    """Choices with a text each, and what else their messages and they have."""
+    return [
+        {"index": index, "message": {"role": "assistant", "content": text, **message}, **choice}
+        for index, text in enumerate(responses)
+    ]
 
 
 def openai(record: Json, responses: list[str], number: int) -> Json:
     """OpenAI's batch output with a choice a response."""
-    choices = [
-        {
-            "index": index,
-            "message": {"role": "assistant", "content": text, "refusal": None, "annotations": []},
-            "logprobs": None,
-            "finish_reason": "stop",
-        }
-        for index, text in enumerate(responses)
-    ]
+    usage = {"prompt_tokens": 812, "completion_tokens": 611, "prompt_tokens_details": {"cached_tokens": 0}}
+    more = {"logprobs": None, "finish_reason": "stop"}
     body = {
         "id": f"chatcmpl-{number:x}",
         "object": "chat.completion",
         "created": 1_790_000_000 + number,
         "model": "a-model",
-        "choices": choices,
-        "usage": {
-            "prompt_tokens": 812,
-            "completion_tokens": 611,
-            "prompt_tokens_details": {"cached_tokens": 0},
-        },
-        "service_tier": "default",
-        "system_fingerprint": "fp_51e1070cf2",
     }
+    body["choices"] = _choices(responses, {"refusal": None, "annotations": []}, more)
+    body |= {"usage": usage, "service_tier": "default", "system_fingerprint": "fp_51e1070cf2"}
     response = {"status_code": 200, "request_id": _uuid(number), "body": body}
     return {"id": f"batch_req_{number:x}", "custom_id": record["id"], "response": response, "error": None}
 
@@ -105,47 +85,32 @@ def openai_logprobs(record: Json, responses: list[str], number: int) -> Json:
 
 def fireworks(record: Json, responses: list[str], number: int) -> Json:
     """Fireworks' batch output: the completion is the response itself."""
-    choices = [
-        {"index": index, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        for index, text in enumerate(responses)
-    ]
-    response = {"id": _uuid(number), "object": "chat.completion", "model": "a-model", "choices": choices}
+    response = {"id": _uuid(number), "object": "chat.completion", "model": "a-model"}
+    response["choices"] = _choices(responses, {}, {"finish_reason": "stop"})
     return {"custom_id": record["id"], "response": response, "error": None}
 
 
 def anthropic(record: Json, responses: list[str], number: int) -> Json:
     """Results of Anthropic's batches, with a block of thinking."""
-    thought, said = _parted(responses[0])
-    message = {
-        "id": f"msg_{number:024x}",
-        "type": "message",
-        "role": "assistant",
-        "model": "a-model",
-        "content": [
-            {"type": "thinking", "thinking": thought, "signature": "EqoB" + 300 * "q"},
-            {"type": "text", "text": said},
-        ],
-        "stop_reason": "end_turn",
-        "stop_sequence": None,
-        "usage": {"input_tokens": 101, "cache_read_input_tokens": 0, "output_tokens": 450},
-    }
+    thought, _, said = responses[0].rpartition("\n\n")
+    thinking = {"type": "thinking", "thinking": thought, "signature": "EqoB" + 300 * "q"}
+    message = {"id": f"msg_{number:024x}", "type": "message", "role": "assistant", "model": "a-model"}
+    message["content"] = [thinking, {"type": "text", "text": said}]
+    message |= {"stop_reason": "end_turn", "stop_sequence": None}
+    message["usage"] = {"input_tokens": 101, "cache_read_input_tokens": 0, "output_tokens": 450}
     return {"custom_id": record["id"], "result": {"type": "succeeded", "message": message}}
 
 
 def gemini(record: Json, responses: list[str], number: int) -> Json:
     """Results of Gemini's batch mode."""
     candidates = [
-        {
-            "content": {"parts": [{"text": text}], "role": "model"},
-            "finishReason": "STOP",
-            "avgLogprobs": -0.03125,
-            "index": index,
-        }
+        {"content": {"parts": [{"text": text}], "role": "model"}, "finishReason": "STOP", "avgLogprobs": -0.03125, "index": index}
         for index, text in enumerate(responses)
-    ]
+    ]  # fmt: skip
+    usage = {"promptTokenCount": 11, "totalTokenCount": 20}
     response = {
         "candidates": candidates,
-        "usageMetadata": {"promptTokenCount": 11, "totalTokenCount": 20},
+        "usageMetadata": usage,
         "modelVersion": "a-model",
         "responseId": _uuid(number),
     }
@@ -154,56 +119,37 @@ def gemini(record: Json, responses: list[str], number: int) -> Json:
 
 def rollout(record: Json, responses: list[str], number: int) -> Json:
     """``results.jsonl`` of verifiers before its traces."""
-    return {
+    said = {"role": "assistant", "content": responses[0], "tool_calls": None}
+    row = {
         "example_id": number,
         "prompt": _messages(record),
-        "completion": [{"role": "assistant", "content": responses[0], "tool_calls": None}],
+        "completion": [said],
         "task": record["task"],
         "reward": 0.5,
-        "timing": {"generation_ms": 900.25, "scoring_ms": 1.5, "total_ms": 901.75},
-        "is_completed": True,
-        "is_truncated": False,
-        "metrics": {"rel_reward": 0.5},
-        "error": None,
-        "stop_condition": "max_turns_reached",
-        "answer": json.dumps(record["answer"]),
-        "info": {},
     }
+    row["timing"] = {"generation_ms": 900.25, "scoring_ms": 1.5, "total_ms": 901.75}
+    row |= {"is_completed": True, "is_truncated": False, "metrics": {"rel_reward": 0.5}, "error": None}
+    return row | {"stop_condition": "max_turns_reached", "answer": json.dumps(record["answer"]), "info": {}}
 
 
 def traces(record: Json, responses: list[str], number: int) -> Json:
     """``traces.jsonl`` of verifiers and prime-rl: an episode of as many traces as there are responses."""
     data = {"idx": number, "id": record["id"], "prompt": record["question"], "skills": [], "timeout": {}}
-    task = {
-        "type": "RelTask",
-        "data": {**data, "task": record["task"], "answer": record["answer"]},
-        "key": record["id"],
-    }
-    traces = [
-        {
+    data |= {"task": record["task"], "answer": record["answer"]}
+    task = {"type": "RelTask", "data": data, "key": record["id"]}
+    asked = {"message": {"role": "user", "content": record["question"]}, "sampled": False, "token_ids": []}
+    traces = []
+    for text in responses:
+        said = {"parent": 0, "message": {"role": "assistant", "content": text}, "sampled": True}
+        said["token_ids"] = _tokens(text, number, 7)
+        trace = {
             "version": 1,
             "id": _uuid(number),
             "task": task,
             "agent": {"name": "agent", "trainable": True},
-            "nodes": [
-                {
-                    "message": {"role": "user", "content": record["question"]},
-                    "sampled": False,
-                    "token_ids": [],
-                },
-                {
-                    "parent": 0,
-                    "message": {"role": "assistant", "content": text},
-                    "sampled": True,
-                    "token_ids": [(number + 7 * k) % 50_000 for k in range(len(text) // 4)],
-                },
-            ],
-            "rewards": {"yes_or_no": {"score": 0.0, "weight": 1.0}},
-            "ok": True,
-            "errors": [],
         }
-        for text in responses
-    ]
+        trace |= {"nodes": [asked, said], "rewards": {"yes_or_no": {"score": 0.0, "weight": 1.0}}}
+        traces.append(trace | {"ok": True, "errors": []})
     return {
         "id": _uuid(number),
         "env": {"id": "rel"},
@@ -228,44 +174,30 @@ def trl(record: Json, responses: list[str], number: int) -> Json:
 def inspect(record: Json, responses: list[str], number: int) -> Json:
     """A sample of Inspect's log."""
     message = {"id": _uuid(number), "content": responses[0], "source": "generate", "role": "assistant"}
-    return {
+    asked = {"id": "u", "content": record["question"], "source": "input", "role": "user"}
+    row = {
         "id": record["id"],
         "epoch": 1,
         "input": record["question"],
         "target": json.dumps(record["answer"]),
-        "metadata": {"task": record["task"], "answer": record["answer"]},
-        "messages": [{"id": "u", "content": record["question"], "source": "input", "role": "user"}, message],
-        "output": {
-            "model": "a-model",
-            "choices": [{"message": message, "stop_reason": "stop"}],
-            "completion": responses[0],
-            "time": 0.25,
-        },
-        "scores": {"rel": {"value": "C", "answer": "x"}},
-        "events": [],
-        "attachments": {},
     }
+    row |= {"metadata": {"task": record["task"], "answer": record["answer"]}, "messages": [asked, message]}
+    choices = [{"message": message, "stop_reason": "stop"}]
+    row["output"] = {"model": "a-model", "choices": choices, "completion": responses[0], "time": 0.25}
+    return row | {"scores": {"rel": {"value": "C", "answer": "x"}}, "events": [], "attachments": {}}
 
 
 def helm(record: Json, responses: list[str], number: int) -> Json:
     """A request of HELM's ``scenario_state.json``."""
     gold = {"output": {"text": json.dumps(record["answer"])}, "tags": ["correct"]}
+    references = [{"output": {"text": "no"}, "tags": []}, gold]
+    completions = [{"text": text, "logprob": 0.0, "tokens": []} for text in responses]
     return {
-        "instance": {
-            "input": {"text": record["question"]},
-            "references": [{"output": {"text": "no"}, "tags": []}, gold],
-            "split": "test",
-            "id": f"id{number}",
-        },
+        "instance": {"input": {"text": record["question"]}, "references": references, "split": "test", "id": f"id{number}"},
         "request": {"model": "a-model", "prompt": record["question"], "temperature": 0.0},
         "train_trial_index": 0,
-        "result": {
-            "success": True,
-            "embedding": [],
-            "completions": [{"text": text, "logprob": 0.0, "tokens": []} for text in responses],
-            "cached": False,
-        },
-    }
+        "result": {"success": True, "embedding": [], "completions": completions, "cached": False},
+    }  # fmt: skip
 
 
 def opencompass(record: Json, responses: list[str], number: int) -> Json:
@@ -276,18 +208,14 @@ def opencompass(record: Json, responses: list[str], number: int) -> Json:
 
 def lighteval(record: Json, responses: list[str], number: int) -> Json:
     """A row of lighteval's details."""
-    return {
-        "doc": {
-            "query": record["question"],
-            "choices": ["none", json.dumps(record["answer"])],
-            "gold_index": [1],
-            "task_name": "community|rel|0",
-            "specific": {"id": record["id"], "task": record["task"]},
-            "id": str(number),
-        },
-        "model_response": {"text": responses, "input_tokens": [1, 2], "logprobs": []},
-        "metric": {"rel": 0.5},
+    doc = {"query": record["question"], "choices": ["none", json.dumps(record["answer"])], "gold_index": [1]}
+    doc |= {
+        "task_name": "community|rel|0",
+        "specific": {"id": record["id"], "task": record["task"]},
+        "id": str(number),
     }
+    response = {"text": responses, "input_tokens": [1, 2], "logprobs": []}
+    return {"doc": doc, "model_response": response, "metric": {"rel": 0.5}}
 
 
 def verl(record: Json, responses: list[str], number: int) -> Json:
@@ -309,30 +237,23 @@ def verl_object(record: Json, responses: list[str], number: int) -> Json:
 
 def lm_eval(record: Json, responses: list[str], number: int) -> Json:
     """A line of ``lm_eval --log_samples``."""
-    return {
-        "doc_id": number,
-        "doc": {name: record[name] for name in ("id", "task", "question", "answer")},
-        "target": json.dumps(record["answer"]),
-        "arguments": {"gen_args_0": {"arg_0": record["question"], "arg_1": {"until": ["</s>"]}}},
+    row = {"doc_id": number, "doc": {name: record[name] for name in ("id", "task", "question", "answer")}}
+    row["target"] = json.dumps(record["answer"])
+    row["arguments"] = {"gen_args_0": {"arg_0": record["question"], "arg_1": {"until": ["</s>"]}}}
+    row |= {
         "resps": [responses],
         "filtered_resps": responses[:1],
         "filter": "none",
         "metrics": ["exact_match"],
-        "doc_hash": f"{number:064x}",
-        "prompt_hash": f"{number + 1:064x}",
-        "target_hash": f"{number + 2:064x}",
-        "exact_match": 0.0,
     }
+    row |= {f"{name}_hash": f"{number + at:064x}" for at, name in enumerate(("doc", "prompt", "target"))}
+    return row | {"exact_match": 0.0}
 
 
 def listed_id(record: Json, responses: list[str], number: int) -> Json:
     """A record with an id of parts."""
-    return {
-        "id": [record["task"], number, {"seed": 7}],
-        "task": record["task"],
-        "answer": record["answer"],
-        "response": responses[0],
-    }
+    parts = [record["task"], number, {"seed": 7}]
+    return {"id": parts, "task": record["task"], "answer": record["answer"], "response": responses[0]}
 
 
 def in_text(record: Json, responses: list[str], number: int) -> Json:

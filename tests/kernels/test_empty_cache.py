@@ -4,32 +4,98 @@ is left behind but by a command."""
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import psutil
 import pytest
-from empty_cache import HARD, RECORDS, check_library, ours, prepare
 from live_server import live_server
-from patience import PATIENCE
+from patience import PATIENCE, until
 from relfast_kernels.compiled import native
 
 from relfast.chem.matching import strict_common_substructure
 from relfast.chem.molecule import parse
 
-_LIBRARY: Final = {
-    "evaluate_response": """
+HARD: Final = (
+    "CC1(C)OC2CC3C4CC(F)C5=CC(=O)C=CC5(C)C4C(O)CC3(C)C2(C(=O)CO)O1",
+    "CC1(C)OC2CC3C4CCC5=CC(=O)CCC5(C)C4(F)C(O)CC3(C)C2(C(=O)CCl)O1",
+)
+"""Steroids of which RDKit does not find in many seconds what they have in common."""
+
+RECORDS: Final[list[dict[str, Any]]] = [
+    {"task": "REL-A1", "answer": {"target": 3}, "response": "<answer>3</answer>"},
+    *(
+        {"task": "REL-C2", "answer": {"smiles": gold}, "response": f"<smiles>{said}</smiles>"}
+        for gold, said in (HARD, ("C1C2CC3CC1CC(C2)C3", "C1CC2CCC1CC2C1CC1"))
+    ),
+]
+
+Told = tuple[list[Any], str]
+"""Rows, and what was said."""
+
+
+def by_library(code: str, folder: Path) -> Told:
+    before = "import json, relfast\nrecords, rows = [*map(json.loads, open('in.jsonl'))], []"
+    script = [sys.executable, "-c", f"{before}\n{code}\nprint(json.dumps(rows))"]
+    done = subprocess.run(script, cwd=folder, capture_output=True, text=True, timeout=5 * PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1]), done.stderr
+
+
+SINGLY: Final = """
 for one in records:
     rows.append(relfast.evaluate_response("", one["answer"], one["response"], one["task"], policy="strict"))
-""",
-    "scorer": """
+"""
+SCORER: Final = """
 with relfast.Scorer(policy="strict", workers=1) as scorer:
     rows += [score.to_row() for score in scorer.score(records)]
-""",
-}
+"""
+
+
+def by_score(folder: Path) -> Told:
+    command = [sys.executable, "-m", "relfast", "score", "in.jsonl", "-o", "-", "--policy", "strict"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=5 * PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def by_server(folder: Path) -> Told:
+    # how long RDKit takes until it is cut is the machine's; no deadline is tested here
+    with live_server("--policy", "strict", "--timeout", str(PATIENCE)) as server:
+        status, rows = server.ask("/score", {"records": RECORDS})
+        assert status == 200, rows
+        server.stop()
+        assert server.process.stderr is not None
+        return rows["rows"], server.process.stderr.read()
+
+
+def ours(cache: str) -> list[psutil.Process]:
+    """The processes that use a cache."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get("RELFAST_CACHE_DIR") == cache:
+                found.append(process)
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The records in a folder, all kernels in this machine's cache; those missing elsewhere are compiled."""
+    for unit in native.UNITS:
+        assert native.is_built(unit) or native.build(unit)
+    lines = [json.dumps({"id": at, **record}) + "\n" for at, record in enumerate(RECORDS)]
+    (tmp_path / "in.jsonl").write_text("".join(lines))
+    monkeypatch.delenv("RELFAST_COMPILE")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    return tmp_path
 
 
 def test_rdkit_is_cut_short() -> None:
@@ -41,59 +107,40 @@ def test_rdkit_is_cut_short() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("door", "filter"), [("evaluate_response", ""), ("scorer", "error::RuntimeWarning")])
-def test_a_library_gives_the_same_rows_and_leaves_no_process(
-    door: str, filter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("door", "filter", "is_command"),
+    [
+        (partial(by_library, SINGLY), "", False),
+        # a warning that is an error costs no score
+        (partial(by_library, SCORER), "error::RuntimeWarning", False),
+        (by_score, "", True),
+        (by_server, "", True),
+    ],
+)
+def test_the_same_rows_and_what_is_left(
+    door: Callable[[Path], Told], filter: str, is_command: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is missing is said once; a warning that is an error costs no score."""
     monkeypatch.setenv("PYTHONWARNINGS", filter)
-    said = check_library(_LIBRARY[door], tmp_path, monkeypatch)
-    assert said.count("relfast: kernels that are missing") == (not filter)
-
-
-def by_score(folder: Path) -> tuple[list[Any], str]:
-    command = [sys.executable, "-m", "relfast", "score", "in.jsonl", "-o", "-", "--policy", "strict"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=5 * PATIENCE)
-    assert done.returncode == 0, done.stderr
-    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
-
-
-def by_server(folder: Path) -> tuple[list[Any], str]:
-    # how long RDKit takes until it is cut is the machine's; no deadline is tested here
-    with live_server("--policy", "strict", "--timeout", str(PATIENCE)) as server:
-        status, rows = server.ask("/score", {"records": RECORDS})
-        assert status == 200, rows
-        server.stop()
-        assert server.process.stderr is not None
-        return rows["rows"], server.process.stderr.read()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("door", [by_score, by_server])
-def test_a_command_gives_the_same_rows_and_leaves_what_compiles(
-    door: Callable[[Path], tuple[list[Any], str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prepare(tmp_path, monkeypatch)
-    expected, said = door(tmp_path)
+    expected, said = door(folder)
     assert "kernels" not in said
-    cold = str(tmp_path / "cache")
+    cold = str(folder / "cache")
     monkeypatch.setenv("RELFAST_CACHE_DIR", cold)
-    rows, said = door(tmp_path)
+    rows, said = door(folder)
     left = ours(cold)
-    commands = [" ".join(process.cmdline()) for process in left]
-    for process in left:
+    commands = [" ".join(process.cmdline()) for process in left if is_command]
+    for process in left if is_command else ():
         process.kill()
     assert rows == expected
-    assert said.count("relfast: kernels that are missing") == 1
-    assert sum("relfast_kernels.compiled 0 all" in command for command in commands) == 1, commands
+    assert said.count("relfast: kernels that are missing") == (not filter)
+    assert sum("relfast_kernels.compiled 0 all" in command for command in commands) == is_command, commands
     assert all("relfast_kernels.compiled" in command for command in commands), commands
+    until(lambda: not ours(cold), "the end of all processes")
 
 
 @pytest.mark.slow
-def test_whoever_wants_to_wait_has_the_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_whoever_wants_to_wait_has_the_kernels(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Here of one unit that is missing, and quickly compiled."""
-    prepare(tmp_path, monkeypatch)
-    kept = tmp_path / "cache" / "native"
+    kept = folder / "cache" / "native"
     kept.mkdir(parents=True, mode=0o700)
     kept.parent.chmod(0o700)
     for unit in native.UNITS.keys() - {"align"}:
@@ -101,6 +148,6 @@ def test_whoever_wants_to_wait_has_the_kernels(tmp_path: Path, monkeypatch: pyte
         shutil.copy(path if path.exists() else native.object_file(unit), kept)
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(kept.parent))
     monkeypatch.setenv("RELFAST_COMPILE", "wait")
-    _, said = by_score(tmp_path)
+    _, said = by_score(folder)
     assert said.count("relfast: kernels that are missing (align) are compiled first, about ") == 1
     assert native.is_built("align")

@@ -65,11 +65,7 @@ def _example(example: dict[str, Any], examples: Sequence[dict[str, Any]]) -> Cas
 
 def _generated(row: dict[str, Any], whole: bool) -> Case:
     gold: list[str] = ast.literal_eval(row["completion"])
-    answer = (
-        {key: row[key] for key in row if key not in ("instance_id", "context")}
-        if whole
-        else {"actions": gold}
-    )
+    answer = checker.answer_of(row) if whole else {"actions": gold}
     record = {"task": "SeqBench", "question": row["context"], "answer": answer}
     people = row["instance_metadata"]["agent_name"], row["instance_metadata"]["target_name"]
     world = checker.from_details(row) if whole else checker.from_context(row["context"], *people)

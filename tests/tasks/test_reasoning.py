@@ -47,20 +47,15 @@ SHAPES = [
 ]
 
 
-@pytest.mark.parametrize("mark", MARKS, ids=lambda mark: mark.open)
-@pytest.mark.parametrize(("shape", "left"), SHAPES)
-def test_the_marks_of_every_family(mark: Any, shape: str, left: str) -> None:
-    for spelled in (str, str.upper, str.title):
-        text = shape.format(o=spelled(mark.open), c=spelled(mark.close))
-        assert strip_reasoning(text).strip() == left
+OWN = (("<COT>", "</Cot>", COT), ("<cot>", "</COT>", (("<Cot>", "</CoT>"),)), ("<think>", "</think>", COT))
+"""Marks that one names, beside those that are known."""
 
 
 @pytest.mark.parametrize(("shape", "left"), SHAPES)
-def test_marks_that_one_names(shape: str, left: str) -> None:
-    assert strip_reasoning(shape.format(o="<COT>", c="</Cot>"), COT).strip() == left
-    assert strip_reasoning(shape.format(o="<cot>", c="</COT>"), (("<Cot>", "</CoT>"),)).strip() == left
-    # beside those that are known
-    assert strip_reasoning(shape.format(o="<think>", c="</think>"), COT).strip() == left
+def test_the_marks_of_every_family_and_those_that_one_names(shape: str, left: str) -> None:
+    known = [(spelled(o), spelled(c), ()) for o, c in MARKS for spelled in (str, str.upper, str.title)]
+    for opening, closing, more in (*known, *OWN):
+        assert strip_reasoning(shape.format(o=opening, c=closing), more).strip() == left, opening
     assert strip_reasoning("İ" + shape.format(o="Ä<", c="Ö>"), (("ä<", "ö>"),)).strip("İ \n") == left
 
 

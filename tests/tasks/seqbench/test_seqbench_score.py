@@ -31,7 +31,7 @@ REFERENCE = AllOptions()
 
 def record(row: dict[str, Any], response: Any, sample: int = 0) -> Record:
     """A dataset row with a response, as the formats layer hands it over."""
-    answer = {key: row[key] for key in row if key not in ("instance_id", "context")}
+    answer = checker.answer_of(row)
     return Record(0, row.get("instance_id"), "SeqBench", answer, response, row.get("context"), sample)
 
 
@@ -79,7 +79,7 @@ def test_worked_examples(example: dict[str, Any]) -> None:
 
 
 def test_forms_of_gold(row: dict[str, Any], plan: list[str]) -> None:
-    fields = {key: row[key] for key in row if key not in ("instance_id", "context")}
+    fields = checker.answer_of(row)
     pairs = [tuple(action.split(": ")) for action in plan]
     for answer in (
         fields,

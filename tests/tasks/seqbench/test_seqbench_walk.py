@@ -19,7 +19,7 @@ ROWS = list(generate(4, 3, rows=5, cols=5, B=2, N=1.0))
 
 
 def walk_of(row: dict[str, Any]) -> Walk:
-    return Walk({key: row[key] for key in row if key not in ("instance_id", "context")}, row["context"])
+    return Walk(checker.answer_of(row), row["context"])
 
 
 @pytest.mark.parametrize("seed", range(6))
