@@ -40,6 +40,7 @@ JOBS: Final[dict[str, dict[str, Any]]] = {
     "strict with details": {"options": STRICT, "details": True},
     "reasoning": {"options": AllOptions(strip_reasoning=True)},
     "reasoning with details": {"options": AllOptions(strip_reasoning=True), "details": True, "rewards": {"REL-B1": "f1"}},
+    "rewards": {"rewards": {"REL-C2": "overlap_metric", "REL-C3": "correct", "SeqBench": "logical_depth"}},
     "marks": {"options": STRICT.with_(reasoning=(("<cot>", "</cot>"),))},
     "joined": {"data": True},
     "strict, joined": {"data": True, "options": STRICT},

@@ -30,15 +30,13 @@ class Server:
 
     ``failing`` is the number of times in a row that a prompt fails before it is answered; ``broken``
     prompts (those that contain the text) fail always; ``delay`` seconds pass before each answer. Prompts that
-    contain a key of ``says`` are filtered or refused: their chat message has those fields. Those that contain a
-    key of ``ends`` have that finish reason, and their message the fields beside it. ``echoes_key``: errors hold
+    contain a key of ``ends`` have that finish reason, and their chat message the fields beside it. ``echoes_key``: errors hold
     the key that came with the request, as some servers' do.
     """
 
     solve: Callable[[str], str]
     failing: int = 0
     broken: str | None = None
-    says: dict[str, dict[str, Any]] = field(default_factory=dict)
     ends: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
     echoes_key: bool = False
     answered: Counter[str] = field(default_factory=Counter)
@@ -100,10 +98,6 @@ def running(server: Server) -> Iterator[Server]:
             text = server.solve(prompt)
             choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
             choice |= {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
-            for part, said in server.says.items():
-                if part in prompt:
-                    choice["message"] |= said
-                    choice["finish_reason"] = "content_filter"
             for part, (reason, said) in server.ends.items():
                 if part in prompt:
                     choice["message"] |= said

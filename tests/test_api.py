@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import math
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import numpy as np
 import pytest
 
 import relfast
-from relfast.tasks.options import AllOptions
 
 PUBLIC = [
     "Comparison", "InputError", "MissingExtraError", "OutputError", "RelfastError", "ResumeMismatchError", "Score", "ScoreBatch", "Scorer", "Summary",
@@ -174,16 +172,6 @@ def test_score_file(tmp_path: Path) -> None:
     assert relfast.score_file([dump], tmp_path / "rows.jsonl", workers=0).rows == 1
     with pytest.raises(relfast.InputError, match="no such file"):
         relfast.score_file(tmp_path / "nowhere.jsonl")
-
-
-def test_records_are_plain_data() -> None:
-    (score,) = relfast.score([GOOD])
-    assert pickle.loads(pickle.dumps(score)) == score
-    options = AllOptions(policy="strict")
-    assert pickle.loads(pickle.dumps(options)) == options
-    assert options.with_(tautomers="joined").tautomers == "joined"
-    assert options.strict
-    assert not AllOptions().strict
 
 
 def test_errors_are_one_tree() -> None:

@@ -100,25 +100,6 @@ def test_two_models_killed_and_resumed(tmp_path: Path, capsys: pytest.CaptureFix
     assert all(name in page for name in ("org_one", "two")), "all models side by side"
 
 
-def test_what_cannot_be_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stranger = tmp_path / "stranger.jsonl"
-    stranger.write_text('{"question": "Who?"}\n')
-    out = tmp_path / "out"
-    for arguments, said in (
-        ((), "--mock"),
-        (("m",), "--api URL, or m@URL"),
-        (("m", "--mock"), "name none"),
-        (("a/b@http://h/v1", "a_b@http://h/v1"), "written to a_b"),
-        (("--mock", "--set", "rel,nothing"), "rel, seqbench, realign"),
-        (("--mock", "--records", stranger), "record 0 does not say its task"),
-        (("--mock", "--resume", "--overwrite"), "exclude"),
-        (("--mock", "--set", "realign", "--embedder", tmp_path / "no-model"), "no-model"),
-    ):
-        assert bench(*arguments, "-o", out) == 2
-        assert said in capsys.readouterr().err
-    assert not out.exists()
-
-
 @pytest.mark.parametrize(
     ("text", "spec", "folder"),
     [

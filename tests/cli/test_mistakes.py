@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 import pyarrow.ipc
 import pyarrow.parquet
 import pytest
@@ -20,6 +22,10 @@ from click.testing import CliRunner
 import relfast
 from relfast.cli.main import COMMANDS, cli, main
 from relfast.embed.adding import resolve
+from relfast.engine.job import Job
+from relfast.engine.settings import MAX_TIMEOUT
+from relfast.errors import UsageError
+from relfast.rewards import openrlhf, trl
 
 RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer: 3"}
 
@@ -93,6 +99,7 @@ FILES: dict[str, list[Any] | bytes] = {
     "one_line/records.json": [{"id": ["a"], "task": ["REL-A1"], "answer": [{"target": 3}], "response": ["Answer: 4"]}],
     "one_line/log.json": [{"version": 2, "status": "success", "eval": {"task": "t"}, "plan": {}, "samples": [SAMPLE]}],
     "samples_of_one.jsonl": [{"prompt": "?", "gens": [{"id": "c1", "text": "3"}, {"id": "c2", "text": "4"}]}],
+    "stranger.jsonl": [{"question": "Who?"}],
     "golds.jsonl": [without("response")],
     "numbered.jsonl": [without("response", id="7", question="How many panels are there?")],
     "listed.json": json.dumps([RECORD]).encode(),
@@ -276,21 +283,57 @@ TYPED = [
     ("score listed.json", 0, "1 rows in"),
     ("score printed.json", 0, "1 rows in"),
     ("score bare.parquet", 2, "line 1 has: id, task, n; --data FILE joins gold records on id"),
+    # problems, models
+    ("generate rel-z1 -n 1 -o records.jsonl", 2, "No such command"),
+    ("generate rel-a1 -o records.jsonl", 2, "Missing option '-n'"),
+    ("generate rel-a1 -n -1 -o records.jsonl", 2, "not in the range"),
+    ("generate rel-a1 -n 1 --seed -1 -o records.jsonl", 2, "not in the range"),
+    ("generate rel-a1 -n 1 --gridsize 1 -o records.jsonl", 2, "gridsize must be an integer from 3"),
+    ("generate rel-c1 -n 1 --sizes 5;6 -o records.jsonl", 2, "neither a list such as 5,10,20"),
+    ("generate rel-c1 -n 1 --sizes 5:9:0 -o records.jsonl", 2, "neither a list such as 5,10,20"),
+    ("generate rel-c3 -n 1 --given 9:5 -o records.jsonl", 2, "at least one size"),
+    ("generate rel-c2 -n 1 --bank /nowhere/bank.smi -o records.jsonl", 2, "/nowhere/bank.smi: cannot be read"),
+    # fails at its first yes record, when the output is open already
+    ("generate rel-b1 --num-leaves 2 --yes-fraction 0.5 -n 4 -o records.jsonl", 2, "no tree of 1000"),
+    ("generate rel-a1 -n 1 -o none/x.jsonl", 1, "No such file or directory"),
+    ("generate seqbench -n 1 --names Bob -o records.jsonl", 2, "AGENT,TARGET"),
+    ("generate seqbench -n 1 -L 5 -B 4 -o records.jsonl", 2, "23 actions at least"),
+    ("generate seqbench -n 1 -L many -o records.jsonl", 2, "'many'"),
+    ("generate seqbench -n 1 --rows 0 -o records.jsonl", 2, "rows"),
+    ("generate seqbench --rows 2 -B 5 -n 3 --workers 1 -o records.jsonl", 2, "larger grid"),
+    *((f"generate {name} -n 1 -o records.jsonl", 2, f"{said} has no published generator") for name, said in
+      (("rel-a5", "REL-A5"), ("REL-A6", "REL-A6"), ("rel-a7", "REL-A7"), ("realign", "ReAlign"))),
+    ("bench -o out", 2, "--mock"),
+    ("bench m -o out", 2, "--api URL, or m@URL"),
+    ("bench m --mock -o out", 2, "name none"),
+    ("bench a/b@http://h/v1 a_b@http://h/v1 -o out", 2, "written to a_b"),
+    ("bench --mock --set rel,nothing -o out", 2, "rel, seqbench, realign"),
+    ("bench --mock --records stranger.jsonl -o out", 2, "record 0 does not say its task"),
+    ("bench --mock --resume --overwrite -o out", 2, "exclude"),
+    ("bench --mock --set realign --embedder no-model -o out", 2, "no-model"),
+    *((f"run good.jsonl --api http://h/v1 --model m -o out --extra-body {body}", 2, said) for body, said in
+      (("{", "no JSON"), ("[1]", "a JSON object"), ('{"messages":[]}', "must not set 'messages'"))),
+    ("run nowhere.jsonl --api http://127.0.0.1:9/v1 --model m -o out", 2, "nowhere.jsonl: no such file"),
+    ("run text.jsonl --api http://127.0.0.1:9/v1 --model m -o out", 2, "text.jsonl:1: not JSON"),
+    ("run good.jsonl --api nonsense --model m -o out", 2, "http"),
     # commands
     ("scor good.jsonl", 2, "No such command 'scor'; did you mean 'score'?"),
     ("evaluate good.jsonl", 2, "did you mean 'score'?"),
     ("good.jsonl", 2, "to score this file: relfast score good.jsonl"),
-    ("generate seqbanch -n 3", 2, "No such command 'seqbanch'; did you mean 'seqbench'?"),
+    ("generate seqbanch -n 3 -o records.jsonl", 2, "No such command 'seqbanch'; did you mean 'seqbench'?"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "code", "message"), TYPED, ids=[line for line, *_ in TYPED])
 def test_on_the_command_line(line: str, code: int, message: str, here: Path) -> None:
+    before = sorted(here.rglob("*"))
     found, said = typed(line)
     assert message in said
     assert found == code
     assert "Traceback" not in said
     assert "\x1b" not in said
+    if not line.startswith("score"):
+        assert sorted(here.rglob("*")) == before
 
 
 def test_rows_of_a_run_without_one_usable_record_are_written(here: Path) -> None:
@@ -386,7 +429,6 @@ IN_PYTHON: list[tuple[Any, str]] = [
     (lambda: relfast.evaluate_response("", GOLD, "3", polcy="strict"), "unknown option 'polcy'; options: b1_min_f1, "),
     (lambda: relfast.score_batch("REL-A1", GOLD, ["3"]), r"answers must be a sequence.*write \[answer\]"),
     (lambda: relfast.score_batch("REL-A1", [GOLD], "3"), r"responses must be a sequence.*write \[response\]"),
-    (lambda: relfast.score_batch("REL-A1", [GOLD], ["3", "4"]), "lengths differ"),
     (lambda: relfast.score_batch("REL-A1", [GOLD], 3), "responses must be a sequence with a length"),
     (lambda: relfast.score_file([RECORD]), r"path must name a file.*score\(records\) scores dicts"),
     (lambda: relfast.score_file("nowhere.jsonl"), "nowhere.jsonl: no such file"),
@@ -541,3 +583,110 @@ def test_a_report_that_cannot_be_drawn_is_known_before_the_work(
     assert code == 1
     assert said.startswith("relfast: a report needs an optional package: pip install ")
     assert not list(tmp_path.iterdir())
+
+
+# settings that cannot be used are said in one line before anything starts, wherever they are given
+
+
+MOTIF = {"id": 1, "task": "REL-C2", "answer": {"smiles": "C1CC1CO"}, "response": "<smiles>CCN(C)CO</smiles>"}
+TIMEOUT = "timeout must be seconds from 0 (no limit) to 1,000,000, not "
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    path = tmp_path / "dump.jsonl"
+    path.write_text(f"{json.dumps(MOTIF)}\n")
+    return path
+
+
+UNUSABLE: list[tuple[dict[str, Any], str]] = [
+    ({"timeout": -1}, f"{TIMEOUT}-1"),
+    ({"timeout": math.nan}, f"{TIMEOUT}nan"),
+    ({"timeout": 1e12}, f"{TIMEOUT}1000000000000.0"),
+    ({"timeout": -math.inf}, f"{TIMEOUT}-inf"),
+    ({"timeout": "5"}, f"{TIMEOUT}'5'"),
+    ({"timeout": True}, f"{TIMEOUT}True"),
+    ({"workers": -1}, "workers must be a whole number from 0 to 10,000, not -1"),
+    ({"workers": 1.5}, "workers must be a whole number from 0 to 10,000, not 1.5"),
+    ({"workers": "two"}, "workers must be a whole number from 0 to 10,000, not 'two'"),
+    ({"max_line_bytes": 0}, "max_line_bytes must be a whole number from 1 on, not 0"),
+    ({"max_line_bytes": None}, "max_line_bytes must be a whole number from 1 on, not None"),
+    ({"details": "no"}, "details must be True or False, not 'no'"),
+    ({"strip_reasoning": "no"}, "strip_reasoning must be True or False, not 'no'"),
+    ({"input_format": "csv"}, "input_format must be 'auto', 'openai-batch', "),
+    (
+        {"map": {"response": 3}},
+        "map must map fields to paths, such as {'response': 'choices.0.message.content'}, not {'response': 3}",
+    ),
+    (
+        {"reward": "REL-C2=correct"},
+        "rewards must map task names to metrics, such as {'TASK': 'METRIC'}, not 'REL-C2=correct'",
+    ),
+    ({"data": 5}, "data must be a path or several, not 5"),
+    ({"b1_min_f1": math.nan}, "b1_min_f1 must be a number from 0 to 1, not nan"),
+    ({"tautomers": "both"}, "tautomers must be 'apart' or 'joined', not 'both'"),
+    ({"grader": "human"}, "grader must be 'symbolic' or 'math-verify', not 'human'"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), UNUSABLE)
+def test_what_cannot_be_used(options: dict[str, Any], message: str, dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    for use in (
+        lambda: relfast.Scorer(**options),
+        lambda: relfast.score([MOTIF], **options),
+        lambda: relfast.score_file(dump, out, **options),
+        lambda: trl.make_reward(**options),
+        lambda: openrlhf.make_reward(**options),
+    ):
+        with pytest.raises(UsageError) as caught:
+            use()
+        assert str(caught.value).startswith(message)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"limit": -1}, "limit must be a whole number from 0 on, not -1"),
+        ({"limit": 1.5}, "limit must be a whole number from 0 on, not 1.5"),
+        ({"shard": "0/2"}, "shard must be a pair (I, N), not '0/2'"),
+        ({"shard": (0.5, 2)}, "shard I must be a whole number from 0 on, not 0.5"),
+        ({"shard": (2, 2)}, "shard 2/2 does not exist: I counts from 0 to N-1"),
+    ],
+)
+def test_what_files_cannot_use(options: dict[str, Any], message: str, dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "rows.jsonl"
+    with pytest.raises(UsageError) as caught:
+        relfast.score_file(dump, out, **options)
+    assert str(caught.value) == message
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("timeout", "workers"),
+    [
+        *((value, 0) for value in (0, None, math.inf, MAX_TIMEOUT, np.float32(30))),
+        (np.int64(30), np.int64(1)),
+    ],
+)
+def test_what_can_be_used(timeout: Any, workers: Any, dump: Path, tmp_path: Path) -> None:
+    score = relfast.score([MOTIF], timeout=timeout, workers=workers)[0]
+    assert (score.status, type(Job(timeout=timeout).timeout)) == ("ok", float)
+    relfast.score_file(dump, tmp_path / "rows.jsonl", timeout=timeout, workers=workers)
+    assert json.loads((tmp_path / "rows.jsonl").read_text()) == score.to_row()
+
+
+def test_no_limit_has_one_name() -> None:
+    assert {Job(timeout=value).timeout for value in (0, 0.0, None, math.inf)} == {0.0}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", ["-1", "nan", "1e12", "soon"])
+@pytest.mark.parametrize("command", ["score", "serve"])
+def test_a_timeout_on_the_command_line(command: str, value: str, dump: Path) -> None:
+    arguments = [command, *([str(dump)] if command == "score" else []), f"--timeout={value}"]
+    result = CliRunner().invoke(cli, arguments)
+    assert result.exit_code == 2
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("Error: Invalid value for '--timeout': ")
+    assert value == "soon" or TIMEOUT in last

@@ -11,7 +11,7 @@ import pytest
 from corpora import DATA, naughty_strings
 
 import relfast
-from relfast.json_text import Undecodable, decode_object, encode_row
+from relfast.json_text import Undecodable, decode_object
 from relfast.tasks import EXACT_FIELDS
 
 GOOD = b'{"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}'
@@ -117,12 +117,6 @@ def test_lone_surrogates_and_big_numbers_are_written(tmp_path: Path) -> None:
     rows = [json.loads(line) for line in out.read_text("ascii").splitlines()]
     assert [row["correct"] for row in rows] == [True, False, True]
     assert (rows[0]["id"], rows[1]["id"], rows[1]["metrics"]["gold"]) == ("\ud800", 2**70, 2**70)
-
-
-def test_encode_row() -> None:
-    assert encode_row({"a": 1}) == b'{"a":1}\n'
-    assert encode_row({"a": "\ud800"}) == b'{"a":"\\ud800"}\n'
-    assert encode_row({"a": 2**64}) == b'{"a":18446744073709551616}\n'
 
 
 def nested(depth: int) -> Any:

@@ -366,12 +366,6 @@ def test_an_input_that_goes_while_it_is_read(tmp_path: Path) -> None:
     assert len(rows_of(tmp_path / "rows.jsonl")) > 0
 
 
-def test_gold_that_is_broken_is_said_once(tmp_path: Path) -> None:
-    gold = write_dump(tmp_path / "gold.jsonl", [b"broken\n"])
-    with pytest.raises(InputError, match=r"gold\.jsonl:1: not JSON"):
-        relfast.score_file(_dump(tmp_path, *honest(5)), tmp_path / "rows.jsonl", workers=2, data=gold)
-
-
 @pytest.mark.slow
 def test_many_open_files(tmp_path: Path) -> None:
     """Descriptors above 1,023, which select() cannot take."""

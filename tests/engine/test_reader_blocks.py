@@ -29,7 +29,7 @@ from relfast.engine.io.codecs import Damaged, Expanding, Gunzip, Plain, Unzstd
 from relfast.engine.io.cutting import Cutter
 from relfast.engine.io.parquet import cut_parquet
 from relfast.engine.io.reader import blocks
-from relfast.engine.io.sources import Source
+from relfast.engine.io.sources import Source, find_sources
 from relfast.engine.job import make_job
 from relfast.engine.scoring import Scoring
 from relfast.errors import InputError, ReadError
@@ -132,11 +132,14 @@ def test_a_stream_that_breaks(data: bytes, at: int) -> None:
 def test_a_file_that_shrinks(tmp_path: Path) -> None:
     path = tmp_path / "dump.jsonl"
     path.write_bytes(b"x" * 30 + b"\n" + b"y" * 200 + b"\n")
-    todo = blocks([Source(str(path), "plain", seekable=True)], 1000)
+    (source,) = find_sources([str(path)])
+    todo = blocks([source], 1000)
     next(todo)
     path.write_bytes(b"x" * 30 + b"\n")
     with pytest.raises(ReadError, match=r"dump\.jsonl: it shrank to 31 bytes while it was read"):
         next(todo)
+    with pytest.raises(ReadError, match="it shrank from 232 to 31 bytes"):
+        list(blocks([source], 1000))
 
 
 def test_a_file_that_grows_is_read_as_large_as_it_was(tmp_path: Path) -> None:

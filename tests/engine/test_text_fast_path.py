@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 import pytest
 from both_ways import Ways
+from contract_records import gold
 from corpora import rel_records
 from relfast_kernels import layouts
 from relfast_kernels.compiled import native
@@ -266,36 +267,20 @@ def same(lines: list[Json], job: Job | None = None, *, decoded: int, limit: int 
 
 
 MAZE = next(iter(generate(1, seed=3, rows=4, cols=4, B=1, N=0.4)))
-CHEMISTRY = {
-    "REL-C2": lambda answer: f"So:\n<smiles>{answer['smiles']}</smiles>",
-    "REL-C3": lambda answer: "\n".join(f"<smiles>{one}</smiles>" for one in answer["missing_smiles"]),
-}
 
 
 @pytest.mark.parametrize("policy", ["reference", "strict"])
-def test_gold_of_a_maze_is_decoded_once(policy: str) -> None:
-    job = Job(options=AllOptions(policy=policy))  # type: ignore[arg-type]
-    plan = MAZE["completion"]
-    lines = [
-        {**MAZE, "response": f"Plan {n}: \u00e9\n{plan[: len(plan) - n % 3]}", "sample": n} for n in range(9)
-    ]
-    lines += [{**MAZE, "response": [plan, "none", plan], "instance_id": f"other {n}"} for n in range(3)]
-    rows = same(lines, job, decoded=1)
-    assert 9 <= sum(row["correct"] for row in rows) < 18
-
-
-@pytest.mark.parametrize("policy", ["reference", "strict"])
-@pytest.mark.parametrize("task", CHEMISTRY)
-def test_gold_of_molecules_is_decoded_once(task: str, policy: str) -> None:
-    job = Job(options=AllOptions(policy=policy), details=True)  # type: ignore[arg-type]
-    record = rel_records(task)[0]
-    right = CHEMISTRY[task](record["answer"])
-    lines = [
-        {**record, "id": f"r{n}", "response": right if n % 2 else "<smiles>C</smiles>"} for n in range(6)
-    ]
-    rows = same(lines, job, decoded=1)
-    assert [row["id"] for row in rows] == [f"r{n}" for n in range(6)]
-    assert [row["correct"] for row in rows] == [False, True] * 3
+@pytest.mark.parametrize("task", ["REL-A1", "REL-B1", "REL-C1", "REL-C2", "REL-C3", "SeqBench"])
+def test_gold_is_decoded_once(task: str, policy: str) -> None:
+    job = Job(options=AllOptions(policy=policy), details=policy == "strict")  # type: ignore[arg-type]
+    record, right = gold(task)[0]
+    said = (right, "\u00e9: none", [right, "none", right])
+    rows = same([{**record, "id": f"r{n}", "response": said[n % 3]} for n in range(9)], job, decoded=1)
+    correct = [row["correct"] for row in rows]
+    assert [correct[0::5], correct[2::5], correct[4::5]] == [[True] * 3] * 3
+    assert (
+        policy == "reference" or [correct[1::5], correct[3::5]] == [[False] * 3] * 2
+    )  # which finds no default
 
 
 @pytest.mark.parametrize("details", [False, True])

@@ -167,22 +167,6 @@ def test_the_header_says_what_was_asked_with(tmp_path: Path) -> None:
     )
 
 
-def test_an_extra_body_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    records = tmp_path / "in.jsonl"
-    records.write_text('{"question": "x"}\n')
-    for body, said in (
-        ("{", "no JSON"),
-        ("[1]", "a JSON object"),
-        ('{"messages": []}', "must not set 'messages'"),
-    ):
-        with pytest.raises(SystemExit) as left:
-            main(
-                ["run", str(records), "--api", "http://h/v1", "--model", "m", "-o", "o", "--extra-body", body]
-            )
-        assert left.value.code == 2
-        assert said in capsys.readouterr().err
-
-
 def test_a_datasets_row_becomes_a_record() -> None:
     """Gold that stands beside the question comes back where scoring looks for it; a foreign column is no gold."""
     row = realign(1)[0]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from engine_runs import rows_of
 
-from relfast.errors import OutputError, ResumeMismatchError, UsageError
+from relfast.errors import OutputError, ResumeMismatchError
 from relfast.inference.request_log import RequestLog
 
 ROWS = [{"n": n, "text": "é\u2028" * n, "error": None} for n in range(6)]
@@ -51,17 +51,6 @@ def test_cut_at_every_byte_only_whole_rows_are_kept(tmp_path: Path) -> None:
         assert path.read_bytes() == whole
 
 
-def test_failed_rows_are_dropped_when_resumed(tmp_path: Path) -> None:
-    path = tmp_path / "out.jsonl"
-    with open_log(path) as log:
-        log.append([ROWS[0], {"n": 1, "error": {"type": "X"}}, ROWS[2]])
-        log.finish(range(3))
-        assert len(list(log.rows())) == 3
-    with open_log(path, resume=True) as log:
-        assert [row["n"] for row in log.rows()] == [0, 2]
-        assert 1 not in log
-
-
 def test_a_row_that_failed_in_part_stays_until_its_successor(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     half = {"n": 1, "text": "half", "error": {"type": "X"}}
@@ -93,19 +82,6 @@ def test_a_successor_counts_after_a_kill_too(tmp_path: Path) -> None:
     with open_log(path, resume=True, **partial) as log:
         assert (1 in log, log.before(1)) == (True, [])
     assert rows_of(path) == [ROWS[1]]
-
-
-def test_an_existing_file_needs_a_word(tmp_path: Path) -> None:
-    path = tmp_path / "out.jsonl"
-    with open_log(path) as log:
-        log.append(ROWS)
-    with pytest.raises(UsageError, match="--resume continues it"):
-        open_log(path)
-    with pytest.raises(UsageError, match="exclude"):
-        open_log(path, resume=True, overwrite=True)
-    with open_log(path, overwrite=True) as log:
-        assert len(log) == 0
-    assert path.read_bytes() == b""
 
 
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:

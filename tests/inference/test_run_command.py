@@ -133,15 +133,6 @@ def test_several_samples_are_a_list(tmp_path: Path) -> None:
     assert [sorted(texts) for texts in responses(output)] == [["1", "2", "3"]] * 3
 
 
-def test_inputs_that_cannot_be_read(tmp_path: Path) -> None:
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text('{"id": 1}\nnonsense\n')
-    good = write_dump(tmp_path / "in.jsonl", RECORDS[:1])
-    server = "http://127.0.0.1:9/v1"
-    for records, api in ((tmp_path / "missing.jsonl", server), (bad, server), (good, "nonsense")):
-        assert exit_code("run", records, "--api", api, "--model", "m", "-o", tmp_path / "o") == 2
-
-
 def score_rows(output: Path) -> list[dict[str, Any]]:
     scored = output.with_suffix(".scored.jsonl")
     exit_code("score", output, "-o", scored, "--workers", 0, "--overwrite", "-q")
@@ -189,8 +180,9 @@ def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
 
 def test_a_refusal_is_no_response_and_is_asked_once(tmp_path: Path) -> None:
     records, output = write_dump(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
-    refusals = {"is 0 ": {"refusal": "I'm sorry.", "content": None}, "is 1 ": {"content": ""}}
-    with running(Server(solve=solve, says=refusals)) as server:
+    said: list[dict[str, Any]] = [{"refusal": "I'm sorry.", "content": None}, {"content": ""}]
+    refusals = {f"is {n} ": ("content_filter", fields) for n, fields in enumerate(said)}
+    with running(Server(solve=solve, ends=refusals)) as server:
         assert exit_code("run", records, *options(server, output), "--attempts", 3) == 0
         assert len(server.requests) == 3
     rows = rows_of(output)

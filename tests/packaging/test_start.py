@@ -11,18 +11,8 @@ import pytest
 from processes import python
 
 HEAVY = [
-    "numba",
-    "numpy",
-    "rdkit",
-    "onnxruntime",
-    "click",
-    "rich",
-    "pyarrow",
-    "pandas",
-    "tokenizers",
-    "orjson",
-    "multiprocessing",
-]
+    "numba", "numpy", "rdkit", "onnxruntime", "click", "rich", "pyarrow", "pandas", "tokenizers", "orjson", "multiprocessing",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -49,24 +39,12 @@ def test_light_import(statement: str, allowed: set[str]) -> None:
 # a short run
 
 
+# hashlib loads OpenSSL
 NOT_NEEDED = {
-    "hashlib",  # loads OpenSSL
-    "html",
-    "multiprocessing",
-    "numba",
-    "numpy",
-    "rich",
-    "socket",
-    "zipfile",
-    "relfast.cli.table",
-    "relfast.engine.text_fast_path",
-    "relfast.stats.lengths",
-    "relfast.tasks.display",
-    "relfast.tasks.modules",
-    "relfast.tasks.rel_c.parameters",
-    "relfast.tasks.seqbench.parameters",
-    "relfast_kernels.compiled.native",
-}
+    "hashlib", "html", "multiprocessing", "numba", "numpy", "rich", "socket", "zipfile", "relfast.cli.table",
+    "relfast.engine.text_fast_path", "relfast.stats.lengths", "relfast.tasks.display", "relfast.tasks.modules",
+    "relfast.tasks.rel_c.parameters", "relfast.tasks.seqbench.parameters", "relfast_kernels.compiled.native",
+}  # fmt: skip
 
 
 @pytest.fixture
