@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from relfast_kernels.text.marks import MARKS, TURN_ENDS
+
 UNITS = {
     "answer, spaces": ("Answer", " "), "answers": ("", "Answer "), "answers, filler": ("", "answer is the "), "tied": ("", "Answer 4 "),
     "tied, differing": ("", "Answer 4 blah Answer 3 blah "), "tied lines": ("", "Answer 4\n"), "listing": ("", "Answer 4: [1]\n"),
@@ -21,7 +23,15 @@ UNITS = {
     "plans": ("", "['start: A1', "), "whole plans": ("", "['start: A1'] or "), "numbered moves": ("", "1. start: a\n2. rescue: b\n"),
     "moves in words": ("", "start: a, rescue: b, 'x', "), "calls": ("", "- start(A1"), "objects": ("", '{"a":'), "comments": ("", "<!--"),
     "struck": ("", "~~a "), "final": ("", "Final answer:\n<smiles>C"), "or": ("", "<smiles>CCO</smiles> or "), "entities": ("", "&lt;smiles&gt;"),
+    "boxes in boxes": ("", "\\boxed{{"), "filled boxes": ("", "\\boxed{a "), "braces": ("", "{"), "parentheses": ("(", "a"),
+    "a step": ("Step", " "), "results": ("", "#### \n"), "no, boxes": ("", "\\boxed{5} no, "), "dollars": ("", "$1$ "), "to": ("", "the answer to "),
+    "labels of answers": ("", "A: "), "equations": ("", "a="), "answers' tags": ("", "<answer>"), "torn tags": ("</b>", "<b "),
+    "own marks": ("", "<cot>"), "own marks over": ("", "<cot></cot>"), "own ends": ("", "</cot>\n"), "mixed marks": ("", "<cot><think>"),
+    "other marks": ("", "<think></thinking>"), "channels": ("", "<|channel|>"),
+    "final channels": ("", "<|channel|>final<|message|>"), "analysis": ("", "analysis"), "assistant": ("", "assistantfinal"),
+    "capitals": ("", "\u0130"),
 }  # fmt: skip
+UNITS |= {word: ("", word) for word in (*(word for mark in MARKS for word in mark), *TURN_ENDS)}
 """Name → (head, unit): the head once, the unit over and over."""
 
 

@@ -62,9 +62,6 @@ def test_what_documents_a_unit_decides_no_name_and_all_else_does(unit: str) -> N
 
 
 _PROBE = """
-import sys, types
-from relfast_kernels.compiled import builder, jit
-source = '''
 import numpy as np
 from relfast_kernels.compiled.jit import carray, kernel
 
@@ -85,36 +82,27 @@ def _total(values, n):
     return total(carray(values, n, np.int64), n) + double(n) + AT_IMPORT
 
 ENTRIES = {"total": (_total, "pi"), "again": (_total, "pi")}
-'''
-def execute(module):
-    exec(source, module.__dict__)
-class Loader:
-    create_module = staticmethod(lambda spec: None)
-    exec_module = staticmethod(execute)
-import importlib.machinery
-class Finder:
-    @staticmethod
-    def find_spec(name, path=None, target=None):
-        return importlib.machinery.ModuleSpec(name, Loader) if name == "probe" else None
-sys.meta_path.insert(0, Finder)
+"""
+_BUILD = """
+import ctypes, sys
+from relfast_kernels.compiled import builder, native
 lowered = []
 module, entries = builder.module_of("probe", own_way=sys.argv[1] == "own", tell=lambda *n: lowered.append(n))
 assert entries["again"]["symbol"] == entries["total"]["symbol"]
-from relfast_kernels.compiled import native
-code = builder.emitted(module, reloc="static", codemodel="large")
-address_of = native._open_object(None, code, "")
+address_of = native._open_object(None, builder.emitted(module, reloc="static", codemodel="large"), "")
 call = native.callable_at(address_of(entries["total"]["symbol"]), "pi", holds_gil=True)
-import ctypes
 values = (ctypes.c_int64 * 3)(1, 2, 3)
 print(call(ctypes.addressof(values), 3), len(lowered) > 2)
 """
 
 
 @pytest.mark.parametrize(("way", "lowered"), [("once", True), ("own", False)])
-def test_both_ways_of_building_give_code_that_runs(way: str, lowered: bool) -> None:
+def test_both_ways_of_building_give_code_that_runs(way: str, lowered: bool, tmp_path: Path) -> None:
     """The builder reaches into numba: with one that has changed there, this fails and users get the own way."""
     known = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
-    command = [sys.executable, "-W", "ignore", "-c", _PROBE, way]
+    (tmp_path / "probe.py").write_text(_PROBE)
+    known["PYTHONPATH"] = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+    command = [sys.executable, "-W", "ignore", "-c", _BUILD, way]
     done = subprocess.run(command, env=known, capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["30", str(lowered)], done.stderr
 

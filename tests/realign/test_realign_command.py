@@ -115,10 +115,8 @@ def server_options(server: Server, folder: Path, data: Path) -> list[object]:
 def test_against_a_server_with_failures(tiny_auto: str, tmp_path: Path) -> None:
     data = problems(tmp_path / "problems.jsonl", 24)
     with running(Server(solve=solve, failing=1, broken="Add 7 and")) as server:
-        assert (
-            exit_code("realign", *server_options(server, tmp_path, data), "--attempts", 3, "--fail-on-error")
-            == 3
-        )
+        options = [*server_options(server, tmp_path, data), "--attempts", 3, "--fail-on-error", "--no-report"]
+        assert exit_code("realign", *options) == 3
         assert len(server.met) > 4
         judged = [r for r in server.requests if r["model"] == "judge"]
         assert {r["model"] for r in server.requests} == {"solver", "judge"}
@@ -141,8 +139,6 @@ def test_against_a_server_with_failures(tiny_auto: str, tmp_path: Path) -> None:
                 assert row["final_correct"] is (n % 3 != 0)
                 assert row["grade_reasoning"].startswith(("CORRECT", "INCORRECT"))
                 assert row["llm_steps"][0] == f"Take {n}."
-        page = (tmp_path / REPORT / "index.html").read_text()
-        assert "InternalServerError" in page
         server.broken, server.failing = None, 0
         asked = server.asked.total()
         assert exit_code("realign", *server_options(server, tmp_path, data), "--resume", "--no-report") == 0

@@ -124,7 +124,7 @@ def test_hostile_texts_are_shown_and_not_run(tmp_path: Path) -> None:
         entry(0.9, True, nasty, 1, benchmark_steps=[nasty] * 3, llm_steps=[nasty, "$", "\\" * 9], id=nasty),
         entry(0.8, False, nasty, 2, llm_steps=[]),
         entry(0.1, False, "x" * 300, 3, benchmark_steps=["a b"] * 60, llm_steps=["c d"] * 70),
-        entry(0.1, False, error={"type": "T", "message": nasty}),
+        entry(0.1, False, error={"type": "InternalServerError", "message": nasty}),
         entry(0.1, None),  # type: ignore[arg-type]
         entry("high", True),  # type: ignore[arg-type]
     ]
@@ -133,6 +133,7 @@ def test_hostile_texts_are_shown_and_not_run(tmp_path: Path) -> None:
     assert page.count("<script") == 1  # the page's own
     assert "{{ 7 * 7 }}" in page
     assert "3 solutions have an error or no grade" in page
+    assert "InternalServerError" in page
 
 
 @pytest.mark.slow

@@ -15,6 +15,8 @@ from nasty_texts import UNITS, nasty_text
 from relfast.records import Record
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
+from relfast.tasks.realign.extract import parse_steps, read_final_answer, without_repeats
+from relfast.tasks.realign.gate import working
 from relfast.tasks.reasoning import MAX_STRICT_CHARS, strip_reasoning
 
 POLICIES = {
@@ -59,15 +61,22 @@ def test_any_text(task: str, policy: str, response: str) -> None:
         assert found.reason
 
 
+def read_solution(text: str) -> None:
+    """As ReAlign's judge does, with the working and the repeats in it."""
+    steps = parse_steps(text)
+    read_final_answer(text, reference=True)
+    working(steps, text, text[:9])
+    without_repeats(steps, [])
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", UNITS)
 @pytest.mark.fuzz
 def test_linear_time(name: str) -> None:
     """Up to the longest text that strict reads."""
-    for task in DISTINCT_TASKS:
-        for policy in ("reference", "strict"):
-            assert_linear(
-                lambda n, task=task, policy=policy: partial(extract, task, nasty_text(name, n), policy),  # type: ignore[misc]
-                MAX_STRICT_CHARS,
-            )
-    assert_linear(lambda n: partial(strip_reasoning, nasty_text(name, n)), MAX_STRICT_CHARS)
+    reads = [
+        partial(extract, task, policy=policy) for task in DISTINCT_TASKS for policy in ("reference", "strict")
+    ]
+    reads += [strip_reasoning, partial(strip_reasoning, more=(("<cot>", "</cot>"),)), read_solution]
+    for read in reads:
+        assert_linear(lambda n, read=read: partial(read, nasty_text(name, n)), MAX_STRICT_CHARS)  # type: ignore[misc]

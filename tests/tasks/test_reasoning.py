@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import pytest
 from contract_records import gold
-from growth import assert_linear
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relfast_kernels.compiled import native
@@ -20,7 +18,6 @@ from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
 from relfast.tasks.reasoning import (
     MARKS,
-    MAX_STRICT_CHARS,
     TURN_ENDS,
     cut_turn,
     read_strictly,
@@ -149,24 +146,6 @@ def test_any_text_leaves_a_part_of_itself(text: str) -> None:
         for character in left:
             at = text.index(character, at) + 1
         assert read_strictly(text, more)[1] in (None, "empty", "only_reasoning", "lone_surrogate")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "unit",
-    [
-        *WORDS, *TURN_ENDS, "<cot>", "</cot>", "<cot></cot>", "<cot><think>", "<|channel|>final<|message|>", "<|channel|>",
-        "<", "<t", "[", "[think", "◁", "<think></thinking>", "analysis", "assistantfinal", "<co", "\n", "</cot>\n", "İ",
-    ],
-)  # fmt: skip
-@pytest.mark.fuzz
-def test_hostile_megabytes(unit: str) -> None:
-    """Up to the longest text that strict reads."""
-
-    def work(n: int) -> Any:
-        return partial(strip_reasoning, unit * (n // len(unit)), COT)
-
-    assert_linear(work, MAX_STRICT_CHARS)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from relfast.seqbench import parse_actions
-from relfast.tasks.seqbench.actions import as_action, as_plan
 
 PLAN = [
     "start: A1",
@@ -66,14 +65,3 @@ def test_ways_of_writing_a_plan(name: str, text: str) -> None:
 )  # fmt: skip
 def test_what_is_no_plan(text: Any) -> None:
     assert parse_actions(text) is None
-
-
-def test_actions_given_as_pairs() -> None:
-    assert as_action(("use_key", 7)) == as_action("use_key: 7") == ("use_key", "7")
-    assert as_action(["use_key", True]) is None
-    assert as_action(("use_key", 7, 8)) is None
-    assert as_action("use_key:") is None
-    assert as_action(None) is None
-    assert str(as_action("use_key :7")) == "use_key: 7"
-    assert as_plan(7) is None
-    assert as_plan([("start", "A1"), "no"]) == [("start", "A1"), None]
