@@ -48,53 +48,41 @@ def own(tmp_path: Path, responses: int = 4) -> dict[str, Any]:
     return relfast.score_file(path, workers=0, overwrite=True).tasks["REL-C1"].to_dict()
 
 
-COMPLETE = [
-    ("inspect.eval", {}),
-    ("samples_rel_c1.jsonl", {}),
-    ("samples_rel_c1.jsonl", {"filter": "maj"}),
-    ("verl_v0.jsonl", {}),
-    ("verl_v1.jsonl", {}),
-    ("vllm.jsonl", GOLD),
-    ("completions_00001.parquet", GOLD),
-    ("details_rel_c1.parquet", {}),
-    ("scenario_state.json", GOLD),
-]
-
-
-@pytest.mark.parametrize(("name", "options"), COMPLETE)
-def test_four_responses_to_each_of_eight_prompts(name: str, options: dict[str, Any], tmp_path: Path) -> None:
-    figures, rows = scored(name, tmp_path, **options)
-    assert (figures["records"], figures["prompts"]) == (32, 8)
-    assert figures["samples_per_prompt"] == {"min": 4, "max": 4}
-    assert list(figures["pass@k"]) == ["1", "2", "4"]
-    # not a rollout more, less, or of another prompt
-    assert figures == own(tmp_path)
-    if "verl" not in name:  # which has no id: ours is a digest
-        assert {row["id"] for row in rows} == {record["id"] for record in RECORDS}
-
-
-REPORTED: list[tuple[str, dict[str, Any], str, list[Any], float]] = [
-    ("details_rel_c1.parquet", {}, "lighteval.json", ["yes_or_no"], 1),
-    ("scenario_state.json", GOLD, "helm_stats.json", [0, "mean"], 1),
-    ("opencompass.json", {}, "opencompass_result.json", ["accuracy"], 100),
-    ("verl_v0.jsonl", {}, "verl.json", ["REL-C1", "reward", "mean@4"], 1),
-    ("verl_v1.jsonl", {}, "verl.json", ["REL-C1", "reward", "mean@4"], 1),
-    ("completions_00001.parquet", GOLD, "trl.json", ["reward"], 1),
+VERL = ("verl.json", ["REL-C1", "reward", "mean@4"], 1)
+TOOLS: list[tuple[str, dict[str, Any], tuple[str, list[Any], float] | None]] = [
+    ("inspect.eval", {}, None),
+    ("samples_rel_c1.jsonl", {}, None),
+    ("samples_rel_c1.jsonl", {"filter": "maj"}, None),
+    ("verl_v0.jsonl", {}, VERL),
+    ("verl_v1.jsonl", {}, VERL),
+    ("vllm.jsonl", GOLD, None),
+    ("completions_00001.parquet", GOLD, ("trl.json", ["reward"], 1)),
+    ("details_rel_c1.parquet", {}, ("lighteval.json", ["yes_or_no"], 1)),
+    ("scenario_state.json", GOLD, ("helm_stats.json", [0, "mean"], 1)),
+    ("opencompass.json", {}, ("opencompass_result.json", ["accuracy"], 100)),
 ]
 """File, gold, and where the tool itself reports accuracy, in which unit; docs/formats.md. Of Inspect and
 lm-evaluation-harness further below."""
 
 
-@pytest.mark.parametrize(("name", "options", "report", "path", "unit"), REPORTED)
-def test_figures_are_those_that_the_tool_reports(
-    name: str, options: dict[str, Any], report: str, path: list[Any], unit: float, tmp_path: Path
+@pytest.mark.parametrize(("name", "options", "report"), TOOLS)
+def test_figures_are_those_of_all_responses_and_those_that_the_tool_reports(
+    name: str, options: dict[str, Any], report: tuple[str, list[Any], float] | None, tmp_path: Path
 ) -> None:
-    told = json.loads((DUMPS / report).read_text("utf-8"))
     figures, rows = scored(name, tmp_path, **options)
-    assert name != "opencompass.json" or [row["id"] for row in rows] == list("01234567")
-    assert figures["correct"] == pytest.approx(reduce(getitem, path, told) / unit, abs=1e-12)
-    if "yes_or_no_stderr" in told:
-        assert figures["correct_se"] == pytest.approx(told["yes_or_no_stderr"], abs=1e-12)
+    each = 1 if name == "opencompass.json" else 4
+    assert (figures["records"], figures["prompts"]) == (8 * each, 8)
+    assert figures["samples_per_prompt"] == {"min": each, "max": each}
+    # not a rollout more, less, or of another prompt
+    assert figures == own(tmp_path, each)
+    ids = list("01234567") if each == 1 else [record["id"] for record in RECORDS]
+    if "verl" not in name:  # which has no id: ours is a digest
+        assert {row["id"] for row in rows} == {*ids}
+    if report is not None:
+        told = json.loads((DUMPS / report[0]).read_text("utf-8"))
+        assert figures["correct"] == pytest.approx(reduce(getitem, report[1], told) / report[2], abs=1e-12)
+        if "yes_or_no_stderr" in told:
+            assert figures["correct_se"] == pytest.approx(told["yes_or_no_stderr"], abs=1e-12)
 
 
 def test_a_request_that_the_batch_refused_is_no_response(tmp_path: Path) -> None:
