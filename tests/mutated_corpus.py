@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -173,17 +172,6 @@ def run_chunk(number: int, *, seed: str, gold: str) -> Result:
     return Result(number, kind, len(lines), fast.n_fast, statuses, differences)
 
 
-def results(numbers: range, processes: int, seed: str, gold: str) -> Iterator[Result]:
-    """The results of chunks, in order."""
-    work = partial(run_chunk, seed=seed, gold=gold)
-    if processes < 2:
-        yield from map(work, numbers)
-        return
-    real_lines(EACH)  # once, before the others are forked
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
-        yield from pool.imap(work, numbers)
-
-
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("lines", type=int)
@@ -194,10 +182,13 @@ def main(arguments: list[str]) -> int:
     started = time.monotonic()
     n_lines, n_fast, n_different = 0, 0, 0
     statuses: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        multiprocessing.get_context("fork").Pool(asked.processes) as pool,
+    ):
         gold = Path(folder) / "gold.jsonl"
         gold.write_bytes(gold_file())
-        for result in results(numbers, asked.processes, asked.seed, str(gold)):
+        for result in pool.imap(partial(run_chunk, seed=asked.seed, gold=str(gold)), numbers):
             n_lines += result.n_lines
             n_fast += result.n_fast
             statuses += result.statuses
