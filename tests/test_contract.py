@@ -17,8 +17,6 @@ from relfast.records import Record
 from relfast.tasks import TASKS, find_task, get_task
 from relfast.tasks.options import AllOptions
 
-POLICIES = ("reference", "strict")
-
 GARBAGE: list[Any] = [
     "", " ", "garbage", "\x00", "\ud800", "<", "[", "{}", "null", "\u2028", "\U0001f600" * 50, "Answer", "yes no", "<smiles>", "'" * 99,
     "<think>", "\\boxed{", "Step 1:", "['", "\ufeff", None, 0, 1, -1.5, True, {}, {"a": []}, b"bytes", ("x",), object(),
@@ -36,6 +34,12 @@ def task(request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.fixture(params=("reference", "strict"))
+def policy(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
 def in_process(records: list[dict[str, Any]], **options: Any) -> list[relfast.Score]:
     """Without workers, whose start would be most of the time; `tests/engine` and `tests/rewards` have them."""
     return relfast.score(records, workers=0, **options)
@@ -46,7 +50,6 @@ def best_and_least(task: str, metric: str) -> tuple[float, float]:
     return (0.0, 1.0) if metric == "correct" or task != "REL-B1" else (-1.0, 1.0)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
 def test_gold_is_right(task: str, policy: str) -> None:
     for record, response in gold(task):
         (score,) = in_process([{**record, "response": response}], policy=policy)
@@ -57,7 +60,6 @@ def test_gold_is_right(task: str, policy: str) -> None:
         assert flat["correct"] is True
 
 
-@pytest.mark.parametrize("policy", POLICIES)
 def test_metrics_are_those_of_the_table(task: str, policy: str) -> None:
     known = set(TASKS[task].metric_by_name)
     for record, response in gold(task):
@@ -70,7 +72,6 @@ def test_metrics_are_those_of_the_table(task: str, policy: str) -> None:
             assert ("reason" in score.metrics) is (policy == "strict" and "reason" in score.metrics)
 
 
-@pytest.mark.parametrize("policy", POLICIES)
 def test_empty_is_no_answer(task: str, policy: str) -> None:
     for record, _ in gold(task):
         (score,) = in_process([{**record, "response": ""}], policy=policy)
@@ -81,7 +82,6 @@ def test_empty_is_no_answer(task: str, policy: str) -> None:
             assert score.reward <= 0
 
 
-@pytest.mark.parametrize("policy", POLICIES)
 def test_garbage_never_raises(task: str, policy: str) -> None:
     least, best = best_and_least(task, TASKS[task].default_reward(policy))  # type: ignore[arg-type]
     for record, _ in gold(task)[:2]:
@@ -98,7 +98,6 @@ def test_garbage_never_raises(task: str, policy: str) -> None:
             assert math.isnan(together.reward[at]) or least <= together.reward[at] <= best
 
 
-@pytest.mark.parametrize("policy", POLICIES)
 def test_bad_gold_never_raises(task: str, policy: str) -> None:
     response = gold(task)[0][1]
     for answer in BAD_GOLD:
@@ -112,7 +111,6 @@ def test_bad_gold_never_raises(task: str, policy: str) -> None:
             assert "\n" not in score.error["message"]
 
 
-@pytest.mark.parametrize("policy", POLICIES)
 def test_batch_gives_what_singles_give(task: str, policy: str) -> None:
     scorer, options = TASKS[task].scorer, AllOptions(policy=policy)  # type: ignore[arg-type]
     pairs = []
@@ -135,7 +133,6 @@ def test_batch_gives_what_singles_give(task: str, policy: str) -> None:
     assert scorer.score([], options) == []
 
 
-@pytest.mark.parametrize("policy", POLICIES)
 def test_round_trip_through_a_file(task: str, policy: str, tmp_path: Path) -> None:
     records = [
         {**record, "response": text} for record, response in gold(task) for text in (response, "", "garbage")
@@ -151,7 +148,6 @@ def test_round_trip_through_a_file(task: str, policy: str, tmp_path: Path) -> No
     assert f"{task}:{TASKS[task].revision}" in summary.signature
 
 
-@pytest.mark.parametrize("policy", POLICIES)
 def test_every_reward_metric(task: str, policy: str) -> None:
     record, response = gold(task)[0]
     for metric in TASKS[task].reward_metrics:

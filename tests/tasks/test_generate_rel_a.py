@@ -21,18 +21,11 @@ TASKS = ("REL-A1", "REL-A2", "REL-A3", "REL-A4")
 def naive_fits(task: str, panels: list[Any], choice: Any, maxval: int = 1000) -> bool:
     n = len(choice)
     if task == "REL-A2":
-        for step in (-2, -1, 1, 2):
-            good = True
-            for row in range(n):
-                value_fits = False
-                for base in {panels[0][row][0]}:
-                    shown = [panel[row][c] for panel in [*panels, choice] for c in range(n)]
-                    wanted = [min(max(base + t * step, 0), maxval) for t in range(9 * n)]
-                    value_fits |= shown == wanted
-                good &= value_fits
-            if good:
-                return True
-        return False
+        rows = [[panel[row][c] for panel in [*panels, choice] for c in range(n)] for row in range(n)]
+        return any(
+            all(shown == [min(max(shown[0] + t * step, 0), maxval) for t in range(9 * n)] for shown in rows)
+            for step in (-2, -1, 1, 2)
+        )
     if any(panel != choice for panel in panels):
         return False
     if task == "REL-A3":

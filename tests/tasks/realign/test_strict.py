@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from corpora import solutions
 from numpy.typing import NDArray
+from strict.cases_realign import was_right
 
 from relfast.deadlines import Deadlines
 from relfast.embed import models
@@ -23,10 +24,6 @@ from relfast.tasks.realign.extract import MAX_STRICT_CHARS, MAX_STRICT_STEPS
 from relfast.tasks.realign.gate import BASE, gated_score, working
 
 ROWS = solutions()
-
-
-def right(row: dict[str, Any]) -> bool:
-    return bool(row["correct"] if "correct" in row else row["pred"] == row["gold"])
 
 
 def has_form(row: dict[str, Any]) -> bool:
@@ -60,7 +57,7 @@ def minilm() -> AllOptions:
 
 @pytest.mark.slow
 def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(minilm: AllOptions) -> None:
-    rows = [row for row in ROWS if right(row)][::41]
+    rows = [row for row in ROWS if was_right(row)][::41]
     said = [
         row["llm_solution"] if has_form(row) else f"{row['llm_solution']}\n\\boxed{{{row['gold']}}}"
         for row in rows
@@ -79,7 +76,7 @@ def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(m
     wrong = [
         row
         for row in ROWS
-        if not right(row)
+        if not was_right(row)
         and has_form(row)
         and ".." not in row["gold"]
         and not same(value_of(row["gold"]), value_of(row.get("pred", "x")))
@@ -175,7 +172,7 @@ def test_the_answers_of_real_solutions_are_read_as_their_sources_read_them() -> 
             assert extracted.reason == "no_answer", row["id"]
             continue
         value = extracted.value.value
-        expected = right(row) if "correct" in row else same(value_of(row["gold"]), value_of(row["pred"]))
+        expected = was_right(row) if "correct" in row else same(value_of(row["gold"]), value_of(row["pred"]))
         if same(value_of(row["gold"]), value) != expected:
             differ.append(row["id"])
     assert len(differ) <= 1, differ  # 10000 for 10{,}000
@@ -207,6 +204,6 @@ def test_every_encoder_has_its_own_baseline() -> None:
 
 def test_without_a_question_the_answer_alone_is_paid(tiny_options: AllOptions) -> None:
     options = tiny_options.with_(policy="strict")
-    rows = [row for row in ROWS if right(row)][:5]
+    rows = [row for row in ROWS if was_right(row)][:5]
     assert set(rewards(rows, [row["llm_solution"] for row in rows], options, ask=False)) == {BASE}
     assert all(rewards(rows, [row["llm_solution"] for row in rows], options) > BASE)
