@@ -18,7 +18,7 @@ from relfast.embed import models
 from relfast.embed.adding import resolve
 from relfast.embed.embedder import Embedder
 from relfast.embed.models import Model
-from relfast.embed.session import Session
+from relfast.embed.session import Session, usable_threads
 
 from .measure import QUICK, against, size
 from .workloads_realign import matrices, solutions, steps
@@ -70,7 +70,7 @@ def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
         for step in row[field].split("\n")
         if len(step) > 1
     ]
-    session = Session(minilm)
+    session = Session(minilm, threads=usable_threads())
     tokenizer = Embedder(minilm)._tokenizer
 
     def naive() -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from relfast_kernels.compiled import native
 from relfast_kernels.mcs import layouts
@@ -39,13 +39,6 @@ LEAST_TEXTS: Final = 64
 
 MOLECULES: Final = 2_048
 """Molecules of `Golds`, 26 kB each, in memory that is taken as it is filled."""
-
-
-class LargestCommon(NamedTuple):
-    """Bonds and (heavy) atoms of a largest common substructure: the most bonds, then the most atoms."""
-
-    bonds: int
-    atoms: int
 
 
 Compared = Pair | Literal["invalid", "unfinished"] | None
@@ -151,8 +144,9 @@ def prepared(text: str, *, by_rdkit: bool = False) -> Prepared | Literal["invali
 
 def largest_common(
     first: str, second: str, *, by_rdkit: bool = False, whole_rings: bool = False, max_steps: int = MAX_STEPS
-) -> LargestCommon | None:
-    """The largest connected substructure that two molecules have in common.
+) -> tuple[int, int] | None:
+    """Bonds and (heavy) atoms of the largest connected substructure that two molecules have in common: the
+    most bonds, then the most atoms.
 
     ``whole_rings``: atoms match by element, charge and whether they are in a ring, bonds by exact order and
     whether they are in a ring, and every ring bond that is matched lies on a ring that is matched.
@@ -169,7 +163,7 @@ def largest_common(
         status = native.functions(UNIT)["common"](
             ours.address, theirs.address, whole_rings, max_steps, space.search, result
         )
-    found = LargestCommon(*result[:2]) if status == 0 else None
+    found = (result[0], result[1]) if status == 0 else None
     _spaces.append(space)
     return found
 

@@ -94,7 +94,8 @@ def _in_colours(text: str, width: int, height: int) -> str:
             key.strip(): value.strip()
             for key, _, value in (part.partition(":") for part in given.get("style", "").split(";"))
         }
-        kept = {key: _colour(value.removesuffix("px")) for key, value in {**given, **style}.items()}
+        kept = {key: value.removesuffix("px") for key, value in {**given, **style}.items()}
+        kept = {key: _VARIABLES.get(value.upper(), value) for key, value in kept.items()}
         shown = [
             f'{key}="{kept[key]}"' for key, usual in _KEPT.items() if kept.get(key, usual[0]) not in usual
         ]
@@ -114,10 +115,6 @@ def _in_colours(text: str, width: int, height: int) -> str:
     if path:
         parts.append(f'<path {before} d="{path}"/>')
     return "".join([*parts, "</svg>"])
-
-
-def _colour(value: str) -> str:
-    return _VARIABLES.get(value.upper(), value)
 
 
 def common_atoms(one: object, other: object) -> tuple[list[int], list[int]]:

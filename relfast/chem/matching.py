@@ -22,25 +22,19 @@ SMALL: Final = 32
 """Atoms of a connected query that is searched for without further ado."""
 
 
-def may_contain(target: Molecule, query: Molecule) -> bool:
-    """A necessary condition for ``query`` being a substructure of ``target``.
+def contains(target: Molecule, query: Molecule) -> bool:
+    """Whether ``query`` is a substructure of ``target``, as RDKit's ``HasSubstructMatch`` has it.
 
     Every query atom needs an atom of its own, of its own element (a dummy takes any), and every bond a
     bond of its own. Holds for molecules from SMILES; 200,000 random pairs gave no false rejection. Counting
     elements takes longer than searching for a small connected query does, so those are not counted.
     """
-    if query.n_atoms > target.n_atoms or query.n_bonds > target.n_bonds:
+    if not 0 < query.n_atoms <= target.n_atoms or query.n_bonds > target.n_bonds:
         return False
-    if query.n_atoms <= SMALL and query.connected:
-        return True
-    have = target.elements
-    return all(have[number] >= n for number, n in query.elements.items() if number != DUMMY)
-
-
-def contains(target: Molecule, query: Molecule) -> bool:
-    """Whether ``query`` is a substructure of ``target``, as RDKit's ``HasSubstructMatch`` has it."""
-    if query.n_atoms > target.n_atoms or query.n_atoms == 0 or not may_contain(target, query):
-        return False
+    if query.n_atoms > SMALL or not query.connected:
+        have = target.elements
+        if any(have[number] < n for number, n in query.elements.items() if number != DUMMY):
+            return False
     mol = query.mol if query.connected else _largest_fragment_first(query.mol)
     return bool(target.mol.HasSubstructMatch(mol))
 
@@ -161,7 +155,7 @@ def exact_common_substructure(a: Molecule, b: Molecule, *, whole_rings: bool = F
     if not (a.ordinary and b.ordinary):
         return None
     found = largest_common(a.written, b.written, by_rdkit=True, whole_rings=whole_rings)
-    return None if found is None else found.atoms
+    return None if found is None else found[1]
 
 
 def common_substructure(a: Molecule, b: Molecule, timeout: int) -> tuple[int, bool]:

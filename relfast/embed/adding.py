@@ -198,20 +198,9 @@ def _build(
         pooling = _write_graph(checkpoint, workplace, take, precision)
         for file in ("config.json", "tokenizer.json"):
             shutil.copyfile(checkpoint / file, workplace / file)
-        max_tokens = models.max_tokens_of(checkpoint)
-        model = Model(
-            name=name,
-            path=str(target),
-            origin=origin,
-            hash=models.hash_model(workplace, "model.onnx", pooling, max_tokens),
-            dimensions=int(models.read_json(checkpoint / "config.json").get("hidden_size", 0)),
-            max_tokens=max_tokens,
-            pooling=pooling,
-            precision=precision,
-        )
         # the session reads the graph where it still lies
-        stable = _is_batch_stable(replace(model, path=str(workplace)))
-        models.write_manifest(workplace, replace(model, batch_stable=stable))
+        model = models.described(workplace, checkpoint, name, origin, pooling, precision)
+        models.write_manifest(workplace, replace(model, batch_stable=_is_batch_stable(model)))
         workplace.chmod(0o755)  # mkdtemp's directories are private
         for made in workplace.iterdir():
             made.chmod(0o644)  # a umask that lets others write would have them decide scores
@@ -264,7 +253,7 @@ def _is_batch_stable(model: Model) -> bool:
     True of our graphs. int8 takes its scales from the whole batch (off by up to 3.6e-2), and a foreign
     graph may do anything: it is measured, not believed.
     """
-    session = Session(model, threads=1)
+    session = Session(model)
     rng = np.random.default_rng(0)
     for tokens in _LENGTHS_TRIED:
         length = min(tokens, model.max_tokens)

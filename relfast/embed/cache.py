@@ -12,7 +12,6 @@ import hashlib
 import platform
 import sqlite3
 import threading
-import time
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -35,7 +34,6 @@ _SQLITE_FILES: Final = ("", "-wal", "-shm", "-journal")
 
 _KEYS_PER_QUERY: Final = 500
 _BUSY_SECONDS: Final = 10.0
-_RETRY_SECONDS: Final = 0.02
 _DIGEST_BYTES: Final = 16
 """Keys of 128 bits: a collision among 10⁹ texts has a chance of 10⁻²¹."""
 
@@ -78,8 +76,17 @@ class DiskCache:
         self._connection: sqlite3.Connection | None = None
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            connection = _connect(path)
-            self._connection = connection
+            self._connection = connection = sqlite3.connect(
+                path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
+            # a lost transaction after a power cut costs vectors that are computed again
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute("BEGIN IMMEDIATE")  # of two workers that come first one waits
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS vectors"
+                " (key BLOB PRIMARY KEY, vector BLOB NOT NULL, check_sum BLOB NOT NULL) WITHOUT ROWID"
+            )
+            connection.execute("COMMIT")
         except (OSError, sqlite3.Error) as error:
             self._give_up(error)
 
@@ -138,34 +145,6 @@ class DiskCache:
             RuntimeWarning,
             stacklevel=3,
         )
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    """A connection to the file, made if need be.
-
-    Two workers that come first do so at once, and turning a new file's write-ahead log on does not wait for
-    the other one as everything else does; so it is tried again.
-    """
-    until = time.monotonic() + _BUSY_SECONDS
-    while True:
-        connection = sqlite3.connect(
-            path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            # a lost transaction after a power cut costs vectors that are computed again
-            connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute(
-                "CREATE TABLE IF NOT EXISTS vectors"
-                " (key BLOB PRIMARY KEY, vector BLOB NOT NULL, check_sum BLOB NOT NULL) WITHOUT ROWID"
-            )
-            return connection
-        except sqlite3.Error as error:
-            connection.close()
-            busy = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
-            if not busy or time.monotonic() > until:
-                raise
-        time.sleep(_RETRY_SECONDS)
 
 
 def open_disk_cache(model: Model, provider: str) -> DiskCache | None:

@@ -18,8 +18,7 @@ from relfast.deadlines import Deadlines
 from relfast.embed import cache
 from relfast.embed.adding import resolve
 from relfast.embed.models import Model, describe_model
-from relfast.embed.session import usable_threads
-from relfast.embed.shared import open_session
+from relfast.embed.session import open_session, usable_threads
 
 TOKENS_PER_BATCH: Final = 1024
 """Tokens of one call of the runtime: enough rows for its matrix products, small enough for their memory
@@ -93,13 +92,18 @@ class Embedder:
     """
 
     def __init__(self, model: Model | str = "auto", device: str = "cpu", threads: int | None = None) -> None:
+        from tokenizers import Tokenizer
+
         self.model = resolve(model) if isinstance(model, str) else model
         self.device = device
         self.threads = usable_threads() if threads is None else threads
         self._session = open_session(self.model, device)
         if self._session.provider != "cpu":
             self.threads = 1  # the device is parallel in itself
-        self._tokenizer = _load_tokenizer(self.model)
+        self._tokenizer: Any = Tokenizer.from_file(str(self.model.tokenizer_path))
+        # MiniLM's file pads everything to 128 tokens and cuts there; the model reads 256
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(self.model.max_tokens)
         self._memory = cache.MemoryCache(self.model.dimensions)
         self._disk = cache.open_disk_cache(self.model, self._session.provider)
         self._lock = threading.Lock()
@@ -302,16 +306,6 @@ def get_embedder(name: str = "auto", device: str = "cpu") -> Embedder:
         if embedder is None:
             embedder = _embedders[key] = Embedder(model, device)
         return embedder
-
-
-def _load_tokenizer(model: Model) -> Any:
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(model.tokenizer_path))
-    # MiniLM's file pads everything to 128 tokens and cuts there; the model reads 256
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(model.max_tokens)
-    return tokenizer
 
 
 def _tokenising_parts(texts: Sequence[str], chosen: Iterable[int]) -> Iterator[list[int]]:

@@ -186,18 +186,24 @@ def _read_foreign(directory: Path) -> Model:
         )
     if not (directory / "tokenizer.json").is_file():
         raise InputError("has no tokenizer.json", file=str(directory))
-    pooling = pooling_of(directory)
-    max_tokens = max_tokens_of(directory)
-    return Model(
-        name=directory.resolve().name,
-        path=str(directory),
-        origin=str(directory.resolve()),
-        hash=hash_model(directory, graph, pooling, max_tokens),
-        dimensions=int(read_json(directory / "config.json").get("hidden_size", 0)),
-        max_tokens=max_tokens,
-        pooling=pooling,
-        graph=graph,
-    )
+    whole = directory.resolve()
+    return described(directory, directory, whole.name, str(whole), pooling_of(directory), graph=graph)
+
+
+def described(
+    directory: Path,
+    checkpoint: Path,
+    name: str,
+    origin: str,
+    pooling: Pooling,
+    precision: Precision = "fp32",
+    graph: str = "model.onnx",
+) -> Model:
+    """The model of a graph and tokenizer in a directory, with the settings of a checkpoint."""
+    max_tokens = max_tokens_of(checkpoint)
+    digest = hash_model(directory, graph, pooling, max_tokens)
+    dimensions = int(read_json(checkpoint / "config.json").get("hidden_size", 0))
+    return Model(name, str(directory), origin, digest, dimensions, max_tokens, pooling, precision, graph)
 
 
 def write_manifest(directory: Path, model: Model) -> None:

@@ -1,14 +1,39 @@
-"""One ONNX Runtime session: threads, providers and options are decided here and nowhere else."""
+"""What runs a model: an ONNX Runtime session, whose threads, providers and options are decided here and
+nowhere else; or one model for all processes of a machine that want it.
+
+A model is 90 MB to 1.3 GB; a node of a cluster with an actor for every few cores would hold it dozens of
+times. `SharedSession` is a `Session` whose work another process does: started by the first that needs it, by
+exec, and gone `IDLE_SECONDS` after the last is. It runs as many batches at a time as are asked for, each by
+one thread, as a session of its own would: the vectors have the same bits. A process that cannot reach it
+uses its own.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from multiprocessing.connection import Client, Connection
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+from relfast_kernels.compiled.cache import Cache
 
 from relfast.cores import number_in, usable_cores
-from relfast.embed import THREADS_VARIABLE
+from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
 from relfast.embed.models import Model
 from relfast.errors import InputError, UsageError
 
@@ -33,13 +58,12 @@ class Session:
     ``provider`` names what runs it: ``cpu``, or ``cuda`` with ONNX Runtime's CUDA build.
     """
 
-    def __init__(self, model: Model, device: str = "cpu", threads: int | None = None) -> None:
+    def __init__(self, model: Model, device: str = "cpu", threads: int = 1) -> None:
         import onnxruntime
 
-        self.threads = usable_threads() if threads is None else threads
         self.provider = "cuda" if device.startswith("cuda") else "cpu"
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = self.threads
+        options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
         options.log_severity_level = _SILENT
@@ -114,3 +138,188 @@ def _providers(device: str, onnxruntime: Any) -> list[Any]:
             " of onnxruntime, or use --device cpu"
         )
     return [("CUDAExecutionProvider", {"device_id": int(number or 0)}), "CPUExecutionProvider"]
+
+
+# One model for all processes of a machine
+
+IDLE_SECONDS: Final = 10.0
+"""How long the process waits for another client: a worker that is replaced is back in one."""
+
+START_SECONDS: Final = 30.0
+"""Longest wait for the process to listen, which it does before it loads the model."""
+
+_POLL_SECONDS: Final = 0.02
+_BACKLOG: Final = 1_024
+
+
+def shared_folder() -> Cache | None:
+    """Where processes meet; None where that is not asked for."""
+    chosen = os.environ.get(SHARED_VARIABLE, "")
+    if chosen in ("", "0", "off"):
+        return None
+    own = Path(tempfile.gettempdir()) / f"relfast-embed-{os.getuid()}"
+    return Cache(own if chosen in ("1", "on") else Path(chosen), variable=SHARED_VARIABLE)
+
+
+def open_session(model: Model, device: str) -> Session | SharedSession:
+    """What runs a model: shared where that is asked for and can be, else of this process."""
+    folder = shared_folder() if device == "cpu" else None
+    if folder is not None and folder.usable(make=True):
+        return SharedSession(model, folder.path)
+    return Session(model, device)
+
+
+class SharedSession:
+    """A `Session` on a CPU, in another process. Safe to call from several threads: each has its own line."""
+
+    provider: Final = "cpu"
+
+    def __init__(self, model: Model, folder: Path, idle: float = IDLE_SECONDS) -> None:
+        self._model, self._idle = model, idle
+        facts = json.dumps(asdict(model), sort_keys=True) + sys.prefix
+        self._path = str(folder / f"{hashlib.blake2b(facts.encode(), digest_size=8).hexdigest()}.sock")
+        self._lines = threading.local()
+        self._lock = threading.Lock()
+        self._own: Session | None = None
+
+    def run(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float32]:
+        """As `Session.run`.
+
+        Raises
+        ------
+        InputError
+            The model cannot be loaded.
+        """
+        for _ in range(2):  # the process may have been killed since
+            if self._own is not None:
+                break
+            try:
+                return self._ask(ids, lengths)
+            except (OSError, EOFError):
+                self._lines.line = None
+        with self._lock:
+            if self._own is None:
+                self._own = Session(self._model)
+        return self._own.run(ids, lengths)
+
+    def _ask(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float32]:
+        line: Connection | None = getattr(self._lines, "line", None)
+        if line is None:
+            line = self._lines.line = self._connected()
+        line.send_bytes(np.concatenate((ids.shape, ids.ravel(), lengths)).astype(np.int64).tobytes())
+        data = line.recv_bytes()
+        if not data:
+            raise EOFError
+        return np.frombuffer(data, np.float32).reshape(len(ids), -1)
+
+    def _connected(self) -> Connection:
+        """A line to the process, which is started if need be. Raises `OSError`."""
+        with _locked(self._path):
+            with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
+                return Client(self._path)
+            process = self._start()
+            until = time.monotonic() + START_SECONDS
+            while True:
+                try:
+                    return Client(self._path)
+                except OSError:
+                    if process.poll() is not None or time.monotonic() > until:
+                        raise
+                time.sleep(_POLL_SECONDS)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._path)
+        command = [sys.executable, "-P", "-m", "relfast.embed.session", self._path, str(self._idle)]
+        path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
+        process = subprocess.Popen(
+            [*command, json.dumps(asdict(self._model))],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # it is for others, too, when we are gone
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        # it is our child, if one that may outlive us
+        threading.Thread(target=process.wait, name="relfast-embed-host", daemon=True).start()
+        return process
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[None]:
+    """A lock: one process at a time connects, starts or leaves."""
+    descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+class _Host:
+    """The process that holds the model."""
+
+    def __init__(self, path: str, idle: float, model: Model) -> None:
+        self._path, self._idle = path, idle
+        self._listening = socket.socket(socket.AF_UNIX)
+        self._listening.bind(path)
+        self._listening.listen(_BACKLOG)
+        self._session = Session(model)
+        self._here = 0
+        self._changed = threading.Lock()
+
+    def serve(self) -> None:
+        self._listening.settimeout(self._idle)
+        while True:
+            try:
+                self._welcome(*self._listening.accept())
+            except TimeoutError:
+                if not self._here and self._leave():
+                    return
+
+    def _welcome(self, line: socket.socket, _: object) -> None:
+        line.settimeout(None)
+        with self._changed:
+            self._here += 1
+        threading.Thread(target=self._attend, args=(Connection(line.detach()),), daemon=True).start()
+
+    def _leave(self) -> bool:
+        """Take the name away, unless a client has come meanwhile."""
+        with _locked(self._path):
+            self._listening.settimeout(0)
+            try:
+                self._welcome(*self._listening.accept())
+            except BlockingIOError:
+                os.unlink(self._path)
+                return True
+        self._listening.settimeout(self._idle)
+        return False
+
+    def _attend(self, line: Connection) -> None:
+        try:
+            with line, contextlib.suppress(OSError, EOFError):
+                while True:
+                    numbers = np.frombuffer(line.recv_bytes(), np.int64)
+                    ids = numbers[2 : 2 + numbers[0] * numbers[1]].reshape(numbers[:2])
+                    lengths = numbers[2 + ids.size :]
+                    try:
+                        vectors = self._session.run(ids, lengths)
+                    except Exception:  # the client runs it itself, and says what is wrong
+                        line.send_bytes(b"")
+                        continue
+                    line.send_bytes(np.ascontiguousarray(vectors, np.float32).tobytes())
+        finally:
+            with self._changed:
+                self._here -= 1
+
+
+def main(path: str, idle: str, model: str) -> None:
+    """Hold a model as long as a client wants it."""
+    # a worker that has started it has limits of its own
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+    _Host(path, float(idle), Model(**json.loads(model))).serve()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

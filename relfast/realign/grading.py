@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -29,11 +30,6 @@ Reply with CORRECT or INCORRECT alone on the first line, and with your reason on
 
 MAX_ANSWER_CHARS: Final = 4_000
 """What a judge reads of a solution that boxes nothing: its end, where an answer stands."""
-
-
-def problem_prompt(question: str) -> str:
-    """What a model is asked to solve a problem."""
-    return steps_and_box(question, {})
 
 
 def verdict_prompt(question: str, benchmark_answer: str, llm_answer: str) -> str:
@@ -80,9 +76,10 @@ def get_llm_reasoning(
     """
     if mock:
         return mock_solution(question)
-    completion = _ask(problem_prompt(question), api_endpoint, _settings(model_name, temperature, max_tokens))
+    completion = _ask(steps_and_box(question, {}), api_endpoint, model_name, temperature, max_tokens)
     if completion.error is not None:
-        _warn(f"no solution: {completion.error['message']}")
+        message = f"relfast: no solution: {completion.error['message']}"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
     return completion.text
 
 
@@ -104,18 +101,16 @@ def grade_correctness_llm(
     if mock:
         return mock_verdict(benchmark_answer, llm_answer)
     prompt = verdict_prompt(question, benchmark_answer, llm_answer)
-    completion = _ask(prompt, api_endpoint, _settings(model_name, temperature, max_tokens))
+    completion = _ask(prompt, api_endpoint, model_name, temperature, max_tokens)
     if completion.text is None:
         assert completion.error is not None
         return False, f"no verdict: {completion.error['message']}"
     return parse_verdict(completion.text), completion.text.strip()
 
 
-def _settings(model: str, temperature: float, max_tokens: int) -> Settings:
-    return Settings(model=model, temperature=temperature, max_tokens=max_tokens, concurrency=1)
+def _ask(prompt: str, api: str, model: str, temperature: float, max_tokens: int) -> Completion:
+    settings = Settings(model=model, temperature=temperature, max_tokens=max_tokens, concurrency=1)
 
-
-def _ask(prompt: str, api: str, settings: Settings) -> Completion:
     async def ask() -> Completion:
         async with Client[int](api, settings) as client:
             return await client.complete(prompt)
@@ -127,9 +122,3 @@ def _ask(prompt: str, api: str, settings: Settings) -> Completion:
     # the caller (a notebook, say) runs an event loop already
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(lambda: asyncio.run(ask())).result()
-
-
-def _warn(message: str) -> None:
-    import warnings
-
-    warnings.warn(f"relfast: {message}", RuntimeWarning, stacklevel=3)

@@ -17,18 +17,13 @@ from relfast.errors import UsageError
 from relfast.records import Options, Outcome, Policy, Score
 from relfast.tasks.facts import REASON, Breakdown, Gold, Metric, Problem, TextKernel
 from relfast.tasks.prompting import AS_IT_STANDS, Prompt
+from relfast.tasks.prompting import resolve as resolve
 
 if TYPE_CHECKING:
     # what a command that scores never asks for is not loaded with the table
     from relfast.tasks.display import Display
     from relfast.tasks.modules import BlindStrategy, Generator, TaskScorer, TextJudge
     from relfast.tasks.seqbench.walk import Walk
-
-
-def resolve(name: str) -> Callable[..., Any]:
-    """The function that ``module:function`` names."""
-    module, _, function = name.partition(":")
-    return cast("Callable[..., Any]", getattr(importlib.import_module(module), function))
 
 
 MAX_SAID: Final = 1_000

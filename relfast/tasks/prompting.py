@@ -12,7 +12,11 @@ from relfast.errors import UsageError
 PLACE: Final = "{question}"
 """Where a record's question goes in a prompt of one's own."""
 
-_Build = Callable[[str, Mapping[str, Any]], str]
+
+def resolve(name: str) -> Callable[..., Any]:
+    """The function that ``module:function`` names."""
+    module, _, function = name.partition(":")
+    return cast("Callable[..., Any]", getattr(importlib.import_module(module), function))
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +46,7 @@ class Prompt:
             return self.text.replace(PLACE, question)
         if self.build is None:
             return question
-        module, _, function = self.build.partition(":")
-        build = cast("_Build", getattr(importlib.import_module(module), function))
-        return build(question, row)
+        return str(resolve(self.build)(question, row))
 
     @property
     def shown(self) -> str:

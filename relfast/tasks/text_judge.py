@@ -385,13 +385,9 @@ class KernelTexts:
 
 
 def open_texts(
-    task: Task,
-    options: Options,
-    row_of: Callable[[Outcome], Score],
-    known: Callable[[], object],
-    longest: int,
+    task: Task, options: Options, row_of: Callable[[Outcome], Score], *_: object
 ) -> KernelTexts | None:
-    """A judge of texts, all of which are short, that does not tell what was ``known``; None without machine
-    code."""
+    """A judge of texts, all of which are short, that does not tell what was judged before; None without
+    machine code."""
     functions = native.find("text")
     return None if functions is None else KernelTexts(task, options, row_of, functions)

@@ -170,7 +170,9 @@ def test_a_machine_holds_one_model_for_all_workers(
         if not state.rows:
             return
         hosts = [
-            p for p in psutil.process_iter(["cmdline"]) if "relfast.embed.shared" in (p.info["cmdline"] or [])
+            p
+            for p in psutil.process_iter(["cmdline"])
+            if "relfast.embed.session" in (p.info["cmdline"] or [])
         ]
         holders.append(sum(nodes.shared in " ".join(host.info["cmdline"]) for host in hosts))
         pids = {worker.pid for actor in nodes.actors() for worker in [actor, *actor.children(recursive=True)]}

@@ -18,8 +18,7 @@ from patience import until
 
 from relfast.embed.embedder import Embedder
 from relfast.embed.models import Model
-from relfast.embed.session import Session
-from relfast.embed.shared import SharedSession
+from relfast.embed.session import Session, SharedSession
 
 TEXTS = ["the answer is 4", "x = 2 + 2", "the step", "the answer is 4"]
 
@@ -38,7 +37,7 @@ def hosts(folder: Path) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter(["cmdline"]):
         command = process.info["cmdline"] or []
-        if "relfast.embed.shared" in command and any(word.startswith(str(folder)) for word in command):
+        if "relfast.embed.session" in command and any(word.startswith(str(folder)) for word in command):
             found.append(process)
     return found
 
@@ -79,7 +78,7 @@ def test_a_process_that_was_killed_is_started_again(tiny: Model, folder: Path) -
     folder.mkdir(mode=0o700)
     shared = SharedSession(tiny, folder, idle=0.2)
     ids, lengths = np.arange(2, 14, dtype=np.int64).reshape(2, 6), np.full(2, 6)
-    expected = Session(tiny, threads=1).run(ids, lengths)
+    expected = Session(tiny).run(ids, lengths)
     np.testing.assert_array_equal(shared.run(ids, lengths), expected)
     (before,) = hosts(folder)
     before.kill()

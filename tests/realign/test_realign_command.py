@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -269,8 +270,7 @@ def test_the_seeds_functions(tmp_path: Path) -> None:
 def test_a_failed_request_is_none_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     from relfast.realign import grading
 
-    quick = grading._settings("m", 0.0, 10)
-    monkeypatch.setattr(grading, "_settings", lambda *_: type(quick)(model="m", attempts=1))
+    monkeypatch.setattr(grading, "Settings", partial(grading.Settings, attempts=1))
     with pytest.warns(RuntimeWarning, match="no solution"):
         assert get_llm_reasoning("q", api_endpoint="http://127.0.0.1:9/v1/completions") is None
     right, reason = grade_correctness_llm("q", "5", "6", api_endpoint="http://127.0.0.1:9/v1/completions")

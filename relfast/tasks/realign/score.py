@@ -9,7 +9,7 @@ from relfast.deadlines import Deadlines
 from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.realign import RealignOptions
 from relfast.tasks.realign import extract as reading
-from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, Alignment, Pair, align_pairs
+from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, NOTHING, Alignment, Pair, align_pairs
 from relfast.tasks.realign.answers import other_unit, restates, same
 from relfast.tasks.realign.extract import Solution, same_answer, without_repeats, without_spaces
 from relfast.tasks.realign.gate import Working, gated_score, step_f1s, working, working_of_reference
@@ -48,7 +48,7 @@ def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) ->
         works.append(work)
     pairs = [Pair([], []) if deadlines.passed(k) else pair for k, pair in enumerate(pairs)]
     # a block without a single pair to align needs no model on this machine
-    alignments: Sequence[Alignment | None] = [None] * len(batch)
+    alignments: Sequence[Alignment | None] = [NOTHING] * len(batch)
     step_f1: Sequence[float | None] = [None] * len(batch)
     if any(pair.benchmark and pair.llm for pair in pairs):
         from relfast.embed.embedder import get_embedder
@@ -62,7 +62,7 @@ def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) ->
     for k, ((record, extracted), reference, pair, alignment, f1, verdict) in enumerate(
         zip(batch, references, pairs, alignments, step_f1, verdicts, strict=True)
     ):
-        if deadlines.passed(k):
+        if deadlines.passed(k) or alignment is None:
             outcomes.append(None)
         elif isinstance(reference, str):
             outcomes.append(Outcome(False, found=False, error=reference))
@@ -126,7 +126,7 @@ def _judge(
     extracted: Extracted[Solution],
     reference: Solution,
     pair: Pair,
-    alignment: Alignment | None,
+    alignment: Alignment,
     step_f1: float | None,
     verdict: bool | None,
     options: RealignOptions,
@@ -138,19 +138,18 @@ def _judge(
     else:
         symbolic = same_answer(reference.answer, solution.answer)
         correct = final_correct(symbolic, record.row)
-    average = alignment.avg_score if alignment is not None else 0.0
-    matches = alignment.matches if alignment is not None else 0
-    covered = coverage(matches, len(reference.steps), len(solution.steps))
+    average = alignment.avg_score
+    covered = coverage(alignment.matches, len(reference.steps), len(solution.steps))
     metrics: dict[str, Any] = {
         "alignment_score": average,
         "weighted_score": average * covered,
         "coverage": covered,
         "symbolic_correct": symbolic,
-        "first_divergence": alignment.first_divergence if alignment is not None else None,
+        "first_divergence": alignment.first_divergence,
         "quadrant": quadrant(average, correct),
         "n_benchmark_steps": len(reference.steps),
         "n_llm_steps": len(solution.steps),
-        "n_matches": matches,
+        "n_matches": alignment.matches,
     }
     if options.grader == "math-verify":
         metrics["verified_correct"] = verdict
@@ -163,7 +162,7 @@ def _judge(
         "gold": reference.answer,
         "benchmark_steps": reference.steps,
         "llm_steps": solution.steps,
-        "alignment": alignment.entries(pair.benchmark, pair.llm) if alignment is not None else [],
+        "alignment": alignment.entries(pair.benchmark, pair.llm),
     }
     answer = without_spaces(solution.answer)[:_MAX_VOTE_CHARS]
     return Outcome(correct, metrics, details, found=extracted.found, vote=answer or None)

@@ -51,10 +51,7 @@ TASKS: Final = tuple(
             check="relfast.tasks.rel_a.score:check",
             check_metadata="relfast.tasks.rel_a.score:check_matrices" if name <= "REL-A4" else None,
         ),
-        text_kernel=TextKernel(
-            number,
-            "relfast.tasks.rel_a.score:details",
-        ),
+        text_kernel=TextKernel(number, "relfast.tasks.rel_a.score:details"),
         of_texts="relfast.tasks.text_judge:open_texts",
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
         generated_with="relfast.tasks.rel_a.generate:MatrixParameters" if name <= "REL-A4" else None,

@@ -105,12 +105,12 @@ def _record(name: str, seed: int, slot: Slot, parameters: HomoplasyParameters) -
         # few or short motifs do not tell places from names
         answer["taxa_as"] = "index"
     id, asked = f"biology_{name}_s{seed}_{slot.place:05d}", question(tree, sequences)
-    stated = _stated(slot.yes, gold), _stated(slot.yes, named)
+    stated = _stated(gold), _stated(named)
     return record_of(get_task(name), id, asked, answer, metadata, *stated)
 
 
-def _stated(yes: bool, taxa: Sequence[int]) -> str:
-    return f"Yes: {', '.join(map(str, taxa))}" if yes else "No"
+def _stated(taxa: Sequence[object]) -> str:
+    return f"Yes: {', '.join(map(str, taxa))}" if taxa else "No"
 
 
 _QUESTION: Final = """
@@ -386,17 +386,13 @@ def _random_taxa(n: Callable[[int], int]) -> BlindStrategy:
     return respond
 
 
-def _same(one: str, other: str) -> int:
-    return sum(a == b for a, b in zip(one, other, strict=False))
-
-
 def _most_alike(record: Record, numbers: random.Random) -> str:
     """The two taxa with the most equal columns: siblings, mostly."""
     rows = _rows(record)
     pairs = list(combinations(rows, 2))
     if not pairs:
         return "No"
-    (one, _), (other, _) = max(pairs, key=lambda pair: _same(pair[0][1], pair[1][1]))
+    (one, _), (other, _) = max(pairs, key=lambda pair: sum(map(str.__eq__, pair[0][1], pair[1][1])))
     return _yes([one, other])
 
 
@@ -430,4 +426,4 @@ def answer(row: Mapping[str, Any], luck: random.Random) -> str:
     taxa = row["answer"]["taxa"]
     if luck.random() >= _SKILL:
         taxa = taxa[: luck.randrange(len(taxa) + 1)]
-    return f"Yes: {', '.join(map(str, taxa))}" if taxa else "No"
+    return _stated(taxa)

@@ -170,11 +170,11 @@ def extract(record: Record, options: RelBOptions) -> Extracted[Homoplasy]:
 
 
 def score(batch: Batch, options: RelBOptions) -> list[Outcome]:
-    return [_judge(record, extracted, options, options.strict) for record, extracted in batch]
+    return [_judge(record, extracted, options) for record, extracted in batch]
 
 
-def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions, strict: bool) -> Outcome:
-    answer = record.answer
+def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions) -> Outcome:
+    answer, strict = record.answer, options.strict
     if type(answer) is not dict and not isinstance(answer, Mapping):
         answer = {}
     label = answer.get("label")
@@ -201,13 +201,14 @@ def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions
     else:
         gold = gold_names(taxa or (), record.question, answer.get("taxa_as")) if strict else _names(taxa)
         pred = set(claim.taxa)
-        if strict:
-            counts = len(pred & gold), len(pred), len(gold)
-            metrics, correct, guessed = against(claim.label, *counts, options.b1_min_f1)
-            reason = "guessed_taxa" if guessed else reason
-        else:
-            metrics = measures(len(pred & gold), len(pred), len(gold)) if gold else dict(NO_SCORE)
-            correct = claim.label == "yes" and (not gold or metrics["f1"] > 0)
+        counts = len(pred & gold), len(pred), len(gold)
+        metrics = measures(*counts) if gold else dict(NO_SCORE)
+        if claim.label == "yes":
+            correct = not gold or metrics["f1"] > 0
+            if strict:
+                close = not gold or metrics["f1"] >= options.b1_min_f1
+                correct = close and proven(*counts)
+                reason = "guessed_taxa" if close and not correct else reason
     if strict:
         metrics["reason"] = reason
     return Outcome(
@@ -223,16 +224,6 @@ def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions
         extracted.found,
         vote=vote(claim) if extracted.found else None,
     )
-
-
-def against(
-    label: str | None, n_common: int, n_pred: int, n_gold: int, least: float
-) -> tuple[dict[str, Any], bool, bool]:
-    """A claim against gold's taxa under ``strict``: metrics, whether it is right, whether it is guessed."""
-    metrics = measures(n_common, n_pred, n_gold) if n_gold else dict(NO_SCORE)
-    right = label == "yes" and (not n_gold or metrics["f1"] >= least)
-    guessed = right and not proven(n_common, n_pred, n_gold)
-    return metrics, right and not guessed, guessed
 
 
 def proven(common: int, n_pred: int, n_gold: int) -> bool:

@@ -9,7 +9,7 @@ REL; two SMILES are the same molecule when, without stereo, each is a substructu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from relfast.parameters import Choice, Whole, parameter
 from relfast.records import Options
@@ -51,7 +51,17 @@ class RelCOptions(Options):
     )
 
 
-_CHEM_MODULES: Final = ("relfast.chem.matching", "relfast.chem.clean")
+_COMPARES_MOLECULES: Final[dict[str, Any]] = {
+    "can_hang": True,
+    "loads": ("relfast.chem.matching", "relfast.chem.clean"),
+    "packages": ("rdkit",),
+    "options": RelCOptions,
+}
+
+
+def _gold(key: str, check: str) -> Gold:
+    return Gold(((key,),), precedence=0, domain="chemistry", check=f"relfast.tasks.rel_c.gold:{check}")
+
 
 C1: Final = Task(
     name="REL-C1",
@@ -71,16 +81,8 @@ C1: Final = Task(
     ),
     mock="relfast.tasks.rel_c.blind:isomer_set",
     module="relfast.tasks.rel_c.isomer_set",
-    gold=Gold(
-        keys=(("label",),),
-        precedence=0,
-        domain="chemistry",
-        check="relfast.tasks.rel_c.gold:check_isomer_set",
-    ),
-    text_kernel=TextKernel(
-        8,
-        "relfast.tasks.rel_c.isomer_set:details",
-    ),
+    gold=_gold("label", "check_isomer_set"),
+    text_kernel=TextKernel(8, "relfast.tasks.rel_c.isomer_set:details"),
     of_texts="relfast.tasks.text_judge:open_texts",
     generator="relfast.tasks.rel_c.generate",
     generated_with="relfast.tasks.rel_c.parameters:IsomerSetParameters",
@@ -112,15 +114,10 @@ C2: Final = Task(
     ),
     mock="relfast.tasks.rel_c.blind:motif",
     module="relfast.tasks.rel_c.motif",
-    gold=Gold(
-        keys=(("smiles",),), precedence=0, domain="chemistry", check="relfast.tasks.rel_c.gold:check_motif"
-    ),
-    can_hang=True,
+    gold=_gold("smiles", "check_motif"),
     in_blocks="relfast.tasks.rel_c.judges:open_motifs",
     of_texts="relfast.tasks.rel_c.judges:open_motif_texts",
-    loads=_CHEM_MODULES,
-    packages=("rdkit",),
-    options=RelCOptions,
+    **_COMPARES_MOLECULES,
     generator="relfast.tasks.rel_c.generate",
     generated_with="relfast.tasks.rel_c.parameters:MotifParameters",
     shown="relfast.tasks.rel_c.display:C2",
@@ -152,18 +149,10 @@ C3: Final = Task(
     ),
     mock="relfast.tasks.rel_c.blind:missing_isomers",
     module="relfast.tasks.rel_c.missing_isomers",
-    gold=Gold(
-        keys=(("missing_smiles",),),
-        precedence=0,
-        domain="chemistry",
-        check="relfast.tasks.rel_c.gold:check_missing_isomers",
-    ),
-    can_hang=True,
+    gold=_gold("missing_smiles", "check_missing_isomers"),
     in_blocks="relfast.tasks.rel_c.judges:open_isomers",
     of_texts="relfast.tasks.rel_c.judges:open_isomer_texts",
-    loads=_CHEM_MODULES,
-    packages=("rdkit",),
-    options=RelCOptions,
+    **_COMPARES_MOLECULES,
     generator="relfast.tasks.rel_c.generate",
     generated_with="relfast.tasks.rel_c.parameters:MissingIsomersParameters",
     shown="relfast.tasks.rel_c.display:C3",

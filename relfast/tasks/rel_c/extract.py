@@ -51,31 +51,22 @@ def extract_label(response: object, options: Options) -> Extracted[str | None]:
 
 def extract_molecule(response: object, options: Options) -> Extracted[str | None]:
     """REL-C2: the SMILES text, or None."""
-    if options.strict:
-        text, reason = read_strictly(response, options.reasoning)
-        if reason is not None:
-            return Extracted(None, found=False, reason=reason)
-        found, reason = read_molecules(text, one=True)
-        return Extracted(found[0] if found else None, found=bool(found), reason=reason)
-    text_or_none = _published_text(response, options)
-    match = SMILES_TAG.search(text_or_none) if text_or_none is not None else None
-    if match is None:
-        return Extracted(None, found=False)
-    smiles = match[1].strip()
-    return Extracted(smiles, found=bool(smiles))
+    found, reason = _molecules(response, options, one=True)
+    smiles = found[0] if found else None
+    return Extracted(smiles, found=bool(smiles), reason=reason)
 
 
 def extract_molecules(response: object, options: Options) -> Extracted[list[str]]:
     """REL-C3: the list of SMILES texts, in order, duplicates kept."""
+    found, reason = _molecules(response, options, one=False)
+    return Extracted(found, found=bool(found), reason=reason)
+
+
+def _molecules(response: object, options: Options, *, one: bool) -> tuple[list[str], str | None]:
     if options.strict:
         text, reason = read_strictly(response, options.reasoning)
-        if reason is not None:
-            return Extracted([], found=False, reason=reason)
-        smiles, reason = read_molecules(text, one=False)
-        return Extracted(smiles, found=bool(smiles), reason=reason)
-    text_or_none = _published_text(response, options)
-    smiles = [s.strip() for s in SMILES_TAG.findall(text_or_none)] if text_or_none is not None else []
-    return Extracted(smiles, found=bool(smiles))
+        return read_molecules(text, one=one) if reason is None else ([], reason)
+    return [tag.strip() for tag in SMILES_TAG.findall(_published_text(response, options) or "")], None
 
 
 def reason_of(how: int) -> str:

@@ -200,7 +200,10 @@ def _isomer_set(slot: Slot, seed: int, universes: _Universes, asked: IsomerSetPa
         molecules.insert(numbers.randrange(slot.size), numbers.choice(universes.of[other]))
         metadata = {"base_formula": formula, "odd_formula": other}
     label = "Yes" if slot.yes else "No"
-    _check_label(label, molecules)
+    # held against the molecules themselves, formulas counted anew
+    alike = len({formula_of(smiles) for smiles in molecules}) == 1
+    if len(set(molecules)) != len(molecules) or alike != slot.yes:
+        raise RelfastError(f"REL-C1: label {label} does not fit {', '.join(molecules)}")
     return record_of(
         C1,
         f"q2_n{slot.size}_s{seed}_{slot.place:05d}",
@@ -232,13 +235,6 @@ def _near_molecule(
         raise UsageError(f"no molecule is two hydrogens apart from {molecules[0]}")
     length = len(molecules[place])
     return place, min(nearest, key=lambda smiles: (abs(len(smiles) - length), smiles))
-
-
-def _check_label(label: str, molecules: Sequence[str]) -> None:
-    """Hold a label against the molecules themselves, formulas counted anew."""
-    alike = len({formula_of(smiles) for smiles in molecules}) == 1
-    if len(set(molecules)) != len(molecules) or alike != (label == "Yes"):
-        raise RelfastError(f"REL-C1: label {label} does not fit {', '.join(molecules)}")
 
 
 def missing_isomers(

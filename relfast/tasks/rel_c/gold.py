@@ -52,14 +52,15 @@ def _check_smiles_list(name: str, value: Any) -> Iterator[Problem]:
 
 def _check_each(values: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with SMILES, by what they are called, in their order."""
-    flaws = {name: flaw for name, value in values.items() if (flaw := _flaw_of_text(value)) is not None}
-    texts = {name: value for name, value in values.items() if name not in flaws}
-    for (name, value), is_read in zip(texts.items(), readable([*texts.values()]), strict=True):
-        if not is_read:
-            flaws[name] = f"is no readable SMILES: {shown(value)}"
-    for name in values if flaws else ():
-        if name in flaws:
-            yield Problem(name, flaws[name])
+    flaws = {name: _flaw_of_text(value) for name, value in values.items()}
+    texts = [value for name, value in values.items() if flaws[name] is None]
+    is_read = iter(readable(texts))
+    for name, value in values.items():
+        flaw = flaws[name]
+        if flaw is None and not next(is_read):
+            flaw = f"is no readable SMILES: {shown(value)}"
+        if flaw is not None:
+            yield Problem(name, flaw)
 
 
 def _flaw_of_text(value: Any) -> str | None:

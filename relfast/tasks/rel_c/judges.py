@@ -11,9 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from relfast_kernels.smiles.layouts import (
-    RESULT_COLUMNS,
-)
+from relfast_kernels.smiles.layouts import RESULT_COLUMNS
 from relfast_kernels.tags import layouts
 
 from relfast.chem.common_substructure import MAX_STEPS, MOLECULES, SHORT_STEPS
@@ -216,17 +214,14 @@ class IsomersJudge(TagJudge):
                 outcomes.append(None)
             else:
                 match = Match._make((*told[at : at + RESULT_COLUMNS], ()))
-                outcomes.append(self._outcome(match, n, gold, how))
                 at += RESULT_COLUMNS
+                outcome = None  # the table cannot say
+                if match.decided:
+                    flaw = FLAWS[match.flaw] if n else reason_of(how)
+                    size, strict = len(self._golds.shown[gold]), self._strict
+                    outcome = missing_isomers.outcome_of(match, n, size, flaw, found=n > 0, strict=strict)
+                outcomes.append(outcome)
         return outcomes
-
-    def _outcome(self, match: Match, n: int, gold: int, how: int) -> Outcome | None:
-        """The outcome of so many tags against a gold; None where the table cannot say."""
-        if not match.decided:
-            return None
-        flaw = FLAWS[match.flaw] if n else reason_of(how)
-        n_gold = len(self._golds.shown[gold])
-        return missing_isomers.outcome_of(match, n, n_gold, flaw, found=n > 0, strict=self._strict)
 
     def shown(self, said: str, n: int) -> list[str]:
         return said.split("\n") if n > 0 else []
@@ -380,29 +375,17 @@ def open_isomers(setting: Setting) -> IsomersJudge | None:
     return _isomers_judge(setting.options, setting.details)
 
 
-def open_motif_texts(
-    task: Task,
-    options: RelCOptions,
-    row_of: Callable[[Outcome], Score],
-    known: Callable[[], object],
-    longest: int,
-) -> TagTexts | None:
-    """The judge of texts for REL-C2."""
+def open_motif_texts(task: Task, options: RelCOptions, *more: Any) -> TagTexts | None:
+    """The judge of texts for REL-C2; ``more`` is what `TagTexts` takes."""
     # no search takes longer than 10 ms, and to stop it and begin it anew would take longer still
     judge = _motif_judge(options, False, MAX_STEPS)
-    return None if judge is None else TagTexts(judge, row_of, known, longest)
+    return None if judge is None else TagTexts(judge, *more)
 
 
-def open_isomer_texts(
-    task: Task,
-    options: RelCOptions,
-    row_of: Callable[[Outcome], Score],
-    known: Callable[[], object],
-    longest: int,
-) -> TagTexts | None:
+def open_isomer_texts(task: Task, options: RelCOptions, *more: Any) -> TagTexts | None:
     """The judge of texts for REL-C3."""
     judge = _isomers_judge(options, False)
-    return None if judge is None else TagTexts(judge, row_of, known, longest)
+    return None if judge is None else TagTexts(judge, *more)
 
 
 def _motif_judge(options: RelCOptions, details: bool, steps: int) -> MotifJudge | None:

@@ -62,22 +62,16 @@ def _judge(answer: object, extracted: Extracted[list[str]], options: RelCOptions
             found=False,
             error="Missing or invalid missing_smiles in answer",
         )
+    flaw = None
     if options.strict:
-        return _judge_strict(gold, given_of(answer), extracted, options)
-    return _outcome(_match_reference(pred, gold), gold, extracted)
-
-
-def _outcome(
-    match: Match,
-    gold: Sequence[object],
-    extracted: Extracted[list[str]],
-    flaw: str | None = None,
-    *,
-    strict: bool = False,
-) -> Outcome:
+        match, flaw = _match_strictly(gold, given_of(answer), pred, options)
+        if match is None:
+            return Outcome(False, details={"pred": pred, "gold": gold}, error=flaw)
+    else:
+        match = _match_reference(pred, gold)
     reason = extracted.reason or flaw
-    outcome = outcome_of(match, len(extracted.value), len(gold), reason, found=extracted.found, strict=strict)
-    outcome.details = {"pred": extracted.value, "gold": gold}
+    outcome = outcome_of(match, len(pred), len(gold), reason, found=extracted.found, strict=options.strict)
+    outcome.details = {"pred": pred, "gold": gold}
     return outcome
 
 
@@ -140,25 +134,26 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> Match:
     return Match(1, tp, vote & FINGERPRINT_MASK)
 
 
-def _judge_strict(
-    gold: Sequence[Any], given: Sequence[str], extracted: Extracted[list[str]], options: RelCOptions
-) -> Outcome:
+def _match_strictly(
+    gold: Sequence[Any], given: Sequence[str], pred: Sequence[str], options: RelCOptions
+) -> tuple[Match | None, str | None]:
+    """Predictions as a set against gold, and what is wrong with the first that is no molecule; or None, and
+    what is wrong with gold."""
     from relfast.chem.clean import NO_ISOMER, clean_key, ordinary_formula, parse_clean, vote_of
 
-    details = {"pred": extracted.value, "gold": gold}
     wanted: dict[object, object] = {}
     for smiles in gold:
         molecule, flaw = parse_clean(smiles)
         if molecule is None:
-            return Outcome(False, details=details, error=f"missing_smiles has an unclean molecule: {flaw}")
+            return None, f"missing_smiles has an unclean molecule: {flaw}"
         wanted[clean_key(molecule, "apart")] = clean_key(molecule, options.tautomers)
     if not wanted:
-        return Outcome(False, details=details, error="missing_smiles is empty")
+        return None, "missing_smiles is empty"
     named: dict[object, object] = {}
     texts: dict[object, str] = {}
     vote = neutral = 0
     first_flaw: str | None = None
-    for smiles in extracted.value:
+    for smiles in pred:
         molecule, flaw = parse_clean(smiles)
         key = None if molecule is None else clean_key(molecule, "apart")
         if molecule is None:
@@ -179,8 +174,7 @@ def _judge_strict(
         parsed = (parse_clean(smiles)[0] for smiles in given)
         shown = {clean_key(molecule, options.tautomers) for molecule in parsed if molecule is not None}
         neutral += sum(named[key] not in shown and ordinary_formula(texts[key]) == formula for key in other)
-    match = Match(1, tp, vote, len(wanted), neutral)
-    return _outcome(match, gold, extracted, first_flaw, strict=True)
+    return Match(1, tp, vote, len(wanted), neutral), first_flaw
 
 
 def said(details: Mapping[str, Any]) -> str:

@@ -15,13 +15,6 @@ if TYPE_CHECKING:
 
 PUBLISHED_SIZES: Final = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 
-MIN_ATOMS: Final = 8
-TANIMOTO: Final = (0.35, 0.90)
-"""Bounds of the published records."""
-
-GOLD_SHARE: Final = 0.02
-"""A constant is right as often as that; of the published records every sixth has the same gold."""
-
 Odd = Literal["near", "any"]
 Strategy = Literal["similarity", "scaffold", "mixed"]
 
@@ -78,7 +71,8 @@ class MotifParameters:
     """Parameters of REL-C2.
 
     ``bank`` may be one that is read already. ``scaffold`` groups have one Murcko scaffold; ``mixed`` is half
-    and half. Without ``gold_share`` a constant is right for every sixth record, as for the published ones.
+    and half. ``min_atoms`` and ``tanimoto`` are the published records'; a constant is right as often as
+    ``gold_share``, in which the published ones have every sixth.
     """
 
     about: ClassVar[str] = "Make REL-C2 records: the largest connected motif of similar molecules."
@@ -95,10 +89,10 @@ class MotifParameters:
         Choice(get_args(Strategy)),
         "What the molecules of a group have in common.",
     )
-    min_atoms: int = parameter(MIN_ATOMS, Whole(), "Fewest heavy atoms of gold.")
+    min_atoms: int = parameter(8, Whole(), "Fewest heavy atoms of gold.")
     tanimoto: tuple[float, float] = parameter(
-        TANIMOTO, Pair(), "Similarity to the group's first molecule.", metavar="LOW HIGH"
+        (0.35, 0.90), Pair(), "Similarity to the group's first molecule.", metavar="LOW HIGH"
     )
     gold_share: float = parameter(
-        GOLD_SHARE, Number(0, 1), "How often a motif may be gold, as a share of the records."
+        0.02, Number(0, 1), "How often a motif may be gold, as a share of the records."
     )

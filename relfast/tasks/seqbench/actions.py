@@ -17,9 +17,6 @@ MAX_BYTES: Final = 1 << 29
 earlier."""
 
 
-MIN_PLAN_BYTES: Final = len("['start:A']")
-
-
 class Action(NamedTuple):
     """An action and what it acts on: a room, a key or a person."""
 
@@ -68,23 +65,14 @@ def parse_actions(text: object) -> list[str] | None:
     return [_write(data, item) for item in items] or None
 
 
-def find_plans(text: str) -> list[tuple[int, int, list[str]]]:
-    """All lists of actions in a text, in order: begin and end in characters, and items as `parse_actions` has
-    them. Linear time."""
+def last_plan(text: str) -> tuple[int, int] | None:
+    """Where, in characters, the plan begins and ends that `parse_actions` finds."""
     raw = encode(text)
-    find = machine().plans
-    _, spans, _ = find(raw, len(raw) // MIN_PLAN_BYTES + 1)
-    found = []
-    before = at = 0  # bytes and characters read so far
-    for begin, end in spans:
-        at += len(raw[before:begin].decode("utf-8", "surrogatepass"))
-        part = raw[begin:end]
-        data, _, items = find(part, 1)
-        place, at = at, at + len(part.decode("utf-8", "surrogatepass"))
-        if items:
-            found.append((place, at, [_write(data, item) for item in items]))
-        before = end
-    return found
+    _, spans, items = machine().plans(raw, 1)
+    if not items:
+        return None
+    begin, end = (len(raw[:place].decode("utf-8", "surrogatepass")) for place in spans[0])
+    return begin, end
 
 
 def _write(data: bytes, item: Sequence[int]) -> str:

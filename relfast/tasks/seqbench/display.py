@@ -16,7 +16,7 @@ from typing import Any, Final
 from relfast.errors import InputError
 from relfast.records import Record
 from relfast.tasks.display import Axis, Display, Drawing, Exhibit, Group, Mark, Measures, Shown
-from relfast.tasks.seqbench.actions import Action, as_plan, find_plans
+from relfast.tasks.seqbench.actions import Action, as_plan, last_plan
 from relfast.tasks.seqbench.maze import Fields, Maze, Verdict, column_letters, validate
 
 DISPLAY: Final = Display(
@@ -54,10 +54,8 @@ def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 def exhibit(shown: Shown) -> Exhibit:
     """The plan where it stands, and the maze with gold's and the model's path."""
     record, response = shown.record, shown.record.response
-    marks: tuple[Mark, ...] = ()
-    if isinstance(response, str):
-        plans = find_plans(response)
-        marks = tuple(Mark(begin, end, "plan") for begin, end, _ in plans[-1:])
+    place = last_plan(response) if isinstance(response, str) else None
+    marks = () if place is None else (Mark(*place, "plan"),)
     try:
         picture = picture_of(record.question, record.answer, response, record.row)
     except InputError as error:

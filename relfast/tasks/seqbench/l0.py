@@ -207,16 +207,12 @@ def aggregate(cells: Mapping[str, Sequence[float]], *, bin_width: int = BIN_WIDT
     known = np.isfinite(doors) & np.isfinite(noise)
     several = sorted(set(zip(doors[known].tolist(), noise[known].tolist(), strict=True)))
     return {
-        "by_L": table(depth // bin_width, lambda value: _bin_name(int(value), bin_width)),
+        "by_L": table(depth // bin_width, lambda at: f"{int(at) * bin_width}-{int(at + 1) * bin_width - 1}"),
         "by_B": table(doors, lambda value: f"{value:g}"),
         "by_N": table(noise, str),
         "l0": fit(np.ones(len(depth), bool)),
         "l0_by_B_N": {f"B={b:g},N={n}": fit((doors == b) & (noise == n)) for b, n in several},
     }
-
-
-def _bin_name(number: int, width: int) -> str:
-    return f"{number * width}-{number * width + width - 1}"
 
 
 MAX_ROWS: Final = 12
@@ -242,7 +238,10 @@ def tables(cells: Mapping[str, Sequence[float]]) -> Iterator[ShownTable]:
         ("N (noise)", "by_N", shown),
     ):
         if results[key]:
-            rows = [[name, *_results(result)] for name, result in results[key].items()]
+            rows = [
+                [name, f"{one['n']:,}", f"{one['pass_at_1']:.3f}", f"{one['progress_ratio']:.3f}"]
+                for name, one in results[key].items()
+            ]
             yield ShownTable(f"by {what}", (what, *_RESULTS), rows)
     fits = [("all", shown["l0"])]
     several = [item for item in shown["l0_by_B_N"].items() if item[1] is not None]
@@ -251,10 +250,6 @@ def tables(cells: Mapping[str, Sequence[float]]) -> Iterator[ShownTable]:
     if shown["l0"] is not None:
         title = "L0, where P(L) = exp(-L/L0)"
         yield ShownTable(title, ("L0 of", *_L0), [[name, *_fit(fit)] for name, fit in fits])
-
-
-def _results(result: Mapping[str, Any]) -> list[str]:
-    return [f"{result['n']:,}", f"{result['pass_at_1']:.3f}", f"{result['progress_ratio']:.3f}"]
 
 
 def _fit(fit: Mapping[str, Any]) -> list[str]:

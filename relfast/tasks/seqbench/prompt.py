@@ -47,49 +47,37 @@ class Example(NamedTuple):
 
 EXAMPLES: Final = (
     Example(
-        (
-            "Room C4 and C3 are connected by an open door. Room C3 and D3 are connected by an open "
-            "door. Room D5 and E5 are connected by an open door. Room A2 and A1 are connected by an "
-            "open door. Room A3 and B3 are connected by an open door. Room A1 and B1 are connected by "
-            "an open door. Room A4 and A3 are connected by an open door. Room E5 and E4 are connected "
-            "by an open door. Room D4 and D3 are connected by an open door. Room A5 and B5 are "
-            "connected by an open door. Room D4 and E4 are connected by an open door. Bob is in room "
-            "D5. Alice is in room C4."
-        ),
-        (
-            "start: D5, move_to: E5, move_to: E4, move_to: D4, move_to: D3, move_to: C3, move_to: C4, "
-            "rescue: Alice"
-        ),
+        "Room C4 and C3 are connected by an open door. Room C3 and D3 are connected by an open "
+        "door. Room D5 and E5 are connected by an open door. Room A2 and A1 are connected by an "
+        "open door. Room A3 and B3 are connected by an open door. Room A1 and B1 are connected by "
+        "an open door. Room A4 and A3 are connected by an open door. Room E5 and E4 are connected "
+        "by an open door. Room D4 and D3 are connected by an open door. Room A5 and B5 are "
+        "connected by an open door. Room D4 and E4 are connected by an open door. Bob is in room "
+        "D5. Alice is in room C4.",
+        "start: D5, move_to: E5, move_to: E4, move_to: D4, move_to: D3, move_to: C3, move_to: C4, "
+        "rescue: Alice",
     ),
     Example(
-        (
-            "Room A1 and A2 are connected by an open door. Room A2 and B2 are connected by an open "
-            "door. Room B1 and B2 are connected by an open door. Room B1 and C1 are connected by an "
-            "open door. Room C1 and C2 are connected by a closed and locked door. Door between C1 and "
-            "C2 requires key 1. Key 1 is in room A2. Bob is in room A1. Alice is in room C2."
-        ),
-        (
-            "start: A1, move_to: A2, pick_up_key: 1, move_to: B2, move_to: B1, move_to: C1, use_key: 1, "
-            "unlock_and_open_door_to: C2, move_to: C2, rescue: Alice"
-        ),
+        "Room A1 and A2 are connected by an open door. Room A2 and B2 are connected by an open "
+        "door. Room B1 and B2 are connected by an open door. Room B1 and C1 are connected by an "
+        "open door. Room C1 and C2 are connected by a closed and locked door. Door between C1 and "
+        "C2 requires key 1. Key 1 is in room A2. Bob is in room A1. Alice is in room C2.",
+        "start: A1, move_to: A2, pick_up_key: 1, move_to: B2, move_to: B1, move_to: C1, use_key: 1, "
+        "unlock_and_open_door_to: C2, move_to: C2, rescue: Alice",
     ),
     Example(
-        (
-            "Room B5 and B4 are connected by a closed and locked door. The locked door between B5 and "
-            "B4 requires key 3. Key 3 is in room B5. Room B5 and C5 are connected by a closed and "
-            "locked door. The locked door between B5 and C5 requires key 16. Key 16 is in room C5. Room "
-            "B4 and C4 are connected by an open door. Room C4 and C3 are connected by an open door. "
-            "Room C3 and D3 are connected by a closed and locked door. The locked door between C3 and "
-            "D3 requires key 10. Key 10 is in room C4. Room D5 and D4 are connected by an open door. "
-            "Room D4 and D3 are connected by an open door. Room A5 and B5 are connected by an open "
-            "door. Bob is in room C5. Alice is in room D5."
-        ),
-        (
-            "start: C5, pick_up_key: 16, use_key: 16, unlock_and_open_door_to: B5, move_to: B5, "
-            "pick_up_key: 3, use_key: 3, unlock_and_open_door_to: B4, move_to: B4, move_to: C4, "
-            "pick_up_key: 10, move_to: C3, use_key: 10, unlock_and_open_door_to: D3, move_to: D3, "
-            "move_to: D4, move_to: D5, rescue: Alice"
-        ),
+        "Room B5 and B4 are connected by a closed and locked door. The locked door between B5 and "
+        "B4 requires key 3. Key 3 is in room B5. Room B5 and C5 are connected by a closed and "
+        "locked door. The locked door between B5 and C5 requires key 16. Key 16 is in room C5. Room "
+        "B4 and C4 are connected by an open door. Room C4 and C3 are connected by an open door. "
+        "Room C3 and D3 are connected by a closed and locked door. The locked door between C3 and "
+        "D3 requires key 10. Key 10 is in room C4. Room D5 and D4 are connected by an open door. "
+        "Room D4 and D3 are connected by an open door. Room A5 and B5 are connected by an open "
+        "door. Bob is in room C5. Alice is in room D5.",
+        "start: C5, pick_up_key: 16, use_key: 16, unlock_and_open_door_to: B5, move_to: B5, "
+        "pick_up_key: 3, use_key: 3, unlock_and_open_door_to: B4, move_to: B4, move_to: C4, "
+        "pick_up_key: 10, move_to: C3, use_key: 10, unlock_and_open_door_to: D3, move_to: D3, "
+        "move_to: D4, move_to: D5, rescue: Alice",
     ),
 )
 """Simple, one key, several keys: the paper's three, as a public re-evaluation quotes them."""

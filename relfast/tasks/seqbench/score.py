@@ -260,18 +260,10 @@ def _outcomes(
     asked: Sequence[Asked], texts: Sequence[bytes], found: Found, options: Options
 ) -> list[Outcome]:
     """What the kernel found in texts (UTF-8), as outcomes."""
-    violations, indices, n_actions, exact, optimal = (
-        found.column(at)
-        for at in (
-            layouts.FOUND.violation,
-            layouts.FOUND.violation_index,
-            layouts.FOUND.n_actions,
-            layouts.FOUND.exact,
-            layouts.FOUND.optimal,
-        )
+    violations, indices, n_actions, exact, optimal, given_up, begins, ends, votes, _ = map(
+        found.column, layouts.FOUND
     )
-    progress, precision, recall, f1, legal, walk = (found.ratio(at) for at in range(layouts.N_RATIOS))
-    is_found = [n > 0 for n in n_actions]
+    progress, precision, recall, f1, legal, walk = map(found.ratio, layouts.RATIO)
     metrics: dict[str, list[Any]] = {
         "exact_match": [flag == 1 for flag in exact],
         "progress_ratio": progress,
@@ -296,7 +288,6 @@ def _outcomes(
             for name in _OF_NO_MAZE:
                 metrics[name][row] = None
     if options.strict:
-        given_up = found.column(layouts.FOUND.given_up)
         metrics["walk_score"] = walk
         metrics["reason"] = [
             each.reason or (None if n else "no_answer")
@@ -304,30 +295,29 @@ def _outcomes(
             else SEARCH_GIVEN_UP
             for each, n, unknown in zip(asked, n_actions, given_up, strict=True)
         ]
-    spans = zip(
-        texts, is_found, found.column(layouts.FOUND.begin), found.column(layouts.FOUND.end), strict=True
-    )
-    preds = [
-        text[begin:end].decode("utf-8", "surrogatepass") if has else None for text, has, begin, end in spans
-    ]
     rows = zip(
         optimal if options.strict else exact,
         zip(*metrics.values(), strict=True),
-        preds,
+        texts,
+        begins,
+        ends,
         asked,
-        is_found,
-        found.column(layouts.FOUND.vote),
+        n_actions,
+        votes,
         strict=True,
     )
     return [
         Outcome(
-            correct == 1,
+            right == 1,
             dict(zip(metrics, numbers, strict=True)),
-            {"pred": pred, "gold": each.problem.text},
-            has,
-            vote=f"{vote:x}" if has else None,
+            {
+                "pred": text[begin:end].decode("utf-8", "surrogatepass") if n else None,
+                "gold": each.problem.text,
+            },
+            n > 0,
+            vote=f"{vote:x}" if n else None,
         )
-        for correct, numbers, pred, each, has, vote in rows
+        for right, numbers, text, begin, end, each, n, vote in rows
     ]
 
 
