@@ -175,18 +175,6 @@ LOOPS: Final[dict[str, Callable[[Work], Callable[[], object]]]] = {LM_EVAL: lm_e
 """Whose loop → what prepares a work for it, and gives what is timed."""
 
 
-def score(work: Work) -> list[object]:
-    """Our command's arguments."""
-    out = work.folder / "rows.jsonl"
-    return [*("score", work.dump, "-o", out, "--overwrite", "-q", "--policy", "strict", "--workers", WORKERS)]
-
-
-def is_whole(work: Work) -> bool:
-    """Whether our rows are all there."""
-    with (work.folder / "rows.jsonl").open("rb") as rows:
-        return sum(1 for _ in rows) == work.responses
-
-
 def main() -> None:
     """All three on the same work; a line each."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.loops", description=main.__doc__)
@@ -201,7 +189,11 @@ def main() -> None:
         )
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
         work = write_work(Path(folder), asked.responses)
-        ours = [sys.executable, "-m", "relfast", *score(work)]
+        out = work.folder / "rows.jsonl"
+        ours: list[object] = [
+            *(sys.executable, "-m", "relfast", "score", work.dump, "-o", out, "--overwrite", "-q"),
+            *("--policy", "strict", "--workers", WORKERS),
+        ]
         timed: dict[str, Callable[[], object]] = {"relfast score": lambda: run(ours, work.folder)}
         timed |= {name: prepare(work) for name, prepare in LOOPS.items()}
         seconds: dict[str, list[float]] = {name: [] for name in timed}
@@ -211,7 +203,7 @@ def main() -> None:
                 command()
                 seconds[name].append(time.perf_counter() - began)
                 print(f"{name}: {seconds[name][-1]:.1f} s", file=sys.stderr, flush=True)
-        assert is_whole(work), "rows are missing"
+        assert out.read_bytes().count(b"\n") == work.responses, "rows are missing"
         print(
             f"\n{work.responses:,} responses, {KIND.samples} a prompt, {work.n_bytes / 1e9:.2f} GB, strict:\n"
         )

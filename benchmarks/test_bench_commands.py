@@ -8,14 +8,13 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import orjson
-import psutil
 import pytest
+from engine_runs import peak_memory
 from naive_rel import score_c3
 from relfast_kernels.compiled import native
 
@@ -169,24 +168,12 @@ def test_memory_of_a_longer_file(tmp_path: Path, benchmark: Any) -> None:
 
 
 def _peak(*arguments: object) -> float:
-    """Most megabytes (PSS) that the processes of a command held together, looked at every 10 ms."""
+    """Most megabytes that the processes of a command held together."""
     command = [sys.executable, "-m", "relfast", *map(str, arguments)]
-    most = 0
     with subprocess.Popen(command, env=environment()) as process:
-        root = psutil.Process(process.pid)
-        while process.poll() is None:
-            most = max(most, sum(map(_pss, [root, *root.children()])))
-            time.sleep(0.01)
+        most = peak_memory(process)
     assert process.returncode == 0
     return most / 1e6
-
-
-def _pss(process: psutil.Process) -> int:
-    """Bytes of a process, of shared pages its part; 0 where it has gone."""
-    try:
-        return int(process.memory_full_info().pss)
-    except psutil.Error:
-        return 0
 
 
 # what starting costs: importing, ten records, compiling

@@ -185,24 +185,15 @@ _loaded: dict[str, Embedder] = {}
 TOLERANCE = 1e-5
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    directory = tmp_path_factory.mktemp("compare")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RELFAST_CACHE_DIR", str(directory / "cache"))
-        patch.delenv("RELFAST_EMBED_CACHE", raising=False)
-        yield directory
-
-
 @pytest.mark.trainers
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
-def test_minilm_against_sentence_transformers(home: Path, benchmark: Any) -> None:
+def test_minilm_against_sentence_transformers(minilm: Model, benchmark: Any) -> None:
     import sentence_transformers
     import torch
 
     package = models.package_directory("minilm")
     texts = steps(size(benchmark, smoke=64, quick=200, full=1_500))
-    embedder = Embedder("minilm")
+    embedder = _fresh(minilm)
     torch.set_num_threads(embedder.threads)
     rival = sentence_transformers.SentenceTransformer(str(package), device="cpu")
     rival.encode(texts[:32], show_progress_bar=False)
@@ -213,15 +204,9 @@ def test_minilm_against_sentence_transformers(home: Path, benchmark: Any) -> Non
         widest.append(float(np.abs(ours - theirs).max()))
         return widest[-1] <= TOLERANCE
 
-    def ours() -> Any:
-        from relfast.embed.cache import MemoryCache
-
-        embedder._memory = MemoryCache(embedder.dimensions)
-        return embedder.encode(texts)
-
     against(
         benchmark,
-        ours,
+        lambda: _fresh(minilm).encode(texts),
         lambda: rival.encode(texts, batch_size=32, show_progress_bar=False),
         task="embedding distinct steps, MiniLM, against sentence-transformers (float32, same threads)",
         items=len(texts),

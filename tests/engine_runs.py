@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Iterable
 from pathlib import Path
@@ -128,6 +130,17 @@ class Run:
         return self.processes()
 
 
+def peak_memory(process: subprocess.Popen[Any]) -> int:
+    """Most bytes (PSS) that a command and its processes held together, looked at every 10 ms until it ends."""
+    most, root = 0, psutil.Process(process.pid)
+    while process.poll() is None:
+        with contextlib.suppress(psutil.Error):
+            family = [root, *root.children(recursive=True)]
+            most = max(most, sum(each.memory_full_info().pss for each in family))
+        time.sleep(0.01)
+    return most
+
+
 def relfast(*arguments: object, **more: Any) -> subprocess.CompletedProcess[bytes]:
     """A run from start to end, which leaves no process behind."""
     run = Run(*arguments, **more)
@@ -149,11 +162,6 @@ def exit_code(*arguments: object) -> int:
     with pytest.raises(SystemExit) as left:
         main([*map(str, arguments)])
     return int(left.value.code or 0)
-
-
-def wait_for(path: Path, size: int) -> None:
-    """Wait until a file has so many bytes."""
-    until(lambda: path.exists() and path.stat().st_size >= size, f"{path}, {size} bytes,")
 
 
 def wait_for_blocks(path: Path, n_blocks: int) -> None:

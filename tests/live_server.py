@@ -17,6 +17,7 @@ from typing import Any, Final
 import psutil
 from patience import PATIENCE
 from processes import PYTHONPATH
+from reward_cases import workers_of
 
 NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -39,8 +40,7 @@ class Live:
             return ask_on(connection, path, body, raw=raw, headers=headers)
 
     def workers(self) -> list[psutil.Process]:
-        children = psutil.Process(self.process.pid).children(recursive=True)
-        return [child for child in children if child.name() == "relfast-worker"]
+        return workers_of(self.process.pid)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         """Tell it to stop; its exit status."""

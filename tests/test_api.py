@@ -37,23 +37,10 @@ def test_public_names_are_documented() -> None:
 
 
 def test_evaluate_response_is_the_published_dict() -> None:
-    """The examples of the benchmark's own description."""
+    """An example of the benchmark's own description; `tests/tasks/test_rel_parity.py` has all published ones."""
     for more in ({}, {"n_attr": 5, "n_return": 2}):
         flat = relfast.evaluate_response("", {"target": 0}, "Answer 1", "REL-A1", **more)
         assert flat == {"correct": True, "pred": 0, "gold": 0}
-    taxa = [15, 49, 18, 28, 20]
-    response = "Yes. The taxa involved are taxon_15, taxon_49, taxon_18, taxon_28, taxon_20."
-    assert relfast.evaluate_response("", {"label": "yes", "taxa": taxa}, response, task="REL-B1") == {
-        "correct": True, "pred_label": "yes", "gold_label": "yes", "pred_taxa": ["15", "49", "18", "28", "20"], "gold_taxa": taxa,
-        "precision": 1.0, "recall": 1.0, "f1": 1.0,
-    }  # fmt: skip
-    result = relfast.evaluate_response(
-        "", {"smiles": "O=CC1CCC(=O)N1"}, "<smiles>O=C1CCC(C=O)N1</smiles>", task="REL-C2"
-    )
-    assert result == {
-        "correct": True, "pred": "O=C1CCC(C=O)N1", "gold": "O=CC1CCC(=O)N1", "response_is_substructure_of_correct": True,
-        "correct_is_substructure_of_response": True, "overlap_metric": 1.0,
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -129,20 +116,6 @@ def test_lengths_of_a_batch() -> None:
     with pytest.raises(relfast.UsageError, match="3 questions"):
         relfast.score_batch("REL-A1", [{"target": 1}], ["1"], questions=["a", "b", "c"])
     assert len(relfast.score_batch("REL-A1", [], [])) == 0
-
-
-def test_questions_reach_the_tasks() -> None:
-    """REL-B1 looks up in the question which names gold's places are; listing everything needs none."""
-    question = "".join(f">{name}\nACGT\n" for name in range(1, 11))
-    gold = {"label": "yes", "taxa": [0, 1]}
-    named = relfast.score_batch("REL-B1", [gold], ["Yes: 1, 10"], questions=[question], policy="strict")
-    assert named.correct.tolist() == [True]
-    everything = "Yes: " + ", ".join(f"taxon_{name}" for name in range(1, 11))
-    half = {"label": "yes", "taxa": [1, 2, 3, 4, 5]}
-    for asked in ([question], None):
-        batch = relfast.score_batch("REL-B1", [half], [everything], questions=asked, policy="strict")
-        assert batch.correct.tolist() == [False]
-        assert batch.metrics["reason"].tolist() == ["guessed_taxa"]
 
 
 def test_to_arrow() -> None:

@@ -128,18 +128,20 @@ FILES: dict[str, list[Any] | bytes] = {
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    """A folder with these files; of a test with a line to type, with those that it names."""
+    line = getattr(request.node, "callspec", None) and request.node.callspec.params.get("line")
     monkeypatch.chdir(tmp_path)
-    Path("one_line").mkdir()
+    for folder in ("one_line", "folder", "of_hub", "arrows"):
+        Path(folder).mkdir()
     for name, content in FILES.items():
-        if not isinstance(content, bytes):
-            content = "".join(json.dumps(row) + "\n" for row in content).encode()
-        Path(name).write_bytes(content)
-    Path("folder").mkdir()
+        if line is None or name in line:
+            if not isinstance(content, bytes):
+                content = "".join(json.dumps(row) + "\n" for row in content).encode()
+            Path(name).write_bytes(content)
     with pyarrow.ipc.new_stream("streamed.arrow", TABLE.schema) as stream:
         stream.write_table(TABLE)
     for folder in ("of_hub", "arrows"):
-        Path(folder).mkdir()
         shutil.copy("streamed.arrow", f"{folder}/data-00000-of-00001.arrow")
     Path("of_hub/state.json").write_text(json.dumps({"_data_files": [], "_split": None}))
     pyarrow.parquet.write_table(pyarrow.table({"id": ["a"], "task": ["REL-A1"], "n": [1]}), "bare.parquet")

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -14,7 +15,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from corpora import DATA, ROOT, naughty_strings, rel_records, rows
 from engine_runs import (
@@ -23,6 +23,7 @@ from engine_runs import (
     Run,
     exit_code,
     honest,
+    peak_memory,
     relfast,
     rows_of,
     scored_here,
@@ -48,30 +49,20 @@ FOREVER = 3600
 
 @pytest.mark.slow
 def test_hang(tmp_path: Path) -> None:
-    """Killed at its deadline; the rest of the run goes on."""
+    """Told of once before its deadline, and killed then; the rest of the run goes on."""
     records = honest(40)
     dump = write_dump(tmp_path / "dump.jsonl", [*records[:20], HANG, HANG, *records[20:]])
-    run = Run(dump, "-o", tmp_path / "rows.jsonl", "--workers", 2, "--timeout", 0.5, QUIET, "-v")
-    done = run.wait()
+    done = relfast(dump, "-o", tmp_path / "rows.jsonl", "--workers", 2, "--timeout", 4, QUIET, "-v")
     assert done.returncode == 0
+    said = done.stderr.decode()
     for index in (20, 21):
-        assert f"met the deadline on index {index}, sample 0; another one takes over" in done.stderr.decode()
+        assert len(re.findall(rf"has been at work for [\d.]+ s on index {index}, sample 0\n", said)) == 1
+        assert f"met the deadline on index {index}, sample 0; another one takes over" in said
     found = statuses(tmp_path / "rows.jsonl")
     assert found[20:22] == ["timeout", "timeout"]
     assert set(found[:20] + found[22:]) <= {"ok", "no_answer"}
     row = rows_of(tmp_path / "rows.jsonl")[20]
-    assert row["error"] == {"type": "Timeout", "message": "scoring it took longer than 0.5 s and was stopped"}
-    assert run.left() == []
-
-
-@pytest.mark.slow
-def test_verbose_tells_of_a_slow_record(tmp_path: Path) -> None:
-    """Before its deadline, and once."""
-    dump = write_dump(tmp_path / "dump.jsonl", [*honest(2), HANG])
-    done = relfast(dump, "-o", tmp_path / "rows.jsonl", "--workers", 1, "--timeout", 4, QUIET, "-v")
-    told = [line for line in done.stderr.decode().splitlines() if "has been at work for" in line]
-    assert len(told) == 1
-    assert told[0].endswith(" s on index 2, sample 0")
+    assert row["error"] == {"type": "Timeout", "message": "scoring it took longer than 4 s and was stopped"}
 
 
 # SIGINT, SIGTERM
@@ -511,8 +502,6 @@ def _hostile_records() -> list[dict[str, Any]]:
             add("hostile", rng.choice(golds[rng.choice(["REL-C2", "REL-C3"])]), f"<smiles>{line}</smiles>")
             add_honest()
     for text in share(naughty_strings(), 3):
-        for task in golds:
-            add("hostile", rng.choice(golds[task]), text)
         add("hostile", rng.choice(golds["REL-C2"]), f"<smiles>{text}</smiles>")
         add_honest()
     return records
@@ -565,17 +554,8 @@ def _decided(row: dict[str, Any]) -> bool:
 
 
 def _peak_memory(dump: Path, out: Path) -> int:
-    """Largest sum of resident memory of the command and its workers."""
     run = Run(dump, "-o", out, "-q", "--workers", 2, "--overwrite")
-    peak = 0
-    command = psutil.Process(run.pid)
-    while run.process.poll() is None:
-        try:
-            family = [command, *command.children(recursive=True)]
-            peak = max(peak, sum(process.memory_full_info().pss for process in family))
-        except psutil.NoSuchProcess:
-            continue
-        time.sleep(0.01)
+    peak = peak_memory(run.process)
     assert run.wait().returncode == 0
     assert run.left() == []
     return peak

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -327,7 +328,9 @@ def test_a_run_that_ends_while_it_measures_or_scores_is_resumed(
         check(dumps, output, expected, part_bytes=9_000, progress=interrupt, actors=actors)
     before = {path.name: path.stat().st_mtime_ns for path in output.glob("part-*.jsonl")}
     assert len(before) > 1 if rows > 0 else not before
-    check(dumps, output, expected, part_bytes=9_000, resume=True, actors=4 - actors)
+    said: list[str] = []
+    check(dumps, output, expected, part_bytes=9_000, resume=True, actors=4 - actors, tell=said.append)
+    assert before == {} or any(re.search(r"[1-9]\d* rows were there", line) for line in said)
     assert {name: (output / name).stat().st_mtime_ns for name in before} == before, "scored again"
 
 

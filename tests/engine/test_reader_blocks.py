@@ -32,7 +32,7 @@ from relfast.engine.io.reader import blocks
 from relfast.engine.io.sources import Source, find_sources
 from relfast.engine.job import make_job
 from relfast.engine.scoring import Scoring
-from relfast.errors import InputError, ReadError
+from relfast.errors import ReadError
 
 # blocks of lines: a partition of the input that depends on its bytes alone
 
@@ -159,11 +159,6 @@ def test_several_sources_run_on(tmp_path: Path) -> None:
     sources = [Source(str(plain), "plain", seekable=True), Source(str(packed), "gz")]
     found = list(blocks(sources, 1000))
     assert [(b.seq, b.source, b.first_index, b.n_lines) for b in found] == [(0, 0, 0, 3), (1, 1, 3, 3)]
-
-
-def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="No such file"):
-        list(blocks([Source(str(tmp_path / "none"), "plain", seekable=True)], 1000))
 
 
 # compressed streams: whole, cut, broken, and expanding
