@@ -24,12 +24,11 @@ from relfast.chem.common_substructure import (
     MAX_STEPS,
     Pair,
     Prepared,
-    constant_in,
     judge,
     largest_common,
     prepared,
 )
-from relfast.chem.matching import best_constant, exact_common_substructure, shared_part
+from relfast.chem.matching import exact_common_substructure
 from relfast.chem.molecule import Molecule, parse
 from relfast.records import Extracted, Outcome, Score
 from relfast.tasks import TASKS
@@ -105,61 +104,15 @@ def test_what_rdkit_found() -> None:
 
 @pytest.mark.slow
 @pytest.mark.fuzz
-def test_pairs_as_rdkit_compares_them() -> None:
-    """Containment both ways and with whole rings, the constants in gold, and what policies make of that."""
-    rng = fresh(15)
-    seen: Counter[str] = Counter()
-    strict = RelCOptions(policy="strict")
-    for _ in range(rounds(2_000)):
-        gold, response = pair(rng)
-        if rng.random() < 0.3:
-            gold, response = rng.choice(COMMON_MOTIFS), gold
-        if rng.random() < 0.5:
-            gold, response = response, gold
-        extracted: Extracted[str | None] = Extracted(response, found=True)
-        found = by_kernel(gold, response, strict)
-        if found is not None:
-            seen["strict"] += 1
-            slow = motif.judge_strictly(gold, extracted, strict)
-            assert (found.metrics, found.vote, found.correct) == (slow.metrics, slow.vote, slow.correct), (
-                gold,
-                response,
-            )
-        theirs = prepared(gold)
-        if not isinstance(theirs, Prepared):
-            continue
-        ours, whole = parse(response), parse(gold)
-        compared = judge(theirs, response, whole_rings=True)
-        if compared == "invalid":
-            assert ours is None
-        if not isinstance(compared, Pair):
-            continue
-        assert ours is not None
-        assert whole is not None
-        seen["compared"] += 1
-        assert compared.in_first == whole.mol.HasSubstructMatch(ours.mol), (gold, response)
-        assert compared.in_second == ours.mol.HasSubstructMatch(whole.mol), (gold, response)
-        assert (compared.n_first, compared.n_atoms) == (whole.heavy_atoms, ours.heavy_atoms)
-        seen["contained"] += compared.in_first or compared.in_second
-        if not (compared.in_first and compared.in_second) and "." not in gold + response:
-            assert compared.part == shared_part(whole, ours), (gold, response)
-            seen["parts"] += compared.part
-            assert constant_in(theirs) == best_constant(gold), gold
-            assert (compared.atoms,) == ((largest_common(gold, response, whole_rings=True) or (0, -1))[1],)
-    print(dict(seen))
-    assert min(seen["strict"], seen["compared"]) > rounds(2_000) // 2
-    assert min(seen["parts"], seen["contained"]) > rounds(2_000) // 100
-
-
-@pytest.mark.slow
-@pytest.mark.fuzz
 def test_charges_radicals_isotopes_and_fragments(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the kernel says of them, and what policies make of it, against RDKit alone."""
     rng = fresh(16)
     seen: Counter[str] = Counter()
     strict, reference = RelCOptions(policy="strict"), RelCOptions(policy="reference")
     for _ in range(rounds(4_000)):
-        one, other = odd_pair(rng)
+        one, other = (pair if rng.random() < 0.25 else odd_pair)(rng)
+        if rng.random() < 0.1:
+            one = rng.choice(COMMON_MOTIFS)
         first, second = Chem.MolFromSmiles(one), Chem.MolFromSmiles(other)
         extracted: Extracted[str | None] = Extracted(other, found=True)
         theirs = prepared(one)

@@ -13,7 +13,7 @@ from relfast_kernels.compiled import native
 from relfast_kernels.compiled.cache import user_cache
 
 from relfast.chem import isomers as module
-from relfast.chem.isomers import formula_of, hill, is_strained, isomers, parse_formula, structures
+from relfast.chem.isomers import formula_of, hill, is_strained, isomers, parse_formula
 from relfast.chem.kept import kept_name, write_kept
 from relfast.errors import UsageError
 
@@ -53,19 +53,6 @@ def test_every_smiles_is_its_own_canonical_form_with_the_formula_asked_for(formu
         assert Chem.MolToSmiles(mol) == smiles
         assert formula_of(smiles) == hill(formula)
         assert "." not in smiles
-
-
-@pytest.mark.parametrize(("formula", "joined"), [("C4H4N2", 1), ("C8H8", 10), ("C6H6", 0)])
-def test_only_kekule_forms_of_one_aromatic_molecule_count_once(formula: str, joined: int) -> None:
-    forms: dict[str, int] = {}
-    for atoms, chunk in structures(formula):
-        for bonds in chunk:
-            smiles = module._smiles(atoms, bonds)
-            forms[smiles] = forms.get(smiles, 0) + 1
-    several = [smiles for smiles, n in forms.items() if n > 1]
-    assert len(several) == joined == sum(forms.values()) - len(forms)
-    for smiles in several:
-        assert any(atom.GetIsAromatic() for atom in Chem.MolFromSmiles(smiles).GetAtoms())
 
 
 def _published() -> dict[str, set[str]]:

@@ -8,11 +8,14 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from relfast_kernels.layouts import ACTIONS, ITEM_COLUMNS
 from relfast_kernels.text.plans import scan
+
+from relfast.seqbench import parse_actions
 
 Item = tuple[int, str]
 """Action code and parameter; for `BAD` the item's text."""
@@ -32,7 +35,7 @@ _INNER: Final = "|".join(
     _sequence(f"(?:{VALUE.pattern})", *ends) for ends in ((r"\[", r"\]"), (r"\(", r"\)"))
 )
 ITEM: Final = re.compile(f"{STRING}|{_INNER}", re.DOTALL)
-PLAN: Final = re.compile(_sequence(f"(?:{ITEM.pattern})", r"\[", r"\]"), re.DOTALL)
+A_PLAN: Final = re.compile(_sequence(f"(?:{ITEM.pattern})", r"\[", r"\]"), re.DOTALL)
 ESCAPE: Final = re.compile(
     r"\\(\n|[0-7]{1,3}|x[0-9a-fA-F]{2}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}"
     r"|U[0-9a-fA-F]{8}|[abfnrtv'\"/\\])"
@@ -64,7 +67,7 @@ def plans_of(text: str) -> list[list[Item]]:
     """The plans in a text, by trying every bracket; those within a plan do not count."""
     plans, at = [], 0
     while (at := text.find("[", at)) >= 0:
-        whole = PLAN.match(text, at)
+        whole = A_PLAN.match(text, at)
         items = [_item(each) for each in ITEM.findall(whole[0], 1, len(whole[0]) - 1)] if whole else []
         if whole and any(kind != BAD for kind, _ in items):
             plans.append(items)
@@ -133,6 +136,43 @@ def test_same_plans_as_trying_every_bracket(texts: list[str]) -> None:
         expected = plans_of(text)
         assert found.items == (expected[-1] if expected else [])
         assert found.count == len(expected)
+        said = [f"{ACTIONS[kind]}: {rest}" if kind != BAD else rest for kind, rest in found.items]
+        assert parse_actions(text) == (said or None)
+
+
+PLAN: Final = [
+    "start: A1",
+    "move_to: AB12",
+    "pick_up_key: 69",
+    "use_key: 69",
+    "unlock_and_open_door_to: B2",
+    "rescue: Al",
+]
+ESCAPED: Final = ", ".join(
+    '"' + "".join(f"\\u{ord(letter):04x}" for letter in action) + '"' for action in PLAN
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        str(PLAN), str([tuple(action.split(": ")) for action in PLAN]), f"```python\n{json.dumps(PLAN, indent=2)}\n```\n", f"[{ESCAPED}]",
+        json.dumps({"plan": PLAN, "why": "shortest"}), f"Here's what I'd do: {PLAN}. That's it, isn't it?", f"['start: A1', 'move_to: {PLAN}",
+        f"['tis the plan: {PLAN}", f"{PLAN} ['start: A1', oops]", f"<think>['start: Z9']</think>{PLAN}", str([PLAN[:2], PLAN]),
+    ],
+)  # fmt: skip
+def test_ways_of_writing_a_plan(text: str) -> None:
+    """Quotes that stand alone among them, which the texts above lack."""
+    assert parse_actions(text) == PLAN
+    assert parse_actions(text.encode()) is parse_actions(PLAN) is None
+
+
+def test_a_lone_surrogate_is_no_reason_to_fail() -> None:
+    assert (
+        parse_actions("\ud800 ['rescue: \ud800']")
+        == parse_actions("['rescue: \\ud800']")
+        == ["rescue: \ud800"]
+    )
 
 
 def test_votes_tell_plans_apart() -> None:
