@@ -8,6 +8,7 @@ import math
 import pickle
 import random
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from hypothesis import strategies as st
 import relfast
 from relfast.records import Score
 from relfast.stats.intervals import pass_at_k
-from relfast.stats.samples import FURTHER, SAMPLE, count_few, count_many
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.sums import ExactSum, units_of
 from relfast.tasks import TASKS
@@ -120,25 +120,6 @@ def test_majority(prompts: Prompts) -> None:
     assert task["maj@k"] == pytest.approx({str(k): sum(v) / len(v) for k, v in by_size.items()})
 
 
-@given(parts=st.lists(PROMPTS, min_size=1, max_size=4))
-@settings(max_examples=60, deadline=None)
-def test_summaries_of_shards_merge(parts: list[Prompts]) -> None:
-    first = 0
-    shards = []
-    everything: list[Score] = []
-    for prompts in parts:
-        scores = scores_of(prompts, first=first)
-        first += len(prompts)
-        shards.append(summary_of(scores))
-        everything += scores
-    merged = shards[0]
-    for shard in shards[1:]:
-        # through JSON, as `relfast report` reads them
-        merged.merge(Summary.from_dict(json.loads(json.dumps(shard.to_dict()))))
-    assert merged.to_dict()["tasks"] == summary_of(everything).to_dict()["tasks"]
-    assert not merged.notes
-
-
 METRICS = st.fixed_dictionaries(
     {
         "f1": st.floats(-1, 1) | st.sampled_from([0.1, 1 / 3, 2 / 3]),
@@ -149,27 +130,31 @@ METRICS = st.fixed_dictionaries(
 
 
 @given(
-    rows=st.lists(st.tuples(st.sampled_from(["REL-C3", "REL-B1", "ReAlign"]), METRICS), max_size=30),
+    prompts=st.lists(
+        st.tuples(st.sampled_from(["REL-C3", "REL-B1", "ReAlign"]), METRICS, PROMPTS), max_size=8
+    ),
     data=st.data(),
 )
-@settings(max_examples=60, deadline=None)
-def test_sums_do_not_depend_on_how_a_run_was_cut(
-    rows: list[tuple[str, dict[str, float]]], data: st.DataObject
+@settings(max_examples=100, deadline=None)
+def test_parts_together_are_the_whole(
+    prompts: list[tuple[str, dict[str, float], Prompts]], data: st.DataObject
 ) -> None:
-    """Exactly: blocks in any order, shards through JSON."""
-    scores = [
-        Score(at, at, task, 0, "ok", at % 2 == 0, metrics["f1"] / 3, metrics)
-        for at, (task, metrics) in enumerate(rows)
-    ]
-    whole = summary_of(scores).to_dict()["tasks"]
-    mixed = data.draw(st.permutations(scores))
+    """Exactly, however a run was cut between prompts: blocks in any order, shards through JSON, as reports read them."""
+    parts: list[list[Score]] = []
+    for at, (task, metrics, several) in enumerate(prompts):
+        scores = [replace(score, metrics=metrics) for score in scores_of(several, task, 100 * at)]
+        parts += [[*group] for _, group in itertools.groupby(scores, lambda score: score.id)]
+    whole = summary_of([*itertools.chain(*parts)]).to_dict()["tasks"]
+    mixed = data.draw(st.permutations(parts))
     cut = data.draw(st.integers(0, len(mixed)))
-    tally = Tally.of(mixed[cut:])
-    tally.merge(Tally.of(mixed[:cut]))
+    first, second = ([*itertools.chain(*some)] for some in (mixed[:cut], mixed[cut:]))
+    tally = Tally.of(second)
+    tally.merge(Tally.of(first))
     assert summarize(tally, "").to_dict()["tasks"] == whole
-    merged = summary_of(mixed[:cut])
-    merged.merge(Summary.from_dict(json.loads(json.dumps(summary_of(mixed[cut:]).to_dict()))))
+    merged = summary_of(first)
+    merged.merge(Summary.from_dict(json.loads(json.dumps(summary_of(second).to_dict()))))
     assert merged.to_dict()["tasks"] == whole
+    assert not merged.notes
 
 
 def test_an_older_summary_still_merges() -> None:
@@ -277,25 +262,3 @@ def test_many_prompts_against_brute_force() -> None:
     task = summary_of(scores_of(prompts)).tasks["REL-A1"]
     assert task.prompts == 5_000
     assert task.histogram == dict(Counter((2, sum(right for _, right in group)) for group in prompts))
-
-
-@settings(max_examples=200, deadline=None)
-@given(
-    st.lists(
-        st.tuples(
-            st.integers(0, 12),
-            st.booleans(),
-            st.sampled_from([0, 1, 2, 3, 5, 2**63, 2**64 - 1]),
-            st.sampled_from([0, 1, 2, 3, 2**32 - 1]),
-            st.booleans(),
-        ),
-        max_size=60,
-    )
-)
-def test_few_samples_are_counted_like_many(rows: list[tuple[int, bool, int, int, bool]]) -> None:
-    data = b"".join(
-        SAMPLE.pack(task + further * FURTHER, prompt, vote, correct)
-        for task, further, prompt, vote, correct in rows
-    )
-    if data:
-        assert count_few(data) == count_many(data)

@@ -99,24 +99,23 @@ def test_task_completion_of_motifs_is_the_mean_of_both_directions(tmp_path: Path
     assert table_of(made, "Exact and overlap").rows == [["model", "0.000000", "0.375000"]]
 
 
+def counted(task: str, scores: list[Score]) -> SizeTable:
+    table = SizeTable()
+    counter = SizeCounter(TASKS[task], table)
+    for score in scores:
+        counter.add(score, None)
+    counter.finish()
+    return table
+
+
 def test_size_tables_of_parts_are_those_of_the_whole() -> None:
     numbers = random.Random(0)
     scores = [
         row(k, "REL-C3", f"q3_given{5 * numbers.randint(1, 9)}_{k}", False, tp=k % 3, recall=k % 5 / 4)
         for k in range(200)
     ]
-
-    def table(some: list[Score]) -> SizeTable:
-        made = SizeTable()
-        counter = SizeCounter(TASKS["REL-C3"], made)
-        for score in some:
-            counter.add(score, None)
-        counter.finish()
-        return made
-
-    merged = table(scores[:70])
-    merged.merge(table(scores[70:]))
-    whole = table(scores)
+    whole, merged = counted("REL-C3", scores), counted("REL-C3", scores[:70])
+    merged.merge(counted("REL-C3", scores[70:]))
     for value in (None, *whole.values("n_molecules")):
         axis = None if value is None else "n_molecules"
         assert merged.cell(axis, value) == whole.cell(axis, value)
@@ -128,13 +127,9 @@ def test_size_tables_of_parts_are_those_of_the_whole() -> None:
 
 def test_samples_of_one_prompt_are_no_independent_rows() -> None:
     def interval(samples: int) -> float:
-        table = SizeTable()
-        counter = SizeCounter(TASKS["REL-A1"], table)
-        for k in range(40):
-            for sample in range(samples):
-                counter.add(Score(k, k, "REL-A1", sample, "ok", k % 2 == 0, 1.0, {}), None)
-        counter.finish()
-        point = table.cell(None, None).point("correct")
+        rows = [(k, sample) for k in range(40) for sample in range(samples)]
+        scores = [Score(k, k, "REL-A1", sample, "ok", k % 2 == 0, 1.0, {}) for k, sample in rows]
+        point = counted("REL-A1", scores).cell(None, None).point("correct")
         assert point is not None
         assert point.n == 40 * samples
         return (point.high or 0) - (point.low or 0)
@@ -144,12 +139,8 @@ def test_samples_of_one_prompt_are_no_independent_rows() -> None:
 
 
 def test_undefined_metrics_count_nowhere() -> None:
-    table = SizeTable()
-    counter = SizeCounter(TASKS["REL-B1"], table)
-    for k in range(4):
-        counter.add(row(k, "REL-B1", str(k), True, f1=-1 if k % 2 else 0.5), None)
-    counter.finish()
-    point = table.cell(None, None).point("f1")
+    scores = [row(k, "REL-B1", str(k), True, f1=-1 if k % 2 else 0.5) for k in range(4)]
+    point = counted("REL-B1", scores).cell(None, None).point("f1")
     assert point is not None
     assert (point.value, point.n) == (0.5, 2)
 

@@ -18,7 +18,13 @@ from relfast.stats.samples import FURTHER, SAMPLE, SampleStore
 NAMES = [*kept.TASK_NUMBERS, "(unknown)"]
 
 SAMPLES = st.lists(
-    st.tuples(st.integers(0, 3), st.booleans(), st.integers(0, 60), st.integers(0, 3), st.booleans()),
+    st.tuples(
+        st.integers(0, 12),
+        st.booleans(),
+        st.integers(0, 60),
+        st.sampled_from([0, 1, 2, 3, 2**32 - 1]),
+        st.booleans(),
+    ),
     max_size=120,
 )
 
@@ -47,6 +53,8 @@ def test_put_down_or_held(rows: list[tuple[int, bool, int, int, bool]], chunk: i
         assert len(store._near) < chunk * SAMPLE.size
         # to the last bit, and in the same order: JSON shows it
         assert repr(store.collapse(NAMES)) == repr(kept.collapse(b"".join(samples), NAMES))
+    if samples:
+        assert kept.count_few(b"".join(samples)) == kept.count_many(b"".join(samples))
 
 
 def test_what_cannot_be_put_down_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
