@@ -11,7 +11,7 @@ from relfast.engine.job import Job
 from relfast.formats import Entry, read_row
 from relfast.formats.failure import NoResponse
 from relfast.formats.paths import MISSING, follow
-from relfast.json_text import Undecodable, decode_object, decode_text, shallow
+from relfast.json_text import decode_text, shallow
 from relfast.records import Record, Score, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS, find_task, infer_task
 
@@ -27,19 +27,14 @@ def read_gold(paths: Sequence[str]) -> GoldRecords:
     InputError
         A file cannot be read, or a line of it is no record with an id, or no file has a record.
     """
-    from relfast.engine.io.sources import iterate_lines
+    from relfast.engine.io.sources import iterate_lines, objects_in
     from relfast.errors import InputError
 
     gold = GoldRecords()
     for path in paths:
         gold.next_file()
-        for number, line in enumerate(iterate_lines(path), 1):
-            if not line.strip():
-                continue
-            try:
-                entry = read_row(decode_object(line, EXACT_FIELDS), "auto")
-            except Undecodable as error:
-                raise InputError(str(error), file=path, line=number) from None
+        for number, row in objects_in(iterate_lines(path), path, EXACT_FIELDS):
+            entry = read_row(row, "auto")
             if entry.id is MISSING or not _hashable(entry.id):
                 raise InputError("gold record has no usable id", file=path, line=number, field="id")
             # a gold file is kept for the whole run: what scoring never reads is not

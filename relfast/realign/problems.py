@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from relfast.engine.io.sources import find_sources, lines_of
+from relfast.engine.io.sources import find_sources, lines_of, objects_in
 from relfast.errors import InputError, MissingExtraError, UsageError
-from relfast.json_text import Undecodable, decode_object
 
 DATASET: Final = "EleutherAI/hendrycks_math"
 SUBSETS: Final = (
@@ -88,14 +87,8 @@ def from_file(path: str, subsets: Sequence[str] = (), limit: int | None = None) 
     for source in find_sources([path]):
         if source.codec == "parquet":
             raise UsageError(f"{path}: problems are read from JSONL, not from Parquet")
-        for number, line in enumerate(lines_of(source)):
-            if not line.strip():
-                continue
-            try:
-                row = decode_object(line)
-            except Undecodable as error:
-                raise InputError(str(error), file=source.path, line=number + 1) from error
-            problem = problem_of(row, Path(path).name.split(".")[0], number, source.path)
+        for number, row in objects_in(lines_of(source), source.path):
+            problem = problem_of(row, Path(path).name.split(".")[0], number - 1, source.path)
             known[problem.subset] = None
             if subsets and problem.subset not in subsets:
                 continue

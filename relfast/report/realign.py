@@ -11,10 +11,9 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from relfast.engine.io.sources import find_sources, lines_of
+from relfast.engine.io.sources import find_sources, lines_of, objects_in
 from relfast.errors import InputError, MissingExtraError, UsageError
 from relfast.inference.request_log import SETTINGS_SUFFIX
-from relfast.json_text import Undecodable, decode_object
 from relfast.report import figures
 from relfast.report.canvas import FORMATS, Canvas
 from relfast.report.figures import Point
@@ -247,13 +246,7 @@ def generate_analysis_report(
 def _entries(path: str) -> Iterator[dict[str, Any]]:
     seen = False
     for source in find_sources([path]):
-        for number, line in enumerate(lines_of(source), 1):
-            if not line.strip():
-                continue
-            try:
-                entry = decode_object(line)
-            except Undecodable as error:
-                raise InputError(str(error), file=source.path, line=number) from error
+        for number, entry in objects_in(lines_of(source), source.path):
             if not seen and not is_entry(entry):
                 raise InputError("is no result of ReAlign", file=source.path, line=number)
             seen = True

@@ -7,9 +7,8 @@ from typing import Any
 
 import orjson
 
-from relfast.engine.io.sources import Source, lines_of
+from relfast.engine.io.sources import Source, lines_of, objects_in
 from relfast.errors import InputError
-from relfast.json_text import Undecodable, decode_object
 from relfast.records import STATUSES, Score
 from relfast.stats.samples import group_of
 
@@ -27,13 +26,7 @@ def read_scores(source: Source) -> Iterator[Score]:
     InputError
         A line is no scored row.
     """
-    for number, line in enumerate(lines_of(source), 1):
-        if not line.strip():
-            continue
-        try:
-            row = decode_object(line)
-        except Undecodable as error:
-            raise InputError(str(error), file=source.path, line=number) from error
+    for number, row in objects_in(lines_of(source), source.path):
         if not is_row(row):
             raise InputError(
                 "is no scored row (no status and metrics); score the dump first",

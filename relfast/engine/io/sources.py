@@ -9,11 +9,12 @@ import stat
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Final, Literal, NamedTuple, cast
+from typing import IO, Any, Final, Literal, NamedTuple, cast
 
 from relfast.engine.io.codecs import GZIP_MAGIC, ZSTD_MAGIC, Damaged, Expanding, Gunzip, Plain, Stream, Unzstd
 from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
 from relfast.errors import InputError, MissingExtraError, ReadError, UsageError
+from relfast.json_text import Undecodable, decode_object
 
 Codec = Literal["plain", "gz", "zst", "parquet", "csv", "zip", "json"]
 
@@ -257,6 +258,26 @@ def iterate_lines(path: str) -> Iterator[bytes]:
     """
     for source in find_sources([path]):
         yield from lines_of(source)
+
+
+def objects_in(
+    lines: Iterable[bytes], path: str, exact: Sequence[str] = ()
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file's lines with their numbers, from 1; blank lines have none. ``exact`` as in
+    `decode_object`.
+
+    Raises
+    ------
+    InputError
+        A line is no JSON object.
+    """
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                row = decode_object(line, exact)
+            except Undecodable as error:
+                raise InputError(str(error), file=path, line=number) from None
+            yield number, row
 
 
 def lines_of(source: Source) -> Generator[bytes]:
