@@ -8,7 +8,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.find import copy_until, hexadecimal, put_point
-from relfast_kernels.text.vectors import PACKS, WIDTH, lowest, places_of, put_packed
+from relfast_kernels.text.vectors import WIDTH, lowest, places_of
 
 QUOTE, BACKSLASH = 34, 92
 _ONE, _LAST, _ODD = np.uint64(1), np.uint64(63), np.uint64(0xAAAA_AAAA_AAAA_AAAA)
@@ -122,8 +122,11 @@ def string_end(data: Any, at: int, end: int) -> Any:
 
 
 @kernel
-def put_by_stretches(data: Any, at: int, end: int, out: Any, to: int) -> int:
-    """`put_text`, from one backslash to the next one: for all processors, and what is left at the end."""
+def put_text(data: Any, at: int, end: int, out: Any, to: int) -> int:
+    """Write a string whose escapes are valid without them; where it ends.
+
+    It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
+    """
     while at < end:
         stop, to = copy_until(data, at, end, BACKSLASH, out, to)
         if stop >= end:
@@ -138,47 +141,3 @@ def put_by_stretches(data: Any, at: int, end: int, out: Any, to: int) -> int:
             to = put_point(out, to, point)
             at = stop + length
     return to
-
-
-@kernel
-def _up_to(place: int) -> Any:
-    """The places of a vector before one of them."""
-    return (_ONE << np.uint64(place)) - _ONE
-
-
-if PACKS:
-
-    @kernel
-    def put_text(data: Any, at: int, end: int, out: Any, to: int) -> int:
-        """Write a string whose escapes are valid without them; where it ends.
-
-        It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
-        """
-        carried = np.uint64(0)
-        size = len(data)
-        while at < end and at + WIDTH <= size:
-            opening, after = _escapes(places_of(data, at, BACKSLASH, BACKSLASH), carried)
-            dropped = opening
-            if at + WIDTH > end:
-                dropped |= ~_up_to(end - at)
-            points = after & places_of(data, at, 117, 117) & ~dropped
-            if points != 0:
-                # a code point has its own length: the vector ends before it, the next one begins behind it
-                place = lowest(points)
-                if place > 0:
-                    before = _up_to(place - 1)
-                    to = put_packed(data, at, dropped | ~before, after & before, MEANING, out, to)
-                at += place - 1
-                point, length = read_point(data, at, end)
-                to = put_point(out, to, point)
-                at += length
-                carried = np.uint64(0)
-                continue
-            to = put_packed(data, at, dropped, after, MEANING, out, to)
-            carried = opening >> _LAST
-            at += WIDTH
-        # with the backslash that it has met
-        return put_by_stretches(data, at - 1 if carried != 0 else at, end, out, to)
-
-else:
-    put_text = put_by_stretches

@@ -15,24 +15,6 @@ from relfast_kernels.compiled.jit import BUILDING
 WIDTH: Final = 64
 """Bytes of a vector; also the place of a byte that is not in it."""
 
-
-def _packs() -> bool:
-    """Whether code is compiled for a processor that can close the gaps in a vector (AVX-512 VBMI2: Intel from
-    Ice Lake, AMD from Zen 4 on) and look bytes up in a table of 128 (VBMI)."""
-    if not BUILDING:
-        return True
-    import llvmlite.binding as llvm
-    from numba import config
-
-    if config.CPU_NAME or config.CPU_FEATURES:
-        return False  # somebody has chosen another one than this
-    there = llvm.get_host_cpu_features()
-    return all(there.get(name, False) for name in ("avx512bw", "avx512vbmi", "avx512vbmi2"))
-
-
-PACKS: Final = _packs()
-"""Whether there are `put_packed` and `places_listed`."""
-
 if not BUILDING:
 
     def places_of(data: Any, at: int, one: int, other: int) -> Any:
@@ -45,19 +27,10 @@ if not BUILDING:
         window = bytes(data[at : at + WIDTH])
         return np.uint64(sum(1 << k for k, byte in enumerate(window) if least <= byte <= most))
 
-    def places_listed(data: Any, at: int, table: Any) -> Any:
-        """A bit for each place in the vector at ``at`` for whose lower 7 bits ``table`` has something."""
-        window = bytes(data[at : at + WIDTH])
-        return np.uint64(sum(1 << k for k, byte in enumerate(window) if table[byte & 127]))
-
     def lowest(places: Any) -> int:
         """The first of some places, or `WIDTH`."""
         bits = int(places)
         return (bits & -bits).bit_length() - 1 if bits else WIDTH
-
-    def highest(places: Any) -> int:
-        """The last of some places; there is one."""
-        return int(places).bit_length() - 1
 
     def first_outside(data: Any, at: int, least: int, most: int) -> int:
         """Place of the first byte that is not ``least`` to ``most`` in the vector at ``at``, or `WIDTH`."""
@@ -68,16 +41,6 @@ if not BUILDING:
         """Copy the vector at ``at`` to ``to``; returns what comes after it there."""
         out[to : to + WIDTH] = data[at : at + WIDTH]
         return to + WIDTH
-
-    def put_packed(data: Any, at: int, dropped: Any, meant: Any, table: Any, out: Any, to: int) -> int:
-        """Copy the vector at ``at`` without the places ``dropped``. Those ``meant``, which must be ASCII,
-        become what ``table`` (128 bytes) has for them. Returns what comes after it there; `WIDTH` bytes are
-        written."""
-        for k in range(WIDTH):
-            if not int(dropped) >> k & 1:
-                out[to] = table[data[at + k]] if int(meant) >> k & 1 else data[at + k]
-                to += 1
-        return to
 
     def fold(one: Any, other: Any) -> Any:
         """The halves of the product of two numbers (uint64), one added to the other without carry."""
@@ -92,7 +55,6 @@ else:
     _BYTE = ir.IntType(8)
     _PLACE = ir.IntType(64)
     _VECTOR = ir.VectorType(_BYTE, WIDTH)
-    _MASK = ir.VectorType(ir.IntType(1), WIDTH)
 
     def _pointer(context: Any, builder: Any, array_type: Any, array: Any, at: Any) -> Any:
         data = context.make_array(array_type)(context, builder, array).data
@@ -131,16 +93,6 @@ else:
 
         return types.int64(types.uint64), code
 
-    @intrinsic
-    def highest(typing: Any, places: Any) -> Any:
-        """The last of some places; there is one."""
-
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            zeros = builder.ctlz(values[0], ir.Constant(ir.IntType(1), 0))
-            return builder.sub(ir.Constant(_PLACE, WIDTH - 1), zeros)
-
-        return types.int64(types.uint64), code
-
     def _within(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         """Which bytes of the vector are ``least`` to ``most``."""
         array, at, least, most = values
@@ -167,32 +119,6 @@ else:
 
         return types.int64(data, types.int64, types.uint8, types.uint8), code
 
-    def _looked_up(context: Any, builder: Any, table_type: Any, table: Any, vector: Any) -> Any:
-        """What a table of 128 bytes has for the lower 7 bits of each byte of a vector."""
-        halves = [
-            builder.load(_pointer(context, builder, table_type, table, ir.Constant(_PLACE, start)), align=1)
-            for start in (0, WIDTH)
-        ]
-        look_up = builder.module.declare_intrinsic(
-            "llvm.x86.avx512.vpermi2var.qi.512", (), ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-        )
-        return builder.call(look_up, [halves[0], vector, halves[1]])
-
-    @intrinsic
-    def places_listed(typing: Any, data: Any, at: Any, table: Any) -> Any:
-        """A bit for each place in the vector at ``at`` for whose lower 7 bits ``table`` has something.
-
-        Only where code `PACKS`.
-        """
-
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            array, at, table = values
-            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
-            found = _looked_up(context, builder, signature.args[2], table, vector)
-            return builder.bitcast(builder.icmp_unsigned("!=", found, ir.Constant(_VECTOR, None)), _PLACE)
-
-        return types.uint64(data, types.int64, table), code
-
     @intrinsic
     def copy_vector(typing: Any, data: Any, at: Any, out: Any, to: Any) -> Any:
         """Copy the vector at ``at`` to ``to``; returns what comes after it there."""
@@ -204,33 +130,6 @@ else:
             return builder.add(to, ir.Constant(_PLACE, WIDTH))
 
         return types.int64(data, types.int64, out, types.int64), code
-
-    @intrinsic
-    def put_packed(
-        typing: Any, data: Any, at: Any, dropped: Any, meant: Any, table: Any, out: Any, to: Any
-    ) -> Any:
-        """Copy the vector at ``at`` without the places ``dropped``. Those ``meant``, which must be ASCII,
-        become what ``table`` (128 bytes) has for them. Returns what comes after it there; `WIDTH` bytes are
-        written.
-
-        Only where code `PACKS`.
-        """
-
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            array, at, dropped, meant, table, out, to = values
-            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
-            pack = builder.module.declare_intrinsic(
-                "llvm.x86.avx512.mask.compress.v64i8", (), ir.FunctionType(_VECTOR, [_VECTOR, _VECTOR, _MASK])
-            )
-            meanings = _looked_up(context, builder, signature.args[4], table, vector)
-            vector = builder.select(builder.bitcast(meant, _MASK), meanings, vector)
-            kept = builder.not_(dropped)
-            nothing = ir.Constant(_VECTOR, ir.Undefined)
-            packed = builder.call(pack, [vector, nothing, builder.bitcast(kept, _MASK)])
-            builder.store(packed, _pointer(context, builder, signature.args[5], out, to), align=1)
-            return builder.add(to, builder.ctpop(kept))
-
-        return types.int64(data, types.int64, types.uint64, types.uint64, table, out, types.int64), code
 
     @intrinsic
     def fold(typing: Any, one: Any, other: Any) -> Any:
