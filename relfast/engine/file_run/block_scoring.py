@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from relfast.engine.io.blocks import Block, Fault
@@ -95,10 +95,8 @@ class BlockScoring:
         scoring: Scoring,
         *,
         large: bool = False,
-        soon: Callable[[], None] = lambda: None,
     ) -> None:
         self._scoring = scoring
-        self._soon = soon
         self._fast_path: TextFastPath | None = None
         self._bytes_without_fast_path = FAST_PATH_FROM_BYTES if large else 0
         self._loader = Loader()
@@ -192,7 +190,6 @@ class BlockScoring:
                 chosen=block.filter,
             )
             segment = segment_of(end, scores)
-            segment.ends = end == stop
             yield segment
             pace.next(segment.tally)
             at = end
@@ -218,8 +215,6 @@ class BlockScoring:
         rows: list[bytes] = []
         for first, end, slow in scanned.runs(start, stop):
             if not slow:
-                if end == stop:
-                    self._soon()
                 text, tally = scanned.rows(first, end)
                 rows.append(text)
                 if parts.n_rows:
@@ -251,7 +246,6 @@ class BlockScoring:
         if parts.n_rows or parts.n_fast or parts.stop < stop or not rows:
             parts.rows = b"".join(rows)
             parts.stop = max(parts.stop, stop)
-            parts.ends = True
             yield parts
 
 

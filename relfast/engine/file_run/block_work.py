@@ -74,7 +74,6 @@ class BlockWork(WorkItem):
     ) -> None:
         self._state, self._at, self._stop = state, start, stop
         self._timeout, self._careful = timeout, careful
-        self.ahead = state.block.data is None and not careful
         self._line_failures = Failures()
         with state.changed:
             state.open_items += 1

@@ -125,8 +125,6 @@ class Worker:
         """Whether this process seems to have been stopped (Ctrl-Z) while it waited for the worker."""
         self.worked: float | None = None
         """CPU seconds that it spent in its life; known once it is gone."""
-        self.ahead: WorkItem | None = None
-        """What it was sent before it was done with another item."""
         self._poller = select.poll()
         self._poller.register(self._answers, select.POLLIN)
         with contextlib.suppress(OSError):
@@ -148,11 +146,6 @@ class Worker:
         if time.monotonic() - asked > seconds + 1:
             self.frozen = True
         return ready
-
-    def not_begun(self) -> list[WorkItem]:
-        """What it was sent and will not do, now that it is gone."""
-        left, self.ahead = self.ahead, None
-        return [] if left is None else [left]
 
     def kill(self) -> None:
         self.server.kill(self.pid)
@@ -303,7 +296,7 @@ class Pool:
     def _serve(self, slot: int) -> None:
         shield_thread()
         worker, error = self._start(slot)
-        while (item := self._next_item(worker)) is not None:
+        while (item := self._next_item()) is not None:
             if worker is None:
                 worker, error = self._start(slot)
             if worker is None:
@@ -313,10 +306,7 @@ class Pool:
         if worker is not None:
             self._end(slot, worker)
 
-    def _next_item(self, worker: Worker | None) -> WorkItem | None:
-        """What a worker does next; what it was sent already comes first."""
-        if worker is not None and worker.ahead is not None:
-            return worker.ahead
+    def _next_item(self) -> WorkItem | None:
         with self._changed:
             while not self._queue and not self._closing:
                 self._changed.wait()
@@ -392,10 +382,7 @@ class Pool:
         """Have an item done; False if the worker is no more."""
         worker.frozen = False
         try:
-            if worker.ahead is item:
-                worker.ahead = None
-            else:
-                _send(worker, item)
+            _send(worker, item)
             for message in self._answers(worker):
                 if isinstance(message, wire.Failure):
                     item.failed(failure_of(message))
@@ -406,33 +393,22 @@ class Pool:
         except Died as died:
             death = self._death(slot, worker, died)
             if self._closing:
-                _drop([item, *worker.not_begun()])
+                _drop([item])
                 return False
             self.replaced += 1
             why = "met the deadline" if death.timed_out else death.describe()
             self._tell(f"worker {worker.pid} {why}{_at(death.place)}; another one takes over")
             worker.server.import_tasks()
-            self._put_back([*item.died(death), *worker.not_begun()])
+            self._put_back(item.died(death))
         except Exception as error:
             # a fault of ours must not leave anybody waiting for ever
             worker.kill()
             self._end(slot, worker)
-            self._put_back(worker.not_begun())
             item.failed(WorkerError(f"{type(error).__name__}: {error}"))
         return False
 
-    def _send_ahead(self, worker: Worker) -> None:
-        """Send a worker that is about to be done what it does next: to be asked for it would take half a
-        millisecond in which it does nothing."""
-        with self._changed:
-            if not self._queue or not self._queue[0].ahead or worker.ahead is not None:
-                return
-            worker.ahead = self._queue.popleft()
-        with contextlib.suppress(Died):  # what it answered before is still to be received
-            _send(worker, worker.ahead)
-
     def _answers(self, worker: Worker) -> Iterator[Any]:
-        """The answers to a request, up to the last one or the None that ends them. Raises `Died`."""
+        """The answers to a request, up to the None that ends them. Raises `Died`."""
         slow: Place | None = None
         while True:
             waited = 0.0
@@ -454,12 +430,6 @@ class Pool:
                 worker.kill()
                 raise Died from None
             if message is None:
-                return
-            if isinstance(message, wire.Soon):
-                self._send_ahead(worker)
-                continue
-            if isinstance(message, wire.Last):
-                yield message.answer
                 return
             yield message
 

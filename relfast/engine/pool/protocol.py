@@ -25,9 +25,6 @@ from relfast.records import Place, Record
 class WorkItem(Protocol):
     """What a worker is asked to do. All methods are called by the pool's threads, one at a time."""
 
-    ahead: bool = False
-    """Whether its request may wait in the pipe of a worker that is about to be done: a small one."""
-
     def request(self) -> Any:
         """The message to the worker."""
 
@@ -68,24 +65,13 @@ class Setup(NamedTuple):
 
 
 class BlockRequest(NamedTuple):
-    """Score lines ``start`` to ``stop`` of a block; answered by `Segment` frames, after the last of which
-    comes None unless it says so itself."""
+    """Score lines ``start`` to ``stop`` of a block; answered by `Segment` frames and None."""
 
     block: Block
     start: int
     stop: int
     verdicts: dict[Place, Verdict]
     one_by_one: bool
-
-
-class Soon(NamedTuple):
-    """What a worker says when its last answer is about to come: the next request may be sent."""
-
-
-class Last(NamedTuple):
-    """An answer after which no other comes: None need not follow, which would take as long to be received."""
-
-    answer: Any
 
 
 class RecordsRequest(NamedTuple):

@@ -26,11 +26,9 @@ from relfast.engine.pool.protocol import (
     BlockRequest,
     Failure,
     InFlight,
-    Last,
     Ready,
     RecordsRequest,
     Setup,
-    Soon,
     own_memory,
     receive,
     send,
@@ -112,13 +110,12 @@ def _limit(what: int, value: int) -> None:
 
 
 def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
-    blocks = BlockScoring(scoring, large=setup.large, soon=lambda: send(answers, Soon()))
+    blocks = BlockScoring(scoring, large=setup.large)
     while True:
         try:
             request = receive(0)
         except EOFError:
             return
-        ended = False
         try:
             if isinstance(request, BlockRequest):
                 for segment in blocks.segments(
@@ -129,13 +126,11 @@ def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
                     one_by_one=request.one_by_one,
                     segment_lines=1 if request.one_by_one else SEGMENT_LINES,
                 ):
-                    ended = segment.ends
-                    send(answers, Last(segment) if ended else segment)
+                    send(answers, segment)
             elif isinstance(request, RecordsRequest):
                 for scores in _scores_of(request.records, scoring):
                     send(answers, scores)
-            if not ended:
-                send(answers, None)
+            send(answers, None)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         except BrokenPipeError:
