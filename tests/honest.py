@@ -34,16 +34,7 @@ NO = [
     '{{"answer": "No"}}',
 ]  # fmt: skip
 
-LABEL = [
-    "<{label}>",
-    "< {label} >",
-    "<{lower}>",
-    "<{upper}>",
-    "**<{label}>**",
-    "My answer: <{label}>",
-    "`<{label}>`",
-    "<{label}>.",
-]
+LABEL = ["<{label}>", "< {label} >", "<{lower}>", "<{upper}>", "**<{label}>**", "My answer: <{label}>", "`<{label}>`", "<{label}>."]  # fmt: skip
 
 MOTIF = [
     "<smiles>{smiles}</smiles>", "<smiles> {smiles} </smiles>", "<smiles>\n{smiles}\n</smiles>", "<SMILES>{smiles}</SMILES>",

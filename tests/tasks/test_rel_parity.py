@@ -31,34 +31,21 @@ class Case(NamedTuple):
     expected: dict[str, Any] | None
 
 
-def _of_rel() -> Iterator[Case]:
+def cases(source: str) -> Iterator[Case]:
     records = {record["id"]: record for task in REL_FILES for record in rel_records(task)}
-    for number, row in enumerate(rows("parity/rel.jsonl.gz")):
-        record, expected = records[row["id"]], row["expected"]
-        yield Case(
-            f"rel[{number}]",
-            row["task"],
-            record["question"],
-            record["answer"],
-            with_prefix(row.get("prefix"), row["response"]),
-            None if "raises" in expected else expected,
-        )
-
-
-def _of_edge_cases() -> Iterator[Case]:
-    for number, row in enumerate(rows("parity/edge_cases.jsonl.gz")):
-        task = row["task"] if row["task_arg"] else None
-        name, expected = f"edge_cases[{number}] {row['note']}", row["expected"].get("result")
-        yield Case(name, task, row["question"], row["answer"], row["response"], expected)
-
-
-def _of_isomorphic_pairs() -> Iterator[Case]:
-    for number, row in enumerate(rows("parity/isomorphic_pairs.jsonl.gz")):
-        name, said = f"isomorphic_pairs[{number}] {row['category']}", f"<smiles>{row['a']}</smiles>"
-        yield Case(name, "REL-C2", "", {"smiles": row["b"]}, said, {"correct": row["are_isomorphic"]})
-
-
-MAKERS = {"rel": _of_rel, "edge_cases": _of_edge_cases, "isomorphic_pairs": _of_isomorphic_pairs}
+    for number, row in enumerate(rows(f"parity/{source}.jsonl.gz")):
+        name = f"{source}[{number}] {row.get('note', '')}"
+        if source == "rel":
+            asked, expected = records[row["id"]], row["expected"]
+            response = with_prefix(row.get("prefix"), row["response"])
+            published = None if "raises" in expected else expected
+            yield Case(name, row["task"], asked["question"], asked["answer"], response, published)
+        elif source == "edge_cases":
+            task, expected = row["task"] if row["task_arg"] else None, row["expected"].get("result")
+            yield Case(name, task, row["question"], row["answer"], row["response"], expected)
+        else:
+            said, expected = f"<smiles>{row['a']}</smiles>", {"correct": row["are_isomorphic"]}
+            yield Case(name, "REL-C2", "", {"smiles": row["b"]}, said, expected)
 
 
 def disagreement(expected: dict[str, Any] | None, result: dict[str, Any]) -> str | None:
@@ -79,10 +66,9 @@ def _same(ours: Any, published: Any) -> bool:
 
 @pytest.mark.parametrize("source", COUNTS)
 def test_evaluate_response(source: str) -> None:
-    cases = list(MAKERS[source]())
-    assert len(cases) == COUNTS[source]
-    wrong = []
-    for case in cases:
+    wrong, every = [], list(cases(source))
+    assert len(every) == COUNTS[source]
+    for case in every:
         result = relfast.evaluate_response(case.question, case.answer, case.response, case.task)
         if difference := disagreement(case.expected, result):
             wrong.append(f"{case.name}: {difference}")
@@ -93,17 +79,17 @@ def test_evaluate_response(source: str) -> None:
 def test_records_to_rows(source: str, tmp_path: Path) -> None:
     # in a file a list is the samples of one prompt, and null a response that never came: the published
     # function knows neither
-    cases = [case for case in MAKERS[source]() if not isinstance(case.response, list | None)]
+    every = [case for case in cases(source) if not isinstance(case.response, list | None)]
     dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
     lines = []
-    for number, case in enumerate(cases):
+    for number, case in enumerate(every):
         record = {"id": number, "question": case.question, "answer": case.answer, "response": case.response}
         lines.append(json.dumps(record if case.task is None else {**record, "task": case.task}))
     dump.write_text("\n".join(lines) + "\n", encoding="ascii")
     relfast.score_file(dump, out, workers=0, details=True)
     scored = [orjson.loads(line) for line in out.read_bytes().splitlines()]
-    assert [row["index"] for row in scored] == list(range(len(cases)))
-    found = [(case.name, _row_disagreement(case, row)) for case, row in zip(cases, scored, strict=True)]
+    assert [row["index"] for row in scored] == list(range(len(every)))
+    found = [(case.name, _row_disagreement(case, row)) for case, row in zip(every, scored, strict=True)]
     wrong = [f"{name}: {difference}" for name, difference in found if difference]
     assert not wrong, "\n".join(wrong)
 
