@@ -101,7 +101,7 @@ def _rdkit_code(table: SmilesTable, smiles: str) -> bytes | None:
     return code
 
 
-_cached_rdkit_code = lru_cache(maxsize=CACHED_CODES)(_rdkit_code)
+_cached_rdkit_code: Final = lru_cache(maxsize=CACHED_CODES)(_rdkit_code)
 
 
 def _code_of(smiles: str) -> bytes | None:

@@ -403,9 +403,7 @@ class _Graph:
         place = place + self.weight("embeddings.token_type_embeddings.weight")[0]
         words = self.number(self.weight("embeddings.word_embeddings.weight"))
         x = self.op(
-            "Add",
-            self.op("Gather", words, "input_ids"),
-            self.op("Gather", self.number(place), positions),
+            "Add", self.op("Gather", words, "input_ids"), self.op("Gather", self.number(place), positions)
         )
         x = self.norm(x, "embeddings.LayerNorm", epsilon)
 

@@ -153,7 +153,12 @@ def open_disk_cache(model: Model, provider: str) -> DiskCache | None:
     folder = vectors_cache()
     if folder is None or not model.batch_stable:
         return None
-    name = f"{model.name}-{_place(model, provider)}.sqlite"
+    import onnxruntime
+
+    # all that decides a vector's bits: model, runtime, provider, instruction set
+    facts = (model.hash, onnxruntime.__version__, provider, platform.machine(), _vector_extensions())
+    digest = hashlib.blake2b("\n".join(facts).encode(), digest_size=8).hexdigest()
+    name = f"{model.name}-{digest}.sqlite"
     try:
         folder.check(make=True)
         for suffix in _SQLITE_FILES:
@@ -168,14 +173,6 @@ def open_disk_cache(model: Model, provider: str) -> DiskCache | None:
 
 def _check_sum(key: bytes, vector: bytes) -> bytes:
     return hashlib.blake2b(vector, digest_size=8, key=key).digest()
-
-
-def _place(model: Model, provider: str) -> str:
-    """A digest of all that decides a vector's bits: model, runtime, provider, instruction set."""
-    import onnxruntime
-
-    facts = (model.hash, onnxruntime.__version__, provider, platform.machine(), _vector_extensions())
-    return hashlib.blake2b("\n".join(facts).encode(), digest_size=8).hexdigest()
 
 
 def _vector_extensions() -> str:

@@ -15,13 +15,7 @@ from relfast.inference.client import Client, Completion, Settings
 from relfast.inference.request_log import RequestCounts, RequestLog
 from relfast.inference.requests import Request
 from relfast.inference.run import Plan
-from relfast.realign.grading import (
-    JUDGE_TOKENS,
-    answer_of,
-    mock_verdict,
-    parse_verdict,
-    verdict_prompt,
-)
+from relfast.realign.grading import JUDGE_TOKENS, answer_of, mock_verdict, parse_verdict, verdict_prompt
 from relfast.realign.problems import Problem, problem_of
 from relfast.records import Record
 from relfast.tasks.realign import RealignOptions

@@ -13,13 +13,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from relfast_kernels.layouts import (
-    IN_DATA,
-    RECORD_COLUMNS,
-    RECORD_TEXT,
-    RECORD_TEXT_END,
-    RECORD_TEXT_PLACE,
-)
+from relfast_kernels.layouts import IN_DATA, RECORD_COLUMNS, RECORD_TEXT, RECORD_TEXT_END, RECORD_TEXT_PLACE
 
 from relfast.records import Outcome, Record
 
@@ -75,10 +69,6 @@ class Block(NamedTuple):
     def where(self) -> tuple[int, int, int, int, int, int]:
         """What a kernel is told of it."""
         return self[:6]
-
-    def view(self, place: int) -> memoryview[int]:
-        """Where a text is whose place a record says."""
-        return self.views[place != IN_DATA]
 
     def text(self, number: int) -> bytes:
         """The response of a record."""

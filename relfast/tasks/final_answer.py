@@ -133,18 +133,12 @@ def _last_box(text: str) -> Form | None:
 def _last_tag(text: str) -> Form | None:
     form = None
     for found in _TAG.finditer(text):
-        if found[2].strip():
-            form = Form(found.start(), "tag", _without_emphasis(found[2].strip()))
+        if held := found[2].strip():
+            if (around := _EMPHASISED.fullmatch(held)) is not None:
+                # the lines of both its ends are emphasised: ``**<answer>**`` and so on
+                held = around[2].strip().removeprefix(around[1]).removesuffix(around[1])
+            form = Form(found.start(), "tag", held)
     return form
-
-
-def _without_emphasis(held: str) -> str:
-    """What a tag holds, where the lines of both its ends are emphasised: ``**<answer>**`` and so on."""
-    around = _EMPHASISED.fullmatch(held)
-    if around is None:
-        return held
-    mark, line = around[1], around[2].strip()
-    return line.removeprefix(mark).removesuffix(mark)
 
 
 def _last_label(text: str) -> Form | None:

@@ -75,12 +75,7 @@ class UnconfirmedGoldError(RelfastError):
 
 
 def record_of(
-    task: Task,
-    id: str,
-    question: str,
-    answer: dict[str, Any],
-    metadata: dict[str, Any],
-    *stated: str,
+    task: Task, id: str, question: str, answer: dict[str, Any], metadata: dict[str, Any], *stated: str
 ) -> dict[str, Any]:
     """A record in the published form, confirmed by what is ``stated`` of its gold (`confirm`)."""
     record = {

@@ -320,19 +320,14 @@ class KernelTexts:
 
     def many(self, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
         """The rows of some texts."""
-        if self._cuts_here:
-            texts, reasons = self._cut(texts)
-            found = self._rows(golds, [*map(str.encode, texts)])
-            return [row if why is None else None for row, why in zip(found, reasons, strict=True)]
-        return self._rows(golds, [*map(str.encode, texts)])
-
-    def _cut(self, texts: Sequence[str]) -> tuple[list[str], list[str | None]]:
-        """Texts without reasoning, and why some of them are no answer."""
+        if not self._cuts_here:
+            return self._rows(golds, [*map(str.encode, texts)])
         marks = self._options.reasoning
         if not self._options.strict:
-            return [strip_reasoning(text, marks) for text in texts], [None] * len(texts)
+            return self._rows(golds, [strip_reasoning(text, marks).encode() for text in texts])
         cut = [read_strictly(text, marks) for text in texts]
-        return [text for text, _ in cut], [reason for _, reason in cut]
+        found = self._rows(golds, [text.encode() for text, _ in cut])
+        return [row if why is None else None for row, (_, why) in zip(found, cut, strict=True)]
 
     def _rows(self, golds: Sequence[int], texts: Sequence[bytes]) -> list[Score | None]:
         place = self._place()

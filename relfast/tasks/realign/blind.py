@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from relfast.tasks.realign.extract import FLAT, extract_boxed_answer, parse_steps, without_spaces
@@ -85,18 +85,14 @@ def mock_solution(question: str, reference: str | None = None) -> str:
     if follows and steps:
         lines += [f"Step {n}: {FLAT.sub(_CONTENT, step)}" for n, step in enumerate(steps, 1)]
     else:
-        lines += [f"{n}. {step}" for n, step in enumerate(_vague(question), 1)]
+        words = " ".join(question.split())[:80]
+        lines += [
+            f"1. We read the problem: {words}",
+            "2. Draw a picture of the situation and guess a pattern.",
+            "3. Check the pattern on a small case and trust it.",
+        ]
     lines.append(f"The answer is $\\boxed{{{final}}}$.")
     return "\n".join(lines)
-
-
-def _vague(question: str) -> Sequence[str]:
-    words = " ".join(question.split())[:80]
-    return (
-        f"We read the problem: {words}",
-        "Draw a picture of the situation and guess a pattern.",
-        "Check the pattern on a small case and trust it.",
-    )
 
 
 def answer(row: Mapping[str, Any], luck: random.Random) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from html import escape
+from itertools import product
 from typing import Any, Final
 
 from relfast.errors import InputError, UsageError
@@ -140,9 +141,16 @@ def _heatmap(matrix: Any, path: set[tuple[int, int]], benchmark: list[str], llm:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}"'
         ' class="heatmap" font-size="10">'
     ]
-    for i in range(rows):
-        for j in range(columns):
-            parts.append(_cell(i, j, float(matrix[i, j])))
+    for i, j in product(range(rows), range(columns)):
+        value = float(matrix[i, j])
+        shade = min(_SHADES - 1, max(0, int(value * _SHADES)))
+        x, y = _MARGIN + _CELL * j, _MARGIN + _CELL * i
+        parts.append(
+            f"<g><title>B{i + 1} × L{j + 1}: {value:.2f}</title>"
+            f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" class="h{shade}"/>'
+            f'<text x="{x + _CELL // 2}" y="{y + 14}" text-anchor="middle" class="h{shade}t">'
+            f"{100 * value:.0f}</text></g>"
+        )
     for i, j in sorted(path):
         x, y = _MARGIN + _CELL * j + 1, _MARGIN + _CELL * i + 1
         parts.append(f'<rect x="{x}" y="{y}" width="{_CELL - 2}" height="{_CELL - 2}" class="path"/>')
@@ -153,22 +161,7 @@ def _heatmap(matrix: Any, path: set[tuple[int, int]], benchmark: list[str], llm:
     return "".join([*parts, "</svg>"])
 
 
-def _cell(i: int, j: int, value: float) -> str:
-    shade = min(_SHADES - 1, max(0, int(value * _SHADES)))
-    x, y = _MARGIN + _CELL * j, _MARGIN + _CELL * i
-    return (
-        f"<g><title>B{i + 1} × L{j + 1}: {value:.2f}</title>"
-        f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" class="h{shade}"/>'
-        f'<text x="{x + _CELL // 2}" y="{y + 14}" text-anchor="middle" class="h{shade}t">'
-        f"{100 * value:.0f}</text></g>"
-    )
-
-
 def _name(name: str, step: str, x: int, y: int, anchor: str) -> str:
-    title = escape(_clean(step[:300]))
+    # without what XML cannot hold
+    title = escape("".join(c if c.isprintable() else " " for c in step[:300]))
     return f'<text x="{x}" y="{y}" text-anchor="{anchor}"><title>{title}</title>{name}</text>'
-
-
-def _clean(text: str) -> str:
-    """Without what XML cannot hold."""
-    return "".join(c if c.isprintable() else " " for c in text)

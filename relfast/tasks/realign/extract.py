@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
 from relfast.records import Extracted, Options, Record
@@ -248,10 +248,8 @@ def read_reference(record: Record, options: Options) -> Solution | str:
     return Solution(steps, extract_boxed_answer(text))
 
 
-@lru_cache(maxsize=1024)
-def _of_reference(text: str) -> FinalAnswer:
-    """A reference is read once for all responses to its problem."""
-    return read_final_answer(text, reference=True)
+_of_reference: Final = lru_cache(maxsize=1024)(partial(read_final_answer, reference=True))
+"""A reference is read once for all responses to its problem."""
 
 
 def _stated(answer: object) -> FinalAnswer | None:

@@ -29,10 +29,6 @@ def read(response: object, options: Options) -> Extracted[int | None]:
         return Extracted(None if value is None else value - 1, found=value is not None, reason=reason)
     if options.strip_reasoning and isinstance(response, str):
         response = strip_reasoning(response, options.reasoning)
-    return _extract_reference(response)
-
-
-def _extract_reference(response: object) -> Extracted[int | None]:
     if not response:
         return Extracted(0, found=False)
     if not isinstance(response, str):
@@ -45,11 +41,9 @@ def _extract_reference(response: object) -> Extracted[int | None]:
             return Extracted(None, found=False, error=f"answer number has more than {MAX_INT_DIGITS} digits")
         number = int(digits)
         return Extracted(number - 1 if 1 <= number <= N_CHOICES else 0)
-    match = _FROM_ONE.search(text)
-    if match is not None:
+    if (match := _FROM_ONE.search(text)) is not None:
         return Extracted(int(match[1]) - 1)
-    match = _FROM_ZERO.search(text)
-    if match is not None:
+    if (match := _FROM_ZERO.search(text)) is not None:
         return Extracted(int(match[1]))
     return Extracted(0, found=False)
 

@@ -29,14 +29,7 @@ DISPLAY: Final = Display(
     measure="relfast.tasks.rel_b.display:measure",
     mistake="relfast.tasks.rel_b.display:mistake",
     exhibit="relfast.tasks.rel_b.display:exhibit",
-    layouts=(
-        Layout(
-            "By number of taxa",
-            "taxa",
-            "N_taxa",
-            verdict_columns("yes", "no"),
-        ),
-    ),
+    layouts=(Layout("By number of taxa", "taxa", "N_taxa", verdict_columns("yes", "no")),),
 )
 
 _FASTA: Final = re.compile(r"^[ \t]*>[^\n]*\n([^>\n]*)", re.MULTILINE)

@@ -23,9 +23,7 @@ class HomoplasyParameters:
     length_convergent_block: int = parameter(5, Whole(), "Columns of a block.")
     n_convergent_taxa: int = parameter(2, Whole(), "Taxa that share the motifs.")
     selection: Selection = parameter(
-        "distant",
-        Choice(get_args(Selection)),
-        "Taxa at least 3 edges apart, or whole clades at least 4.",
+        "distant", Choice(get_args(Selection)), "Taxa at least 3 edges apart, or whole clades at least 4."
     )
     taxa_as: TaxaAs = parameter(
         "name",

@@ -294,11 +294,7 @@ class TagTexts:
     is one of a dictionary, and who comes between two of them at most has an answer judged again."""
 
     def __init__(
-        self,
-        judge: TagJudge,
-        row_of: Callable[[Outcome], Score],
-        known: Callable[[], object],
-        longest: int,
+        self, judge: TagJudge, row_of: Callable[[Outcome], Score], known: Callable[[], object], longest: int
     ) -> None:
         self._judge, self._row_of, self._tell_known = judge, row_of, known
         self._longest = longest

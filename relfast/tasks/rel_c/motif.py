@@ -27,14 +27,7 @@ from zlib import crc32
 
 from relfast_kernels.mcs.layouts import Pair
 
-from relfast.chem.common_substructure import (
-    MAX_STEPS,
-    Compared,
-    Prepared,
-    constant_in,
-    is_compiled,
-    prepared,
-)
+from relfast.chem.common_substructure import MAX_STEPS, Compared, Prepared, constant_in, is_compiled, prepared
 from relfast.chem.common_substructure import judge as judge_pair
 from relfast.chem.smiles_table import has_isotope, same_clean_molecule
 from relfast.interrupts import uninterrupted

@@ -34,9 +34,7 @@ class UniverseParameters:
     universe_min: int = parameter(8, Whole(), "Fewest isomers of a formula.")
     universe_max: int = parameter(100, Whole(), "Most isomers of a formula.")
     keep: RingFilter = parameter(
-        "all",
-        Choice(("all", "unstrained")),
-        "unstrained: no triple or cumulated double bonds in rings.",
+        "all", Choice(("all", "unstrained")), "unstrained: no triple or cumulated double bonds in rings."
     )
 
 
@@ -85,9 +83,7 @@ class MotifParameters:
     )
     sizes: Sequence[int] = parameter(PUBLISHED_SIZES, Sizes(), "Molecules of a question, in turn.")
     strategy: Strategy = parameter(
-        "similarity",
-        Choice(get_args(Strategy)),
-        "What the molecules of a group have in common.",
+        "similarity", Choice(get_args(Strategy)), "What the molecules of a group have in common."
     )
     min_atoms: int = parameter(8, Whole(), "Fewest heavy atoms of gold.")
     tanimoto: tuple[float, float] = parameter(

@@ -35,13 +35,7 @@ TASK: Final = Task(
     ),
     reward_metric="progress_ratio",
     strict_needs=("question", "structural_details"),
-    row_fields=(
-        "completion",
-        "structural_details",
-        "context",
-        "instance_metadata",
-        "complexity_parameters",
-    ),
+    row_fields=("completion", "structural_details", "context", "instance_metadata", "complexity_parameters"),
     strict_reward_metric="walk_score",
     revision=4,  # strict: the last plan
     blind="relfast.tasks.seqbench.blind:STRATEGIES",

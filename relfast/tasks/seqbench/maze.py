@@ -218,12 +218,12 @@ class Fields(NamedTuple):
         return cls(
             completion,
             structure if structure and isinstance(structure, (str, Mapping)) else None,
-            context if isinstance(context, str) else None,
+            _text(context),
             _text(metadata.get("agent_name")),
             _text(metadata.get("target_name")),
-            _count(parameters.get("logical_depth_L")),
-            _count(parameters.get("backtracking_count_B")),
-            _number(parameters.get("noise_ratio_N")),
+            _only(parameters.get("logical_depth_L"), int),
+            _only(parameters.get("backtracking_count_B"), int),
+            _only(parameters.get("noise_ratio_N"), float, int),
         )
 
     @property
@@ -291,12 +291,9 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _number(value: Any) -> float | None:
-    return value if type(value) in (float, int) else None
-
-
-def _count(value: object) -> int | None:
-    return value if type(value) is int else None
+def _only(value: Any, *kinds: type) -> Any:
+    """A value of one of these types, and nothing else."""
+    return value if type(value) in kinds else None
 
 
 _KEY_ACTIONS: Final = (layouts.PICK_UP, layouts.USE)

@@ -125,9 +125,7 @@ class Parameters:
         repeat=True,
     )
     ordered: bool = parameter(
-        False,
-        Flag(),
-        "Facts unshuffled, as published: supporting ones first, along the path. It is a leak.",
+        False, Flag(), "Facts unshuffled, as published: supporting ones first, along the path. It is a leak."
     )
     cover: bool = parameter(
         False,
