@@ -260,6 +260,7 @@ class Scorer:
         responses too, and nothing in it may be changed. None where a worker is needed that is not to be
         waited for."""
         score = None
+        task = self._name_of(answer) if task is None else task
         if self._judges is not None and type(task) is str and type(response) is str:
             judge = self._judges.found.get(task) or self._judges.of(task)
             if judge is not None:
@@ -365,6 +366,9 @@ class Scorer:
     def begin_columns(self, columns: Columns) -> Begun:
         """`kept_scores`, but what needs workers is only given to them: see `Begun.ended`."""
         names, answers, responses, questions = columns
+        names = [
+            self._name_of(gold) if name is None else name for name, gold in zip(names, answers, strict=True)
+        ]
         n = len(names)
         of_task: dict[str | None, list[int]] = {}
         for at, name in enumerate(names):
@@ -487,13 +491,19 @@ class Scorer:
 
     # inside
 
+    def _name_of(self, answer: Any) -> str | None:
+        """The name of the task of a response whose caller does not say it."""
+        if self.job.task is not None:
+            return self.job.task
+        task = infer_task(once_decoded(answer) if isinstance(answer, str) else answer)
+        return None if task is None else task.name
+
     def _record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
         """What is asked as a record; a score that says so where it is none."""
-        if name is None:
-            name = self.job.task
+        name = self._name_of(answer) if name is None else name
         if isinstance(answer, str):
             answer = once_decoded(answer)
-        task = infer_task(answer) if name is None else find_task(name)
+        task = None if name is None else find_task(name)
         if task is None:
             known = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
             return unscored(index, None, None, 0, "invalid_record", "UnknownTask", known)
