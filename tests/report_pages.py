@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -69,3 +70,19 @@ def report(folder: Path, models: int = 2, records_of: Any = records) -> Path:
         scored.append(f"{dump}.scored.jsonl")
     generate_report(scored, folder / "report")
     return folder / "report" / "index.html"
+
+
+class _Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def tags(page: str) -> list[tuple[str, dict[str, str | None]]]:
+    """Tags of HTML with their attributes."""
+    parser = _Tags()
+    parser.feed(page)
+    return parser.found

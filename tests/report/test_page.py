@@ -7,12 +7,11 @@ import gzip
 import hashlib
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from report_pages import HOSTILE, report
+from report_pages import HOSTILE, report, tags
 
 from relfast.report.record_blocks import MAX_TEXT
 
@@ -20,21 +19,6 @@ from relfast.report.record_blocks import MAX_TEXT
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return report(tmp_path_factory.mktemp("page"), models=1).read_text(encoding="utf-8")
-
-
-class _Tags(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-
-def tags(page: str) -> list[tuple[str, dict[str, str | None]]]:
-    parser = _Tags()
-    parser.feed(page)
-    return parser.found
 
 
 def unpacked(page: str, name: str) -> Any:

@@ -137,17 +137,12 @@ def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plain = relfast.score_file(path, tmp_path / "plain.jsonl", workers=0)
     assert "lengths" not in plain.to_dict()["tasks"]["REL-A1"]
     assert (tmp_path / "plain.jsonl").read_bytes() == (tmp_path / "rows.jsonl").read_bytes()
-    merged: Summary | None = None
-    for number in range(3):
-        part = relfast.score_file(
-            path, tmp_path / f"part{number}.jsonl", workers=0, lengths=True, shard=(number, 3)
-        )
-        part = Summary.from_dict(json.loads(json.dumps(part.to_dict())))
-        if merged is None:
-            merged = part
-        else:
-            merged.merge(part)
-    assert merged is not None
+    merged, *others = (
+        relfast.score_file(path, tmp_path / f"{n}.jsonl", workers=0, lengths=True, shard=(n, 3))
+        for n in range(3)
+    )
+    for part in others:
+        merged.merge(Summary.from_dict(json.loads(json.dumps(part.to_dict()))))
     assert merged.to_dict()["tasks"] == whole.to_dict()["tasks"]
     few = relfast.score_file(path, tmp_path / "few.jsonl", workers=0, lengths=True, limit=5)
     assert few.tasks["REL-A1"].lengths is not None
