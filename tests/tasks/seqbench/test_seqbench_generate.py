@@ -163,32 +163,6 @@ def test_names() -> None:
     check_score(row)
 
 
-@pytest.mark.parametrize(
-    ("keywords", "message"),
-    [
-        ({"rows": 0}, "rows"),
-        ({"B": -1}, "B must"),
-        ({"B": 99}, "B must"),
-        ({"N": 1.5}, "N must"),
-        ({"remove_keys": 3, "B": 2}, "remove_keys"),
-        ({"L": 10, "B": 3}, "18 actions at least"),
-        ({"L": 2, "B": 0}, "at least"),
-        ({"rows": 3, "cols": 3, "L": 500, "B": 1}, "too small"),
-        ({"rows": 4, "cols": 4, "L": 40, "B": 0}, "too small"),
-        ({"rows": 6, "cols": 6, "L": 37, "B": 0}, "larger grid"),
-        ({"rows": 2, "cols": 2, "B": 5}, "larger grid"),
-        *(({"cover": True, **given}, "-L 10:100") for given in ({}, {"L": 20}, {"L": (30, 20)})),
-        ({"cover": True, "L": (10, 20), "bin_width": 0}, "bin_width"),
-        ({"names": ("Bob", "Bob")}, "names"),
-        ({"names": "Bob"}, "names"),
-        ({"names": ("A. B", "Bob")}, "names"),
-    ],
-)
-def test_what_cannot_be_made(keywords: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        list(make_rows(1, 0, **keywords))
-
-
 # `cover`: every cell of L × B × N is filled with as many mazes, or it is said which cannot be
 
 

@@ -1,4 +1,4 @@
-"""Mazes walked action by action, where legal is what the judge says of the whole plan; and what blind plans earn."""
+"""Mazes walked action by action, where legal is what the judge says of the whole plan."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 import seqbench_checker as checker
 
-import relfast
 from relfast.errors import InputError
 from relfast.seqbench import generate
-from relfast.tasks.seqbench.blind import STRATEGIES
 from relfast.tasks.seqbench.maze import validate
 from relfast.tasks.seqbench.walk import Walk
 
@@ -68,32 +66,3 @@ def test_no_maze_no_walk() -> None:
         Walk({"actions": ["start: A1"]}, "no facts")
     with pytest.raises(InputError, match="person to rescue"):
         Walk({}, "Room A1 and A2 are connected by an open door. Bob is in room A1.")
-
-
-SETTINGS = ({"B": 2}, {"rows": 8, "cols": 8, "B": 3, "N": 1.0}, {"rows": 10, "cols": 10, "B": 5, "N": 0.2})
-
-
-def blind(name: str, **settings: Any) -> float:
-    """Mean reward of a strategy under ``strict``."""
-    rng = random.Random(7)
-    rows = [
-        {
-            "task": "SeqBench",
-            "question": row["context"],
-            "answer": row,
-            "response": STRATEGIES[name]({"question": row["context"]}, rng),
-        }
-        for row in generate(60, 4711, **settings)
-    ]
-    return sum(score.reward or 0.0 for score in relfast.score(rows, policy="strict", workers=0)) / len(rows)
-
-
-@pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_the_order_of_facts_gives_nothing_away(settings: dict[str, Any]) -> None:
-    assert blind("facts in printed order", **settings, ordered=True) == 1.0
-    assert blind("facts in printed order", **settings) < 0.05
-
-
-@pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "facts in printed order"])
-def test_blind_strategies_earn_next_to_nothing(name: str) -> None:
-    assert blind(name, rows=8, cols=8, B=2, N=0.4) < 0.03
