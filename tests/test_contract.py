@@ -16,6 +16,7 @@ import relfast
 from relfast.records import Record
 from relfast.tasks import TASKS, find_task, get_task
 from relfast.tasks.options import AllOptions
+from relfast.tasks.realign.extract import MAX_STEPS
 
 GARBAGE: list[Any] = [
     "", " ", "garbage", "\x00", "\ud800", "<", "[", "{}", "null", "\u2028", "\U0001f600" * 50, "Answer", "yes no", "<smiles>", "'" * 99,
@@ -98,6 +99,34 @@ def test_bad_gold_never_raises(task: str, policy: str) -> None:
             assert score.error is not None
             assert score.error["message"]
             assert "\n" not in score.error["message"]
+
+
+def structure(**fields: Any) -> dict[str, Any]:
+    return {"completion": "['start: A1']", "structural_details": {"structure": fields}}
+
+
+UNUSABLE = [
+    *(("ReAlign", gold, "benchmark_solution") for gold in (None, {}, {"benchmark_solution": None}, {"benchmark_solution": 7}, ["text"])),
+    ("ReAlign", {"benchmark_solution": "ab\n" * (MAX_STEPS + 1)}, "benchmark_solution"),
+    ("ReAlign", {"solution": ["a"]}, "solution"),
+    *(("ReAlign", {"benchmark_steps": steps}, "benchmark_steps") for steps in ("abc def", [1, 2])),
+    *(("SeqBench", gold, "completion") for gold in (None, {}, "gold", {"actions": []}, {"structural_details": "{}"})),
+    *(("SeqBench", {"completion": said}, "completion") for said in (None, 7, "none")),
+    ("SeqBench", {"actions": ["start: A1", "jump: B2"]}, "gold item 1"),
+    *(("SeqBench", {"completion": "['start: A1']", "structural_details": said}, "structur") for said in ("{", "[]", "{}")),
+    ("SeqBench", structure(adjacency_list={}), "start_room_coord"),
+    ("SeqBench", structure(adjacency_list={"0,0": 7}), "adjacency_list"),
+    ("SeqBench", structure(adjacency_list={}, door_details={"0,0": {}}), "door_details"),
+]  # fmt: skip
+"""Gold, and what is named of it; of REL's, `tests/formats/test_formats.py` and `tests/tasks/test_rel_reference.py`."""
+
+
+@pytest.mark.parametrize(("of", "answer", "said"), UNUSABLE)
+def test_unusable_gold_is_named(of: str, answer: Any, said: str, policy: str) -> None:
+    flat = relfast.evaluate_response("2 + 3?", answer, "['start: A1']", of, policy=policy)
+    assert flat["correct"] is False
+    assert said in flat["error"]
+    assert "\n" not in flat["error"]
 
 
 def test_batch_gives_what_singles_give(task: str, policy: str) -> None:

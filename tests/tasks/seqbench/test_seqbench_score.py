@@ -105,37 +105,6 @@ def test_forms_of_gold(row: dict[str, Any], plan: list[str]) -> None:
     assert score([whole])[0].metrics["maze"] == "structural_details"
 
 
-def structure(**fields: Any) -> dict[str, Any]:
-    return {"completion": "['start: A1']", "structural_details": {"structure": fields}}
-
-
-@pytest.mark.parametrize(
-    ("answer", "message"),
-    [
-        *(
-            (answer, "completion")
-            for answer in (None, {}, "gold", {"actions": []}, {"structural_details": "{}"})
-        ),
-        *(({"completion": said}, "completion") for said in (None, 7, "none")),
-        ({"actions": ["start: A1", "jump: B2"]}, "gold item 1"),
-        *(
-            ({"completion": "['start: A1']", "structural_details": said}, "structur")
-            for said in ("{", "[]", "{}")
-        ),
-        (structure(adjacency_list={}), "start_room_coord"),
-        (structure(adjacency_list={"0,0": 7}), "adjacency_list"),
-        (structure(adjacency_list={}, door_details={"0,0": {}}), "door_details"),
-    ],
-)
-def test_gold_that_cannot_be_used(answer: Any, message: str) -> None:
-    given = Record(0, "x", "SeqBench", answer, "['start: A1']", None)
-    for options in (REFERENCE, STRICT):
-        (outcome,) = score([given], options)
-        assert outcome.error is not None
-        assert message in outcome.error
-        assert not outcome.correct
-
-
 def test_without_any_maze(plan: list[str]) -> None:
     """The published measures need gold only; running the plan is not possible, and strict says so."""
     given = Record(0, "x", "SeqBench", {"actions": plan}, str(plan), "Which way?")
