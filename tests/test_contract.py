@@ -101,6 +101,19 @@ def test_bad_gold_never_raises(task: str, policy: str) -> None:
             assert "\n" not in score.error["message"]
 
 
+NO_TEXT = [("", "empty"), (None, "not_text"), ("<think>4", "only_reasoning"), ("4 \ud800", "lone_surrogate"), ("x" * 1_000_001, "too_long")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("response", "reason"), NO_TEXT, ids=[reason for _, reason in NO_TEXT])
+def test_why_a_response_is_no_answer(task: str, response: Any, reason: str) -> None:
+    record, _ = gold(task)[0]
+    with relfast.Scorer(policy="strict", workers=0) as scorer:
+        row = scorer.score_one(task, record["answer"], response, record["question"])
+    assert (row.status, row.correct, row.metrics["reason"]) == ("no_answer", False, reason)
+    assert row.reward is not None
+    assert row.reward <= 0
+
+
 def structure(**fields: Any) -> dict[str, Any]:
     return {"completion": "['start: A1']", "structural_details": {"structure": fields}}
 

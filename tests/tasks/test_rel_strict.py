@@ -51,25 +51,6 @@ def test_repeats_of_isomers_are_nothing(record: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("response", "reason"),
-    [
-        ("", "empty"),
-        (None, "not_text"),
-        ("<think>4", "only_reasoning"),
-        ("4 \ud800", "lone_surrogate"),
-        ("x" * 1_000_001, "too_long"),
-        ("Answer 1 or Answer 2", "several_answers"),
-        ("Answer 12", "no_answer"),
-        ("no idea", "no_answer"),
-    ],
-)
-def test_reasons(response: Any, reason: str) -> None:
-    with relfast.Scorer(policy="strict", workers=0) as scorer:
-        row = scorer.score_one("REL-A1", {"target": 3}, response)
-    assert (row.status, row.correct, row.reward, row.metrics) == ("no_answer", False, 0.0, {"reason": reason})
-
-
-@pytest.mark.parametrize(
     ("smiles", "reason"),
     [
         ("C~O", "not_plain_smiles"),
