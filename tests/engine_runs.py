@@ -84,6 +84,17 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
+def rows_in(folder: Path) -> bytes:
+    """Those of a run in parts."""
+    return b"".join(path.read_bytes() for path in sorted(folder.glob("part-*.jsonl")))
+
+
+def told(summary: dict[str, Any]) -> dict[str, Any]:
+    """A summary as a file has it, but for what differs between two runs of the same."""
+    kept = {key: value for key, value in summary.items() if key not in ("output", "seconds")}
+    return dict(json.loads(json.dumps(kept)))
+
+
 class Run:
     """A ``relfast score`` under way."""
 

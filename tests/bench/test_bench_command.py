@@ -20,15 +20,14 @@ from tiny_server import ALIAS, tiny_server
 from benchmarks import make_built_in
 from relfast.bench.run import MOCK, Spec
 from relfast.bench.sets import SETS, built_in
-from relfast.cli.main import main
 from relfast.errors import UsageError
 from relfast.inference.requests import read_requests
 
 
-def bench(*arguments: object) -> int:
-    with pytest.raises(SystemExit) as left:
-        main(["bench", *map(str, arguments), "-q"])
-    return int(left.value.code or 0)
+@pytest.fixture(autouse=True)
+def _pictures_in_one_format(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of the time of a run with a report: `tests/report` looks at pictures in all formats."""
+    monkeypatch.setattr("relfast.report.canvas.FORMATS", (".svg",))
 
 
 def test_the_sets_are_what_they_were() -> None:
@@ -50,7 +49,7 @@ def test_the_sets_are_made_with_our_generators(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_all_three_benchmarks_without_a_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert bench("--mock", "-o", tmp_path, "--workers", 0) == 0
+    assert exit_code("bench", "--mock", "-o", tmp_path, "--workers", 0, "-q") == 0
     table = capsys.readouterr().err
     results = json.loads((tmp_path / "results.json").read_text())
     tasks = {name: task for result in results for name, task in result["tasks"].items()}
@@ -65,37 +64,39 @@ def test_all_three_benchmarks_without_a_server(tmp_path: Path, capsys: pytest.Ca
     for name in tasks:
         assert name in page
     assert f"model {MOCK}" in page, "the page says what was asked"
-    assert bench("--mock", "-o", tmp_path) == 2
+    assert exit_code("bench", "--mock", "-o", tmp_path, "-q") == 2
     assert "--resume continues it" in capsys.readouterr().err
 
 
 @pytest.mark.slow
-def test_two_models_killed_and_resumed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_models_killed_and_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     records = tmp_path / "mazes.jsonl"
     rows = [json.loads(json.dumps(row)) for row in make_built_in.seqbench()][:8]
     records.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     folder = tmp_path / "out"
+    monkeypatch.setenv("KEY_OF_TWO", "sk-of-the-second-model")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
-    environment |= {"KEY_OF_TWO": "sk-of-the-second-model"}
     with running(Server(solve=lambda prompt: "[('start', 'A1')]", delay=0.05)) as server:
         models = [f"org/one@{server.url}", f"two@{server.url}#KEY_OF_TWO"]
         more = ["--records", str(records), "--concurrency", "1", "--workers", "0", "-o", str(folder)]
-        command = [sys.executable, "-m", "relfast", "bench", *models, *more]
+        arguments = ["bench", *models, *more]
+        command = [sys.executable, "-m", "relfast", *arguments]
         child = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
         until(lambda: server.answered.total() >= 5)
         child.send_signal(signal.SIGKILL)
         assert child.wait() == -signal.SIGKILL
         server.delay = 0
-        done = subprocess.run(
-            [*command, "--resume"], env=environment, capture_output=True, text=True, check=True
-        )
+        assert exit_code(*arguments, "--resume") == 0
+        said = capsys.readouterr().err
         assert server.answered.total() <= 2 * len(rows) + 1
         assert server.keys == {"Bearer none", "Bearer sk-of-the-second-model"}
         assert {request["model"] for request in server.requests} == {"org/one", "two"}
     for name in ("org_one", "two"):
         assert len(rows_of(folder / name / "mazes.scored.jsonl")) == len(rows)
         assert (folder / name / "report" / "index.html").is_file()
-        assert name in done.stderr
+        assert name in said
     page = (folder / "report" / "index.html").read_text("utf-8")
     assert all(name in page for name in ("org_one", "two")), "all models side by side"
 
@@ -121,20 +122,14 @@ def test_what_needs_a_model_that_is_not_here_is_left_out(
     """As after an install without models: the default sets are those that can be scored; a named one is refused."""
     monkeypatch.setattr("relfast.embed.models.kept_directory", lambda name: None)
     monkeypatch.setattr("relfast.embed.models.package_directory", lambda name: None)
-    arguments = ["bench", "--mock", "--limit", "2", "--workers", "0", "-q", "-o", str(tmp_path / "out")]
-    with pytest.raises(SystemExit) as left:
-        main(arguments)
-    assert not left.value.code
+    arguments = ["bench", "--mock", "--limit", "2", "--workers", "0", "-q", "-o", tmp_path / "out"]
+    assert exit_code(*arguments) == 0
     told = capsys.readouterr().err
     assert "relfast: realign was left out: no embedding model is on this machine" in told
-    assert {path.name for path in (tmp_path / "out" / "mock").glob("*.scored.jsonl")} == {
-        "rel.scored.jsonl",
-        "seqbench.scored.jsonl",
-    }
+    found = {path.name for path in (tmp_path / "out" / "mock").glob("*.scored.jsonl")}
+    assert found == {"rel.scored.jsonl", "seqbench.scored.jsonl"}
     for more in (["--set", "realign"], ["--embedder", "nosuch"]):
-        with pytest.raises(SystemExit) as left:
-            main([*arguments, "--overwrite", *more])
-        assert left.value.code == 2
+        assert exit_code(*arguments, "--overwrite", *more) == 2
 
 
 # a real language model, tiny and random, behind llama.cpp's server: asked, scored and reported end to end

@@ -16,7 +16,8 @@ from typing import Any
 import psutil
 import pytest
 from corpora import ROOT, naughty_strings, solutions
-from engine_runs import HANG, OUT_OF_MEMORY, honest, write_dump
+from engine_runs import HANG, OUT_OF_MEMORY, honest, rows_in, write_dump
+from engine_runs import told as summary_of
 from mutations import mutated_line, real_lines
 from patience import until
 
@@ -118,16 +119,7 @@ def expected(dumps: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[byt
     rows = output.read_bytes()
     assert summary.count("timeout") == 2
     assert summary.count("crashed") == 2
-    return rows, numbers(summary.to_dict())
-
-
-def numbers(summary: dict[str, Any]) -> dict[str, Any]:
-    told = {key: value for key, value in summary.items() if key not in ("output", "seconds")}
-    return dict(json.loads(json.dumps(told)))
-
-
-def rows_in(folder: Path) -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(folder.glob("part-*.jsonl")))
+    return rows, summary_of(summary.to_dict())
 
 
 def score(nodes: Nodes, dumps: Path, output: Path, **more: Any) -> dict[str, Any]:
@@ -137,7 +129,7 @@ def score(nodes: Nodes, dumps: Path, output: Path, **more: Any) -> dict[str, Any
     summary = score_on_ray(
         [str(dumps)], str(output), JOB, address=nodes.address, part_bytes=PART_BYTES, tell=told.append, **more
     )
-    return {"summary": numbers(summary.to_dict()), "told": "\n".join(told)}
+    return {"summary": summary_of(summary.to_dict()), "told": "\n".join(told)}
 
 
 def test_rows_and_summary_are_those_of_one_machine(
@@ -185,7 +177,7 @@ def test_a_machine_holds_one_model_for_all_workers(
         [str(dump)], str(tmp_path / "out"), job, address=nodes.address, part_bytes=20_000, progress=look
     )
     assert rows_in(tmp_path / "out") == (tmp_path / "local.jsonl").read_bytes()
-    assert numbers(given.to_dict()) == numbers(local.to_dict())
+    assert summary_of(given.to_dict()) == summary_of(local.to_dict())
     assert len(given.tasks) == 1
     assert set(holders) == {1}
     assert set(owners) == {0}, "actors and their workers hold none themselves"
@@ -249,7 +241,7 @@ def test_the_driver_killed_and_resumed(
     )
     assert done.returncode == 0, done.stderr
     assert rows_in(output) == expected[0]
-    assert numbers(json.loads(summary.read_bytes())) == expected[1]
+    assert summary_of(json.loads(summary.read_bytes())) == expected[1]
     for name in notes:
         assert (output / name).stat().st_mtime_ns == whole[name], "scored again"
     assert not list(output.glob(".*.part*"))

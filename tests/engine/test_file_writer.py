@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ import relfast
 from relfast.engine.io import writer as file_writer
 from relfast.engine.io.blocks import Position
 from relfast.engine.io.writer import FileWriter
-from relfast.errors import OutputError, ResumeMismatchError, UsageError
+from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError, UsageError
+from relfast.outputs import refuse_existing, whole_file
 
 RUN = {"relfast version": "1", "paths": {}}
 
@@ -246,3 +248,62 @@ def test_another_embedder_of_the_same_name(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(ResumeMismatchError, match=r"embedder was tiny@[0-9a-f]+ and is tiny@[0-9a-f]+"):
         relfast.score_file(dump, workers=0, embedder="tiny", resume=True)
     relfast.score_file(text, workers=0, embedder="tiny", resume=True)
+
+
+# files that are whole or not there, and never over another one unasked
+
+
+def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    with whole_file(str(path)) as file:
+        file.write(b"one\n")
+        file.flush()
+        assert not path.exists()
+    assert path.read_bytes() == b"one\n"
+    with suppress(ZeroDivisionError), whole_file(str(path), overwrite=True) as file:
+        file.write(b"two\n")
+        raise ZeroDivisionError
+    assert path.read_bytes() == b"one\n"
+    with whole_file(str(path), overwrite=True) as file:
+        file.write(b"three\n")
+    assert path.read_bytes() == b"three\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_there_stays(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text("mine\n")
+    with pytest.raises(OutputExistsError, match="--overwrite replaces it"), whole_file(str(path)):
+        raise AssertionError("it was opened")
+    with pytest.raises(OutputExistsError, match="--resume continues it"):
+        refuse_existing(path, unless=False, resumable=True)
+    refuse_existing(path, unless=True)
+    refuse_existing(tmp_path / "absent", unless=False)
+    assert path.read_text() == "mine\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_devices_and_pipes_are_written_in_place(tmp_path: Path) -> None:
+    with whole_file(os.devnull) as file:
+        file.write(b"gone")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with whole_file(str(pipe)) as file:
+        file.write(b"through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_what_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="directory"), whole_file(str(tmp_path)):
+        raise AssertionError("it was opened")
+    with pytest.raises(OutputError, match="absent"), whole_file(str(tmp_path / "absent" / "rows.jsonl")):
+        raise AssertionError("it was opened")
+
+
+def test_stdout(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    with whole_file("-") as file:
+        file.write(b"rows\n")
+    assert capfdbinary.readouterr().out == b"rows\n"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from corpora import ROOT, rel_records
+from engine_runs import exit_code
 from openai_server import Server, running
 from three_benchmarks import realign, seqbench
 
-from relfast.cli.main import main
 from relfast.errors import UsageError
 from relfast.inference.header import header_line, read_header
 from relfast.inference.requests import Wordings
@@ -148,9 +148,7 @@ def test_the_header_says_what_was_asked_with(tmp_path: Path) -> None:
     with running(Server(solve=lambda prompt: "['start: A1']")) as server:
         more = ["--stop", "END", "--extra-body", '{"top_p": 0.5, "temperature": null}', "--samples", "2"]
         asking = ["--api", server.url, "--model", "m", "-o", str(output), "--seed", "11", "-q"]
-        with pytest.raises(SystemExit) as left:
-            main(["run", str(records), *asking, *more])
-    assert not left.value.code
+        assert exit_code("run", records, *asking, *more) == 0
     asked = server.requests[0]
     assert (asked["stop"], asked["top_p"], asked["max_tokens"]) == (["END"], 0.5, 2048)
     assert "temperature" not in asked

@@ -149,19 +149,17 @@ class TestVerl:
 
 
 class TestOpenRLHF:
-    @pytest.mark.parametrize("end", ["", "<|im_end|>\n", "</s>"])
-    def test_lists_of_one_and_of_many(self, end: str) -> None:
+    def test_what_it_gives(self) -> None:
         prompts = [f"Question {n}: <Yes>, <smiles>CCO</smiles> or Answer: 4?\n" for n in range(len(MIXED))]
-        queries = [prompt + str(response) + end for prompt, response in zip(prompts, RESPONSES, strict=True)]
+        queries = [
+            prompt + str(text) + "<|im_end|>\n" for prompt, text in zip(prompts, RESPONSES, strict=True)
+        ]
         labels = [json.dumps({"task": task, "answer": answer}) for task, answer, _, _ in MIXED]
-        many = openrlhf.reward_func(queries, prompts, labels)
-        assert set(many) == {"rewards", "scores", "extra_logs"}
-        assert _close(many["rewards"], REWARDS)
-        assert _close(many["scores"], [None if r is None else float(r == 1.0) for r in REWARDS])
-        for at, expected in enumerate(REWARDS):
-            one = openrlhf.reward_func(queries[at : at + 1], prompts[at : at + 1], labels[at : at + 1])
-            assert _close(one["rewards"], [expected])
-            assert list(one["extra_logs"]["unscored"]) == [float(expected is None)]
+        given = openrlhf.reward_func(queries, prompts, labels)
+        assert set(given) == {"rewards", "scores", "extra_logs"}
+        assert _close(given["rewards"], REWARDS)
+        assert _close(given["scores"], [None if r is None else float(r == 1.0) for r in REWARDS])
+        assert list(given["extra_logs"]["unscored"]) == [float(reward is None) for reward in REWARDS]
 
     def test_labels_may_be_gold_alone(self) -> None:
         func = openrlhf.make_reward(on_error=0.25)
@@ -243,12 +241,6 @@ class TestVerifiers:
 
 
 class TestSlime:
-    def test_none_is_not_returned(self) -> None:
-        with pytest.raises(UnscoredError, match=r"on_error=0\.0"):
-            asyncio.run(slime.custom_rm(None, Sample()))
-        with pytest.raises(UnscoredError):
-            asyncio.run(slime.custom_rm(None, [Sample(), Sample()]))
-
     def test_options(self) -> None:
         made = pickle.loads(pickle.dumps(slime.make_reward(on_error=0.0)))
         assert asyncio.run(made(None, Sample())) == 0.0
