@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from pickle import PickleBuffer
-from typing import Any, Final, SupportsIndex, TypeVar
+from typing import Final, TypeVar
 
 from relfast.json_text import encode_row
 from relfast.plain import Plain
@@ -91,8 +90,3 @@ class Segment(Plain):
     n_exact: int = 0
     n_left: int = 0
     detours: Found = field(default_factory=dict)
-
-    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
-        """For a pipe: the rows by themselves, so that nobody copies them (`relfast.engine.pool.protocol`)."""
-        counts = self.n_rows, self.tally, self.n_fast, self.n_exact, self.n_left
-        return Segment, (self.stop, PickleBuffer(self.rows), *counts, self.detours)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from relfast.plain import Plain
 
@@ -52,12 +51,6 @@ class Block(Plain):
     group: int = 0
     filter: str | None = None
     checksum: int = 0
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """As one tuple: dataclasses take ten times as long by themselves."""
-        ours = self.seq, self.source, self.first_index, self.n_lines, self.start, self.end
-        more = self.faults, self.parquet, self.group, self.filter, self.checksum
-        return Block, (*ours, self.path, self.data, *more)
 
     def place(self, first_index: int) -> None:
         """Give the block the index of its first line."""

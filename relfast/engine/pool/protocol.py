@@ -42,7 +42,7 @@ class WorkItem(Protocol):
         """It cannot be done."""
 
 
-_HEAD: Final = struct.Struct("<QQ")
+_HEAD: Final = struct.Struct("<Q")
 _IN_FLIGHT: Final = struct.Struct("<qqqqq")
 _MEMORY: Final = struct.Struct("<q")
 _NOTHING: Final = (-1, -1)
@@ -100,28 +100,16 @@ class Failure(NamedTuple):
 
 
 def frame(message: Any) -> bytes:
-    """A message as it travels where it is in one piece."""
+    """A message as it travels."""
     payload = pickle.dumps(message, protocol=5)
-    return _HEAD.pack(len(payload), 0) + payload
+    return _HEAD.pack(len(payload)) + payload
 
 
 def send(descriptor: int, message: Any) -> None:
-    """Write a message as one frame; blocks while the pipe is full.
-
-    The bytes of a message that pickle hands out (`Segment.rows`) follow it as they are: to copy them into the
-    frame and out of it again would take as long as to write them to the output.
-    """
-    apart: list[pickle.PickleBuffer] = []
-    payload = pickle.dumps(message, protocol=5, buffer_callback=apart.append)
-    rows = [buffer.raw() for buffer in apart]
-    assert len(rows) < 2
-    left = [memoryview(_HEAD.pack(len(payload), rows[0].nbytes + 1 if rows else 0) + payload), *rows]
+    """Write a message as one frame; blocks while the pipe is full."""
+    left = memoryview(frame(message))
     while left:
-        written = os.writev(descriptor, left)
-        while left and written >= len(left[0]):
-            written -= len(left.pop(0))
-        if left:
-            left[0] = left[0][written:]
+        left = left[os.write(descriptor, left) :]
 
 
 def receive(descriptor: int) -> Any:
@@ -132,9 +120,8 @@ def receive(descriptor: int) -> Any:
     EOFError
         The other side is gone; a frame it had not finished is dropped.
     """
-    length, apart = _HEAD.unpack(_exactly(descriptor, _HEAD.size))
-    payload = _exactly(descriptor, length)
-    return pickle.loads(payload, buffers=[_exactly(descriptor, apart - 1)] if apart else ())
+    (length,) = _HEAD.unpack(_exactly(descriptor, _HEAD.size))
+    return pickle.loads(_exactly(descriptor, length))
 
 
 def _exactly(descriptor: int, length: int) -> bytes:
