@@ -392,14 +392,17 @@ def _split(text: str) -> list[str]:
 
 
 _FAMILIES: Final = (
-    ("cents?|¢", r"dollars?|\$"),
-    ("mg|milligrams?", "grams?", "kg|kilograms?", "pounds?|lbs?", "ounces?|oz", "tons?"),
-    ("ml|millilit(?:er|re)s?", "lit(?:er|re)s?", "gallons?", "quarts?", "pints?", "cups?"),
-)
+    ("cent cents ¢", "dollar dollars $"),
+    ("mg milligram milligrams", "gram grams", "kg kilogram kilograms", "pound pounds lb lbs",
+     "ounce ounces oz", "ton tons"),
+    ("ml milliliter milliliters millilitre millilitres", "liter liters litre litres", "gallon gallons",
+     "quart quarts", "pint pints", "cup cups"),
+)  # fmt: skip
 _UNITS: Final = {
-    re.compile(rf"(?:{unit})", re.IGNORECASE): (family, unit)
+    word: (family, n)
     for family, units in enumerate(_FAMILIES)
-    for unit in units
+    for n, unit in enumerate(units)
+    for word in unit.split()
 }
 _WORD: Final = re.compile(r"[^\W\d_]+|[$¢]")
 _BEHIND: Final = re.compile(r"\d[\s\\,;!~}$*]*(?:\\?(?:text|mathrm|mbox)\s*\{\s*)?([^\W\d_]+|¢)")
@@ -409,19 +412,15 @@ def other_unit(answer: str, question: str) -> bool:
     """Whether the unit behind an answer's number is none of the question, which has others of its kind: 1,250
     cents where it asks for dollars. Values are compared without units, since most answers lack them."""
     behind = _BEHIND.findall(answer[-400:])
-    unit = _unit(behind[-1].lower()) if behind else None
+    unit = _UNITS.get(behind[-1].casefold()) if behind else None
     if unit is None:
         return False
     asked = _asked(question)
     return unit not in asked and any(family == unit[0] for family, _ in asked)
 
 
-def _unit(word: str) -> tuple[int, str] | None:
-    return next((unit for pattern, unit in _UNITS.items() if pattern.fullmatch(word)), None)
-
-
 @lru_cache(maxsize=256)
-def _asked(question: str) -> frozenset[tuple[int, str]]:
+def _asked(question: str) -> frozenset[tuple[int, int]]:
     """The units that a question has, as (family, unit)."""
-    words = set(_WORD.findall(question.lower()))
-    return frozenset(unit for word in words if (unit := _unit(word)) is not None)
+    words = map(str.casefold, _WORD.findall(question))
+    return frozenset(_UNITS[word] for word in words if word in _UNITS)

@@ -63,14 +63,11 @@ class Working(NamedTuple):
     ----------
     own
         Those that are working of its own, in order.
-    weights
-        Characters of each of ``own``.
     idle
         Characters of those that say nothing new: copies, repeats. Statements of the answer are neither.
     """
 
     own: list[str]
-    weights: list[int]
     idle: int
 
 
@@ -99,7 +96,6 @@ def working(steps: Sequence[str], question: str, answer: str) -> Working:
     answered = set(tokens(answer))
     known = answered.union(asked, _STOCK)
     own: list[str] = []
-    weights: list[int] = []
     idle = 0
     for sentence in sentences(steps):
         said = tokens(sentence)
@@ -117,10 +113,9 @@ def working(steps: Sequence[str], question: str, answer: str) -> Working:
         enough = len(said) >= MIN_WORDS or not _SIGNS.isdisjoint(said)
         if new >= MIN_NEW_GRAMS * len(grams) and worked and enough:
             own.append(sentence)
-            weights.append(len(sentence))
         else:
             idle += len(sentence)
-    return Working(own, weights, idle)
+    return Working(own, idle)
 
 
 @lru_cache(maxsize=256)
@@ -211,8 +206,8 @@ def _f1(similarity: NDArray[np.float32], reference: Working, response: Working, 
     """F1 of cosines, shape (sentences of the reference, of the response)."""
     scaled = np.maximum((similarity.astype(np.float64) - baseline) / (1.0 - baseline), 0.0)
     # weighted by length: a displayed formula of three signs counts less than a sentence
-    recall = float(np.average(scaled.max(axis=1), weights=reference.weights))
-    weights = np.array(response.weights, np.float64)
+    recall = float(np.average(scaled.max(axis=1), weights=[*map(len, reference.own)]))
+    weights = np.array([*map(len, response.own)], np.float64)
     precision = float((scaled.max(axis=0) * weights).sum() / (weights.sum() + IDLE * response.idle))
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal, get_args
 
 from relfast.errors import RelfastError, UsageError
-from relfast.parameters import Choice, Whole, parameter
+from relfast.parameters import Choice, Whole, check_parameters, parameter
 from relfast.tasks import get_task
 from relfast.tasks.generation import check_count, check_range, record_of, stream
 from relfast.tasks.modules import BlindStrategy
@@ -72,10 +72,8 @@ def generate(
     if draw is None:
         raise UsageError(f"{name} has no published generator; its records can be scored, not generated")
     check_count(n, seed)
-    asked = MatrixParameters(**parameters)
+    asked = MatrixParameters(**check_parameters(MatrixParameters, parameters))
     check_range("maxval", asked.maxval, 10, 10**9)
-    if asked.distractors not in get_args(Distractors):
-        raise UsageError(f"distractors: {' or '.join(get_args(Distractors))}, not {asked.distractors!r}")
     least = 3 if name == "REL-A4" or asked.distractors == "hard" else 2
     check_range("gridsize", asked.gridsize, least, MAX_GRIDSIZE)
     if name == "REL-A3" and asked.gridsize > asked.maxval + 1:

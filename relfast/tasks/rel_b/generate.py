@@ -15,16 +15,17 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from relfast.errors import UsageError
+from relfast.parameters import check_parameters
 from relfast.tasks import get_task
 from relfast.tasks.generation import Slot, check_count, check_range, plan, record_of, stream
 from relfast.tasks.modules import BlindStrategy
-from relfast.tasks.rel_b.parameters import HomoplasyParameters, Selection, TaxaAs
+from relfast.tasks.rel_b.parameters import HomoplasyParameters
 
 MAX_LEAVES: Final = 1_000
 MAX_SEQ_LEN: Final = 10_000
@@ -41,13 +42,6 @@ class Block(NamedTuple):
     motif: npt.NDArray[np.uint8]
 
 
-class _Case(NamedTuple):
-    tree: Tree
-    sequences: npt.NDArray[np.uint8]
-    taxa: list[int]
-    blocks: list[Block]
-
-
 def generate(
     task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
 ) -> Iterator[dict[str, Any]]:
@@ -59,7 +53,7 @@ def generate(
         A parameter is out of range, or `MAX_TRIES` trees gave no case that the checker accepts.
     """
     check_count(n, seed)
-    asked = HomoplasyParameters(**parameters)
+    asked = HomoplasyParameters(**check_parameters(HomoplasyParameters, parameters))
     _check(asked)
     name = get_task(task).name
     return (_record(name, seed, slot, asked) for slot in plan(n, asked.yes_fraction, [asked.num_leaves]))
@@ -72,13 +66,8 @@ def _check(asked: HomoplasyParameters) -> None:
     check_range("n_convergent_sites", n_blocks, 1, asked.seq_len)
     check_range("length_convergent_block", length, 1, asked.seq_len)
     check_range("n_convergent_taxa", asked.n_convergent_taxa, 2, asked.num_leaves)
-    check_range("yes_fraction", asked.yes_fraction, 0.0, 1.0)
     if n_blocks * length > asked.seq_len:
         raise UsageError(f"{n_blocks} blocks of {length} columns do not fit into {asked.seq_len}")
-    if asked.selection not in get_args(Selection):
-        raise UsageError(f"selection: {' or '.join(get_args(Selection))}, not {asked.selection!r}")
-    if asked.taxa_as not in get_args(TaxaAs):
-        raise UsageError(f"taxa_as: {' or '.join(get_args(TaxaAs))}, not {asked.taxa_as!r}")
 
 
 def _record(name: str, seed: int, slot: Slot, parameters: HomoplasyParameters) -> dict[str, Any]:
@@ -139,7 +128,9 @@ def question(tree: Tree, sequences: npt.NDArray[np.uint8]) -> str:
     return _QUESTION.format(fasta=fasta, newick=tree.newick())
 
 
-def _convergent(numbers: random.Random, parameters: HomoplasyParameters) -> _Case:
+def _convergent(
+    numbers: random.Random, parameters: HomoplasyParameters
+) -> tuple[Tree, npt.NDArray[np.uint8], list[int], list[Block]]:
     choose = distant_leaves if parameters.selection == "distant" else distant_clades
     for _ in range(MAX_TRIES):
         tree = random_tree(numbers, parameters.num_leaves)
@@ -149,7 +140,7 @@ def _convergent(numbers: random.Random, parameters: HomoplasyParameters) -> _Cas
         sequences = evolve(numbers, tree, parameters.seq_len)
         blocks = _plant(numbers, sequences, taxa, parameters)
         if joins_only(sequences, tree.leaves(), taxa, blocks, parameters.length_convergent_block):
-            return _Case(tree, sequences, taxa, blocks)
+            return tree, sequences, taxa, blocks
     raise UsageError(
         f"no tree of {MAX_TRIES} has {parameters.n_convergent_taxa} taxa ({parameters.selection}) that share"
         f" motifs of {parameters.length_convergent_block} columns in their blocks only; longer blocks or"

@@ -89,7 +89,7 @@ def _tag(smiles: str) -> str:
     return f"<smiles>{smiles}</smiles>"
 
 
-def given(record: Mapping[str, Any]) -> list[str]:
+def given(record: Record) -> list[str]:
     """The molecules that a question lists."""
     return listed(record.get("question")) or ["C"]
 
@@ -98,7 +98,7 @@ def _constant(smiles: str) -> BlindStrategy:
     return lambda record, rng: _tag(smiles)
 
 
-def _by_size(record: Mapping[str, Any], rng: random.Random) -> str:
+def _by_size(record: Record, rng: random.Random) -> str:
     """A constant for each kind of question."""
     molecules = given(record)
     if all("c" in smiles for smiles in molecules):
@@ -110,7 +110,7 @@ def _by_size(record: Mapping[str, Any], rng: random.Random) -> str:
     return _tag("CCCCCCCC")
 
 
-def _first_half(record: Mapping[str, Any], rng: random.Random) -> str:
+def _first_half(record: Record, rng: random.Random) -> str:
     shortest = min(given(record), key=len)
     return _tag(shortest[: max(1, len(shortest) // 2)])
 
@@ -129,11 +129,11 @@ MOTIF: Final[dict[str, BlindStrategy]] = {
 """REL-C2: name → response."""
 
 
-def _all_given(record: Mapping[str, Any], rng: random.Random) -> str:
+def _all_given(record: Record, rng: random.Random) -> str:
     return "\n".join(map(_tag, given(record)))
 
 
-def _shuffled_letters(record: Mapping[str, Any], rng: random.Random) -> str:
+def _shuffled_letters(record: Record, rng: random.Random) -> str:
     """Chains of the letters of the given molecules in another order."""
     chains = set()
     for smiles in given(record):

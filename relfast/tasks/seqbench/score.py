@@ -50,7 +50,6 @@ class Problem:
 
     numbers: array[int]
     source: Source | None
-    n_rooms: int
     unlocks: int
     text: str
 
@@ -77,7 +76,8 @@ class Problem:
 
     @property
     def n_bytes(self) -> int:
-        return 4 * len(self.numbers) + len(self.text) + _BYTES_A_ROOM * self.n_rooms + _OBJECT_BYTES
+        rooms = _BYTES_A_ROOM * int(self.numbers[layouts.FACT.n_rooms])
+        return 4 * len(self.numbers) + len(self.text) + rooms + _OBJECT_BYTES
 
 
 def solve(fields: Fields) -> Problem:
@@ -99,7 +99,6 @@ def solve(fields: Fields) -> Problem:
     return Problem(
         _numbers(maze, gold),
         None if found is None else maze.source,
-        len(maze.rooms),
         sum(action.name == "unlock_and_open_door_to" for action in gold),
         fields.completion if isinstance(fields.completion, str) else str([str(action) for action in gold]),
     )
