@@ -233,20 +233,18 @@ def test_reasons_are_counted(tmp_path: Path) -> None:
     assert summary["tasks"]["REL-A1"]["correct"] == pytest.approx(3 / 6)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({}, ["policy reference", "rdkit ", "timeout 5s", _TASKS]),
-        ({"policy": "strict"}, ["policy strict", "b1-min-f1 0.5", "tautomers apart"]),
-        (
-            {"policy": "strict", "b1_min_f1": 0.7, "tautomers": "joined"},
-            ["b1-min-f1 0.7", "tautomers joined"],
-        ),
-        ({"strip_reasoning": True}, ["reasoning stripped"]),
-        ({"rewards": {"rel-c3": "recall"}}, ["reward REL-C3=recall"]),
-        ({"timeout": 1.5}, ["timeout 1.5s"]),
-    ],
-)
+STRICT = {"policy": "strict"}
+SIGNED: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, ["policy reference", "rdkit ", "timeout 5s", _TASKS]),
+    (STRICT, ["policy strict", "b1-min-f1 0.5", "tautomers apart"]),
+    ({**STRICT, "b1_min_f1": 0.7, "tautomers": "joined"}, ["b1-min-f1 0.7", "tautomers joined"]),
+    ({"strip_reasoning": True}, ["reasoning stripped"]),
+    ({"rewards": {"rel-c3": "recall"}}, ["reward REL-C3=recall"]),
+    ({"timeout": 1.5}, ["timeout 1.5s"]),
+]
+
+
+@pytest.mark.parametrize(("options", "words"), SIGNED)
 def test_signature(options: dict[str, Any], words: list[str], tmp_path: Path) -> None:
     signature = summary_of_file(tmp_path, **options)["signature"]
     assert signature.startswith(f"relfast {relfast.__version__} | ")

@@ -60,6 +60,10 @@ def test_a_view_is_an_address(opened: Watched) -> None:
         shown = opened.page.locator("section[data-view]:visible")
         assert {one.get_attribute("data-view") for one in shown.all()} == {view}
         assert opened.page.locator("nav a[aria-current]").inner_text().lower() == view
+    opened.go("view=scores")
+    opened.page.emulate_media(media="print")
+    expect(opened.page.locator("nav")).to_be_hidden()
+    expect(opened.page.locator("#correct table")).to_be_visible()
 
 
 def test_only_where_models_disagree(opened: Watched) -> None:
@@ -205,12 +209,6 @@ def test_on_a_telephone_a_record_is_a_view_with_a_way_back(browser: Any, path: P
         expect(watched.page.locator("#list")).to_be_visible()
         assert watched.page.locator("#task").input_value() == "REL-C2"
         watched.quiet()
-
-
-def test_print(opened: Watched) -> None:
-    opened.page.emulate_media(media="print")
-    expect(opened.page.locator("nav")).to_be_hidden()
-    expect(opened.page.locator("#correct table")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

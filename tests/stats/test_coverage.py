@@ -1,8 +1,7 @@
-"""Intervals cover what they are of as often as they say, and tests reject what is true as seldom.
+"""Intervals of clustered samples cover what they are of as often as they say.
 
-By simulation with the tests' own seeds (fresh ones and four times as many draws under ``make fuzz``), by counting
-out all outcomes where there are few. Bounds are five standard errors of the simulation below the level, and one
-point for what an approximation may lack.
+By simulation with the tests' own seeds, and fresh ones under ``make fuzz``. Bounds are five standard errors of the
+simulation below the level, and one point for what an approximation may lack.
 """
 
 from __future__ import annotations

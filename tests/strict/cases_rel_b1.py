@@ -49,18 +49,14 @@ def _case(record: dict[str, Any]) -> Case:
     }
     tags = {label}
     if label == "yes":
-        words |= _gold_words(gold)
+        words |= {
+            "list": ", ".join(gold),
+            "forms": ", ".join(f"taxon_{name}" for name in gold),
+            "bullets": "\n".join(f"- {name}" for name in gold),
+            "enum": "\n".join(f"{at}. taxon_{name}" for at, name in enumerate(gold, 1)),
+            "json": f"[{', '.join(gold)}]",
+            "n": str(len(gold)),
+            "a": gold[0],
+        }
         tags |= {"two"} if len(gold) == 2 else set()
     return Case(record, words, tags=frozenset(tags))
-
-
-def _gold_words(gold: list[str]) -> dict[str, str]:
-    return {
-        "list": ", ".join(gold),
-        "forms": ", ".join(f"taxon_{name}" for name in gold),
-        "bullets": "\n".join(f"- {name}" for name in gold),
-        "enum": "\n".join(f"{at}. taxon_{name}" for at, name in enumerate(gold, 1)),
-        "json": f"[{', '.join(gold)}]",
-        "n": str(len(gold)),
-        "a": gold[0],
-    }

@@ -9,7 +9,7 @@ import pytest
 import seqbench_checker as checker
 
 from relfast.errors import InputError
-from relfast.seqbench import generate
+from relfast.seqbench import Maze, generate
 from relfast.tasks.seqbench.maze import validate
 from relfast.tasks.seqbench.walk import Walk
 
@@ -62,7 +62,14 @@ def test_doors_and_their_keys() -> None:
 
 
 def test_no_maze_no_walk() -> None:
-    with pytest.raises(InputError):
-        Walk({"actions": ["start: A1"]}, "no facts")
-    with pytest.raises(InputError, match="person to rescue"):
-        Walk({}, "Room A1 and A2 are connected by an open door. Bob is in room A1.")
+    for answer, facts, field in (
+        ({}, None, "context"),
+        ({}, "Hello.", "context"),
+        ({"actions": ["start: A1"]}, "no facts", "context"),
+        ({"structural_details": "x"}, None, "JSON"),
+        ({}, "Room A1 and A2 are connected by an open door. Bob is in room A1.", "rescue"),
+    ):
+        with pytest.raises(InputError, match=field):
+            Walk(answer, facts)
+        with pytest.raises(InputError, match=field):
+            Maze.from_row({**answer, "context": facts})
