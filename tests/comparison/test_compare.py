@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_runs import exit_code
+from engine_runs import exit_code, write_dump
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,8 +30,7 @@ def score(
 
 
 def write(path: Path, scores: Sequence[Score]) -> Path:
-    path.write_text("".join(json.dumps(item.to_row()) + "\n" for item in scores), "utf-8")
-    return path
+    return write_dump(path, [item.to_row() for item in scores])
 
 
 def runs(*outcomes: str) -> list[list[Score]]:
@@ -219,10 +218,8 @@ RECORDS = [
 
 
 def dump(tmp_path: Path, name: str, shift: int = 0) -> Path:
-    path = tmp_path / name
     rows = [{**record, "response": f"Answer {(at + shift) % 5}"} for at, record in enumerate(RECORDS)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
+    return write_dump(tmp_path / name, rows)
 
 
 def scored(tmp_path: Path, name: str, shift: int, **options: Any) -> relfast.Summary:

@@ -157,14 +157,9 @@ def test_gold_of_another_question_is_not_joined(name: str, tmp_path: Path) -> No
     errors = [row["error"]["message"] for row in rows if row["error"]]
     assert len(errors) == (28 if name.startswith("completions") else 7)
     assert all("asks this row's question" in message for message in errors)
-
-
-def test_two_records_with_one_question_join_nothing(tmp_path: Path) -> None:
-    gold = tmp_path / "gold.jsonl"
-    twice = [RECORDS[0], {**RECORDS[0], "id": "again"}]
-    gold.write_text("".join(json.dumps(row) + "\n" for row in twice), "utf-8")
-    output = tmp_path / "rows.jsonl"
-    relfast.score_file(DUMPS / "completions_00001.parquet", output, workers=0, data=gold)
+    # two records with one question join nothing
+    gold.write_text("".join(json.dumps({**RECORDS[0], "id": id}) + "\n" for id in ("one", "other")), "utf-8")
+    relfast.score_file(DUMPS / name, output, workers=0, data=gold, overwrite=True)
     assert {row["status"] for row in rows_of(output)} == {"invalid_record"}
 
 

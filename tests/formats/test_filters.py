@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import tool_rows
-from engine_runs import rows_of
+from engine_runs import rows_of, write_dump
 
 import relfast
 from relfast.cli.main import main
@@ -38,17 +38,12 @@ def samples_rows(*names: str | None, task: str = "REL-A1") -> list[dict[str, Any
     return rows
 
 
-def write(path: Path, rows: list[dict[str, Any]]) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
-
-
 TWO = samples_rows("strict-match", "flexible-extract")
 
 
 @pytest.fixture
 def dump(tmp_path: Path) -> Path:
-    return write(tmp_path / "samples_rel_2026-11-01T00-00-00.000000.jsonl", TWO)
+    return write_dump(tmp_path / "samples_rel_2026-11-01T00-00-00.000000.jsonl", TWO)
 
 
 @pytest.fixture
@@ -68,7 +63,7 @@ def test_each_response_counts_once(dump: Path, tmp_path: Path) -> None:
     assert " | filter strict-match | " in summary.signature
     assert summary.notes == ["lm-eval filter 'strict-match' was scored, no other (--filter chooses)"]
     # the same responses without any filter: the same numbers
-    one = write(tmp_path / "one.jsonl", samples_rows(None))
+    one = write_dump(tmp_path / "one.jsonl", samples_rows(None))
     plain = relfast.score_file(one, workers=0)
     assert plain.tasks["REL-A1"].to_dict() == task
     assert (plain.notes, "filter" in plain.signature) == ([], False)
@@ -140,7 +135,7 @@ def test_a_resumed_run_keeps_its_filter(dump: Path, tmp_path: Path, small_blocks
 
 
 def test_each_file_has_its_own_first(dump: Path, tmp_path: Path) -> None:
-    other = write(tmp_path / "samples_z.jsonl", samples_rows("none", "maj@4", task="REL-A2"))
+    other = write_dump(tmp_path / "samples_z.jsonl", samples_rows("none", "maj@4", task="REL-A2"))
     summary = relfast.score_file([dump, other], tmp_path / "rows.jsonl", workers=0)
     assert {name: task.rows for name, task in summary.tasks.items()} == {
         "REL-A1": N_RESPONSES,
@@ -160,7 +155,7 @@ def test_a_head_that_names_no_filter(
         "response": "Answer 4",
         "note": '"filter"',
     }
-    mixed = write(tmp_path / "mixed.jsonl", [record] * 3 + TWO)
+    mixed = write_dump(tmp_path / "mixed.jsonl", [record] * 3 + TWO)
     assert relfast.score_file(mixed, tmp_path / "all.jsonl", workers=0).rows == 3 + N_RESPONSES
     monkeypatch.setattr(filters, "HEAD_BYTES", len(json.dumps(record)) * 3 + 100)
     summary = relfast.score_file(mixed, tmp_path / "rows.jsonl", workers=0)
