@@ -35,7 +35,7 @@ from relfast.records import Outcome, Place, Record, Score
 from relfast.stats.tally import Tally
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task, resolve
-from relfast.tasks.block_rows import MAX_AT_ONCE, Block, OutcomeJudge, Setting
+from relfast.tasks.block_rows import MAX_AT_ONCE, Block, OutcomeJudge
 
 if TYPE_CHECKING:
     from relfast.engine.text_fast_path import ScannedBlock
@@ -230,7 +230,7 @@ class LineJudge:
         scoring = self._scoring
         scoring.guard.enter(None, scoring.job.timeout and LOAD_SECONDS, limited=False)
         try:
-            opened: OutcomeJudge | None = resolve(opener)(Setting(scoring.options, scoring.job.details))
+            opened: OutcomeJudge | None = resolve(opener)(scoring.options, scoring.job.details)
         finally:
             scoring.guard.leave()
         return opened

@@ -1,9 +1,10 @@
 """Responses judged where they stand in a block's bytes, for tasks whose kernels hold them against gold that
 is known already.
 
-A `Task` that has ``in_blocks`` names the function that opens its judge, ``(setting) -> OutcomeJudge | None``:
-None where options or missing machine code do not allow it. What a judge leaves is scored the ordinary way,
-and its outcomes become rows as all others do."""
+A `Task` that has ``in_blocks`` names the function that opens its judge, ``(options, details) ->
+OutcomeJudge | None`` (``details``: whether rows have the texts of ``--details``); None where options or
+missing machine code do not allow it. What a judge leaves is scored the ordinary way, and its outcomes become
+rows as all others do."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import ctypes
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from relfast_kernels.layouts import IN_DATA, RECORD_COLUMNS, RECORD_TEXT, RECORD_TEXT_END, RECORD_TEXT_PLACE
 
@@ -19,13 +20,6 @@ from relfast.records import Outcome, Record
 
 MAX_AT_ONCE: Final = 64
 """Records that are judged at once: some milliseconds, which have the time of one record."""
-
-
-class Setting(NamedTuple):
-    """What responses are judged for: the job's options, and whether rows have the texts of ``--details``."""
-
-    options: Any
-    details: bool
 
 
 class Block(NamedTuple):

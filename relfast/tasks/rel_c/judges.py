@@ -27,7 +27,7 @@ from relfast.chem.smiles_table import (
 )
 from relfast.records import Outcome, Record, Score
 from relfast.tasks.base import Task
-from relfast.tasks.block_rows import Block, OutcomeJudge, Setting
+from relfast.tasks.block_rows import Block, OutcomeJudge
 from relfast.tasks.modules import MAX_TEXTS
 from relfast.tasks.rel_c import RelCOptions, missing_isomers, motif
 from relfast.tasks.rel_c.extract import Golds, TagReader, can_read, reason_of
@@ -361,34 +361,26 @@ class TagTexts:
 # What `relfast.tasks.rel_c` names; each gives None where the options or missing machine code do not allow it
 
 
-def open_motifs(setting: Setting) -> MotifJudge | None:
+def open_motifs(options: RelCOptions, details: bool, steps: int = SHORT_STEPS) -> MotifJudge | None:
     """The judge of REL-C2's blocks."""
-    return _motif_judge(setting.options, setting.details, SHORT_STEPS)
+    motifs = Motifs.open(whole_rings=options.strict) if can_read(options) else None
+    return None if motifs is None else MotifJudge(options, details, motifs, steps)
 
 
-def open_isomers(setting: Setting) -> IsomersJudge | None:
+def open_isomers(options: RelCOptions, details: bool) -> IsomersJudge | None:
     """The judge of REL-C3's blocks."""
-    return _isomers_judge(setting.options, setting.details)
+    table = simple_table() if can_read(options) else None
+    return None if table is None else IsomersJudge(options, details, table)
 
 
 def open_motif_texts(task: Task, options: RelCOptions, *more: Any) -> TagTexts | None:
     """The judge of texts for REL-C2; ``more`` is what `TagTexts` takes."""
     # no search takes longer than 10 ms, and to stop it and begin it anew would take longer still
-    judge = _motif_judge(options, False, MAX_STEPS)
+    judge = open_motifs(options, False, MAX_STEPS)
     return None if judge is None else TagTexts(judge, *more)
 
 
 def open_isomer_texts(task: Task, options: RelCOptions, *more: Any) -> TagTexts | None:
     """The judge of texts for REL-C3."""
-    judge = _isomers_judge(options, False)
+    judge = open_isomers(options, False)
     return None if judge is None else TagTexts(judge, *more)
-
-
-def _motif_judge(options: RelCOptions, details: bool, steps: int) -> MotifJudge | None:
-    motifs = Motifs.open(whole_rings=options.strict) if can_read(options) else None
-    return None if motifs is None else MotifJudge(options, details, motifs, steps)
-
-
-def _isomers_judge(options: RelCOptions, details: bool) -> IsomersJudge | None:
-    table = simple_table() if can_read(options) else None
-    return None if table is None else IsomersJudge(options, details, table)

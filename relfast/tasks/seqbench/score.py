@@ -19,7 +19,7 @@ from relfast_kernels.maze import layouts
 
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
-from relfast.tasks.block_rows import Block, OutcomeJudge, Setting
+from relfast.tasks.block_rows import Block, OutcomeJudge
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 from relfast.tasks.seqbench.actions import Action, encode
 from relfast.tasks.seqbench.machine import Found, machine
@@ -324,12 +324,11 @@ MAX_PROBLEMS: Final = 4_096
 """Problems that a judge keeps; full, all are forgotten."""
 
 
-def open_judge(setting: Setting) -> PlanJudge | None:
+def open_judge(options: Options, details: bool) -> PlanJudge | None:
     """The judge of a job's blocks; None for marks of reasoning that no kernel knows."""
-    options = setting.options
     if options.reasoning and (options.strict or options.strip_reasoning):
         return None
-    return PlanJudge(options, setting.details)
+    return PlanJudge(options, details)
 
 
 class PlanJudge(OutcomeJudge):
