@@ -235,10 +235,16 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     """The first bytes of what can be read only once, and the codec they speak of."""
     head = b""
     # no more than is there: its writer may wait for what we say of the first line
-    while len(head) < 4 and (more := cast(io.BufferedReader, file).read1(HEAD_BYTES)):
+    read = cast(io.BufferedReader, file).read1
+    while len(head) < 4 and (more := read(HEAD_BYTES)):
         head += more
     codec = _by_magic(head)
-    text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf").lstrip()
+    text = _unpacked(head, codec)
+    # a block of zstd is whole or nothing
+    while codec == "zst" and not text and len(head) < _FRAME_BYTES and (more := read(_FRAME_BYTES)):
+        head += more
+        text = _unpacked(head, codec)
+    text = text.removeprefix(b"\xef\xbb\xbf").lstrip()
     if codec in _WHOLE:
         raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
     if _DOCUMENT_IN_PIPE.match(text):
