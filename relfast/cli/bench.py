@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -271,6 +272,11 @@ def _problems(
         found, source = sources.built_in(subsets, limit), "built-in"
     else:
         source = dataset or sources.DATASET
+        asks = not Path(source).is_dir() and os.environ.get(sources.OFFLINE) is None
+        if asks and (why := sources.why_unreachable()) is not None:
+            # the hub's client would look for a network for half a minute
+            click.echo(f"no network ({why}): only data sets that were fetched before can be loaded", err=True)
+            os.environ[sources.OFFLINE] = "1"
         found = sources.from_hub(subsets or sources.SUBSETS, limit, dataset=source)
     return tuple(
         {"subset": each.subset, "id": each.id, "problem": each.question, "solution": each.solution}

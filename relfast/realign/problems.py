@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import urllib.request
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from relfast.engine.io.sources import find_sources, lines_of, objects_in
 from relfast.errors import InputError, MissingExtraError, UsageError
@@ -142,3 +146,21 @@ def problem_of(row: Any, subset: str, number: int, place: str) -> Problem:
     return Problem(
         own if isinstance(own, str) and own else subset, number if key is None else key, question, solution
     )
+
+
+OFFLINE: Final = "HF_HUB_OFFLINE"
+"""The environment variable by which the hub's client stays off the network and takes what it has kept."""
+
+_HUB: Final = "https://huggingface.co"
+
+
+def why_unreachable() -> str | None:
+    """Why the hub's host has no address: ``huggingface.co: Name or service not known``. None where it has one
+    (be it slow), or where a proxy is to look for it."""
+    host = urlsplit(os.environ.get("HF_ENDPOINT") or _HUB).hostname
+    try:
+        if host and not urllib.request.getproxies():
+            socket.getaddrinfo(host, None)
+    except (OSError, UnicodeError) as error:
+        return f"{host}: {getattr(error, 'strerror', None) or error}"
+    return None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
+import socket
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -221,6 +223,38 @@ def test_problems_from_a_dataset_by_subset(tmp_path: Path) -> None:
     ]
     with pytest.raises(InputError, match="'geometry' cannot be loaded"):
         list(from_hub(["geometry"], dataset=str(tmp_path)))
+
+
+def test_without_a_network_only_what_was_fetched_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str | None] = []
+
+    def load(*arguments: Any, **options: Any) -> None:
+        seen.append(os.environ.get(problem_sources.OFFLINE))
+        raise InputError("is not kept here", file="the data set")
+
+    def lookup(host: str, port: object) -> None:
+        assert host == "hub.test"
+        raise socket.gaierror(socket.EAI_NONAME, "no such name")
+
+    def said(*options: str | Path) -> str:
+        assert exit_code("realign", "--no-report", "-o", tmp_path / "out", *options) == 2
+        return capsys.readouterr().err.removesuffix("relfast: the data set: is not kept here\n")
+
+    monkeypatch.setattr(problem_sources, "from_hub", load)
+    monkeypatch.setattr("socket.getaddrinfo", lookup)
+    monkeypatch.setattr("urllib.request.getproxies", dict)
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.test")
+    monkeypatch.setenv(problem_sources.OFFLINE, "0")
+    assert said() == ""  # what the user says stays
+    monkeypatch.delenv(problem_sources.OFFLINE)
+    assert said("--dataset", tmp_path) == ""  # a folder is not looked up on the hub
+    assert "no network (hub.test: no such name)" in said()
+    monkeypatch.delenv(problem_sources.OFFLINE)
+    monkeypatch.setattr("urllib.request.getproxies", lambda: {"https": "http://proxy.test"})
+    assert said() == ""  # the proxy knows names that we do not
+    assert seen == ["0", None, "1", None]
 
 
 def test_without_the_extra_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -339,11 +339,12 @@ class PlanJudge(OutcomeJudge):
         self._how = layouts.CUTS_REASONING if options.strict or options.strip_reasoning else 0
         self._how |= layouts.IS_STRICT if options.strict else 0
         self._problems: list[Asked] = []
+        self._n_bytes = 0
 
     def make_room(self, n: int) -> bool:
-        if len(self._problems) + n <= MAX_PROBLEMS:
+        if len(self._problems) + n <= MAX_PROBLEMS and self._n_bytes <= CACHE_BYTES:
             return False
-        self._problems = []
+        self._problems, self._n_bytes = [], 0
         return True
 
     def gold(self, record: Record) -> int:
@@ -352,6 +353,7 @@ class PlanJudge(OutcomeJudge):
         if isinstance(problem, str) or (self._options.strict and problem.flaw is not None):
             return -1  # the row says what is wrong with it
         self._problems.append(Asked(problem, fields))
+        self._n_bytes += problem.n_bytes
         return len(self._problems) - 1
 
     def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> list[Outcome | None]:
