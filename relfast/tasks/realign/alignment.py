@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from relfast_kernels.align import align_batch, cosines
 from relfast_kernels.layouts import MATCH, SKIP_BENCHMARK, SKIP_LLM
 
 from relfast.deadlines import Deadlines
@@ -127,13 +128,10 @@ def align_matrices(
     similarity: NDArray[np.float32], rows: NDArray[np.int64], columns: NDArray[np.int64]
 ) -> Iterator[Alignment]:
     """Alignments of a ragged batch of similarity matrices, flat float32 in row order."""
-    from relfast_kernels.align import align_batch
-
     sizes = rows * columns
     cells = np.cumsum(sizes) - sizes
-    order = np.lexsort((rows, columns))
     path, begin, end, matches, total, diverged = align_batch(
-        similarity, cells, rows, columns, order, GAP_PENALTY, DIVERGENCE_THRESHOLD
+        similarity, cells, rows, columns, GAP_PENALTY, DIVERGENCE_THRESHOLD
     )
     for p in range(rows.size):
         moves = path[begin[p] : end[p]]
@@ -149,17 +147,6 @@ def similarity_matrix(benchmark: Sequence[str], llm: Sequence[str], encoder: Emb
     """Cosines of two lists of steps, (benchmark, llm) float32."""
     vectors, places = encoder.encode_distinct([*benchmark, *llm])
     return cosines(vectors, places[: len(benchmark)], places[len(benchmark) :])
-
-
-def cosines(
-    vectors: NDArray[np.float32], rows_of: NDArray[np.int64], columns_of: NDArray[np.int64]
-) -> NDArray[np.float32]:
-    """Cosines of the vectors in some rows and in others, (rows, columns) float32."""
-    from relfast_kernels.align import cosine_batch
-
-    rows, columns = np.array([rows_of.size], np.int64), np.array([columns_of.size], np.int64)
-    similarity: NDArray[np.float32] = cosine_batch(vectors, rows_of, columns_of, rows, columns)
-    return similarity.reshape(rows_of.size, columns_of.size)
 
 
 def _windows(pairs: Sequence[Pair]) -> Iterator[list[int]]:

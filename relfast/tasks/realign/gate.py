@@ -19,9 +19,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
+from relfast_kernels.align import cosines
 
 from relfast.deadlines import Deadlines
-from relfast.tasks.realign.alignment import cosines
 
 if TYPE_CHECKING:
     from relfast.embed.embedder import Embedder
