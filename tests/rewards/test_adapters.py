@@ -159,7 +159,9 @@ class TestOpenRLHF:
         assert set(given) == {"rewards", "scores", "extra_logs"}
         assert _close(given["rewards"], REWARDS)
         assert _close(given["scores"], [None if r is None else float(r == 1.0) for r in REWARDS])
-        assert list(given["extra_logs"]["unscored"]) == [float(reward is None) for reward in REWARDS]
+        assert list(given["extra_logs"]["unscored"]) == [REWARDS.count(None) / len(REWARDS)] * len(REWARDS)
+        one = openrlhf.reward_func(queries[-1:], prompts[-1:], labels[-1:])
+        assert list(one["extra_logs"]["unscored"]) == [float(REWARDS[-1] is None)]
 
     def test_labels_may_be_gold_alone(self) -> None:
         func = openrlhf.make_reward(on_error=0.25)
