@@ -32,7 +32,7 @@ from relfast.engine.judged_texts import MAX_MOLECULES, JudgedTexts, Judges
 from relfast.engine.online.pending import key_of
 from relfast.engine.scoring import Scoring
 from relfast.json_text import plain
-from relfast.records import Extracted, Record, Score
+from relfast.records import Extracted, Policy, Record, Score
 from relfast.rewards.queries import response_in, sample_of
 from relfast.tasks.options import AllOptions
 from relfast.tasks.rel_c import extract, judges
@@ -349,6 +349,19 @@ def test_marks_of_reasoning_of_ones_own() -> None:
         _check(
             task, ["<cot>Yes"], marked.with_(policy="strict"), left=1
         )  # only reasoning: its scorer says so
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+@pytest.mark.parametrize("bad", [{"taxa": [1.5]}, {"taxa": ["taxon_é"]}, {}, {"label": "maybe", "taxa": []}])
+def test_gold_that_no_kernel_reads_leaves_the_others_their_answers(
+    policy: Policy, bad: dict[str, Any]
+) -> None:
+    """What the first one said was written over by what the third one says."""
+    good = {"label": "yes", "taxa": ["taxon_1", "taxon_2"]}
+    texts = ["Yes. taxon_1, taxon_2", "Yes. taxon_9", "Yes. taxon_7, taxon_8"]
+    with relfast.Scorer(policy=policy, workers=0) as scorer:
+        scores = scorer.scores("REL-B1", [good, {"label": "yes", **bad}, good], texts)
+    assert [scores[0].pred, scores[2].pred] == ["yes: 1, 2", "yes: 7, 8"]
 
 
 def test_many_taxa_in_a_batch() -> None:

@@ -363,17 +363,20 @@ def judge_texts(data: Any, settings: Any, golds: Any, work: Any, records: Any, s
     n_done = 0
     known: Any = UNKNOWN
     used: Any = 0
+    taken: Any = 0
     for number in range(records.shape[0]):
         record = records[number]
         gold = record[RECORD_KEY]
         record[RECORD_KEY] = UNKNOWN
         row = golds.rows[gold]
         size = record[RECORD_TEXT_END] - record[RECORD_TEXT] + row[GOLD_TEXT_STOP] - row[GOLD_TEXT_AT]
-        if max(used, 0) + SCRATCH_PER_BYTE * size + SCRATCH_PER_LINE > len(scratch):
+        if used + SCRATCH_PER_BYTE * size + SCRATCH_PER_LINE > len(scratch):
             continue
         if gold != known:
-            known, used = gold, _take_gold(golds, gold, settings, work, scratch, max(used, 0))
-        if used < 0:
+            known, taken = gold, _take_gold(golds, gold, settings, work, scratch, used)
+            # where only Python can read it, what the texts before it have written stays
+            used = max(used, taken)
+        if taken < 0:
             continue
         done, used = _score_record(data, record, row[GOLD_TASK], settings, golds, work, scratch, used)
         if done:
