@@ -133,8 +133,6 @@ def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
             send(answers, None)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
-        except BrokenPipeError:
-            return
         except Exception as error:
             send(answers, Failure.of(error))
 
@@ -160,6 +158,7 @@ def main(parent: int, page: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # an interrupted command reads no more: leave without a word
     interrupts.block_for_good()
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
