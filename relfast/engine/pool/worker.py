@@ -158,7 +158,7 @@ def main(parent: int, page: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # an interrupted command reads no more: leave without a word
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # who reads no more was interrupted: leave silently
     interrupts.block_for_good()
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
