@@ -122,7 +122,6 @@ class Cluster:
         self._actors: list[_Actor] = []
         self._told: Assignment | None = None
         self._failed_starts = 0
-        self.actors = 1
         self.replaced = 0
 
     def __enter__(self) -> Cluster:
@@ -147,13 +146,6 @@ class Cluster:
             raise UsageError(
                 f"no node has {told.workers} CPUs for an actor (--workers); the largest has {largest}"
             )
-        self._look()
-
-    def _look(self) -> None:
-        """See how many actors there is room for."""
-        assert self._told is not None
-        cpus = max(1, self._told.workers)
-        self.actors = max(1, sum(node // cpus for node in node_cpus(self._ray)))
 
     def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
         """See `Executor`.
@@ -237,9 +229,8 @@ class Cluster:
         """Start actors where nodes have room for them, and no more than there are tasks."""
         told = self._told
         assert told is not None
-        self._look()
-        wanted = min(left, self.actors)
         cpus = max(1, told.workers)
+        wanted = min(left, max(1, sum(node // cpus for node in node_cpus(self._ray))))
         while len(self._actors) < wanted:
             kind = self._ray.remote(concurrency_groups={"measure": 1, "score": 1})(NodePartWorker).options(
                 num_cpus=cpus,

@@ -26,7 +26,7 @@ from relfast.json_text import Undecodable, decode_object, encode_indented
 
 PLAN: Final = "plan.json"
 MANIFEST: Final = "manifest.json"
-VERSION: Final = 1
+VERSION: Final = 2
 _OURS: Final = re.compile(r"part-\d{6,}\.|\..*\.part|(plan|manifest)\.json$|_parts$")
 _PART: Final = re.compile(r"part-\d{6,}\.")
 _DRAFT: Final = re.compile(r"\..*\.part")
@@ -147,7 +147,7 @@ class RunFolder:
             if _DRAFT.match(name) or (_PART.match(name) and name not in files):
                 self.folder.remove(name)
         told = {
-            "relfast_manifest": VERSION,
+            "relfast_manifest": 1,
             "complete": not failed,
             "rows": sum(item.rows for item in done),
             "inputs": self._inputs,

@@ -42,24 +42,22 @@ SUFFIXES: Final = (".jsonl.gz", ".jsonl.zst", ".parquet", ".jsonl")
 class Done:
     """A part whose rows are whole.
 
-    ``lines`` are those of the part; ``embedder`` is what scored its texts, where that was an embedding model;
-    ``size`` the bytes of its file; places in ``unusable`` are line numbers in the input.
+    ``embedder`` is what scored its texts, where that was an embedding model; ``size`` the bytes of its file;
+    places in ``unusable`` are line numbers in the input.
     """
 
     part: Part
     rows: int
     size: int
     tally: Tally
-    lines: int
     embedder: str = ""
     unusable: Unusable = field(default_factory=Unusable)
 
     def to_json(self) -> bytes:
         note = {
-            "part": self.part.key(),
+            "part": asdict(self.part),
             "rows": self.rows,
             "bytes": self.size,
-            "lines": self.lines,
             "embedder": self.embedder,
             "tasks": {name: asdict(task) for name, task in self.tally.tasks.items()},
             "unusable": [[*key, asdict(cause)] for key, cause in self.unusable.causes.items()],
@@ -72,13 +70,12 @@ class Done:
         """The note of a part, or None where it speaks of another one or is torn."""
         try:
             note: Any = json.loads(data or b"")  # sums have more bits than orjson keeps
-            if note["part"] != part.key():
+            if note["part"] != asdict(part):
                 return None
             tasks = {name: TaskTally(**task) for name, task in note["tasks"].items()}
             tally = Tally(tasks, bytearray(base64.b64decode(note["samples"])))
             unusable = Unusable.of({(a, b): Cause(**cause) for a, b, cause in note["unusable"]})
-            size, lines = note["bytes"], note["lines"]
-            return cls(part, note["rows"], size, tally, lines, note["embedder"], unusable)
+            return cls(part, note["rows"], note["bytes"], tally, note["embedder"], unusable)
         except (ValueError, KeyError, TypeError):
             return None
 
@@ -166,7 +163,7 @@ def score_part(
         from relfast.embed.adding import describe
 
         embedder = describe(job.options.embedder, job.options.device)
-    done = Done(part, n_rows, folder.size(name) or 0, tally, n_lines, embedder, causes.unusable)
+    done = Done(part, n_rows, folder.size(name) or 0, tally, embedder, causes.unusable)
     folder.write(note_of(part), done.to_json())
     return done
 
@@ -257,21 +254,16 @@ Work = dict[Method, deque[Any]]
 class Executor(Protocol):
     """Has workers do tasks."""
 
-    @property
-    def actors(self) -> int:
-        """Workers that there is room for, or will be; at least 1."""
-
     def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
         """Tasks with their answers as they come, until there are no more; None now and then, when there is
         none."""
 
 
 class InProcess:
-    """The executor without a cluster: one worker, in this process; ``actors`` is what it says there are."""
+    """The executor without a cluster: one worker, in this process."""
 
-    def __init__(self, told: Assignment, actors: int = 1) -> None:
+    def __init__(self, told: Assignment) -> None:
         self._worker = PartWorker(told)
-        self.actors = actors
 
     def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
         while any(work.values()):

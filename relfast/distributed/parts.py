@@ -8,9 +8,9 @@ machine gives it. A line belongs to the chunk in which it begins.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import Any, Final
 
@@ -32,9 +32,6 @@ PART_BYTES: Final = 64 * 2**20
 driver, two small files) no longer counts; what is lost with a node is one of these a worker."""
 
 _SCAN: Final = 1 << 16
-
-_OF_ONE: Final = 0.9
-"""Of an actor's share of a run, what is left to be counted on the way: it begins when the rest is counted."""
 
 _HEAD_OF_PACKED: Final = 4 * FILTER_BYTES
 """Compressed bytes in which are as many decompressed ones as a filter is looked for in."""
@@ -59,7 +56,7 @@ class Chunk:
     start: int
     end: int
     count: bool = True
-    """Whether its lines are counted. Those of Parquet always are; what is not is known when it is scored."""
+    """Whether its lines are counted. Only what nothing follows, and is compressed, does without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,7 @@ class Part:
     n_lines
         Its lines; -1 = not counted.
     first_index
-        Index of its first line in the run, once all before it are counted (`Planning`).
+        Index of its first line in the run.
     filter
         Filter of lm-evaluation-harness that is scored.
     line
@@ -111,10 +108,6 @@ class Part:
         unit = "row groups" if self.input.codec == "parquet" else "bytes"
         return f"{self.input.path} {unit} {self.start}-{self.end}"
 
-    def key(self) -> dict[str, Any]:
-        """What must be equal for its rows to be what they are: not whether its lines are counted."""
-        return {name: value for name, value in asdict(self).items() if name != "n_lines"}
-
 
 def find_inputs(names: Sequence[str]) -> list[Input]:
     """Files by path or URL, in order. One that cannot be opened is among them: its parts fail.
@@ -139,27 +132,16 @@ def _input(path: str) -> Input:
     return Input(path, codec, size, version)
 
 
-def chunks_of(
-    inputs: Sequence[Input], part_bytes: int = PART_BYTES, actors: int | None = None
-) -> list[Chunk]:
-    """The inputs as chunks, in order.
-
-    To count lines is to read what is read again to be scored. So the end of a run, as much as one of the
-    ``actors`` will score of it, is left to be counted on the way, a part after the other: of a single actor
-    that is all. None: only what nothing follows, and is compressed, is not counted.
-    """
+def chunks_of(inputs: Sequence[Input], part_bytes: int = PART_BYTES) -> list[Chunk]:
+    """The inputs as chunks, in order."""
     chunks = []
-    at, total = 0.0, sum(item.size for item in inputs)
-    counted = total if actors is None else total * (1 - _OF_ONE / actors) if actors > 1 else 0
     for number, item in enumerate(inputs):
-        last = number == len(inputs) - 1
         if item.codec == "plain":
             bounds = [*range(0, item.size, part_bytes), item.size]
-            chunks += [Chunk(number, item, a, b, at + a < counted) for a, b in pairwise(bounds) if a < b]
+            chunks += [Chunk(number, item, a, b) for a, b in pairwise(bounds) if a < b]
         else:
-            count = item.codec == "parquet" or (at < counted and not last)
+            count = item.codec == "parquet" or number < len(inputs) - 1
             chunks.append(Chunk(number, item, 0, item.size, count))
-        at += item.size
     return chunks
 
 
@@ -177,18 +159,12 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
         start, end = _line_start(item, chunk.start), _line_start(item, chunk.end)
         if start >= end:
             return []
-        part = Part(chunk.source, item, start, end, -1)
         # the filter is seen in an input's head
-        head_end = FILTER_BYTES + 1 if start == 0 else 0
-        if not (chunk.count or head_end):
-            return [part]
-        most = max(end, head_end) if chunk.count else head_end
-        with _at_hand(item, start, min(most, item.size)) as (path, offset):
-            if head_end:
-                part = replace(part, filter=_filter(path, "plain", job))
-            if chunk.count:
-                part = replace(part, n_lines=count_lines(path, start - offset, end - offset))
-        return [part]
+        least = 0 if start else FILTER_BYTES + 1
+        with _at_hand(item, start, min(max(end, least), item.size)) as (path, offset):
+            chosen = None if start else _filter(path, "plain", job)
+            n_lines = count_lines(path, start - offset, end - offset)
+        return [Part(chunk.source, item, start, end, n_lines, filter=chosen)]
     enough = _HEAD_OF_PACKED if item.codec in ("gz", "zst") and not chunk.count else None
     with _at_hand(item, 0, enough) as (path, _):
         chosen = _filter(path, item.codec, job)
@@ -270,8 +246,7 @@ def _blocks(path: str, part: Part, job: Job) -> Iterator[Block]:
     if codec == "plain":
         return cut_file(path, max_line, part.start, part.end, whole=part.input.size)
     if codec == "parquet":
-        end = part.end if part.n_lines >= 0 else None
-        return cut_parquet(path, max_line, slice(part.start, end))
+        return cut_parquet(path, max_line, slice(part.start, part.end))
     return cut_stream(Source(os.path.abspath(path), codec), max_line)
 
 
@@ -315,8 +290,7 @@ _CHUNKS_OF_LIMIT: Final = 16
 
 
 class Planning:
-    """Grows the list of parts as chunks are measured, and gives parts their first indices as the lines before
-    them are counted, by measuring or by scoring.
+    """Grows the list of parts as chunks are measured: each begins where the lines before it end.
 
     Parameters
     ----------
@@ -324,24 +298,19 @@ class Planning:
         All of the run, in order.
     limit
         Only the first lines, so many; None = all.
-    parts
-        Those that are known already.
     """
 
-    def __init__(self, chunks: Sequence[Chunk], limit: int | None, parts: Iterable[Part] = ()) -> None:
-        self.parts = list(parts)
+    def __init__(self, chunks: Sequence[Chunk], limit: int | None) -> None:
+        self.parts: list[Part] = []
         """Those of the run, by number."""
-        self._chunks, self._limit = list(chunks), limit
-        self._numbers = {chunk: number for number, chunk in enumerate(chunks)}
         self.failed: list[Failed] = []
         """The chunks that could not be measured, in order."""
+        self._chunks, self._limit = list(chunks), limit
+        self._numbers = {chunk: number for number, chunk in enumerate(chunks)}
         self._answers: dict[int, list[Part] | Failed] = {}
-        self._asked = self._taken = 0
-        self._counts: dict[int, int] = {}
-        self._ahead: dict[Chunk, int] = {}
+        self._asked = self._taken = self._lines = 0
         self._filters: dict[int, str | None] = {}
         self._starts: dict[int, int] = {}
-        self._placed = 0
 
     @property
     def finished(self) -> bool:
@@ -361,14 +330,10 @@ class Planning:
         if self._asked == len(self._chunks):
             return False
         # with a limit only as many are looked at as it takes
-        return self._limit is None or (self._taken == self._asked and (self._index() or 0) < self._limit)
+        return self._limit is None or (self._taken == self._asked and self._lines < self._limit)
 
     def take(self, chunk: Chunk, answer: list[Part] | InputError) -> list[Part]:
         """A chunk's parts, or why there are none; the parts that can be scored with it."""
-        if chunk in self._ahead:
-            if isinstance(answer, InputError):
-                return []  # scoring it will say so
-            return self.counted(self._ahead[chunk], sum(part.n_lines for part in answer))
         found: list[Part] | Failed
         if isinstance(answer, InputError):
             where = f"{chunk.input.path} bytes {chunk.start}-{chunk.end}"
@@ -376,65 +341,32 @@ class Planning:
         else:
             found = answer
         self._answers[self._numbers[chunk]] = found
+        n_before = len(self.parts)
         while self._taken in self._answers:
             measured = self._answers.pop(self._taken)
+            self._taken += 1
             if isinstance(measured, Failed):
                 self.failed.append(measured)
-                measured = []
+                continue
             for part in measured:
-                chosen = self._filters.setdefault(part.source, part.filter)
-                self.parts.append(replace(part, number=len(self.parts), filter=chosen))
-            self._taken += 1
-        return self.ready()
+                self._place(part)
+        return self.parts[n_before:]
 
-    def counted(self, number: int, n_lines: int) -> list[Part]:
-        """A part turns out to have so many lines; the parts that can be scored now."""
-        self._counts.setdefault(number, n_lines)
-        return self.ready()
-
-    def ready(self) -> list[Part]:
-        """The parts that can be scored, each once."""
-        found: list[Part] = []
-        while self._placed < len(self.parts) and (index := self._index()) is not None:
-            part = self.parts[self._placed]
-            line = index - self._starts.setdefault(part.source, index)
-            part = replace(part, first_index=index, line=line)
-            if self._limit is not None:
-                left = self._limit - index
-                if left <= 0:
-                    del self.parts[self._placed :]
-                    break
-                part = part if 0 <= part.n_lines <= left else replace(part, take=left)
-            self.parts[self._placed] = part
-            self._placed += 1
-            found.append(part)
-        return found
-
-    def ahead(self, n: int) -> list[Chunk]:
-        """Chunks to be counted now, since parts run short that can be scored: ``n`` at most, each once."""
-        if not self.finished:
-            return []
-        found: list[Chunk] = []
-        asked = set(self._ahead.values())
-        for part in self.parts[max(0, self._placed - 1) :]:
-            if len(found) == n:
-                break
-            chunk = Chunk(part.source, part.input, part.start, part.end)
-            if self._lines(part) < 0 and part.number not in asked:
-                self._ahead[chunk] = part.number
-                found.append(chunk)
-        return found
-
-    def _lines(self, part: Part) -> int:
-        return self._counts.get(part.number, part.n_lines)
-
-    def _index(self) -> int | None:
-        """Index of the first line behind the parts that have theirs; None where it is not known."""
-        if not self._placed:
-            return 0
-        before = self.parts[self._placed - 1]
-        n_lines = self._lines(before)
-        return None if n_lines < 0 else before.first_index + n_lines
+    def _place(self, part: Part) -> None:
+        """Put a part behind the others, unless the limit comes before it."""
+        at, left = self._lines, -1 if self._limit is None else self._limit - self._lines
+        if left == 0:
+            return
+        part = replace(
+            part,
+            number=len(self.parts),
+            first_index=at,
+            line=at - self._starts.setdefault(part.source, at),
+            filter=self._filters.setdefault(part.source, part.filter),
+            take=left if left < part.n_lines or part.n_lines < 0 else -1,
+        )
+        self.parts.append(part)
+        self._lines += max(0, part.expected)
 
 
 def reason_of(error: InputError, item: Input) -> str:

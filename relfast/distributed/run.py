@@ -103,19 +103,10 @@ def score_on_ray(
         return summary
 
 
-def score_here(
-    inputs: Sequence[str], output: str | None, job: Job, *, actors: int = 1, **more: Any
-) -> Summary:
-    """The same in this process, without a cluster: for tests, and for output by URL on one machine.
-
-    What is counted before it is scored, and what meanwhile, is as with so many ``actors``.
-    """
+def score_here(inputs: Sequence[str], output: str | None, job: Job, **more: Any) -> Summary:
+    """The same in this process, without a cluster: for tests, and for output by URL on one machine."""
     with ExitStack() as stack:
-
-        def executor(told: Assignment) -> Executor:
-            return stack.enter_context(InProcess(told, actors))
-
-        return score_parts(inputs, output, job, executor, **more)
+        return score_parts(inputs, output, job, lambda told: stack.enter_context(InProcess(told)), **more)
 
 
 def score_parts(
@@ -177,9 +168,7 @@ def score_parts(
 
     def offer(parts: Sequence[Part]) -> None:
         """Have parts scored that are not there yet."""
-        ready = deque(parts)
-        while ready:
-            part = ready.popleft()
+        for part in parts:
             item = target.done_before(part)
             if item is None:
                 work["score"].append(part)
@@ -188,40 +177,27 @@ def score_parts(
                 _count(state, item)
                 state.resumed_rows += item.rows
                 state.resumed_bytes += part.size
-                ready += planning.counted(part.number, item.lines)
 
     try:
         planned = target.planned()
+        planning = Planning(chunks_of(found, part_bytes), limit)
         if planned is None:
-            target.plan([], [UNMEASURED])
-            # of a few lines all is counted: the last of them has to be found
-            several = the_executor().actors if n_bytes and limit is None else None
-            planning = Planning(chunks_of(found, part_bytes, several), limit)
+            target.plan([], [] if planning.finished else [UNMEASURED])
             work["measure"].extend(planning.more())
         else:
-            planning = Planning([], limit, planned)
-            offer(planning.ready())
+            offer(planned)
         for method, task, answer in answers(work):
             if method == "measure":
-                ahead = planning.finished
                 offer(planning.take(task, answer))
                 work["measure"].extend(planning.more())
-                if planning.finished and not ahead:
+                if planning.finished:
                     target.plan(planning.parts, planning.failed)
             elif isinstance(answer, InputError):
                 failed.append(Failed(str(task), reason_of(answer, task.input)))
-                # as many lines as are known, which may be none
-                offer(planning.counted(task.number, max(0, task.n_lines)))
             else:
                 done[answer.part.number] = answer
                 _count(state, answer)
-                offer(planning.counted(answer.part.number, answer.lines))
-            actors = the_executor().actors
-            if len(work["score"]) < actors > 1 and not work["measure"]:
-                work["measure"].extend(planning.ahead(actors - len(work["score"])))
-        if not planning.parts:
-            target.plan([], planning.failed)
-        parts = planning.parts
+        parts = planning.parts if planned is None else planned
         if resume:
             tell(f"output {output}: {state.resumed_rows:,} rows were there")
         failed = [*planning.failed, *failed]

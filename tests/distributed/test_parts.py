@@ -73,8 +73,7 @@ def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None
     assert [part.first_index for part in parts] == [text[: part.start].count(b"\n") for part in parts]
 
 
-@pytest.mark.parametrize("actors", [1, 5])
-def test_rows_and_summary_are_those_of_one_machine(actors: int, tmp_path: Path) -> None:
+def test_rows_and_summary_are_those_of_one_machine(tmp_path: Path) -> None:
     folder = tmp_path / "dumps"
     folder.mkdir()
     plain, zipped, table = folder / "a.jsonl", folder / "b.jsonl.gz", folder / "c.parquet"
@@ -87,7 +86,7 @@ def test_rows_and_summary_are_those_of_one_machine(actors: int, tmp_path: Path) 
     last.write_bytes(packed[: len(packed) // 2])
     output = tmp_path / "out"
     expected = local([plain, zipped, table, last], tmp_path)
-    given = check([folder], output, expected, part_bytes=20_000, actors=actors)
+    given = check([folder], output, expected, part_bytes=20_000)
     manifest = json.loads((output / "manifest.json").read_bytes())
     assert manifest["complete"]
     assert manifest["rows"] == given.rows == len(expected[0].splitlines())
@@ -152,15 +151,14 @@ def test_parts_are_in_what_the_output_is_named_after(suffix: str, tmp_path: Path
     assert found == [json.loads(text) for text in rows.splitlines()]
 
 
-@pytest.mark.parametrize("actors", [1, 3])
-def test_a_part_that_cannot_be_read_is_named_and_the_others_are_done(actors: int, tmp_path: Path) -> None:
+def test_a_part_that_cannot_be_read_is_named_and_the_others_are_done(tmp_path: Path) -> None:
     folder = tmp_path / "dumps"
     folder.mkdir()
     good = write_dump(folder / "a.jsonl", honest(40))
     (folder / "b.parquet").write_bytes(b"PAR1 and then nothing of the kind")
     output = tmp_path / "out"
     with pytest.raises(PartsFailed, match=r"1 of 2 parts failed: .*b\.parquet.*not a readable Parquet"):
-        score_here([str(folder)], str(output), JOB, actors=actors)
+        score_here([str(folder)], str(output), JOB)
     assert rows_in(output) == local([good], tmp_path)[0]
     manifest = json.loads((output / "manifest.json").read_bytes())
     assert not manifest["complete"]
@@ -211,8 +209,7 @@ def test_two_runs_do_not_write_one_output(tmp_path: Path) -> None:
     assert met
 
 
-@pytest.mark.parametrize("actors", [1, 3])
-def test_an_input_that_changes_on_the_way_fails_alone(actors: int, tmp_path: Path) -> None:
+def test_an_input_that_changes_on_the_way_fails_alone(tmp_path: Path) -> None:
     dumps = [write_dump(tmp_path / name, honest(30)) for name in ("a.jsonl", "b.jsonl")]
     output = tmp_path / "out"
 
@@ -223,7 +220,7 @@ def test_an_input_that_changes_on_the_way_fails_alone(actors: int, tmp_path: Pat
 
     changed: list[bool] = []
     with pytest.raises(PartsFailed, match=r"b\.jsonl bytes .*: it has changed since the run began"):
-        score_here([str(path) for path in dumps], str(output), JOB, progress=change, actors=actors)
+        score_here([str(path) for path in dumps], str(output), JOB, progress=change)
     assert rows_in(output) == local([dumps[0]], tmp_path)[0]
 
 
@@ -248,13 +245,12 @@ def test_a_note_keeps_all_digits(tmp_path: Path) -> None:
     for _ in range(17):
         tally.merge(deepcopy(tally))
     assert tally.tasks["REL-C2"].rewards[1] > 2**64
-    done = Done(part, 1, 2, tally, 3)
+    done = Done(part, 1, 2, tally)
     again = Done.from_json(done.to_json(), part)
     assert again is not None
     assert again.tally == tally
     assert Done.from_json(done.to_json()[:-1], part) is None
     assert Done.from_json(done.to_json(), replace(part, line=1)) is None
-    assert Done.from_json(done.to_json(), replace(part, n_lines=-1)) is not None
 
 
 @pytest.mark.parametrize("limit", [0, 1, 57, 400, 10_000])
@@ -300,10 +296,8 @@ def test_documents_are_read_as_by_one_machine(tmp_path: Path) -> None:
         score_here([str(table)], str(tmp_path / "none"), JOB)
 
 
-@pytest.mark.parametrize(("rows", "actors"), [(-1, 1), (150, 1), (150, 3)])
-def test_a_run_that_ends_while_it_measures_or_scores_is_resumed(
-    rows: int, actors: int, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("rows", [-1, 150])
+def test_a_run_that_ends_while_it_measures_or_scores_is_resumed(rows: int, tmp_path: Path) -> None:
     dumps = [tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz", tmp_path / "c.jsonl"]
     dumps[0].write_bytes(mixed(300, 8) + b"\n")
     dumps[1].write_bytes(gzip.compress(mixed(100, 9) + b"\n"))
@@ -315,11 +309,11 @@ def test_a_run_that_ends_while_it_measures_or_scores_is_resumed(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        check(dumps, output, expected, part_bytes=9_000, progress=interrupt, actors=actors)
+        check(dumps, output, expected, part_bytes=9_000, progress=interrupt)
     before = {path.name: path.stat().st_mtime_ns for path in output.glob("part-*.jsonl")}
     assert len(before) > 1 if rows > 0 else not before
     said: list[str] = []
-    check(dumps, output, expected, part_bytes=9_000, resume=True, actors=4 - actors, tell=said.append)
+    check(dumps, output, expected, part_bytes=9_000, resume=True, tell=said.append)
     assert before == {} or any(re.search(r"[1-9]\d* rows were there", line) for line in said)
     assert {name: (output / name).stat().st_mtime_ns for name in before} == before, "scored again"
 
