@@ -75,7 +75,7 @@ class RowWriter:
         context[AT_PARTS], context[AT_SLOTS] = ctypes.addressof(self._parts), ctypes.addressof(self._slots)
         context[AT_TEMPLATES], context[N_TEMPLATES] = ctypes.addressof(self._templates), TEMPLATE_BYTES
         context[AT_WRITTEN] = ctypes.addressof(self._written)
-        self._scores: list[Score] = []
+        self._tallies: list[Tally] = []
 
     def rows(self, block: ScannedBlock, at: int, end: int) -> tuple[bytes, Tally]:
         """Rows and tally of records ``at`` to ``end`` of a block."""
@@ -87,7 +87,7 @@ class RowWriter:
         context[FIRST_INDEX] = block.first_index
         written[WRITTEN_ROWS] = written[WRITTEN_SAMPLES] = 0
         while True:
-            context[N_KEYS] = len(self._scores)
+            context[N_KEYS] = len(self._tallies)
             at = self._write(block.address, len(block.data), context, at, end)
             if written[WRITTEN_WANTS] == WANTS_NOTHING:
                 break
@@ -109,15 +109,15 @@ class RowWriter:
 
     def _count(self, tally: Tally) -> None:
         """Move the counts of rows per template into a tally."""
-        for number, score in enumerate(self._scores):
+        for number, row in enumerate(self._tallies):
             if self._counts[number]:
-                tally.add(score, self._counts[number])
+                tally.merge(row, self._counts[number])
                 self._counts[number] = 0
 
     def _add_template(self, key: int, tally: Tally) -> None:
         """Add the template of a key, which the kernel has given its number; none if there is no more room:
         all are forgotten then."""
-        score, number = self._score_of(key), len(self._scores)
+        score, number = self._score_of(key), len(self._tallies)
         row = encode_row(score.to_row())
         prefix, middle = b'{"index":0,"id":null', b'"sample":'
         head, _, tail = row.removeprefix(prefix).partition(middle + b"0")
@@ -127,14 +127,15 @@ class RowWriter:
         at = self._parts[TEMPLATE_PARTS * number] if number < MOST_TEMPLATES else TEMPLATE_BYTES
         if at + len(row) > TEMPLATE_BYTES:
             self._count(tally)
-            self._scores = []
+            self._tallies = []
             ctypes.memset(self._slots, 0, ctypes.sizeof(self._slots))
             return
         for place, part in enumerate((head + middle, *parts), TEMPLATE_PARTS * number + 1):
             ctypes.memmove(ctypes.addressof(self._templates) + at, part, len(part))
             at += len(part)
             self._parts[place] = at
-        self._scores.append(score)
+        self._tallies.append(Tally.of([score]))
+        self._tallies[-1].take_samples()  # the kernel writes those of each row
 
     def _score_of(self, key: int) -> Score:
         """A row with a key's outcome, for record 0 without an id."""

@@ -266,8 +266,9 @@ def is_summary_of(summary: Summary, path: str, rows: Summary) -> bool:
 
 def _counts(task: TaskSummary) -> tuple[Any, ...]:
     """What rows and their summary have in common to the last digit: sums depend on their order."""
-    sums = {name: n for name, (n, _) in task.sums.items()}
-    return task.statuses, task.found, task.histogram, task.labels, task.rewards[0], sums
+    counts = task.counts
+    sums = {name: n for name, (n, _) in counts.sums.items()}
+    return counts.statuses, counts.found, task.histogram, counts.labels, counts.rewards[0], sums
 
 
 def check_summaries(

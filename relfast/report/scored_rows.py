@@ -31,8 +31,8 @@ from relfast.report.inputs import (
 )
 from relfast.report.page import OnStep, ignore_step
 from relfast.stats.samples import group_of, id_text
-from relfast.stats.summary import Summary, Tally, add_majorities, summarize
-from relfast.stats.sums import add_counts
+from relfast.stats.summary import Summary, Tally, summarize
+from relfast.stats.sums import add_columns, add_counts
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
@@ -397,7 +397,7 @@ def _take_over(whole: Summary, own: Mapping[str, Summary], parts: Sequence[tuple
         prompts_apart = sum(part.prompts for _, part in of_task) == task.prompts
         if prompts_apart and all(path in own for path, _ in of_task):
             for path, _ in of_task:
-                add_majorities(task.majority, own[path].tasks[name].majority)
+                add_columns(task.majority, own[path].tasks[name].majority)
     made = [summary.signature for summary in own.values()]
     if not own:
         pasts = [(past_run(path), part) for path, part in parts]

@@ -19,7 +19,7 @@ import orjson
 from relfast_kernels.layouts import SAMPLE_FURTHER
 
 from relfast.stats.intervals import winners
-from relfast.stats.sums import ExactSum, units_of
+from relfast.stats.sums import units_of
 from relfast.tasks import TASKS
 
 SAMPLE: Final = Struct("<BQIB")
@@ -39,11 +39,12 @@ class Prompts(NamedTuple):
     histogram
         Prompts by (samples, right samples).
     majority
-        Number of samples → (prompts, sum of majority scores), for prompts with several.
+        Number of samples → (prompts, sum of majority scores, in units of `relfast.stats.sums`), for prompts
+        with several.
     """
 
     histogram: dict[tuple[int, int], int]
-    majority: dict[int, list[float]]
+    majority: dict[int, list[int]]
 
 
 class Kind(NamedTuple):
@@ -69,7 +70,7 @@ def prompts_of(kinds: Mapping[Kind, int]) -> Prompts:
             entry[0] += times
             if winners:
                 entry[1] += times * (units_of(winners_right / winners) or 0)
-    return Prompts(histogram, {n: [count, ExactSum.of(units)] for n, (count, units) in majority.items()})
+    return Prompts(histogram, majority)
 
 
 Counts = dict[int, Counter[Kind]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import starmap, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from relfast.plain import Plain
@@ -20,8 +21,8 @@ from relfast.stats.intervals import (
     share_interval,
     wilson,
 )
-from relfast.stats.samples import Prompts, collapse, group_of
-from relfast.stats.sums import ExactSum, add_counts, rounded
+from relfast.stats.samples import collapse, group_of
+from relfast.stats.sums import add_columns, add_counts, number_of, numbers_of, rounded, units_of
 from relfast.stats.tally import BREAKDOWNS, Tally, TaskTally, is_flag
 from relfast.stats.unusable import Cause, describe
 from relfast.tables import to_arrow, to_pandas
@@ -39,70 +40,62 @@ if TYPE_CHECKING:
 class TaskSummary(Plain):
     """What is reported of the task ``name``.
 
-    ``rows`` counts responses, scored or not; ``prompts`` those with a scored response. ``histogram`` counts
-    prompts by (scored samples, right samples); ``majority`` maps a number of samples to (prompts, sum of
-    majority scores). Both add up over shards that share no prompt. ``rewards`` and the values of ``sums`` are
-    (number of rows that have it, sum), those of ``cells`` (rows, sums of the task's `Breakdown`). All sums
-    are exact: summaries of shards merge into that of the whole, to the last digit. ``lengths``
-    is there where the dump was read for it (``--lengths``).
+    ``counts`` are of its rows. ``histogram`` counts prompts by (scored samples, right samples); ``majority``
+    maps a number of samples to (prompts, sum of majority scores). Both add up over shards that share no
+    prompt. Sums are in units of `relfast.stats.sums`: summaries of shards merge into that of the whole, to
+    the last digit. ``lengths`` is there where the dump was read for it (``--lengths``).
     """
 
     name: str
-    rows: int
-    prompts: int
-    statuses: dict[str, int]
-    found: int
-    rewards: list[float]
-    sums: dict[str, list[float]]
-    labels: dict[str, dict[str, int]]
+    counts: TaskTally
     histogram: dict[tuple[int, int], int]
-    majority: dict[int, list[float]]
-    cells: dict[str, list[float]]
+    majority: dict[int, list[int]]
     lengths: Lengths | None = None
-
-    @classmethod
-    def of(cls, name: str, tally: TaskTally, prompts: Prompts) -> TaskSummary:
-        """From the counts of its rows and its prompts."""
-        breakdown = BREAKDOWNS.get(name)
-        numbers = [] if breakdown is None else [not is_flag(name, metric) for metric in breakdown.sums]
-
-        def numbers_of(cell: list[int]) -> list[float]:
-            pairs = zip(numbers, cell[1:], strict=True)
-            return [cell[0], *(ExactSum.of(value) if number else value for number, value in pairs)]
-
-        return cls(
-            name,
-            sum(tally.statuses.values()),
-            sum(prompts.histogram.values()),
-            dict(tally.statuses),
-            tally.found,
-            [float(tally.rewards[0]), ExactSum.of(tally.rewards[1])],
-            {name: [n, ExactSum.of(total)] for name, (n, total) in tally.sums.items()},
-            {name: dict(value) for name, value in tally.labels.items()},
-            prompts.histogram,
-            prompts.majority,
-            {key: numbers_of(cell) for key, cell in tally.cells.items()},
-        )
 
     def merge(self, other: TaskSummary) -> None:
         """Add a shard's summary; prompts are taken to lie in one shard each."""
-        self.rows += other.rows
-        self.prompts += other.prompts
-        add_counts(self.statuses, other.statuses)
-        self.found += other.found
-        self.rewards = _added(self.rewards, other.rewards)
-        for name, pair in other.sums.items():
-            self.sums[name] = _added(self.sums.get(name, [0, ExactSum.of(0)]), pair)
-        for name, counts in other.labels.items():
-            add_counts(self.labels.setdefault(name, {}), counts)
-        for name, cell in other.cells.items():
-            self.cells[name] = _added(self.cells[name], cell) if name in self.cells else list(cell)
+        self.counts.merge(other.counts)
         add_counts(self.histogram, other.histogram)
-        add_majorities(self.majority, other.majority)
+        add_columns(self.majority, other.majority)
         if other.lengths is not None:
             if self.lengths is None:
                 self.lengths = type(other.lengths)()
             self.lengths.merge(other.lengths)
+
+    @property
+    def rows(self) -> int:
+        """Responses, scored or not."""
+        return sum(self.statuses.values())
+
+    @property
+    def prompts(self) -> int:
+        """Prompts with a scored response."""
+        return sum(self.histogram.values())
+
+    @property
+    def statuses(self) -> dict[str, int]:
+        return self.counts.statuses
+
+    @property
+    def rewards(self) -> list[float]:
+        """How many rows have one, and their sum."""
+        n, units = self.counts.rewards
+        return [float(n), number_of(units)]
+
+    @property
+    def sums(self) -> dict[str, list[float]]:
+        """The same of each metric."""
+        return numbers_of(self.counts.sums)
+
+    @property
+    def cells(self) -> dict[str, list[float]]:
+        """Rows and sums of the task's `Breakdown`: counts of its flags, sums of its numbers."""
+        breakdown = BREAKDOWNS.get(self.name)
+        flags = [True, *(is_flag(self.name, metric) for metric in breakdown.sums)] if breakdown else []
+        return {
+            name: [value if flag else number_of(value) for value, flag in zip(cell, flags, strict=True)]
+            for name, cell in self.counts.cells.items()
+        }
 
     @property
     def scored(self) -> int:
@@ -121,7 +114,7 @@ class TaskSummary(Plain):
     @property
     def parsed(self) -> float | None:
         """The share of scored responses that could be read as an answer."""
-        return self.found / self.scored if self.scored else None
+        return self.counts.found / self.scored if self.scored else None
 
     def at_k(self, level: float = LEVEL) -> dict[str, dict[int, AtK]]:
         """``pass@k``, ``avg@k`` and ``maj@k`` by k, each with its number of prompts and its interval; empty
@@ -132,13 +125,13 @@ class TaskSummary(Plain):
         return {
             "pass@k": pass_at_k(self.histogram, level),
             "avg@k": avg_at_k(self.histogram, level),
-            "maj@k": maj_at_k(self.majority, level),
+            "maj@k": maj_at_k(numbers_of(self.majority), level),
         }
 
     def tables(self) -> list[ShownTable]:
         """The tables of the task's own aggregates; empty where it has none."""
         breakdown = BREAKDOWNS.get(self.name)
-        if not self.cells or breakdown is None or breakdown.tables is None:
+        if not self.counts.cells or breakdown is None or breakdown.tables is None:
             return []
         return list(resolve(breakdown.tables)(self.cells))
 
@@ -149,7 +142,7 @@ class TaskSummary(Plain):
     def parsed_interval(self, level: float = LEVEL) -> Interval | None:
         """Wilson's interval of the share of scored responses that could be read as an answer. Samples of a
         prompt count as independent: what was found is not kept by prompt."""
-        return wilson(self.found, self.scored, level) if self.scored else None
+        return wilson(self.counts.found, self.scored, level) if self.scored else None
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able: the reported numbers, and under ``merge`` what merging needs.
@@ -170,7 +163,7 @@ class TaskSummary(Plain):
             "parsed": shown(self.parsed),
             "parsed_interval": shown_interval(self.parsed_interval()),
             "metrics": {name: shown(total / n) for name, (n, total) in self.sums.items() if n},
-            "labels": self.labels,
+            "labels": self.counts.labels,
             "statuses": self.statuses,
         }
         at_k = self.at_k()
@@ -180,18 +173,33 @@ class TaskSummary(Plain):
         for name, points in at_k.items():
             result[f"{name}_interval"] = {str(k): shown_interval(p.interval) for k, p in points.items()}
         breakdown = BREAKDOWNS.get(self.name)
-        if self.cells and breakdown is not None:
-            result[breakdown.name] = resolve(breakdown.aggregate)(self.cells)
+        cells = self.cells
+        if cells and breakdown is not None:
+            result[breakdown.name] = resolve(breakdown.aggregate)(cells)
         if self.lengths is not None:
             result["lengths"] = self.lengths.to_dict()
+        majority = sorted(self.majority.items())
+        rewards, sums = self.rewards, self.sums
         result["merge"] = {
             "histogram": [[n, right, count] for (n, right), count in sorted(self.histogram.items())],
-            "majority": [[k, n, shown(total)] for k, (n, total) in sorted(self.majority.items())],
-            "rewards": [self.rewards[0], shown(self.rewards[1])],
-            "found": self.found,
-            "sums": {name: [n, shown(total)] for name, (n, total) in self.sums.items()},
-            "cells": {name: [_count_or_sum(value) for value in cell] for name, cell in self.cells.items()},
-            "exact": self._exact(),
+            "majority": [[k, n, shown(number_of(units))] for k, (n, units) in majority],
+            "rewards": [rewards[0], shown(rewards[1])],
+            "found": self.counts.found,
+            "sums": {name: [n, shown(total)] for name, (n, total) in sums.items()},
+            "cells": {name: [_count_or_sum(value) for value in cell] for name, cell in cells.items()},
+            # the sums with the digits that a number in JSON does not keep
+            "exact": {
+                "rewards": f"{self.counts.rewards[1]:x}",
+                "sums": {name: f"{units:x}" for name, (_, units) in self.counts.sums.items()},
+                "majority": {str(k): f"{units:x}" for k, (_, units) in majority},
+                "cells": {
+                    name: [
+                        None if isinstance(value, int) else f"{units:x}"
+                        for value, units in zip(cell[1:], self.counts.cells[name][1:], strict=True)
+                    ]
+                    for name, cell in cells.items()
+                },
+            },
         }
         return result
 
@@ -213,56 +221,29 @@ class TaskSummary(Plain):
                 row |= {key: shown(point.value), **_bounds(key, point.interval)}
         return row
 
-    def _exact(self) -> dict[str, Any]:
-        """The sums under ``merge`` with the digits that a number in JSON does not keep."""
-
-        def text(value: float) -> str:
-            return ExactSum.from_number(value).to_text()
-
-        return {
-            "rewards": text(self.rewards[1]),
-            "sums": {name: text(total) for name, (_, total) in self.sums.items()},
-            "majority": {str(k): text(total) for k, (_, total) in sorted(self.majority.items())},
-            "cells": {
-                name: [None if isinstance(value, int) else text(value) for value in cell[1:]]
-                for name, cell in self.cells.items()
-            },
-        }
-
-    def _take_exact(self, exact: Mapping[str, Any]) -> None:
-        """Put in what `_exact` gave."""
-        self.rewards[1] = ExactSum.from_text(exact["rewards"])
-        for name, text in exact["sums"].items():
-            self.sums[name][1] = ExactSum.from_text(text)
-        for k, text in exact["majority"].items():
-            self.majority[int(k)][1] = ExactSum.from_text(text)
-        for name, texts in exact["cells"].items():
-            for at, text in enumerate(texts, 1):
-                if text is not None:
-                    self.cells[name][at] = ExactSum.from_text(text)
-
     @classmethod
     def from_dict(cls, name: str, data: Mapping[str, Any]) -> TaskSummary:
         merge = data["merge"]
-        made = cls(
-            name,
-            data["records"],
-            data["prompts"],
+        # summaries from before there were exact sums have rounded ones
+        exact = merge.get("exact", {"rewards": None, "sums": {}, "majority": {}, "cells": {}})
+        counts = TaskTally(
             dict(data["statuses"]),
             merge["found"],
-            list(merge["rewards"]),
-            {name: list(value) for name, value in merge["sums"].items()},
+            [int(merge["rewards"][0]), _units(merge["rewards"][1], exact["rewards"])],
+            {name: [n, _units(total, exact["sums"].get(name))] for name, (n, total) in merge["sums"].items()},
             {name: dict(value) for name, value in data["labels"].items()},
-            {(n, right): count for n, right, count in merge["histogram"]},
-            {k: [n, total] for k, n, total in merge["majority"]},
-            {name: list(cell) for name, cell in merge["cells"].items()},
+            {
+                name: [n, *starmap(_units, zip_longest(values, exact["cells"].get(name, ())))]
+                for name, (n, *values) in merge["cells"].items()
+            },
         )
+        histogram = {(n, right): count for n, right, count in merge["histogram"]}
+        majority = {k: [n, _units(total, exact["majority"].get(str(k)))] for k, n, total in merge["majority"]}
+        made = cls(name, counts, histogram, majority)
         if "lengths" in data:
             from relfast.stats.lengths import Lengths  # few dumps are read for them
 
             made.lengths = Lengths.from_dict(data["lengths"])
-        if "exact" in merge:  # not in summaries from before there were exact sums
-            made._take_exact(merge["exact"])
         return made
 
 
@@ -273,18 +254,11 @@ def _bounds(name: str, interval: Interval | None) -> dict[str, float | None]:
     }
 
 
-def _added(mine: list[float], theirs: list[float]) -> list[float]:
-    """Columns added: counts as they are, sums exactly."""
-    return [
-        a + b if isinstance(a, int) and isinstance(b, int) else ExactSum.from_number(a) + b
-        for a, b in zip(mine, theirs, strict=True)
-    ]
-
-
-def add_majorities(mine: dict[int, list[float]], theirs: Mapping[int, list[float]]) -> None:
-    """Add `TaskSummary.majority` of other prompts."""
-    for k, (n_prompts, total) in theirs.items():
-        mine[k] = _added(mine.get(k, [0, ExactSum.of(0)]), [n_prompts, total])
+def _units(value: float, exact: str | None) -> int:
+    """A count as it is; the units of a sum."""
+    if exact is not None:
+        return int(exact, 16)
+    return value if isinstance(value, int) else units_of(value) or 0
 
 
 def shown(value: float | None) -> float | None:
@@ -300,7 +274,7 @@ def _count_or_sum(value: float) -> float | None:
     return value if isinstance(value, int) else shown(value)
 
 
-__all__ = ["Summary", "Tally", "TaskSummary", "add_majorities", "summarize"]
+__all__ = ["Summary", "Tally", "TaskSummary", "summarize"]
 
 _ORDER: Final = {name: place for place, name in enumerate(TASKS)}
 
@@ -414,7 +388,7 @@ def summarize(tally: Tally, signature: str, store: SampleStore | None = None) ->
     names = sorted(tally.tasks, key=lambda name: _ORDER.get(name, len(_ORDER)))
     prompts, repeated = collapse(tally.samples, names) if store is None else store.collapse(names)
     summary = Summary(
-        {name: TaskSummary.of(name, tally.tasks[name], prompts[name]) for name in names}, signature
+        {name: TaskSummary(name, tally.tasks[name], *prompts[name]) for name in names}, signature
     )
     if repeated:
         what = "1 id occurs" if repeated == 1 else f"{repeated} ids occur"

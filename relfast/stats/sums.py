@@ -7,8 +7,8 @@ floats would depend on their order in the last digits, and a mean of shards on h
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, MutableMapping
-from typing import Final, Self, TypeVar
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Final, TypeVar
 
 K = TypeVar("K")
 
@@ -28,45 +28,29 @@ def units_of(value: float) -> int | None:
     return int(value) << _BITS if math.isfinite(value) else None
 
 
-class ExactSum(float):
-    """A sum as a float that adds up exactly with others of its kind."""
-
-    __slots__ = ("units",)
-    units: int
-
-    @classmethod
-    def of(cls, units: int) -> Self:
-        made = cls(units / _ONE)
-        made.units = units
-        return made
-
-    @classmethod
-    def from_number(cls, value: float) -> Self:
-        """Of a number that was added up elsewhere."""
-        return cls.of(value.units if isinstance(value, ExactSum) else units_of(value) or 0)
-
-    @classmethod
-    def from_text(cls, text: str) -> Self:
-        """Of what `to_text` wrote."""
-        return cls.of(int(text, 16))
-
-    def to_text(self) -> str:
-        """The units in hexadecimal: JSON numbers lose the digits that matter here."""
-        return f"{self.units:x}"
-
-    def __add__(self, other: float) -> Self:
-        return type(self).of(self.units + type(self).from_number(other).units)
-
-    __radd__ = __add__
-
-    def __reduce__(self) -> tuple[object, tuple[int]]:
-        return type(self).of, (self.units,)
+def number_of(units: int) -> float:
+    """The number that so many units are."""
+    return units / _ONE
 
 
-def add_counts(mine: MutableMapping[K, int], theirs: Mapping[K, int]) -> None:
+def numbers_of(columns: Mapping[K, Sequence[int]]) -> dict[K, list[float]]:
+    """Of sums by name, each with what it is of: their numbers."""
+    return {name: [n, number_of(units)] for name, (n, units) in columns.items()}
+
+
+def add_counts(mine: MutableMapping[K, int], theirs: Mapping[K, int], times: int = 1) -> None:
     """Add whole numbers under the same names."""
     for name, n in theirs.items():
-        mine[name] = mine.get(name, 0) + n
+        mine[name] = mine.get(name, 0) + n * times
+
+
+def add_columns(
+    mine: MutableMapping[K, list[int]], theirs: Mapping[K, Sequence[int]], times: int = 1
+) -> None:
+    """Add rows of whole numbers under the same names."""
+    for name, row in theirs.items():
+        before = mine.get(name) or [0] * len(row)
+        mine[name] = [n + more * times for n, more in zip(before, row, strict=True)]
 
 
 def rounded(value: float) -> float:

@@ -18,7 +18,7 @@ import orjson
 from relfast.plain import Plain
 from relfast.records import SCORED, STATUSES, Score
 from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, group_of, hash_id, hash_vote, id_text
-from relfast.stats.sums import LARGE, SCALE, add_counts, units_of
+from relfast.stats.sums import LARGE, SCALE, add_columns, add_counts, units_of
 from relfast.tasks import TASKS
 from relfast.tasks.facts import Metric
 
@@ -42,27 +42,8 @@ class TaskTally(Plain):
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
     cells: dict[str, list[int]] = field(default_factory=dict)
 
-    def add(self, score: Score, times: int = 1) -> None:
-        """Count a row, or as many rows like it."""
-        self.statuses[score.status] += times
-        if score.status not in SCORED:
-            return
-        if score.status == "ok":
-            self.found += times
-        if score.reward is not None and (units := units_of(score.reward)) is not None:
-            self.rewards[0] += times
-            self.rewards[1] += units * times
-        if score.metrics:
-            name = score.task or ""
-            _add_metrics(self, METRICS.get(name, {}), score.metrics, times)
-            breakdown = BREAKDOWNS.get(name)
-            if breakdown is not None and breakdown.by[0] in score.metrics:
-                values = (_addends(name, metric, [score.metrics[metric]])[0] for metric in breakdown.sums)
-                key = tuple([score.metrics[metric] for metric in breakdown.by])
-                self._merge_cell(_cell_name(key), [times, *(times * value for value in values)])
-
-    def add_all(self, scores: Sequence[Score]) -> None:
-        """Count rows, of this task all of them: what `add` does with each, by columns."""
+    def add(self, scores: Sequence[Score]) -> None:
+        """Count rows, of this task all of them, by columns."""
         for status, times in Counter([score.status for score in scores]).items():
             self.statuses[status] += times
         scored = [score for score in scores if score.status in SCORED]
@@ -88,7 +69,7 @@ class TaskTally(Plain):
                 for at, value in enumerate(values, 1):
                     cell[at] += value
             for key, counts in cells.items():
-                self._merge_cell(_cell_name(key), counts)
+                add_columns(self.cells, {_cell_name(key): counts})
 
     def _add_columns(self, known: Mapping[str, Metric], columns: Mapping[str, Sequence[Any]]) -> None:
         numbers: list[tuple[int, str, int, int]] = []
@@ -106,36 +87,25 @@ class TaskTally(Plain):
                 labels.append((column.index(next(iter(counts))), name, counts))
         # in the order in which rows have them
         for _, name, n, units in sorted(numbers, key=itemgetter(0)):
-            mine = self.sums.setdefault(name, [0, 0])
-            mine[0] += n
-            mine[1] += units
+            add_columns(self.sums, {name: (n, units)})
         for _, name, counts in sorted(labels, key=itemgetter(0)):
             add_counts(self.labels.setdefault(name, {}), counts)
-
-    def _merge_cell(self, name: str, counts: Sequence[int]) -> None:
-        mine = self.cells.setdefault(name, [0] * len(counts))
-        mine[:] = [a + b for a, b in zip(mine, counts, strict=True)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As one tuple: a worker sends some with each block, and dataclasses take 50 µs by themselves."""
         counts = self.statuses, self.found, self.rewards, self.sums, self.labels, self.cells
         return TaskTally, counts
 
-    def merge(self, other: TaskTally) -> None:
-        for status, n in other.statuses.items():
-            if n:
-                self.statuses[status] += n
-        self.found += other.found
-        self.rewards[0] += other.rewards[0]
-        self.rewards[1] += other.rewards[1]
-        for name, (n_rows, total) in other.sums.items():
-            mine = self.sums.setdefault(name, [0, 0])
-            mine[0] += n_rows
-            mine[1] += total
+    def merge(self, other: TaskTally, times: int = 1) -> None:
+        """Add the counts of other rows, or of as many like them."""
+        add_counts(self.statuses, other.statuses, times)
+        self.found += other.found * times
+        self.rewards[0] += other.rewards[0] * times
+        self.rewards[1] += other.rewards[1] * times
+        add_columns(self.sums, other.sums, times)
         for name, counts in other.labels.items():
-            add_counts(self.labels.setdefault(name, {}), counts)
-        for name, cell in other.cells.items():
-            self._merge_cell(name, cell)
+            add_counts(self.labels.setdefault(name, {}), counts, times)
+        add_columns(self.cells, other.cells, times)
 
 
 def is_flag(task: str, metric: str) -> bool:
@@ -182,25 +152,6 @@ def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int, in
     return n, total, next(at for at, value in enumerate(values) if value in units)
 
 
-def _add_metrics(
-    task: TaskTally, known: Mapping[str, Metric], metrics: Mapping[str, Any], times: int
-) -> None:
-    """Add a row's metrics; the texts of ``--details`` stand beside them and are no metrics."""
-    for name, value in metrics.items():
-        metric = known.get(name)
-        if metric is None or value is None:
-            continue
-        if metric.kind == "label":
-            add_counts(task.labels.setdefault(name, {}), {value: times})
-        elif isinstance(value, _NUMBERS) and value != metric.undefined:
-            units = units_of(value)
-            if units is None:
-                continue
-            mine = task.sums.setdefault(name, [0, 0])
-            mine[0] += times
-            mine[1] += units * times
-
-
 @dataclass(slots=True, repr=False, eq=False)
 class Tally(Plain):
     """Counts of a run so far, per group of rows (`relfast.stats.samples.group_of`).
@@ -222,7 +173,7 @@ class Tally(Plain):
             samples.append(sample_of(score))
         for name, group in groups.items():
             tally.tasks[name] = TaskTally()
-            tally.tasks[name].add_all(group)
+            tally.tasks[name].add(group)
         tally.samples += b"".join(samples)
         return tally
 
@@ -230,18 +181,11 @@ class Tally(Plain):
         """As `TaskTally` does."""
         return Tally, (self.tasks, self.samples)
 
-    def add(self, score: Score, times: int = 1) -> None:
-        """Count a row, or as many rows like it, but for their samples."""
-        name = group_of(score.task)
-        task = self.tasks.get(name)
-        if task is None:
-            task = self.tasks[name] = TaskTally()
-        task.add(score, times)
-
-    def merge(self, other: Tally) -> None:
+    def merge(self, other: Tally, times: int = 1) -> None:
+        """Add other rows, or as many like them."""
         for name, task in other.tasks.items():
-            self.tasks.setdefault(name, TaskTally()).merge(task)
-        self.samples += other.samples
+            self.tasks.setdefault(name, TaskTally()).merge(task, times)
+        self.samples += other.samples * times
 
     def take_samples(self) -> bytearray:
         """The samples, which are not in the tally any more: who counts millions of rows keeps them elsewhere

@@ -26,6 +26,8 @@ from relfast.engine.file_run.run import Progress
 from relfast.inference.request_log import RequestCounts
 from relfast.records import STATUSES, Score, unscored
 from relfast.stats.summary import Summary, Tally, TaskSummary, summarize
+from relfast.stats.sums import units_of
+from relfast.stats.tally import TaskTally
 from relfast.tasks.seqbench.generate import make_rows
 from relfast.tasks.seqbench.l0 import tables
 
@@ -267,8 +269,8 @@ def test_samples_that_were_lost(capsys: pytest.CaptureFixture[str], monkeypatch:
     """Where prompts have all kinds of numbers of samples, majorities of the commonest ones are shown."""
     monkeypatch.setenv("COLUMNS", "200")
     counts = dict.fromkeys(STATUSES, 0) | {"ok": 1_000}
-    majority = {k: [float(prompts), prompts / 2] for prompts, k in enumerate((9, 3, 8, 2, 4, 7), 1)}
-    task = TaskSummary("REL-A1", 1_000, 21, counts, 500, [1e3, 500.0], {}, {}, {(9, 3): 21}, majority, {})
+    majority = {k: [prompts, 0] for prompts, k in enumerate((9, 3, 8, 2, 4, 7), 1)}
+    task = TaskSummary("REL-A1", TaskTally(counts), {(9, 3): 21}, majority)
     print_summary(Summary({"REL-A1": task}, "signed"))
     said = capsys.readouterr().err
     assert re.findall(r"maj@[0-9]+", said) == ["maj@2", "maj@4", "maj@7", "maj@8"]
@@ -280,10 +282,8 @@ def test_millions_of_rows_of_all_statuses(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     counts = dict.fromkeys(STATUSES, 2_000_000)
-    found = {(4, 2): 1_000_000}
-    task = TaskSummary(
-        "SeqBench", 10_000_000, 1_000_000, counts, 2_000_000, [4e6, 2e6], {}, {}, found, {4: [1e6, 5e5]}, {}
-    )
+    half = TaskTally(counts, 2_000_000, [2, units_of(1)])
+    task = TaskSummary("SeqBench", half, {(4, 2): 1_000_000}, {4: [2, units_of(1)]})
     names = ("REL-C3", "SeqBench", "(unknown)")
     print_summary(Summary(dict.fromkeys(names, task), f"relfast {'x' * 200}"))
     said = capsys.readouterr().err
