@@ -210,17 +210,6 @@ class HelpedCommand(click.Command):
         )
         return [*super().get_params(ctx), more] if self.name in _RARE else super().get_params(ctx)
 
-    def make_parser(self, ctx: click.Context) -> Any:
-        """click's own, which takes ``-o`` for a misspelt long option first: to look for what is meant, loads
-        difflib."""
-        parser: Any = super().make_parser(ctx)
-        # its own business: where another version has other names it goes its own way
-        known, process = getattr(parser, "_short_opt", {}), getattr(parser, "_process_opts", None)
-        match = getattr(parser, "_match_short_opt", None)
-        if process is not None and match is not None:
-            parser._process_opts = lambda arg, state: (match if arg in known else process)(arg, state)
-        return parser
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups = _OPTION_GROUPS.get(self.name or "", {})
         of = {name: group for group, names in groups.items() for name in names}

@@ -4,7 +4,7 @@ a page shows of them: rates, and published tables."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from relfast.records import SCORED, Record, Score
@@ -12,95 +12,48 @@ from relfast.report import figures
 from relfast.report.figures import Point, interval, percent
 from relfast.report.page import Picture, Report, Section, Table
 from relfast.stats.intervals import effective_share_interval
+from relfast.stats.sums import add_columns
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task, resolve
-from relfast.tasks.display import Axis, Column, Display, Layout, Measures
+from relfast.tasks.display import Axis, Display, Layout, Measures
 
 if TYPE_CHECKING:
     from relfast.report.scored_rows import Scored
 
 
-@dataclass(slots=True)
-class Sums:
-    """A metric's sums over clusters (prompts): their number, the rows that have it, those squared; of values,
-    of their squares, of values times rows."""
+Cell = dict[str, list[float]]
+"""Rows of one size and one class of gold: metric → its sums over clusters (prompts), which are their number,
+the rows that have it, those squared; of values, of their squares, of values times rows. Every scored row has
+``correct`` and ``no_answer``."""
 
-    prompts: int = 0
-    rows: int = 0
-    squared: int = 0
-    total: float = 0.0
-    squares: float = 0.0
-    products: float = 0.0
+_NONE: Final = (0, 0, 0, 0.0, 0.0, 0.0)
 
-    def add(self, value: float, n: int) -> None:
-        """A cluster of ``n`` rows whose values come to ``value``."""
-        self.prompts += 1
-        self.rows += n
-        self.squared += n * n
-        self.total += value
-        self.squares += value * value
-        self.products += value * n
 
-    def merge(self, other: Sums) -> None:
-        for each in fields(self):
-            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+def scored_in(cell: Cell) -> int:
+    """How many rows have a score."""
+    return int(cell.get("correct", _NONE)[1])
 
-    def point(self) -> Point | None:
-        """The mean of a metric from 0 to 1 with its 95 % interval: Wilson's, using the
-        effective sample size: it stays within 0 and 1 and is not empty at them."""
-        n = self.rows
+
+def mean_of(cell: Cell, metrics: Sequence[str], each: int = 1) -> float | None:
+    """Mean of a sum of metrics; None where no row has one of them."""
+    total = 0.0
+    for name in metrics:
+        _, n, _, value, _, _ = cell.get(name, _NONE)
         if not n:
             return None
-        mean = min(1.0, max(0.0, self.total / n))
-        spread = max(0.0, self.squares - 2 * mean * self.products + mean * mean * self.squared)
-        return Point(mean, *effective_share_interval(mean, spread / n**2, self.prompts, n), n)
+        total += value / n
+    return total / each
 
 
-@dataclass(slots=True)
-class Cell:
-    """Rows of one size and one class of gold: how many, scored, without an answer, and their metrics."""
-
-    rows: int = 0
-    scored: int = 0
-    no_answer: int = 0
-    sums: dict[str, Sums] = field(default_factory=dict)
-
-    def add(self, n: int, no_answer: int, values: Mapping[str, Sequence[float]]) -> None:
-        """A prompt with ``n`` scored rows; of each metric how many rows have it, and the sum."""
-        self.scored += n
-        self.no_answer += no_answer
-        for name, (n_rows, value) in values.items():
-            self.sums.setdefault(name, Sums()).add(value, int(n_rows))
-
-    def merge(self, other: Cell) -> None:
-        self.rows += other.rows
-        self.scored += other.scored
-        self.no_answer += other.no_answer
-        for name, sums in other.sums.items():
-            self.sums.setdefault(name, Sums()).merge(sums)
-
-    def mean(self, metrics: Sequence[str], each: int = 1) -> float | None:
-        """Mean of a sum of metrics; None where no row has one of them."""
-        total = 0.0
-        for name in metrics:
-            if name == "no_answer":
-                n, value = self.scored, float(self.no_answer)
-            else:
-                sums = self.sums.get(name) or Sums()
-                n, value = sums.rows, sums.total
-            if not n:
-                return None
-            total += value / n
-        return total / each
-
-    def point(self, metric: str) -> Point | None:
-        """See `Sums.point`."""
-        sums = self.sums.get(metric)
-        return None if sums is None else sums.point()
-
-
-Classes = dict[str | None, Cell]
-"""Class of gold → cell."""
+def point_of(cell: Cell, metric: str) -> Point | None:
+    """The mean of a metric from 0 to 1 with its 95 % interval: Wilson's, using the
+    effective sample size: it stays within 0 and 1 and is not empty at them."""
+    prompts, n, squared, total, squares, products = cell.get(metric, _NONE)
+    if not n:
+        return None
+    mean = min(1.0, max(0.0, total / n))
+    spread = max(0.0, squares - 2 * mean * products + mean * mean * squared)
+    return Point(mean, *effective_share_interval(mean, spread / n**2, int(prompts), n), int(n))
 
 
 @dataclass(slots=True)
@@ -108,50 +61,29 @@ class SizeTable:
     """A task's rows by the values of its axes: axis → value → class of gold → cell. ``None`` for an axis or a
     value holds all rows."""
 
-    cells: dict[str | None, dict[float | str | None, Classes]] = field(default_factory=dict)
+    cells: dict[str | None, dict[float | str | None, dict[str | None, Cell]]] = field(default_factory=dict)
 
     def at(self, axis: str | None, value: float | str | None, gold: str | None) -> Cell:
-        return self.cells.setdefault(axis, {}).setdefault(value, {}).setdefault(gold, Cell())
+        return self.cells.setdefault(axis, {}).setdefault(value, {}).setdefault(gold, {})
 
     def merge(self, other: SizeTable) -> None:
         for axis, values in other.cells.items():
             for value, classes in values.items():
                 for gold, cell in classes.items():
-                    self.at(axis, value, gold).merge(cell)
+                    add_columns(self.at(axis, value, gold), cell)
 
     def values(self, axis: str) -> list[Any]:
         """The values of an axis, numbers or words, in order."""
         return sorted(value for value in self.cells.get(axis, {}) if value is not None)
 
-    def cell(
-        self, axis: str | None, value: float | str | None, gold: str | None = None, *, any_gold: bool = True
-    ) -> Cell:
-        """The rows at a value; of one class of gold, or of any."""
-        whole = Cell()
-        for name, cell in self.cells.get(axis, {}).get(value, {}).items():
-            if any_gold or name == gold:
-                whole.merge(cell)
+    def cell(self, axis: str | None, *values: float | str | None, of: str | None = None) -> Cell:
+        """The rows at some values, ``of`` one class of gold or of any."""
+        whole: Cell = {}
+        for value in values:
+            for gold, cell in self.cells.get(axis, {}).get(value, {}).items():
+                if of is None or gold == of:
+                    add_columns(whole, cell)
         return whole
-
-    def bin(self, axis: Axis, name: str, gold: str | None = None, *, any_gold: bool = True) -> Cell:
-        """The rows of a published bin."""
-        whole = Cell()
-        for value in self.values(axis.name):
-            if axis.bin(value) == name:
-                whole.merge(self.cell(axis.name, value, gold, any_gold=any_gold))
-        return whole
-
-
-def bins_of(axis: Axis) -> list[str]:
-    """The names of an axis' bins, in order."""
-    places = [axis.edges[0] - 1, *axis.edges]
-    return [axis.bin(place) for place in places]
-
-
-def column_mean(cell_of: Any, column: Column) -> float | None:
-    """A published column's number: ``cell_of(gold, any_gold)`` gives the row's cell."""
-    cell: Cell = cell_of(column.of, column.of is None)
-    return cell.mean(column.metrics, column.each)
 
 
 MAX_VALUES: Final = 500
@@ -174,7 +106,6 @@ class SizeCounter:
         self._metrics = sorted(wanted - {"correct", "no_answer"})
         self._prompt: tuple[Any, ...] | None = None
         self._measures = Measures({})
-        self._rows = self._n = self._no_answer = 0
         self._values: dict[str, list[float]] = {}
         self._undefined = {name: metric.undefined for name, metric in task.metric_by_name.items()}
 
@@ -185,11 +116,9 @@ class SizeCounter:
             self.finish()
             self._prompt = prompt
             self._measures = self._measured(score, record)
-        self._rows += 1
         if score.status in SCORED:
-            self._n += 1
-            self._no_answer += score.status == "no_answer"
             self._add("correct", bool(score.correct))
+            self._add("no_answer", score.status == "no_answer")
             metrics = score.metrics
             for name in self._metrics:
                 value = metrics.get(name)
@@ -216,7 +145,7 @@ class SizeCounter:
 
     def finish(self) -> None:
         """Count the prompt whose rows have come."""
-        if not self._rows:
+        if self._prompt is None:
             return
         sizes, gold = self._measures
         places: list[tuple[str | None, float | str | None]] = [(None, None)]
@@ -225,12 +154,9 @@ class SizeCounter:
             known = self._table.cells.get(axis.name, {})
             if value is not None and (value in known or len(known) < MAX_VALUES):
                 places.append((axis.name, value))
+        sums = {name: [1, n, n * n, v, v * v, v * n] for name, (n, v) in self._values.items()}
         for axis_name, value in places:
-            cell = self._table.at(axis_name, value, gold)
-            cell.rows += self._rows
-            if self._n:
-                cell.add(self._n, self._no_answer, self._values)
-        self._rows = self._n = self._no_answer = 0
+            add_columns(self._table.at(axis_name, value, gold), sums)
         self._values = {}
 
 
@@ -280,7 +206,7 @@ def _pictures(
     words = {"correct": "accuracy"}.get(metric, metric.replace("_", " "))
     points: dict[str, dict[Any, Point]] = {}
     for run, table in tables.items():
-        found = {value: table.cell(axis.name, value).point(metric) for value in table.values(axis.name)}
+        found = {value: point_of(table.cell(axis.name, value), metric) for value in table.values(axis.name)}
         points[run] = {value: point for value, point in found.items() if point is not None}
     if not any(points.values()):
         return
@@ -300,12 +226,9 @@ def _numbers(axis: Axis, metrics: Sequence[str], tables: dict[str, SizeTable]) -
         for value in table.values(axis.name):
             cell = table.cell(axis.name, value)
             shown = value if isinstance(value, str) else f"{value:g}"
-            point = cell.point("correct")
-            means = [percent(cell.mean((metric,))) for metric in metrics[1:]]
-            correct = percent(cell.mean(("correct",)))
-            rows.append(
-                [*([run] if many else []), shown, f"{cell.scored:,}", correct, interval(point), *means]
-            )
+            correct, *means = (percent(mean_of(cell, (metric,))) for metric in metrics)
+            told = [shown, f"{scored_in(cell):,}", correct, interval(point_of(cell, "correct")), *means]
+            rows.append([*([run] if many else []), *told])
     header = [
         *(["model"] if many else []), axis.label, "responses", "correct", "95 % interval",
         *(metric.replace("_", " ") for metric in metrics[1:]),
@@ -318,28 +241,22 @@ def _published(layout: Layout, display: Display, tables: dict[str, SizeTable]) -
     axis = next((axis for axis in display.axes if axis.name == layout.axis), None)
     rows: list[list[str]] = []
     for run, table in tables.items():
-        places: list[Any] = (
-            [None] if axis is None else bins_of(axis) if layout.binned else table.values(axis.name)
-        )
-        for place in places:
-
-            def cell_of(
-                gold: str | None, any_gold: bool, table: SizeTable = table, place: Any = place
-            ) -> Cell:
-                if layout.binned and axis is not None:
-                    return table.bin(axis, place, gold, any_gold=any_gold)
-                return table.cell(layout.axis, place, gold, any_gold=any_gold)
-
-            whole = cell_of(None, True)
-            if not whole.scored:
+        known: list[Any] = [None] if axis is None else table.values(axis.name)
+        places: dict[Any, list[Any]] = {value: [value] for value in known}
+        if layout.binned and axis is not None:
+            names = map(axis.bin, (axis.edges[0] - 1, *axis.edges))
+            places = {name: [value for value in known if axis.bin(value) == name] for name in names}
+        for place, values in places.items():
+            n = scored_in(table.cell(layout.axis, *values))
+            if not n:
                 continue
-            numbers = [column_mean(cell_of, column) for column in layout.columns]
-            shown = [
-                "–" if value is None else f"{value:.{column.decimals}f}"
-                for value, column in zip(numbers, layout.columns, strict=True)
-            ]
+            shown = []
+            for column in layout.columns:
+                cell = table.cell(layout.axis, *values, of=column.of)
+                mean = mean_of(cell, column.metrics, column.each)
+                shown.append("–" if mean is None else f"{mean:.{column.decimals}f}")
             name = [] if place is None else [place if isinstance(place, str) else f"{place:g}"]
-            rows.append([run, *name, *([f"{whole.scored}"] if layout.count else []), *shown])
+            rows.append([run, *name, *([f"{n}"] if layout.count else []), *shown])
     if not rows:
         return None
     header = [

@@ -143,7 +143,6 @@ class Counted:
     errors: dict[tuple[str, str, str], tuple[int, str]] = field(default_factory=dict)
     mistakes: dict[str, dict[str, int]] = field(default_factory=dict)
     strict: bool = False
-    joined: int = 0
 
     def merge(self, other: Counted) -> None:
         for task, values in other.rewards.items():
@@ -158,7 +157,6 @@ class Counted:
         for task, counts in other.mistakes.items():
             add_counts(self.mistakes.setdefault(task, {}), counts)
         self.strict = self.strict or other.strict
-        self.joined += other.joined
 
 
 @dataclass
@@ -237,7 +235,6 @@ class Part:
     def add(self, score: Score) -> None:
         counted, task = self.counted, group_of(score.task)
         record = self.dump.record_of(score) if self.dump is not None else None
-        counted.joined += record is not None
         gold = None
         if task in TASKS:
             if task not in self._sizes:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Final, TypeVar
 
 K = TypeVar("K")
+N = TypeVar("N", int, float)
 
 _BITS: Final = 60
 _ONE: Final = 1 << _BITS
@@ -44,10 +45,8 @@ def add_counts(mine: MutableMapping[K, int], theirs: Mapping[K, int], times: int
         mine[name] = mine.get(name, 0) + n * times
 
 
-def add_columns(
-    mine: MutableMapping[K, list[int]], theirs: Mapping[K, Sequence[int]], times: int = 1
-) -> None:
-    """Add rows of whole numbers under the same names."""
+def add_columns(mine: MutableMapping[K, list[N]], theirs: Mapping[K, Sequence[N]], times: int = 1) -> None:
+    """Add rows of numbers under the same names."""
     for name, row in theirs.items():
         before = mine.get(name) or [0] * len(row)
         mine[name] = [n + more * times for n, more in zip(before, row, strict=True)]

@@ -13,7 +13,7 @@ from engine_runs import write_dump
 import relfast
 from relfast.records import Score
 from relfast.report import by_size, seqbench_section
-from relfast.report.by_size import SizeCounter, SizeTable
+from relfast.report.by_size import SizeCounter, SizeTable, point_of
 from relfast.report.page import Report, Section, Table
 from relfast.report.scored_rows import Sample, Scored, prompt_hash, read_scored
 from relfast.tasks import TASKS
@@ -82,7 +82,6 @@ def test_ids_tell_sizes_where_there_is_no_dump(tmp_path: Path) -> None:
     table = table_of([section], "Performance by number of molecules")
     # gold's label is in the dump only
     assert table.rows[0] == ["model", "5", "10", "0.800", "–", "–", "0.200"]
-    assert run.counted.joined == 0
 
 
 def test_task_completion_of_motifs_is_the_mean_of_both_directions(tmp_path: Path) -> None:
@@ -119,7 +118,7 @@ def test_size_tables_of_parts_are_those_of_the_whole() -> None:
     for value in (None, *whole.values("n_molecules")):
         axis = None if value is None else "n_molecules"
         assert merged.cell(axis, value) == whole.cell(axis, value)
-    point = whole.cell(None, None).point("recall")
+    point = point_of(whole.cell(None, None), "recall")
     assert point is not None
     assert point.value == pytest.approx(sum(k % 5 / 4 for k in range(200)) / 200)
     assert 0 < (point.low or 0) < point.value < (point.high or 0) < 1
@@ -129,7 +128,7 @@ def test_samples_of_one_prompt_are_no_independent_rows() -> None:
     def interval(samples: int) -> float:
         rows = [(k, sample) for k in range(40) for sample in range(samples)]
         scores = [Score(k, k, "REL-A1", sample, "ok", k % 2 == 0, 1.0, {}) for k, sample in rows]
-        point = counted("REL-A1", scores).cell(None, None).point("correct")
+        point = point_of(counted("REL-A1", scores).cell(None, None), "correct")
         assert point is not None
         assert point.n == 40 * samples
         return (point.high or 0) - (point.low or 0)
@@ -140,7 +139,7 @@ def test_samples_of_one_prompt_are_no_independent_rows() -> None:
 
 def test_undefined_metrics_count_nowhere() -> None:
     scores = [row(k, "REL-B1", str(k), True, f1=-1 if k % 2 else 0.5) for k in range(4)]
-    point = counted("REL-B1", scores).cell(None, None).point("f1")
+    point = point_of(counted("REL-B1", scores).cell(None, None), "f1")
     assert point is not None
     assert (point.value, point.n) == (0.5, 2)
 
@@ -173,7 +172,6 @@ def test_a_dump_that_is_another_one_is_left_out_and_that_is_said(tmp_path: Path)
     scores, dump = c1_rows()
     dump[3]["id"] = "another"
     run = scored(tmp_path, scores, dump)
-    assert run.counted.joined == 3
     (note,) = run.summary.notes
     assert "on line 4 it has id 'another', not 'q2_n5_00003'" in note
 
