@@ -14,7 +14,7 @@ import numpy as np
 import relfast_kernels.text.form_table as table
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.characters import two_stages
-from relfast_kernels.text.find import byte_set, put_point, skip
+from relfast_kernels.text.find import byte_set, find_either, put_point, skip
 from relfast_kernels.text.form_table import LANGUAGES
 
 HASHES: Final = 1
@@ -188,35 +188,26 @@ def _fence_at(text: Any, at: int, end: int) -> Any:
 @kernel
 def find_fences(text: Any, start: int, end: int, fences: Any) -> int:
     """Where the fences of a text are, closed ones only: first and last byte of the lines between their
-    marks go to
-    ``fences``, a ring of `MAX_FENCES` pairs; how many there are in all."""
+    marks go to ``fences``, a ring of `MAX_FENCES` pairs; how many there are in all."""
     n, opened, begin = 0, 0, 0
-    at = start + 2
-    while at < end:  # of three marks side by side one is met
-        if text[at] != 96 and text[at] != 126:
-            at += 3
-            continue
+    at = find_either(text, start, end, 96, 126)
+    while at < end:
         run = at
-        while run > start and text[run - 1] == text[at]:
-            run -= 1
-        behind = at
-        while behind < end and text[behind] == text[at]:
-            behind += 1
-        if behind - run < 3:
-            at = behind + 2
-            continue
-        first = run
-        while first > start and not is_feed(text[first - 1]) and run - first < _MAX_INDENT:
-            first -= 1
-        marks, more = _fence_at(text, first, end)
-        at = _line_end(text, behind, end)
-        if marks != 0 and opened == 0:
-            opened, begin = marks, at
-        elif marks != 0 and not more and (marks >= opened > 0 or marks <= opened < 0):
-            fences[2 * (n % MAX_FENCES)], fences[2 * (n % MAX_FENCES) + 1] = begin, first
-            n += 1
-            opened = 0
-        at += 3
+        while at < end and text[at] == text[run]:
+            at += 1
+        if at - run >= 3:
+            first = run
+            while first > start and not is_feed(text[first - 1]) and run - first < _MAX_INDENT:
+                first -= 1
+            marks, more = _fence_at(text, first, end)
+            at = _line_end(text, at, end)
+            if marks != 0 and opened == 0:
+                opened, begin = marks, at
+            elif marks != 0 and not more and (marks >= opened > 0 or marks <= opened < 0):
+                fences[2 * (n % MAX_FENCES)], fences[2 * (n % MAX_FENCES) + 1] = begin, first
+                n += 1
+                opened = 0
+        at = find_either(text, at, end, 96, 126)
     return n
 
 
