@@ -15,13 +15,13 @@ without a score raises `UnscoredError`, unless ``on_error`` is a number.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Final, NamedTuple, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, Row, last_turn, mapping, read_sample, tensor
+from relfast.rewards.shared import Adapter, Row, mapping, read_sample, response_of, tensor
 
 __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
@@ -84,14 +84,12 @@ class _Environment(Adapter):
         rows = [_read(log, about) for log, about in zip(message_log_batch, metadata, strict=True)]
         scores = self.scores(*(list(column) for column in zip(*rows, strict=True))) if rows else []
         return _returned()(
-            (
-                [{"role": "environment", "content": _remark(score)} for score in scores],
-                list(metadata),
-                [None] * len(scores),
-                tensor([self.number(score) for score in scores]),
-                tensor([1.0] * len(scores)),
-                [score.pred for score in scores] if return_extracted_answer else None,
-            )
+            [{"role": "environment", "content": _remark(score)} for score in scores],
+            list(metadata),
+            [None] * len(scores),
+            tensor([self.number(score) for score in scores]),
+            tensor([1.0] * len(scores)),
+            [score.pred for score in scores] if return_extracted_answer else None,
         )
 
     def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
@@ -133,9 +131,8 @@ def _read(log: object, about: object) -> Row:
     """Task, gold, response and question of a conversation."""
     known = mapping(about)
     label = known.get("answer")
-    response, asked = last_turn(log)
-    task, gold, question = read_sample(known.get("ground_truth") if label is None else label, asked, known)
-    return task, gold, response, question
+    task, gold, question = read_sample(known.get("ground_truth") if label is None else label, log, known)
+    return task, gold, response_of(log), question
 
 
 def _remark(score: Score) -> str:
@@ -146,17 +143,12 @@ _REMARKS: Final[dict[bool | None, str]] = {True: "Environment: correct", False: 
 
 
 @cache
-def _returned() -> Callable[[Sequence[Any]], Any]:
-    """What makes a return value of its fields, looked for once: what is not there takes 0.1 ms to miss.
-
-    To call a named tuple's class takes three times as long as its ``_make``.
-    """
+def _returned() -> Any:
+    """The class of return values, looked for once: what is not there takes 0.1 ms to miss."""
     try:
-        made: Any = importlib.import_module("nemo_rl.environments.interfaces").EnvironmentReturn
+        return importlib.import_module("nemo_rl.environments.interfaces").EnvironmentReturn
     except ImportError:
-        made = EnvironmentReturn
-    make: Callable[[Sequence[Any]], Any] | None = getattr(made, "_make", None)
-    return make if make is not None else lambda fields: made(*fields)
+        return EnvironmentReturn
 
 
 make_environment = make_reward = RelfastEnvironment

@@ -236,13 +236,6 @@ def _gold_of_object(answer: Any) -> Any:
     if type(answer) is not dict and not isinstance(answer, Mapping):
         return answer
     try:
-        if type(answer) is dict:
-            for value in answer.values():
-                kind = type(value)
-                if kind not in _SCALARS and not (kind is list and _SCALARS.issuperset(map(type, value))):
-                    break
-            else:
-                return answer  # as most are
         try:
             orjson.dumps(answer)
         except TypeError:
@@ -253,9 +246,6 @@ def _gold_of_object(answer: Any) -> Any:
     except Exception:
         # a mapping of somebody else's making that fails when it is read, or that never ends
         return None
-
-
-_SCALARS: Final = frozenset({str, int, float, bool})
 
 
 def _plain(value: object) -> Any:
@@ -273,14 +263,7 @@ def read_label(label: object) -> tuple[Any, Any, Any]:
     ``{"task": …, "answer": {…}, "question": …}`` or its JSON text; gold alone is its own label, and the
     task is inferred from its keys. Gold has been read (`gold_of`).
     """
-    if type(label) is str:
-        return _label_of_text(label)
-    if type(label) is dict:
-        answer = label.get("answer")
-        if answer is not None:
-            gold = _gold_of_object(answer) if type(answer) is dict else gold_of(answer)
-            return label.get("task"), gold, label.get("question")
-    return _label_of(gold_of(label))
+    return _label_of_text(label) if type(label) is str else _label_of(gold_of(label))
 
 
 @lru_cache(maxsize=4096)
@@ -334,25 +317,6 @@ def question_of(prompt: object) -> str | None:
                 content = content_of(content)
             return content if isinstance(content, str) else None
     return None
-
-
-def last_turn(log: object) -> tuple[Any, str | None]:
-    """`response_of` and `question_of` of a conversation that is prompt and completion in one."""
-    said: object = None
-    asked: object = None
-    if type(log) is list:
-        for message in log:
-            role = message.get("role") if type(message) is dict else None
-            if role == "assistant":
-                said = message.get("content")
-            elif role == "user":
-                asked = message.get("content")
-            elif role is None:
-                break
-        else:
-            if type(said) is str and type(asked) is str:
-                return said, asked  # as most are
-    return response_of(log), question_of(log)
 
 
 def mapping(value: object) -> Mapping[str, Any]:

@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Final, Unpack
 from relfast.keywords import OptionKeywords, ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.shared import Adapter, field, gold_of, question_of, reason_of
-from relfast.tasks import TASKS, find_task
+from relfast.tasks import find_task
 
 __all__ = ["ComputeScore", "compute_score", "compute_score_batched", "make_compute_score"]
 
@@ -130,9 +130,7 @@ class ComputeScore(Adapter):
 
 def _task(data_source: object, extra_info: object) -> Any:
     """The sample's task: ``data_source`` if that is one, else what ``extra_info`` says."""
-    if (type(data_source) is str and data_source in TASKS) or find_task(data_source) is not None:
-        return data_source
-    return field(extra_info, "task") or data_source
+    return data_source if find_task(data_source) is not None else field(extra_info, "task") or data_source
 
 
 _QUESTION: Final = ("question", "prompt", "raw_prompt", "problem", "raw_problem")
@@ -141,9 +139,7 @@ _QUESTION: Final = ("question", "prompt", "raw_prompt", "problem", "raw_problem"
 
 def _question(extra_info: object, keywords: Mapping[str, Any]) -> str | None:
     """The sample's question: ``extra_info``'s, or what a manager of one's own passes by keyword."""
-    question = extra_info.get(_QUESTION[0]) if type(extra_info) is dict else None
-    if question is None:
-        question = field(extra_info, *_QUESTION)
+    question = field(extra_info, *_QUESTION)
     if question is None and keywords:
         question = field(keywords, *_QUESTION)
     return question if isinstance(question, str) else question_of(question)

@@ -182,7 +182,7 @@ class _Place:
 
     def __init__(self, settings: ctypes.Array[ctypes.c_int64], golds: PreparedGolds) -> None:
         work, scratch = WorkSpace(), lazy_buffer(SCRATCH)
-        records, context = numbers(MAX_TEXTS * layouts.RECORD_COLUMNS), numbers(layouts.CONTEXT_SIZE)
+        records, context = numbers(layouts.RECORD_COLUMNS), numbers(layouts.CONTEXT_SIZE)
         for part, memory in (
             (layouts.AT_RECORDS, records),
             (layouts.AT_SETTINGS, settings),
@@ -191,7 +191,7 @@ class _Place:
             (layouts.AT_SCRATCH, scratch),
         ):
             context[part] = ctypes.addressof(memory)
-        context[layouts.N_RECORDS], context[layouts.N_SCRATCH] = MAX_TEXTS, SCRATCH
+        context[layouts.N_RECORDS], context[layouts.N_SCRATCH] = 1, SCRATCH
         self.rows, self.said = memoryview(records).cast("B").cast("q"), memoryview(scratch).cast("B")
         self.result, self.failure = ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_void_p())
         self.context = ctypes.byref(context)
@@ -301,8 +301,13 @@ class KernelTexts:
 
     def one(self, gold: int, text: str) -> Score | None:
         """The row of a text."""
+        why = None
         if self._cuts_here:
-            return self.many((gold,), (text,))[0]
+            marks = self._options.reasoning
+            if self._options.strict:
+                text, why = read_strictly(text, marks)
+            else:
+                text = strip_reasoning(text, marks)
         data = text.encode()
         place = self._place()
         rows, size = place.rows, len(data)
@@ -314,41 +319,13 @@ class KernelTexts:
         found = rows[layouts.RECORD_KEY]
         row = self._known.get(found)
         if row is None and found >= 0:
-            row = self._row(place, 0)
+            row = self._row(place)
         self._places.append(place)
-        return row
+        return row if why is None else None
 
     def many(self, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
-        """The rows of some texts."""
-        if not self._cuts_here:
-            return self._rows(golds, [*map(str.encode, texts)])
-        marks = self._options.reasoning
-        if not self._options.strict:
-            return self._rows(golds, [strip_reasoning(text, marks).encode() for text in texts])
-        cut = [read_strictly(text, marks) for text in texts]
-        found = self._rows(golds, [text.encode() for text, _ in cut])
-        return [row if why is None else None for row, (_, why) in zip(found, cut, strict=True)]
-
-    def _rows(self, golds: Sequence[int], texts: Sequence[bytes]) -> list[Score | None]:
-        place = self._place()
-        rows, n, end = place.rows, len(texts), 0
-        for k in range(n):
-            at = k * layouts.RECORD_COLUMNS
-            rows[at + layouts.RECORD_KEY], rows[at + layouts.RECORD_TEXT] = golds[k], end
-            end += len(texts[k])
-            rows[at + layouts.RECORD_TEXT_END] = end
-        if (self._judge if end <= LONG else self._judge_long)(
-            place.result, place.failure, b"".join(texts), n, place.context
-        ):
-            raise RuntimeError("the kernel that scores responses failed")
-        known = self._known
-        keys = rows[layouts.RECORD_KEY : n * layouts.RECORD_COLUMNS : layouts.RECORD_COLUMNS].tolist()
-        found = [
-            None if key < 0 else known.get(key) or self._row(place, k * layouts.RECORD_COLUMNS)
-            for k, key in enumerate(keys)
-        ]
-        self._places.append(place)
-        return found
+        """The rows of some texts: the kernel takes as long for one after the other."""
+        return [*map(self.one, golds, texts)]
 
     def _place(self) -> _Place:
         try:
@@ -356,20 +333,20 @@ class KernelTexts:
         except IndexError:  # as many as threads are in here
             return _Place(self._settings, self._golds)
 
-    def _row(self, place: _Place, at: int) -> Score:
-        """The row of a record that has its key; it is kept."""
+    def _row(self, place: _Place) -> Score:
+        """The row of the record that has its key; it is kept."""
         rows = place.rows
-        key = rows[at + layouts.RECORD_KEY]
+        key = rows[layouts.RECORD_KEY]
         known_as: Any = key
         said = b""
         if self._lists:
-            said = bytes(place.said[rows[at + layouts.RECORD_PRED] : rows[at + layouts.RECORD_PRED_END]])
+            said = bytes(place.said[rows[layouts.RECORD_PRED] : rows[layouts.RECORD_PRED_END]])
             known_as = key, said
             row = self._known.get(known_as)
             if row is not None:
                 return row
         outcome = outcome_of(self._kernel, key, strict=self._options.strict, details=True)
-        outcome.vote = rows[at + layouts.RECORD_VOTE] if outcome.found else None
+        outcome.vote = rows[layouts.RECORD_VOTE] if outcome.found else None
         for name in self._lists:
             outcome.details[name] = orjson.loads(said)
         row = self._row_of(outcome)
