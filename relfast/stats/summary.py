@@ -77,6 +77,15 @@ class TaskSummary(Plain):
         return self.counts.statuses
 
     @property
+    def found(self) -> int:
+        """Responses that could be read as an answer."""
+        return self.counts.found
+
+    @property
+    def labels(self) -> dict[str, dict[str, int]]:
+        return self.counts.labels
+
+    @property
     def rewards(self) -> list[float]:
         """How many rows have one, and their sum."""
         n, units = self.counts.rewards
@@ -114,7 +123,7 @@ class TaskSummary(Plain):
     @property
     def parsed(self) -> float | None:
         """The share of scored responses that could be read as an answer."""
-        return self.counts.found / self.scored if self.scored else None
+        return self.found / self.scored if self.scored else None
 
     def at_k(self, level: float = LEVEL) -> dict[str, dict[int, AtK]]:
         """``pass@k``, ``avg@k`` and ``maj@k`` by k, each with its number of prompts and its interval; empty
@@ -142,7 +151,7 @@ class TaskSummary(Plain):
     def parsed_interval(self, level: float = LEVEL) -> Interval | None:
         """Wilson's interval of the share of scored responses that could be read as an answer. Samples of a
         prompt count as independent: what was found is not kept by prompt."""
-        return wilson(self.counts.found, self.scored, level) if self.scored else None
+        return wilson(self.found, self.scored, level) if self.scored else None
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able: the reported numbers, and under ``merge`` what merging needs.
@@ -163,7 +172,7 @@ class TaskSummary(Plain):
             "parsed": shown(self.parsed),
             "parsed_interval": shown_interval(self.parsed_interval()),
             "metrics": {name: shown(total / n) for name, (n, total) in self.sums.items() if n},
-            "labels": self.counts.labels,
+            "labels": self.labels,
             "statuses": self.statuses,
         }
         at_k = self.at_k()
@@ -184,7 +193,7 @@ class TaskSummary(Plain):
             "histogram": [[n, right, count] for (n, right), count in sorted(self.histogram.items())],
             "majority": [[k, n, shown(number_of(units))] for k, (n, units) in majority],
             "rewards": [rewards[0], shown(rewards[1])],
-            "found": self.counts.found,
+            "found": self.found,
             "sums": {name: [n, shown(total)] for name, (n, total) in sums.items()},
             "cells": {name: [_count_or_sum(value) for value in cell] for name, cell in cells.items()},
             # the sums with the digits that a number in JSON does not keep

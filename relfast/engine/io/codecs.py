@@ -5,14 +5,27 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Iterator
-from typing import IO, Any, Final, Protocol, Self
+from typing import IO, Any, Final, Literal, Protocol, Self
 
 from relfast.errors import InputError, MissingExtraError
 
 CHUNK: Final = 1 << 20
 
-GZIP_MAGIC: Final = b"\x1f\x8b"
-ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
+Codec = Literal["plain", "gz", "zst", "parquet", "csv", "zip", "json"]
+
+ZIP_MAGIC: Final = b"PK\x03\x04"
+_MAGIC: Final[tuple[tuple[bytes, Codec], ...]] = (
+    (b"\x1f\x8b", "gz"),
+    (b"\x28\xb5\x2f\xfd", "zst"),
+    (b"PAR1", "parquet"),
+    (ZIP_MAGIC, "zip"),
+)
+
+
+def codec_seen(head: bytes) -> Codec:
+    """The codec that first bytes speak of."""
+    return next((codec for magic, codec in _MAGIC if head.startswith(magic)), "plain")
+
 
 MAX_EXPANSION: Final = 1_000
 """Largest ratio of decompressed to compressed bytes, beyond the first 64 MB. JSON text reaches 30."""
@@ -232,3 +245,10 @@ class Expanding(Stream):
 
     def close(self) -> None:
         self._raw.close()
+
+
+def expanded(stream: Stream, codec: str) -> Stream:
+    """What a stream in ``gz`` or ``zst`` stands for, itself in another codec. Raises `MissingExtraError`."""
+    if codec == "gz":
+        return Expanding(stream, Gunzip())
+    return Expanding(stream, Unzstd()) if codec == "zst" else stream

@@ -19,15 +19,13 @@ import orjson
 from relfast.engine.io.codecs import (
     CHUNK,
     EXPANSION_GRACE,
-    GZIP_MAGIC,
     MAX_EXPANSION,
-    ZSTD_MAGIC,
+    ZIP_MAGIC,
     Damaged,
-    Expanding,
-    Gunzip,
     Plain,
     Stream,
-    Unzstd,
+    codec_seen,
+    expanded,
 )
 from relfast.errors import InputError
 from relfast.formats.documents import MEMBER, NoRows, kept, rows_of
@@ -35,8 +33,6 @@ from relfast.json_text import encode_json
 
 if TYPE_CHECKING:
     import zipfile
-
-ZIP_MAGIC: Final = b"PK\x03\x04"
 
 MAX_DOCUMENT_BYTES: Final = 2**31
 """Largest JSON document: it is decoded as a whole, which takes some five times as much memory."""
@@ -141,12 +137,7 @@ def open_json(path: str) -> Stream:
 
 def _read(file: io.BufferedReader) -> bytes:
     """What a file holds once it is decompressed, or so much of it that it is too large. Raises `Damaged`."""
-    magic = file.peek(4)
-    stream: Stream = Plain(file)
-    if magic.startswith(GZIP_MAGIC):
-        stream = Expanding(stream, Gunzip())
-    elif magic.startswith(ZSTD_MAGIC):
-        stream = Expanding(stream, Unzstd())
+    stream = expanded(Plain(file), codec_seen(file.peek(4)))
     parts, left = [], MAX_DOCUMENT_BYTES + 1
     while left > 0 and (part := stream.read(min(left, CHUNK))):
         parts.append(part)
@@ -225,7 +216,7 @@ def _member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
 
 
 def _decompressed(packed: bytes, info: zipfile.ZipInfo) -> bytes:
-    stream = Expanding(Plain(io.BytesIO(packed)), Unzstd())
+    stream = expanded(Plain(io.BytesIO(packed)), "zst")
     try:
         return b"".join(iter(lambda: stream.read(info.file_size + 1), b""))
     except Damaged as error:

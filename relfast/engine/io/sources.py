@@ -9,24 +9,16 @@ import stat
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Final, Literal, NamedTuple, cast
+from typing import IO, Any, Final, NamedTuple, cast
 
-from relfast.engine.io.codecs import GZIP_MAGIC, ZSTD_MAGIC, Damaged, Expanding, Gunzip, Plain, Stream, Unzstd
+from relfast.engine.io.codecs import Codec, Damaged, Plain, Stream, codec_seen, expanded
 from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
 from relfast.errors import InputError, MissingExtraError, ReadError, UsageError
 from relfast.json_text import Undecodable, decode_object
 
-Codec = Literal["plain", "gz", "zst", "parquet", "csv", "zip", "json"]
-
 STDIN: Final = "-"
 
 _FOLDER_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".parquet", ".eval")
-_MAGIC: Final[tuple[tuple[bytes, Codec], ...]] = (
-    (GZIP_MAGIC, "gz"),
-    (ZSTD_MAGIC, "zst"),
-    (b"PAR1", "parquet"),
-    (b"PK\x03\x04", "zip"),
-)
 _WHOLE: Final = {"parquet": "Parquet", "zip": "a ZIP"}
 """Codecs that are read from their end."""
 
@@ -94,10 +86,7 @@ class Source(NamedTuple):
             if isinstance(error, OSError):
                 raise InputError(error.strerror or str(error), file=self.path) from error
             raise
-        stream = Plain(file, head)
-        if codec == "plain":
-            return stream
-        return Expanding(stream, Gunzip() if codec == "gz" else Unzstd())
+        return expanded(Plain(file, head), codec)
 
 
 def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Source]:
@@ -164,7 +153,7 @@ def _source(path: str) -> Source:
         # opened even where the name says the codec: an input that cannot be read should be known at once
         with open(path, "rb") as file:
             head = file.read(HEAD_BYTES)
-            if _by_magic(head) == "zst":
+            if codec_seen(head) == "zst":
                 head += file.read(_FRAME_BYTES)
             size = os.fstat(file.fileno()).st_size
     except OSError as error:
@@ -177,7 +166,7 @@ def codec_of(path: str, head: bytes) -> Codec:
     """The codec of a file by its name, else by its first bytes, which are believed where they say that it is
     not gzip or zstd."""
     by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
-    seen = _by_magic(head)
+    seen = codec_seen(head)
     codec = by_name.get(Path(path).suffix, seen)
     if codec in ("gz", "zst") and (seen != "plain" or _is_text(head)):
         codec = seen
@@ -201,7 +190,7 @@ def _unpacked(head: bytes, codec: Codec) -> bytes:
     if codec not in ("gz", "zst"):
         return b""
     try:
-        return Expanding(Plain(io.BytesIO(head)), Gunzip() if codec == "gz" else Unzstd()).read(HEAD_BYTES)
+        return expanded(Plain(io.BytesIO(head)), codec).read(HEAD_BYTES)
     except (Damaged, MissingExtraError):
         return b""  # told when it is read
 
@@ -214,10 +203,6 @@ def _is_regular(path: str) -> bool:
         return stat.S_ISREG(os.stat(path).st_mode)
     except OSError:
         return False
-
-
-def _by_magic(head: bytes) -> Codec:
-    return next((codec for magic, codec in _MAGIC if head.startswith(magic)), "plain")
 
 
 def _open(path: str) -> IO[bytes]:
@@ -238,7 +223,7 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     read = cast(io.BufferedReader, file).read1
     while len(head) < 4 and (more := read(HEAD_BYTES)):
         head += more
-    codec = _by_magic(head)
+    codec = codec_seen(head)
     text = _unpacked(head, codec)
     # a block of zstd is whole or nothing
     while codec == "zst" and not text and len(head) < _FRAME_BYTES and (more := read(_FRAME_BYTES)):
