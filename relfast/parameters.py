@@ -234,33 +234,19 @@ class Parameter(NamedTuple):
 
 
 _DECLARED: Final = "relfast parameter"
-_DASHED: Final = "the name with dashes"
 
 
-def parameter(
-    default: Any,
-    kind: Kind,
-    help: str,
-    *,
-    flag: str | None = _DASHED,
-    metavar: str | None = None,
-    repeat: bool = False,
-    strict_only: bool = False,
-    shown: bool = True,
-    within: Callable[[float], Any] | None = None,
-) -> Any:
+def parameter(default: Any, kind: Kind, help: str, **more: Any) -> Any:
     """A field of a dataclass with its declaration; the arguments are the attributes of `Parameter`."""
-    declared = (kind, help, flag, metavar, repeat, strict_only, shown, within)
-    return field(default=default, metadata={_DECLARED: declared})
+    return field(default=default, metadata={_DECLARED: {"kind": kind, "help": help, **more}})
 
 
 def parameters_of(declaring: type) -> Iterator[Parameter]:
     """The declared parameters of a dataclass, in the order of its fields."""
     for declared in fields(declaring):
         if _DECLARED in declared.metadata:
-            kind, help, flag, *more = declared.metadata[_DECLARED]
-            flag = f"--{declared.name.replace('_', '-')}" if flag == _DASHED else flag
-            yield Parameter(declared.name, declared.default, kind, help, flag, *more)
+            said = {"flag": f"--{declared.name.replace('_', '-')}"} | declared.metadata[_DECLARED]
+            yield Parameter(declared.name, declared.default, **said)
 
 
 def check_parameters(declaring: type, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -152,14 +152,11 @@ def keyed(run: Loaded, tasks: Sequence[str]) -> Keyed:
     keys = _mixed(prompts + _mixed(table["sample"].astype(np.uint64) + np.uint64(1)))
     order = np.argsort(keys, kind="stable")
     sorted_keys = keys[order]
-    starts = np.r_[True, sorted_keys[1:] != sorted_keys[:-1]] if len(keys) else np.zeros(0, bool)
-    if not starts.all():
-        first = np.flatnonzero(starts)
-        again = np.arange(len(keys)) - np.repeat(first, np.diff(np.r_[first, len(keys)]))
-        keys = np.where(again > 0, _mixed(sorted_keys + again.astype(np.uint64)), sorted_keys)
-        place = np.argsort(keys, kind="stable")
-        return Keyed(run, keys[place], order[place], prompts)
-    return Keyed(run, sorted_keys, order, prompts)
+    first = np.flatnonzero(np.r_[True, sorted_keys[1:] != sorted_keys[:-1]][: len(keys)])
+    again = np.arange(len(keys)) - np.repeat(first, np.diff(np.r_[first, len(keys)]))
+    keys = np.where(again > 0, _mixed(sorted_keys + again.astype(np.uint64)), sorted_keys)
+    place = np.argsort(keys, kind="stable")
+    return Keyed(run, keys[place], order[place], prompts)
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

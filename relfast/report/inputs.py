@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
@@ -225,20 +226,15 @@ class SharedRows:
 
     def check(self) -> None:
         """Raises `UsageError` where two files hold the same sample."""
-        if len(self._files) < 2:
+        hashes = self._hashes
+        if len(np.unique(np.r_[*hashes, np.zeros(0, np.uint64)])) == sum(map(len, hashes)):
             return
-        hashes = np.concatenate(self._hashes)
-        files = np.repeat(np.arange(len(self._files)), [len(part) for part in self._hashes])
-        order = np.argsort(hashes, kind="stable")
-        hashes, files = hashes[order], files[order]
-        again = np.flatnonzero(hashes[1:] == hashes[:-1])
-        if not len(again):
-            return
-        pairs = np.stack([files[again], files[again + 1]], 1)
-        first, second = min(map(tuple, pairs.tolist()))
-        of_pair = again[(pairs == (first, second)).all(1)]
-        one, other = self._files[first], self._files[second]
-        what = self._named(one if one.regular else other, {hashes[at].tobytes() for at in of_pair})
+        pairs = (
+            (one, other, np.intersect1d(*of, assume_unique=True))
+            for (one, other), of in zip(combinations(self._files, 2), combinations(hashes, 2), strict=True)
+        )
+        one, other, common = next(pair for pair in pairs if len(pair[-1]))
+        what = self._named(one if one.regular else other, {each.tobytes() for each in common})
         both = f"{one.path} and {other.path} both hold {what}"
         if self._shards:
             raise UsageError(f"{both}: they are no two parts of one run")

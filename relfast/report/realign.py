@@ -159,7 +159,7 @@ RESULTS_FILE: Final = "realign_benchmark_results.jsonl"
 FIGURES_DIR: Final = "figures-and-statistics"
 
 _MAX_FAILURES_SHOWN: Final = 20
-_COLUMNS: Final = ("alignment_score", "first_divergence")
+_COLUMNS: Final = ("alignment_score", "first_divergence", "correct")
 
 
 class Aligner(Protocol):
@@ -409,11 +409,11 @@ def section(runs: Sequence[Scored], task: str, report: Report) -> Section:
     related: list[list[str]] = []
     for place, run in enumerate(runs):
         drawn = run.counted.drawn.get(task)
-        if drawn is None or not len(drawn.correct):
+        if drawn is None:
             continue
         named = [run.name] if many else []
-        scores, first = (np.frombuffer(drawn.columns[name], np.float64) for name in _COLUMNS)
-        correct = np.frombuffer(drawn.correct, np.bool_)
+        scores, first, right = (np.frombuffer(drawn[name], np.float64) for name in _COLUMNS)
+        correct = right == 1
         quadrants += [[*named, *row] for row in _quadrants(scores, correct)]
         for name, value, why in correlations(scores, correct):
             related.append([*named, name, f"undefined ({why})" if value is None else f"{value:.4f}"])

@@ -106,19 +106,6 @@ MAX_KINDS: Final = 200
 MAX_ERROR_CHARS: Final = 200
 
 
-@dataclass
-class Drawn:
-    """The values that a task's own section (`relfast.tasks.display`) needs, a row each; NaN is null."""
-
-    columns: dict[str, array[float]]
-    correct: bytearray = field(default_factory=bytearray)
-
-    def merge(self, other: Drawn) -> None:
-        self.correct += other.correct
-        for name, values in other.columns.items():
-            self.columns[name].extend(values)
-
-
 class Kept(NamedTuple):
     """A row that a page can show, with its record where there is one, what kind of row it is, and the tokens
     of its response, where the dump says them."""
@@ -133,12 +120,13 @@ class Kept(NamedTuple):
 class Counted:
     """What is counted of rows beside `Tally`. Adds up.
 
-    ``rewards`` by task; ``errors`` and ``mistakes``: rows by task and kind, of errors with a message as
-    example; ``strict`` is whether rows were scored under that policy.
+    ``rewards`` by task; ``drawn``: what a task's own section (`relfast.tasks.display`) needs, a value a row,
+    NaN is null; ``errors`` and ``mistakes``: rows by task and kind, of errors with a message as example;
+    ``strict`` is whether rows were scored under that policy.
     """
 
     rewards: dict[str, array[float]] = field(default_factory=dict)
-    drawn: dict[str, Drawn] = field(default_factory=dict)
+    drawn: dict[str, dict[str, array[float]]] = field(default_factory=dict)
     sizes: dict[str, SizeTable] = field(default_factory=dict)
     errors: dict[tuple[str, str, str], tuple[int, str]] = field(default_factory=dict)
     mistakes: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -148,7 +136,8 @@ class Counted:
         for task, values in other.rewards.items():
             self.rewards.setdefault(task, array("d")).extend(values)
         for task, drawn in other.drawn.items():
-            self.drawn.setdefault(task, Drawn({name: array("d") for name in drawn.columns})).merge(drawn)
+            for name, values in drawn.items():
+                self.drawn.setdefault(task, {}).setdefault(name, array("d")).extend(values)
         for task, table in other.sizes.items():
             self.sizes.setdefault(task, SizeTable()).merge(table)
         for key, (n, message) in other.errors.items():
@@ -322,19 +311,16 @@ def mistake_of(score: Score, task: str, gold: str | None) -> str:
         return "wrong answer"
 
 
-def _add_drawn(drawn: dict[str, Drawn], score: Score, task: str) -> None:
+def _add_drawn(drawn: dict[str, dict[str, array[float]]], score: Score, task: str) -> None:
     display = TASKS[task].display
     if display is None or not display.columns or not isinstance(score.correct, bool):
         return
-    values = [score.metrics.get(name) for name in display.columns]
-    if not isinstance(values[0], int | float):
-        return
-    kept = drawn.get(task)
-    if kept is None:
-        kept = drawn[task] = Drawn({name: array("d") for name in display.columns})
-    kept.correct.append(score.correct)
-    for name, value in zip(display.columns, values, strict=True):
-        kept.columns[name].append(value if isinstance(value, int | float) else float("nan"))
+    values = {name: score.metrics.get(name) for name in display.columns}
+    if isinstance(values[display.columns[0]], int | float):
+        columns = drawn.setdefault(task, {})
+        for name, value in {"correct": score.correct, **values}.items():
+            number = value if isinstance(value, int | float) else float("nan")
+            columns.setdefault(name, array("d")).append(number)
 
 
 def _together(found: Iterable[Input], parts: Sequence[Part], *, shards: bool) -> Scored:

@@ -7,23 +7,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from relfast.report import figures
 from relfast.report.figures import Point, percent
 from relfast.report.page import Picture, Report, Section, Table
 from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import wilson
-from relfast.tasks.seqbench.l0 import BIN_WIDTH, L0Fit, fit_l0
-
-Cells = dict[tuple[float | None, float | None, float | None], list[float]]
-"""Logical depth, backtracking, noise → rows, sums of exact_match and progress_ratio."""
+from relfast.tasks.seqbench.l0 import BIN_WIDTH, Cells, L0Fit
 
 
 def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
     """The section of some runs; their summaries have the table of complexities."""
-    cells = {run.name: _cells(run.summary.tasks[task].cells) for run in runs if task in run.summary.tasks}
-    cells = {name: of_run for name, of_run in cells.items() if of_run}
-    fits = {name: fit for name, of_run in cells.items() if (fit := _fit(of_run)) is not None}
+    found = {run.name: run.summary.tasks[task].cells for run in runs if task in run.summary.tasks}
+    cells = {name: Cells.of(of_run) for name, of_run in found.items() if of_run}
+    fits = {name: fit for name, of_run in cells.items() if (fit := of_run.fit()) is not None}
     pictures = [
         report.draw(
             "seqbench_pass_by_depth.png",
@@ -32,7 +30,7 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
             " P(L) = exp(−L / L0) by maximum likelihood, with the interval of L0.",
             figures.lines(
                 "Pass@1 by logical depth",
-                {name: _by_depth(of_run, 1) for name, of_run in cells.items()},
+                {name: _by_depth(of_run, of_run.solved) for name, of_run in cells.items()},
                 "logical depth L (actions)",
                 "Pass@1",
                 curve={name: _curve(fit, cells[name]) for name, fit in fits.items()},
@@ -44,7 +42,7 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
             "Mean share of gold's actions before the first that differs.",
             figures.lines(
                 "Progress by logical depth",
-                {name: _by_depth(of_run, 2) for name, of_run in cells.items()},
+                {name: _by_depth(of_run, of_run.progress) for name, of_run in cells.items()},
                 "logical depth L (actions)",
                 "progress ratio",
             ),
@@ -55,43 +53,17 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
     return Section(f"{task}: complexity", [], [_l0_table(cells, fits)], pictures, pictures_first=True)
 
 
-def _cells(cells: dict[str, list[float]]) -> Cells:
-    found: Cells = {}
-    for name, values in cells.items():
-        depth, doors, noise = (float(part) if part else None for part in name.split("/"))
-        found[depth, doors, noise] = values
-    return found
-
-
-def _fit(cells: Cells, doors: float | None = None, noise: float | None = None) -> L0Fit | None:
-    chosen = [
-        (depth, values)
-        for (depth, b, n), values in cells.items()
-        if depth and depth > 0 and (doors is None or (b, n) == (doors, noise))
-    ]
-    if not chosen:
-        return None
-    return fit_l0([d for d, _ in chosen], [int(v[1]) for _, v in chosen], [int(v[0]) for _, v in chosen])
-
-
-def _by_depth(cells: Cells, metric: int) -> dict[float, Point]:
+def _by_depth(cells: Cells, sums: NDArray[np.float64]) -> dict[float, Point]:
     """Means in bins of depth, each at the mean depth of its rows."""
-    bins: dict[int, list[float]] = {}
-    for (depth, _, _), values in cells.items():
-        if depth is not None:
-            here = bins.setdefault(int(depth // BIN_WIDTH), [0.0, 0.0, 0.0])
-            here[0] += values[0]
-            here[1] += values[metric]
-            here[2] += depth * values[0]
-    points = {}
-    for n, total, depths in (bins[place] for place in sorted(bins)):
-        mean = total / n
-        points[depths / n] = Point(mean, *wilson(total, n), int(n))
-    return points
+    known = np.isfinite(cells.depth)
+    _, bins = np.unique(cells.depth[known] // BIN_WIDTH, return_inverse=True)
+    columns = (cells.tried, sums, cells.depth * cells.tried)
+    rows = zip(*(np.bincount(bins, column[known]).tolist() for column in columns), strict=True)
+    return {depths / n: Point(total / n, *wilson(total, n), int(n)) for n, total, depths in rows}
 
 
 def _curve(fit: L0Fit, cells: Cells) -> dict[float, Point]:
-    deepest = max(depth for depth, _, _ in cells if depth is not None)
+    deepest = np.nanmax(cells.depth)
 
     def at(depth: float, l0: float) -> float:
         return 1.0 if math.isinf(l0) else 0.0 if l0 == 0 else math.exp(-depth / l0)
@@ -101,18 +73,17 @@ def _curve(fit: L0Fit, cells: Cells) -> dict[float, Point]:
 
 
 def _heatmap(report: Report, cells: dict[str, Cells]) -> Iterator[Picture]:
-    bins = sorted({int(d // BIN_WIDTH) for of_run in cells.values() for d, _, _ in of_run if d is not None})
-    doors = sorted({b for of_run in cells.values() for _, b, _ in of_run if b is not None})
+    known = {name: of_run.depth // BIN_WIDTH for name, of_run in cells.items()}
+    bins = sorted({int(at) for of_run in known.values() for at in of_run[np.isfinite(of_run)].tolist()})
+    doors = sorted({b for of_run in cells.values() for b in of_run.doors[np.isfinite(of_run.doors)].tolist()})
     if len(bins) < 2 or len(doors) < 2:
         return
     panels = {}
     for name, of_run in cells.items():
         sums = np.zeros((2, len(doors), len(bins)))
-        for (depth, b, _), values in of_run.items():
-            if depth is not None and b is not None:
-                place = doors.index(b), bins.index(int(depth // BIN_WIDTH))
-                sums[(0, *place)] += values[0]
-                sums[(1, *place)] += values[1]
+        for at, b, tried, solved in zip(known[name], of_run.doors, of_run.tried, of_run.solved, strict=True):
+            if np.isfinite(at) and np.isfinite(b):
+                sums[:, doors.index(b), bins.index(at)] += tried, solved
         with np.errstate(invalid="ignore"):
             panels[name] = sums[1] / sums[0]
     yield report.draw(
@@ -138,8 +109,7 @@ def _breaks(report: Report, runs: Sequence[Scored], task: str) -> Iterator[Pictu
         drawn = run.counted.drawn.get(task)
         if drawn is None:
             continue
-        at = np.frombuffer(drawn.columns["violation_index"], np.float64)
-        depth = np.frombuffer(drawn.columns["logical_depth"], np.float64)
+        at, depth = (np.frombuffer(drawn[name], np.float64) for name in ("violation_index", "logical_depth"))
         broken = np.isfinite(at) & (np.nan_to_num(depth) > 0)
         if broken.any():
             groups[run.name] = np.minimum(at[broken] / depth[broken], 1.0)
@@ -159,8 +129,8 @@ def _l0_table(cells: dict[str, Cells], fits: dict[str, L0Fit]) -> Table:
     for name, of_run in cells.items():
         if name in fits:
             rows.append([name, "all", "all", *_of_fit(fits[name])])
-        for doors, noise in sorted({(b, n) for _, b, n in of_run if b is not None and n is not None}):
-            fit = _fit(of_run, doors, noise)
+        for doors, noise in of_run.settings:
+            fit = of_run.fit(doors, noise)
             if fit is not None:
                 rows.append([name, f"{doors:g}", f"{noise:g}", *_of_fit(fit)])
     header = ["model", "B", "N", "L0 (actions)", "95 % interval", "least squares", "Pass@1", "responses"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -166,6 +166,43 @@ def _least_squares(
     return math.exp(-(low + high) / 2)
 
 
+class Cells(NamedTuple):
+    """A run's cells as columns: logical depth, backtracking and noise (NaN where a record does not say);
+    rows, sums of exact_match and of progress_ratio."""
+
+    depth: NDArray[np.float64]
+    doors: NDArray[np.float64]
+    noise: NDArray[np.float64]
+    tried: NDArray[np.float64]
+    solved: NDArray[np.float64]
+    progress: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, cells: Mapping[str, Sequence[float]]) -> Cells:
+        """See `relfast.tasks.facts.Breakdown`."""
+        rows = [
+            [*(float(part or "nan") for part in name.split("/")), *values] for name, values in cells.items()
+        ]
+        return cls(*np.array(rows, np.float64).reshape(-1, 6).T)
+
+    @property
+    def settings(self) -> list[tuple[float, float]]:
+        """The pairs of backtracking and noise that there are."""
+        known = np.isfinite(self.doors) & np.isfinite(self.noise)
+        return sorted(set(zip(self.doors[known].tolist(), self.noise[known].tolist(), strict=True)))
+
+    def fit(
+        self, doors: float | None = None, noise: float | None = None, *, bin_width: int = BIN_WIDTH
+    ) -> L0Fit | None:
+        """L0 of all responses with an L, or of those with a setting; None without any."""
+        here = self.depth > 0
+        if doors is not None:
+            here &= (self.doors == doors) & (self.noise == noise)
+        if not here.any():
+            return None
+        return fit_l0(self.depth[here], self.solved[here], self.tried[here], bin_width=bin_width)
+
+
 def aggregate(cells: Mapping[str, Sequence[float]], *, bin_width: int = BIN_WIDTH) -> dict[str, Any]:
     """SeqBench's aggregates: Pass@1 and progress by logical depth, backtracking and noise, and L0.
 
@@ -182,9 +219,8 @@ def aggregate(cells: Mapping[str, Sequence[float]], *, bin_width: int = BIN_WIDT
         ``pass_at_1``, ``progress_ratio``; ``l0``: `L0Fit.to_dict` of all responses with an L, or None
         without any; ``l0_by_B_N``: the same per ``"B=2,N=0.0"``, the form in which L0 is published.
     """
-    keys = [[float(part or "nan") for part in name.split("/")] for name in cells]
-    depth, doors, noise = np.array(keys, np.float64).reshape(-1, 3).T
-    tried, solved, progress = np.array([*cells.values()], np.float64).reshape(-1, 3).T
+    columns = Cells.of(cells)
+    depth, doors, noise, tried, solved, progress = columns
 
     def table(values: NDArray[np.float64], name: Callable[[float], str]) -> dict[str, dict[str, Any]]:
         rows = {}
@@ -198,20 +234,16 @@ def aggregate(cells: Mapping[str, Sequence[float]], *, bin_width: int = BIN_WIDT
             }
         return rows
 
-    def fit(here: NDArray[np.bool_]) -> dict[str, Any] | None:
-        here = here & (depth > 0)
-        if not here.any():
-            return None
-        return fit_l0(depth[here], solved[here], tried[here], bin_width=bin_width).to_dict()
+    def fit(*setting: float) -> dict[str, Any] | None:
+        found = columns.fit(*setting, bin_width=bin_width)
+        return None if found is None else found.to_dict()
 
-    known = np.isfinite(doors) & np.isfinite(noise)
-    several = sorted(set(zip(doors[known].tolist(), noise[known].tolist(), strict=True)))
     return {
         "by_L": table(depth // bin_width, lambda at: f"{int(at) * bin_width}-{int(at + 1) * bin_width - 1}"),
         "by_B": table(doors, lambda value: f"{value:g}"),
         "by_N": table(noise, str),
-        "l0": fit(np.ones(len(depth), bool)),
-        "l0_by_B_N": {f"B={b:g},N={n}": fit((doors == b) & (noise == n)) for b, n in several},
+        "l0": fit(),
+        "l0_by_B_N": {f"B={b:g},N={n}": fit(b, n) for b, n in columns.settings},
     }
 
 
