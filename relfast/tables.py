@@ -171,7 +171,6 @@ def latex_table(
     text_columns: int = 1,
     caption: str | None = None,
     label: str | None = None,
-    groups: Sequence[int] = (),
 ) -> str:
     r"""A ``tabular`` with booktabs' rules, in a ``table`` where it has a caption.
 
@@ -181,8 +180,6 @@ def latex_table(
         Texts are escaped; a `Cell` is taken as it is.
     text_columns
         The first columns, which are words; the others are numbers, to the right.
-    groups
-        Row numbers before which a ``\midrule`` stands.
     """
     lines = ["% needs \\usepackage{booktabs}"]
     if caption is not None:
@@ -191,11 +188,7 @@ def latex_table(
             lines.append(rf"\label{{{label}}}")
     columns = "l" * text_columns + "r" * (len(header) - text_columns)
     lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", _latex_row(header), r"\midrule"]
-    for number, row in enumerate(rows):
-        if number in groups:
-            lines.append(r"\midrule")
-        lines.append(_latex_row(row))
-    lines += [r"\bottomrule", r"\end{tabular}"]
+    lines += [*map(_latex_row, rows), r"\bottomrule", r"\end{tabular}"]
     if caption is not None:
         lines.append(r"\end{table}")
     return "\n".join(lines) + "\n"

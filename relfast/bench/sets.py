@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from relfast.errors import UsageError
@@ -49,30 +48,15 @@ class BuiltIn:
         return Part(self.name, (str(self.path),), f"{self.name} built-in {self.version}")
 
 
-def _by_name(*sets: BuiltIn) -> Mapping[str, BuiltIn]:
-    return MappingProxyType({each.name: each for each in sets})
+_REL: Final = "f1be3f579af11dd977a40df3df787eb447baa3ad23f53e5924a9d46281c84cab"
+_SEQBENCH: Final = "6fe5390423f6f46591b4d40cd3fc38124ae658a7078ae502630440c28ecd638f"
+_REALIGN: Final = "dbd95a52b142c4c4cec33b86c7148fdcdfb52fd12e0d94c85d7d7b0a53b1019d"
 
-
-SETS: Final = _by_name(
-    BuiltIn(
-        "rel",
-        2,
-        "rel_built_in.jsonl.gz",
-        "f1be3f579af11dd977a40df3df787eb447baa3ad23f53e5924a9d46281c84cab",
-    ),
-    BuiltIn(
-        "seqbench",
-        1,
-        "seqbench_built_in.jsonl.gz",
-        "6fe5390423f6f46591b4d40cd3fc38124ae658a7078ae502630440c28ecd638f",
-    ),
-    BuiltIn(
-        "realign",
-        1,
-        "realign_problems.jsonl",
-        "dbd95a52b142c4c4cec33b86c7148fdcdfb52fd12e0d94c85d7d7b0a53b1019d",
-    ),
-)
+SETS: Final[Mapping[str, BuiltIn]] = {
+    "rel": BuiltIn("rel", 2, "rel_built_in.jsonl.gz", _REL),
+    "seqbench": BuiltIn("seqbench", 1, "seqbench_built_in.jsonl.gz", _SEQBENCH),
+    "realign": BuiltIn("realign", 1, "realign_problems.jsonl", _REALIGN),
+}
 
 
 def built_in(names: Iterable[str] = ()) -> list[Part]:

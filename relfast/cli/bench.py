@@ -18,12 +18,10 @@ from relfast.realign import DEFAULT_LLM_API_ENDPOINT
 from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from relfast.bench.run import Model, Result
     from relfast.bench.sets import Part
-    from relfast.engine.file_run.run import Progress
-    from relfast.inference.request_log import RequestCounts
     from relfast.inference.run import Plan
     from relfast.realign.benchmark import Judge
 
@@ -99,14 +97,12 @@ def run(
         reports=not no_report,
     )
     with ProgressReporter(quiet=quiet) as reporter:
-
-        def watch(name: str, total: int) -> Callable[[RequestCounts], None]:
-            return Asking(reporter, total, name).update
-
-        def scoring(name: str) -> Callable[[Progress], None]:
-            return Scoring(reporter, name).update
-
-        results = bench.run(Watch(watch, reporter.step, scoring), resume=resume, overwrite=overwrite)
+        watch = Watch(
+            lambda name, total: Asking(reporter, total, name).update,
+            reporter.step,
+            lambda name: Scoring(reporter, name).update,
+        )
+        results = bench.run(watch, resume=resume, overwrite=overwrite)
     _print(results)
     for name, why in bench.left_out.items():
         say(f"relfast: {name} was left out: {why}")

@@ -13,7 +13,7 @@ import click
 import orjson
 
 from relfast.cli.parameters import options_of
-from relfast.cli.progress import Counting, ProgressReporter, Status
+from relfast.cli.progress import ProgressReporter, Status, counted_status
 from relfast.cores import default_workers, usable_cores
 from relfast.errors import MissingExtraError, UsageError, did_you_mean
 from relfast.outputs import STDOUT, whole_file
@@ -42,12 +42,16 @@ def subcommand(task: Task) -> click.Command:
             task.name, count, seed, tell=lambda text: reporter.update(lambda: Status((text,))), **parameters
         )
         started = time.monotonic()
-        counting = Counting(reporter, "records", length_hint(records, count))
-        n = 0
+        total, n = length_hint(records, count), 0
+
+        def status() -> Status:
+            return counted_status(n, total, time.monotonic() - started, [f"{n:,} of {total:,} records"])
+
         with whole_file(output, overwrite=overwrite) as raw, _packed(raw, output) as file, reporter:
-            for n, record in enumerate(records, 1):
+            for record in records:
                 file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-                counting.update(n)
+                n += 1
+                reporter.update(status)
         seconds = time.monotonic() - started
         where = "stdout" if output == STDOUT else output
         click.echo(f"{n:,} {task.name} records in {where} ({seconds:.1f} s)", err=True)

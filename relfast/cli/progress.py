@@ -44,6 +44,12 @@ class Status(NamedTuple):
         return " · ".join(parts)
 
 
+def counted_status(done: int, total: int, seconds: float, facts: Sequence[str], before: int = 0) -> Status:
+    """How far a job of known length is that has done some, and some ``before`` that took no time."""
+    left = seconds / done * (total - done - before) if done else None
+    return Status(facts, (before + done) / max(1, total), left)
+
+
 class ProgressReporter:
     """Shows what it is told, as often as the place where it shows it can bear. A context manager."""
 
@@ -140,33 +146,6 @@ class Scoring:
     def _status(self, state: run.Progress, now: float) -> Status:
         status = scoring_status(state, now, now - self._moved)
         return status._replace(facts=(self._name, *status.facts)) if self._name else status
-
-
-class Counting:
-    """How far a job of known length is: the status of what it counts.
-
-    Parameters
-    ----------
-    reporter
-        Shows it.
-    what
-        Names what is counted, in the plural.
-    total
-        How many there are.
-    """
-
-    def __init__(self, reporter: ProgressReporter, what: str, total: int) -> None:
-        self._reporter, self._what, self._total = reporter, what, total
-        self._started = time.monotonic()
-
-    def update(self, done: int) -> None:
-        self._reporter.update(lambda: self._status(done))
-
-    def _status(self, done: int) -> Status:
-        facts = [f"{done:,} of {self._total:,} {self._what}"]
-        seconds = time.monotonic() - self._started
-        left = None if not done else seconds / done * (self._total - done)
-        return Status(facts, done / max(1, self._total), left)
 
 
 class _Bar:

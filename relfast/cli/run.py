@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, HelpedCommand, say
-from relfast.cli.progress import ProgressReporter, Status
+from relfast.cli.progress import ProgressReporter, Status, counted_status
 from relfast.errors import UsageError
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ class Asking:
                 f"{counts.prompt_tokens:,} + {counts.completion_tokens:,} tokens",
             ]
         facts += [f"{counts.retries:,} retries"]
-        left = None if not counts.done else seconds / counts.done * (self._total - done)
-        return Status(facts, done / max(1, self._total), left)
+        return counted_status(counts.done, self._total, seconds, facts, counts.before)
 
 
 def tell_result(counts: RequestCounts, output: str | Path, quiet: bool) -> None:

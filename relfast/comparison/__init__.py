@@ -50,16 +50,8 @@ def compare(
     UsageError
         The runs cannot be compared: nothing in common, other policies, scorers, options or gold.
     """
-    return comparing(
-        runs,
-        names=names,
-        metric=metric,
-        level=level,
-        bootstrap=bootstrap,
-        seed=seed,
-        max_flips=max_flips,
-        allow_different=allow_different,
-    ).comparison
+    asked = names, metric, level, bootstrap, seed, max_flips, allow_different
+    return comparing(runs, *asked).comparison
 
 
 __all__ = ["Comparison", "compare", "comparing"]

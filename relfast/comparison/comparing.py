@@ -276,7 +276,6 @@ class Comparing:
 
 def comparing(
     runs: Sequence[RunLike],
-    *,
     names: Sequence[str] | None = None,
     metric: str = "correct",
     level: float = LEVEL,

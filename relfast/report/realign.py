@@ -178,17 +178,14 @@ def generate_heatmap(
     llm_steps: Sequence[str],
     title: str,
     filename: str | Path,
-    *,
-    alone: bool = True,
 ) -> None:
-    """A picture of the similarities of two solutions' steps; the aligned cells are framed. Unless ``alone``,
-    it is written as SVG and PDF, too.
+    """A picture of the similarities of two solutions' steps; the aligned cells are framed.
 
     Raises
     ------
     MissingExtraError, OutputError, UsageError
     """
-    _heatmap(aligner, bench_steps, llm_steps, title).save(Path(filename), alone=alone)
+    _heatmap(aligner, bench_steps, llm_steps, title).save(Path(filename), alone=True)
 
 
 def _heatmap(aligner: Aligner, benchmark: Sequence[str], llm: Sequence[str], title: str) -> Canvas:

@@ -392,8 +392,3 @@ def _take_over(whole: Summary, own: Mapping[str, Summary], parts: Sequence[tuple
             whole.signature = signature
     if own:
         whole.notes.append("rows and their own summaries are counted once")
-
-
-def prompts_of(rows: Iterator[Kept]) -> set[tuple[str | None, str]]:
-    """Which prompts some rows answer."""
-    return {(kept.score.task, repr(kept.score.id)) for kept in rows}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from relfast.records import TRUNCATED, ResponseFacts
-from relfast.stats.intervals import LEVEL, Interval, wilson
+from relfast.stats.intervals import wilson
 from relfast.stats.sums import add_counts
 
 _STEPS: Final = 8
@@ -115,11 +115,6 @@ class Lengths:
         cut = sum(n for reason, n in self.finish_reasons.items() if reason in TRUNCATED)
         return cut, sum(self.finish_reasons.values())
 
-    def truncated_interval(self, level: float = LEVEL) -> Interval | None:
-        """Wilson's interval of the share cut off."""
-        cut, known = self.truncated
-        return wilson(cut, known, level) if known else None
-
     def to_dict(self) -> dict[str, Any]:
         """JSON-able; what no response says is left out."""
         result: dict[str, Any] = {
@@ -129,7 +124,7 @@ class Lengths:
         if known:
             result["finish_reasons"] = dict(sorted(self.finish_reasons.items()))
             result["truncated"] = cut / known
-            result["truncated_interval"] = list(self.truncated_interval() or ())
+            result["truncated_interval"] = list(wilson(cut, known))
         return result
 
     def flat(self) -> dict[str, float]:

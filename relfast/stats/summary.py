@@ -195,7 +195,10 @@ class TaskSummary(Plain):
             "rewards": [rewards[0], shown(rewards[1])],
             "found": self.found,
             "sums": {name: [n, shown(total)] for name, (n, total) in sums.items()},
-            "cells": {name: [_count_or_sum(value) for value in cell] for name, cell in cells.items()},
+            "cells": {
+                name: [value if isinstance(value, int) else shown(value) for value in cell]
+                for name, cell in cells.items()
+            },
             # the sums with the digits that a number in JSON does not keep
             "exact": {
                 "rewards": f"{self.counts.rewards[1]:x}",
@@ -277,10 +280,6 @@ def shown(value: float | None) -> float | None:
 
 def shown_interval(interval: Interval | None) -> list[float | None] | None:
     return None if interval is None else [shown(bound) for bound in interval]
-
-
-def _count_or_sum(value: float) -> float | None:
-    return value if isinstance(value, int) else shown(value)
 
 
 __all__ = ["Summary", "Tally", "TaskSummary", "summarize"]

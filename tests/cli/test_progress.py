@@ -19,7 +19,7 @@ from corpora import ROOT
 from engine_runs import exit_code, write_dump
 
 from relfast.cli import progress
-from relfast.cli.progress import Counting, ProgressReporter, Scoring, Status, scoring_status
+from relfast.cli.progress import ProgressReporter, Scoring, Status, counted_status, scoring_status
 from relfast.cli.run import Asking
 from relfast.cli.table import print_summary
 from relfast.engine.file_run.run import Progress
@@ -204,9 +204,10 @@ def test_plain_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     with ProgressReporter(quiet=False) as reporter:
-        counting = Counting(reporter, "records", 1_000)
         for now[0], done in ((9.9, 99), (10.0, 100), (19.9, 110), (20.0, 200)):
-            counting.update(done)
+            reporter.update(
+                lambda done=done: counted_status(done, 1_000, now[0], [f"{done} of 1,000 records"])
+            )
         reporter.step("drawing")
         now[0] = 30.0
         reporter.step("embedding")

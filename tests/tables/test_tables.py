@@ -64,7 +64,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
 
 def test_a_table() -> None:
     rows: list[list[str | Cell]] = [["x_1", Cell("1")], ["y", "0.5%"]]
-    text = latex_table(["Task", Cell("$p$")], rows, caption="A & B", label="tab:a", groups=[1])
+    text = latex_table(["Task", Cell("$p$")], rows, caption="A & B", label="tab:a")
     assert (
         text
         == r"""% needs \usepackage{booktabs}
@@ -77,7 +77,6 @@ def test_a_table() -> None:
 Task & $p$ \\
 \midrule
 x\_1 & 1 \\
-\midrule
 y & 0.5\% \\
 \bottomrule
 \end{tabular}
