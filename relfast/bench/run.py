@@ -12,6 +12,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -144,36 +145,29 @@ class Bench:
         """
         requests = self._requests()
         if self.may_leave_out:
-            self._leave_out(requests)
+            self._embedders(requests)
         self._check(requests, resume=resume, overwrite=overwrite)
         for model in self.models:
             folder = self.folder_of(model)
-            scored = []
             for part in self.parts:
                 self.results.append(
                     self._part(model, part, requests[part.name], folder, watch, resume=resume)
                 )
-                scored.append(str(_scored(folder, part)))
+            scored = [str(_scored(folder, part)) for part in self.parts]
             if self.reports:
                 watch.step(f"{model.name}: writing the report")
                 drawn = {JUDGED: FIGURES_DIR} if model.judge is not None else {}
                 generate_report(scored, folder / REPORT_DIR, drawn=drawn)
         if len(self.models) > 1 and self.reports:
             watch.step("writing the report of all models")
-            generate_report(self._named(), self.folder / REPORT_DIR)
+            pairs = product(self.models, self.parts)
+            scored = [f"{model.name}={_scored(self.folder_of(model), part)}" for model, part in pairs]
+            generate_report(scored, self.folder / REPORT_DIR)
         _write(self.folder / RESULTS_FILE, [result.to_dict() for result in self.results])
         return self.results
 
     def folder_of(self, model: Model) -> Path:
         return self.folder / (model.folder or model.name)
-
-    def _named(self) -> list[str]:
-        """All scored files as ``NAME=FILE``."""
-        return [
-            f"{model.name}={_scored(self.folder_of(model), part)}"
-            for model in self.models
-            for part in self.parts
-        ]
 
     def _requests(self) -> dict[str, list[Request]]:
         wordings = Wordings(self.prompt)
@@ -190,7 +184,8 @@ class Bench:
                 )
         return found
 
-    def _leave_out(self, requests: Mapping[str, Sequence[Request]]) -> None:
+    def _embedders(self, requests: Mapping[str, Sequence[Request]]) -> None:
+        """See that the models are here that parts need, or leave these out."""
         from relfast.embed.embedder import get_embedder
 
         for part in self.parts:
@@ -198,6 +193,8 @@ class Bench:
                 try:
                     get_embedder(self.job.options.embedder, self.job.options.device)
                 except RelfastError as error:
+                    if not self.may_leave_out:
+                        raise
                     self.left_out[part.name] = str(error)
         self.parts = [part for part in self.parts if part.name not in self.left_out]
 
@@ -216,13 +213,7 @@ class Bench:
                 )
             if judged and (model.plan.samples > 1 or model.plan.cut_off_fails or self.prompt):
                 raise UsageError("--judge goes with neither --samples, --prompt nor --truncated fail")
-        embedding = {
-            each.task for part in self.parts for each in requests[part.name] if each.task is not None
-        }
-        if any(TASKS[name].embeds for name in embedding):
-            from relfast.embed.embedder import get_embedder
-
-            get_embedder(self.job.options.embedder, self.job.options.device)
+        self._embedders(requests)
         if self.reports:
             check_packages(*(("pandas", "scipy") if any(model.judge for model in self.models) else ()))
 

@@ -98,12 +98,6 @@ def differing_records(pairs: Pairs) -> tuple[int, int]:
     return len(places), int(pairs.rows_a[places[0]]) if len(places) else -1
 
 
-def only_some(names: Sequence[str], most: int = 3) -> str:
-    """Some names and how many more."""
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
-
-
 Rows = NDArray[np.int64]
 """Row numbers of a run."""
 
@@ -420,7 +414,8 @@ def _nothing_common(keys: Sequence[Keyed], metric: str) -> str:
             f"{names} have {len(shared):,} samples in common, none with a value of {metric!r} in all of them"
         )
     tasks = set.intersection(*(set(run.columns.tasks) for run in runs))
-    why = "no task" if not tasks else f"no id and sample of {only_some(sorted(tasks))}"
+    more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
+    why = f"no id and sample of {', '.join(sorted(tasks)[:3])}{more}" if tasks else "no task"
     return f"{names} have {why} in common: they are no runs of the same records"
 
 

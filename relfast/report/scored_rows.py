@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import islice
-from operator import itemgetter
+from heapq import heappop, heappush
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
@@ -50,54 +49,44 @@ class Sample(Generic[T]):
     def __init__(self, limit: int, of_each: int = OF_EACH_KIND) -> None:
         self.limit = limit
         self.of_each = of_each if limit else 0
-        self._items: dict[tuple[int, int], tuple[str, T]] = {}
-        self._last: dict[str | None, tuple[int, int]] = {}
-        self._room = limit
+        self._chosen: dict[str | None, list[tuple[int, int, str, T]]] = {}
+
+    def _groups(self, kind: str) -> Iterator[tuple[list[tuple[int, int, str, T]], int]]:
+        """Where a row of a kind may stand: heaps, the last row on top, and how many these may hold."""
+        for group, most in ((None, self.limit), (kind, self.of_each)):
+            if most:
+                yield self._chosen.setdefault(group, []), most
 
     def wants(self, prompt: int, serial: int, kind: str) -> bool:
         """Whether a row would be kept: its prompt's hash, its number among the rows, its kind."""
-        groups = (None, kind) if self.of_each else (None,)
-        return bool(self.limit) and any(
-            group not in self._last or (prompt, serial) < self._last[group] for group in groups
-        )
+        place = -prompt, -serial
+        return any(len(heap) < most or heap[0][:2] < place for heap, most in self._groups(kind))
 
     def add(self, prompt: int, serial: int, kind: str, item: T) -> None:
-        """Keep a row that is wanted."""
-        self._items[prompt, serial] = kind, item
-        if len(self._items) > self._room:
-            self._drop()
-            self._room = len(self._items) * 5 // 4 + OF_EACH_KIND
-
-    def _drop(self) -> None:
-        """Let go of what is not among the first ones any more, and note which are the last of these."""
-        kept, counts = {}, Counter[str]()
-        for n, key in enumerate(sorted(self._items), 1):
-            kind, _ = self._items[key]
-            counts[kind] += 1
-            if n <= self.limit or counts[kind] <= self.of_each:
-                kept[key] = self._items[key]
-            if n == self.limit:
-                self._last[None] = key
-            if counts[kind] == self.of_each:
-                self._last[kind] = key
-        self._items = kept
+        """Keep a row, as long as it is among the first ones."""
+        for heap, most in self._groups(kind):
+            heappush(heap, (-prompt, -serial, kind, item))
+            if len(heap) > most:
+                heappop(heap)
 
     def merge(self, other: Sample[T], first_serial: int) -> None:
         """Add another file's choice, whose rows are numbered from ``first_serial`` on: as if they
         had been offered one by one."""
-        for (prompt, serial), (kind, item) in other._items.items():
-            if self.wants(prompt, first_serial + serial, kind):
-                self.add(prompt, first_serial + serial, kind, item)
+        for (serial, prompt), (kind, item) in other._items().items():
+            self.add(prompt, first_serial + serial, kind, item)
+
+    def _items(self) -> dict[tuple[int, int], tuple[str, T]]:
+        """What is chosen for anything, by number and prompt."""
+        every = chain.from_iterable(self._chosen.values())
+        return {(-serial, -prompt): (kind, item) for prompt, serial, kind, item in every}
 
     def __len__(self) -> int:
-        self._drop()
-        return len(self._items)
+        return len(self._items())
 
     def __iter__(self) -> Iterator[T]:
         """The rows in their order."""
-        self._drop()
-        for key in sorted(self._items, key=itemgetter(1)):
-            yield self._items[key][1]
+        items = self._items()
+        return (items[key][1] for key in sorted(items))
 
 
 ROWS_AT_A_TIME: Final = 10_000
