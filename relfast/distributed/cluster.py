@@ -16,10 +16,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from relfast.distributed.part_scoring import Assignment, Method, NodePartWorker, Tick, Work, versions
+from relfast.distributed.part_scoring import Assignment, Method, PartWorker, Tick, Work, versions
 from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
 
@@ -86,7 +86,7 @@ class _Actor:
 
 
 class Cluster:
-    """The executor on Ray. A context manager: its actors, and a Ray that it started, end with it.
+    """Workers on Ray. A context manager: its actors, and a Ray that it started, end with it.
 
     Parameters
     ----------
@@ -134,21 +134,19 @@ class Cluster:
         if self._started:
             self._ray.shutdown()
 
-    def actor_cpus(self) -> int:
-        """CPUs that fit into every node."""
-        return min([CPUS_OF_ACTOR, *node_cpus(self._ray)])
-
-    def assign(self, told: Assignment) -> None:
-        """Say what workers must know; before the first `run`. Raises `UsageError`."""
-        self._told = told
-        largest = max(node_cpus(self._ray), default=told.workers)
-        if told.workers > largest:
-            raise UsageError(
-                f"no node has {told.workers} CPUs for an actor (--workers); the largest has {largest}"
-            )
+    def assign(self, told: Assignment, workers: int | None) -> None:
+        """Say what workers must know, and how many processes each actor has (None: as many as fit into every
+        node); before the first `run`. Raises `UsageError`."""
+        nodes = node_cpus(self._ray)
+        cpus = min([CPUS_OF_ACTOR, *nodes]) if workers is None else workers
+        self._told = replace(told, workers=cpus)
+        largest = max(nodes, default=cpus)
+        if cpus > largest:
+            raise UsageError(f"no node has {cpus} CPUs for an actor (--workers); the largest has {largest}")
 
     def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
-        """See `Executor`.
+        """Tasks with their answers as they come, until there are no more; None now and then, when there is
+        none.
 
         Raises
         ------
@@ -232,7 +230,7 @@ class Cluster:
         cpus = max(1, told.workers)
         wanted = min(left, max(1, sum(node // cpus for node in node_cpus(self._ray))))
         while len(self._actors) < wanted:
-            kind = self._ray.remote(concurrency_groups={"measure": 1, "score": 1})(NodePartWorker).options(
+            kind = self._ray.remote(concurrency_groups={"measure": 1, "score": 1})(PartWorker).options(
                 num_cpus=cpus,
                 max_restarts=0,
                 max_task_retries=0,

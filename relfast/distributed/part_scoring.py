@@ -1,5 +1,5 @@
 """A part scored: its blocks by the local engine, its rows in one file, what they come to beside it; and what
-works on chunks and parts, an actor on a cluster's node or this process."""
+works on chunks and parts, an actor on a cluster's node."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import json
 import os
 import socket
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Literal
 
 from relfast_kernels.compiled import native
 
@@ -193,9 +193,11 @@ def versions() -> dict[str, str]:
 
 
 class PartWorker:
-    """Measures chunks and scores parts, one of each at a time. Our errors are answers: who asked decides."""
+    """Measures chunks and scores parts, one of each at a time, in a process of its own on a node. Our errors
+    are answers: who asked decides."""
 
     def __init__(self, told: Assignment) -> None:
+        be_modest()
         self._told = told
         self._open = contextlib.ExitStack()
         native.see_to_missing()
@@ -232,14 +234,6 @@ Tick: Final = 1.0
 """Seconds after which the waiting caller runs, to show progress and to be interrupted."""
 
 
-class NodePartWorker(PartWorker):
-    """The same as an actor, in a process of its own on a node."""
-
-    def __init__(self, told: Assignment) -> None:
-        be_modest()
-        super().__init__(told)
-
-
 def be_modest() -> None:
     """Have this process, and its workers, take no more of a node than their share."""
     # a model would take a thread for every core there is, and every worker of every actor would hold it
@@ -249,31 +243,3 @@ def be_modest() -> None:
 
 Work = dict[Method, deque[Any]]
 """What is to be done: chunks to measure, parts to score. The caller may add to it as answers come."""
-
-
-class Executor(Protocol):
-    """Has workers do tasks."""
-
-    def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
-        """Tasks with their answers as they come, until there are no more; None now and then, when there is
-        none."""
-
-
-class InProcess:
-    """The executor without a cluster: one worker, in this process."""
-
-    def __init__(self, told: Assignment) -> None:
-        self._worker = PartWorker(told)
-
-    def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
-        while any(work.values()):
-            method: Method = "measure" if work["measure"] else "score"
-            task = work[method].popleft()
-            do: Callable[[Any], Any] = getattr(self._worker, method)
-            yield method, task, do(task)
-
-    def __enter__(self) -> InProcess:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._worker.close()

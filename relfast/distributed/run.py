@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import replace
-from functools import cache, partial
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
+from functools import partial
 from typing import Any, Final
 
 from relfast.distributed.cluster import Cluster
 from relfast.distributed.output import RunFolder
-from relfast.distributed.part_scoring import Assignment, Done, Executor, InProcess, Method, Work, suffix_of
+from relfast.distributed.part_scoring import Assignment, Done, Method, Work, suffix_of
 from relfast.distributed.parts import PART_BYTES, Failed, Part, Planning, chunks_of, find_inputs, reason_of
 from relfast.distributed.storage import Folder, expand
 from relfast.engine.file_run.files import LARGE_BYTES
@@ -61,8 +60,12 @@ def score_on_ray(
     *,
     address: str | None = None,
     workers: int | None = None,
+    limit: int | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    part_bytes: int = PART_BYTES,
+    progress: Callable[[Progress], None] | None = None,
     tell: Tell = tell_nobody,
-    **more: Any,
 ) -> Summary:
     """Score files on a Ray cluster.
 
@@ -77,8 +80,10 @@ def score_on_ray(
         See `Cluster`.
     workers
         Worker processes, and CPUs, of each actor.
-    **more
-        As `score_parts`.
+    limit
+        Only the first lines, so many.
+    part_bytes
+        Input of a part, about.
 
     Raises
     ------
@@ -87,43 +92,6 @@ def score_on_ray(
     UsageError, InputError, OutputError, WorkerError
         As for files on one machine.
     """
-    with ExitStack() as stack:
-        cluster: list[Cluster] = []
-
-        def executor(told: Assignment) -> Executor:
-            cluster.append(stack.enter_context(Cluster(address, tell)))
-            n_workers = workers_of(workers)
-            cpus = cluster[0].actor_cpus() if n_workers is None else n_workers
-            cluster[0].assign(replace(told, workers=cpus))
-            return cluster[0]
-
-        summary = score_parts(inputs, output, job, executor, tell=tell, **more)
-        if cluster:
-            tell(f"actors replaced: {cluster[0].replaced}")
-        return summary
-
-
-def score_here(inputs: Sequence[str], output: str | None, job: Job, **more: Any) -> Summary:
-    """The same in this process, without a cluster: for tests, and for output by URL on one machine."""
-    with ExitStack() as stack:
-        return score_parts(inputs, output, job, lambda told: stack.enter_context(InProcess(told)), **more)
-
-
-def score_parts(
-    inputs: Sequence[str],
-    output: str | None,
-    job: Job,
-    executor: Callable[[Assignment], Executor],
-    *,
-    limit: int | None = None,
-    resume: bool = False,
-    overwrite: bool = False,
-    part_bytes: int = PART_BYTES,
-    progress: Callable[[Progress], None] | None = None,
-    tell: Tell = tell_nobody,
-) -> Summary:
-    """See `score_on_ray`; ``executor`` makes what runs the tasks, once it is known that there are any.
-    ``limit``: only the first lines, so many; ``part_bytes``: input of a part, about."""
     if resume and overwrite:
         raise UsageError("--resume and --overwrite exclude each other")
     if STDIN in inputs or output == STDIN:
@@ -145,22 +113,22 @@ def score_parts(
     state = Progress(started=time.monotonic(), total_bytes=0 if limit is not None else n_bytes)
     told = Assignment(job, 0, n_bytes >= LARGE_BYTES, part_bytes, folder, suffix)
 
-    @cache
-    def the_executor() -> Executor:
-        return executor(told)
-
-    def answers(work: Work) -> Iterator[tuple[Method, Any, Any]]:
-        """Have tasks done, errors of the machinery raised, progress shown meanwhile."""
+    def answers(work: Work) -> Generator[tuple[Method, Any, Any]]:
+        """Have tasks done, if there are any, errors of the machinery raised, progress shown meanwhile."""
         if not any(work.values()):
             return
-        for item in the_executor().run(work):
-            if item is not None:
-                if isinstance(item[2], RelfastError) and not isinstance(item[2], InputError):
-                    raise item[2]
-                yield item
-            if progress is not None:
-                progress(state)
+        with Cluster(address, tell) as cluster:
+            cluster.assign(told, workers_of(workers))
+            for item in cluster.run(work):
+                if item is not None:
+                    if isinstance(item[2], RelfastError) and not isinstance(item[2], InputError):
+                        raise item[2]
+                    yield item
+                if progress is not None:
+                    progress(state)
+            replaced.append(cluster.replaced)
 
+    replaced: list[int] = []
     done: dict[int, Done] = {}
     failed: list[Failed] = []
     state.causes = lambda: _causes([done[number] for number in sorted(done)], names)
@@ -186,17 +154,18 @@ def score_parts(
             work["measure"].extend(planning.more())
         else:
             offer(planned)
-        for method, task, answer in answers(work):
-            if method == "measure":
-                offer(planning.take(task, answer))
-                work["measure"].extend(planning.more())
-                if planning.finished:
-                    target.plan(planning.parts, planning.failed)
-            elif isinstance(answer, InputError):
-                failed.append(Failed(str(task), reason_of(answer, task.input)))
-            else:
-                done[answer.part.number] = answer
-                _count(state, answer)
+        with closing(answers(work)) as coming:  # its actors end here, whatever happens
+            for method, task, answer in coming:
+                if method == "measure":
+                    offer(planning.take(task, answer))
+                    work["measure"].extend(planning.more())
+                    if planning.finished:
+                        target.plan(planning.parts, planning.failed)
+                elif isinstance(answer, InputError):
+                    failed.append(Failed(str(task), reason_of(answer, task.input)))
+                else:
+                    done[answer.part.number] = answer
+                    _count(state, answer)
         parts = planning.parts if planned is None else planned
         if resume:
             tell(f"output {output}: {state.resumed_rows:,} rows were there")
@@ -214,6 +183,8 @@ def score_parts(
         target.close()
     if failed:
         raise PartsFailed(failed, len(parts) + len(planning.failed), output)
+    for number in replaced:
+        tell(f"actors replaced: {number}")
     return summary
 
 

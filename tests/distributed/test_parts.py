@@ -6,6 +6,7 @@ import gzip
 import json
 import random
 import re
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -20,17 +21,53 @@ from mutations import mutated_line, real_lines
 from pyarrow import parquet
 
 import relfast
-from relfast.distributed.part_scoring import Done
+from relfast.distributed import part_scoring, run
+from relfast.distributed.part_scoring import Assignment, Done, PartWorker
 from relfast.distributed.parts import Planning, chunks_of, find_inputs, measure
-from relfast.distributed.run import PartsFailed, score_here, score_parts
+from relfast.distributed.run import PartsFailed, score_on_ray
 from relfast.engine.file_run.files import score_files
-from relfast.engine.job import make_job
+from relfast.engine.file_run.telling import Tell
+from relfast.engine.job import Job, make_job
 from relfast.errors import InputError, OutputError, OutputExistsError, ResumeMismatchError, UsageError
 from relfast.records import Score
 from relfast.stats.summary import Summary
 from relfast.stats.tally import Tally
 
 JOB = make_job()
+
+
+class InProcess:
+    """Workers without a cluster: one, in this process."""
+
+    replaced = 0
+
+    def __init__(self, address: str | None, tell: Tell) -> None:
+        self.worker: PartWorker | None = None
+
+    def __enter__(self) -> InProcess:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self.worker is not None:
+            self.worker.close()
+
+    def assign(self, told: Assignment, workers: int | None) -> None:
+        self.worker = PartWorker(told)
+
+    def run(self, work: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+        while any(work.values()):
+            method = "measure" if work["measure"] else "score"
+            task = work[method].popleft()
+            yield method, task, getattr(self.worker, method)(task)
+
+
+def score_here(
+    inputs: list[str], output: str | None, job: Job, cluster: Any = InProcess, **more: Any
+) -> Summary:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "Cluster", cluster)
+        patch.setattr(part_scoring, "be_modest", lambda: None)
+        return score_on_ray(inputs, output, job, **more)
 
 
 def mixed(n: int, seed: int) -> bytes:
@@ -322,11 +359,11 @@ def test_a_command_that_was_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", honest(3))
     (tmp_path / "there").mkdir()
 
-    def refuse(_: object) -> Any:
+    def refuse(*_: object) -> Any:
         raise UsageError("no cluster")
 
     for name in ("out", "there"):
         with pytest.raises(UsageError, match="no cluster"):
-            score_parts([str(dump)], str(tmp_path / name), JOB, refuse)
+            score_here([str(dump)], str(tmp_path / name), JOB, refuse)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dump.jsonl", "there"]
     assert not list((tmp_path / "there").iterdir())
