@@ -377,7 +377,7 @@ class Client(Generic[Key]):
         The URL is none.
     """
 
-    def __init__(self, api: str, settings: Settings, api_key: str | None = None) -> None:
+    def __init__(self, api: str, settings: Settings) -> None:
         try:
             import openai
             import tenacity
@@ -386,7 +386,7 @@ class Client(Generic[Key]):
         self.endpoint = Endpoint.parse(api)
         self.settings = settings
         self._openai, self._tenacity = openai, tenacity
-        self._key = api_key or settings.key()
+        self._key = settings.key()
         self._client = openai.AsyncOpenAI(
             base_url=self.endpoint.base_url,
             # local servers take any key, but the library insists on one

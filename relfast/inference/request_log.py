@@ -67,10 +67,11 @@ class RequestCounts:
         self.causes[kind] += 1
         self._shown.setdefault(kind, f"{message} ({error['type']})")
 
-    def causes_shown(self, at_most: int = 5) -> list[str]:
+    def causes_shown(self) -> list[str]:
         """The most frequent causes, each with its count and the first message of its kind."""
-        shown = [f"{n:,} × {self._shown[kind]}" for kind, n in self.causes.most_common(at_most)]
-        others = self.causes.total() - sum(n for _, n in self.causes.most_common(at_most))
+        most = self.causes.most_common(5)
+        shown = [f"{n:,} × {self._shown[kind]}" for kind, n in most]
+        others = self.causes.total() - sum(n for _, n in most)
         return shown + ([f"{others:,} × other causes"] if others else [])
 
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from nasty_texts import UNITS, nasty_text
 from relfast_kernels.text import form_table
 from relfast_kernels.text.responses import MAX_STRICT
-from seeds import SEED, fresh, rounds
+from seeds import SEED, rounds
 
 import relfast
 from relfast.chem import common_substructure
@@ -349,16 +349,6 @@ def test_gold_that_no_kernel_reads_leaves_the_others_their_answers(
     with relfast.Scorer(policy=policy, workers=0) as scorer:
         scores = scorer.scores("REL-B1", [good, {"label": "yes", **bad}, good], texts)
     assert [scores[0].pred, scores[2].pred] == ["yes: 1, 2", "yes: 7, 8"]
-
-
-def test_many_taxa_in_a_batch() -> None:
-    rng = fresh(31)
-    texts = [
-        "Yes. " + ", ".join(f"taxon_{taxon}" for taxon in rng.sample(range(1, 400), rng.randrange(0, 90)))
-        for _ in range(600)
-    ]
-    _check("REL-B1", texts)
-    _check("REL-B1", texts, AllOptions())
 
 
 @pytest.mark.parametrize("task", ["REL-C2", "REL-C3"])

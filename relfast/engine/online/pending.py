@@ -107,8 +107,7 @@ class ScoreCache:
     out, and stay queued.)
     """
 
-    def __init__(self, size: int = REMEMBERED) -> None:
-        self._size = size
+    def __init__(self) -> None:
         self._scores: OrderedDict[bytes, Score | PendingScore] = OrderedDict()
 
     def find(self, key: bytes) -> Score | PendingScore | None:
@@ -125,7 +124,7 @@ class ScoreCache:
         if first is pending:
             # called at once if it has its score already
             pending.add_done_callback(lambda done: self._arrived(key, done.result()))
-            while len(self._scores) > self._size:
+            while len(self._scores) > REMEMBERED:
                 with contextlib.suppress(KeyError):
                     self._scores.popitem(last=False)
         return first

@@ -217,17 +217,10 @@ class Scorer:
         self._start_anew()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "workers": self.workers,
-            "on_error": self.on_error,
-            "place": self._place,
-        }
+        return {name: getattr(self, name) for name in ("job", "workers", "on_error", "_place")}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self.job, self.on_error = state["job"], state["on_error"]
-        self.workers = state["workers"]
-        self._place = state["place"]
+        self.__dict__.update(state)
         self._prepare()
 
     def __enter__(self) -> Scorer:
