@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
 import signal
 import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Iterable
@@ -17,8 +15,7 @@ from typing import Any, Final
 
 import psutil
 import pytest
-from patience import PATIENCE, until
-from processes import PYTHONPATH
+from processes import PATIENCE, started, until
 
 from relfast.cli.main import cli, main
 
@@ -100,10 +97,10 @@ class Run:
 
     def __init__(self, *arguments: object, **more: Any) -> None:
         self.mark = uuid.uuid4().hex
-        environment = {**os.environ, "PYTHONPATH": PYTHONPATH, MARK: self.mark, **more.pop("environment", {})}
-        command = [sys.executable, "-m", "relfast", "score", *map(str, arguments)]
+        environment = {MARK: self.mark, **more.pop("environment", {})}
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        self.process = subprocess.Popen(command, env=environment, **{**pipes, **more})
+        command = ("-m", "relfast", "score", *arguments)
+        self.process = started(*command, environment=environment, **{**pipes, **more})
         self.pid = self.process.pid
 
     def wait(self, timeout: float = 2 * PATIENCE) -> subprocess.CompletedProcess[bytes]:

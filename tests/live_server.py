@@ -5,18 +5,15 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
 import psutil
-from patience import PATIENCE
-from processes import PYTHONPATH
+from processes import PATIENCE, started
 from reward_cases import workers_of
 
 NONE: Final[Mapping[str, str]] = MappingProxyType({})
@@ -68,12 +65,8 @@ def ask_on(
 @contextlib.contextmanager
 def live_server(*options: str) -> Iterator[Live]:
     """A server on a free port, of the loopback unless told otherwise; killed at the end if the test has not stopped it."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "relfast.cli.main", "serve", "--port", "0", "--workers", "2", "-q", *options],
-        env={**os.environ, "PYTHONPATH": PYTHONPATH},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    serve = ("-m", "relfast.cli.main", "serve", "--port", 0, "--workers", 2, "-q", *options)
+    process = started(*serve, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
         first = process.stderr.readline()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 import psutil
-from patience import until
+from processes import until
 
 import relfast
 from relfast.tasks.rel_c import motif

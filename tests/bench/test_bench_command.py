@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from engine_runs import exit_code, rows_of
+from engine_runs import exit_code, rows_of, write_dump
 from openai_server import Server, running
-from patience import until
+from processes import started, until
 from tiny_server import ALIAS, tiny_server
 
 from benchmarks import make_built_in
@@ -74,16 +72,14 @@ def test_two_models_killed_and_resumed(
 ) -> None:
     records = tmp_path / "mazes.jsonl"
     rows = [json.loads(json.dumps(row)) for row in make_built_in.seqbench()][:8]
-    records.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    write_dump(records, rows)
     folder = tmp_path / "out"
     monkeypatch.setenv("KEY_OF_TWO", "sk-of-the-second-model")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     with running(Server(solve=lambda prompt: "[('start', 'A1')]", delay=0.05)) as server:
         models = [f"org/one@{server.url}", f"two@{server.url}#KEY_OF_TWO"]
         more = ["--records", str(records), "--concurrency", "1", "--workers", "0", "-o", str(folder)]
         arguments = ["bench", *models, *more]
-        command = [sys.executable, "-m", "relfast", *arguments]
-        child = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        child = started("-m", "relfast", *arguments, stderr=subprocess.DEVNULL)
         until(lambda: server.answered.total() >= 5)
         child.send_signal(signal.SIGKILL)
         assert child.wait() == -signal.SIGKILL
@@ -193,7 +189,7 @@ def test_fields_of_ones_own_reach_the_server(api: str, tmp_path: Path) -> None:
     rows = [
         {"id": n, "task": "REL-A1", "question": "Which panel?", "answer": {"target": n}} for n in range(3)
     ]
-    records.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_dump(records, rows)
     grammar = json.dumps({"grammar": 'root ::= "Answer 2 and more"', "temperature": None})
     asked = ["--api", api, "--model", ALIAS, "-o", output, "--extra-body", grammar, "--stop", " and"]
     assert exit_code("run", records, *asked, "--samples", 2, "--seed", 3, "-q") == 0

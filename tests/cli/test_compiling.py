@@ -7,14 +7,13 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
-from engine_runs import PYTHONPATH, honest, relfast, scored_here, write_dump
+from engine_runs import honest, relfast, scored_here, write_dump
 from hostile_cache import SPOILT, give_away
-from patience import until
+from processes import python, until
 from relfast_kernels.compiled import native
 
 ROW = '{"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "<answer>3</answer>"}\n'
@@ -24,6 +23,7 @@ ROW = '{"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "<answ
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache whose compiling is locked by another process."""
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("RELFAST_COMPILE")
     (tmp_path / "in.jsonl").write_text(2 * ROW)
     return tmp_path
 
@@ -31,17 +31,11 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def score(
     folder: Path, how: str | None, file_size: int = resource.RLIM_INFINITY
 ) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name != "RELFAST_COMPILE"}
-    command = [sys.executable, "-m", "relfast", "score", "in.jsonl", "-o", "out.jsonl", "--workers", "0"]
-    if how is not None:
-        environment["RELFAST_COMPILE"] = how
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    return subprocess.run(
-        command,
+    command = ("-m", "relfast", "score", "in.jsonl", "-o", "out.jsonl", "--workers", 0)
+    return python(
+        *command,
+        environment={} if how is None else {"RELFAST_COMPILE": how},
         cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size)),
     )
 
@@ -131,7 +125,8 @@ def test_where_nothing_can_be_kept_nothing_is_compiled(empty: Path) -> None:
     assert not list((empty / "cache" / "native").iterdir())
 
 
-def test_where_all_is_compiled_nothing_is_said(tmp_path: Path) -> None:
+def test_where_all_is_compiled_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RELFAST_COMPILE")
     (tmp_path / "in.jsonl").write_text(2 * ROW)
     for unit in native.UNITS:
         assert native.is_built(unit) or native.build(unit)
@@ -167,9 +162,7 @@ def test_a_cache_that_others_can_write_changes_no_row_and_is_told_once(planted: 
 
 def test_warmup_does_not_compile_for_nothing(planted: Path) -> None:
     give_away(planted)
-    environment = {**os.environ, "PYTHONPATH": PYTHONPATH, "RELFAST_CACHE_DIR": str(planted)}
-    command = [sys.executable, "-m", "relfast", "warmup"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    done = python("-m", "relfast", "warmup", environment={"RELFAST_CACHE_DIR": str(planted)})
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith(f"relfast: {planted / 'native'}: {planted} ")

@@ -14,7 +14,7 @@ import orjson
 import pytest
 import seqbench_checker as checker
 from click.testing import CliRunner, Result
-from engine_runs import rows_of
+from engine_runs import rows_of, write_dump
 from generated import generate
 from processes import python
 
@@ -210,7 +210,7 @@ def rows() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def file(rows: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("show") / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_dump(path, rows)
     return path
 
 

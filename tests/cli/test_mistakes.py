@@ -18,6 +18,7 @@ import pyarrow.parquet
 import pytest
 import zstandard
 from click.testing import CliRunner
+from processes import python, started
 
 import relfast
 from relfast.cli.main import COMMANDS, cli, main
@@ -544,9 +545,9 @@ def test_every_option_is_in_one_group_of_the_whole_help(name: str) -> None:
     ["tasks", "--help", "score --help", "generate REL-A1 -n 500", "score good.jsonl -o - -q --workers 0"],
 )
 def test_a_full_disk_under_stdout_is_one_line(line: str, here: Path) -> None:
-    command = [sys.executable, "-m", "relfast", *line.split()]
+    streams = {"capture_output": False, "stderr": subprocess.PIPE}
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = python("-m", "relfast", *line.split(), stdout=full, **streams)
     (said,) = done.stderr.splitlines()
     assert "No space left on device" in said
     assert done.returncode == 1
@@ -557,8 +558,8 @@ def test_a_full_disk_under_stdout_is_one_line(line: str, here: Path) -> None:
 )
 def test_a_reader_that_goes_away_is_no_error(line: str, here: Path) -> None:
     Path("many.jsonl").write_text(f"{json.dumps(RECORD)}\n" * 2000)
-    command = [sys.executable, "-m", "relfast", *line.split()]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started("-m", "relfast", *line.split(), **pipes) as running:
         assert running.stdout is not None
         assert running.stderr is not None
         running.stdout.read(1)

@@ -31,7 +31,7 @@ from engine_runs import (
     wait_for_blocks,
     write_dump,
 )
-from patience import PATIENCE
+from processes import PATIENCE, python
 from relfast_kernels.compiled import native
 from seeds import share
 
@@ -653,10 +653,11 @@ def test_names_that_no_task_has_are_one_group(tmp_path: Path) -> None:
     commands: list[list[object]] = [["report", a, "-o", tmp_path / "report"], ["compare", a, b]]
     commands.append(["compare", a, b, "--metric", "nosuch"])
     for command in commands:
-        done = subprocess.run(
-            [sys.executable, "-m", "relfast", *map(str, command)],
-            capture_output=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (2 * LIMIT, 2 * LIMIT)),
+        twice = (2 * LIMIT, 2 * LIMIT)
+        done = python(
+            *("-m", "relfast", *command),
+            text=False,
+            preexec_fn=lambda twice=twice: resource.setrlimit(resource.RLIMIT_DATA, twice),
         )
         assert done.returncode == (2 if "nosuch" in command else 0), done.stderr[-500:]
         assert len(done.stdout) + len(done.stderr) < 3_000

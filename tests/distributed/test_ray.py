@@ -19,7 +19,7 @@ from corpora import ROOT, naughty_strings, solutions
 from engine_runs import HANG, OUT_OF_MEMORY, honest, rows_in, write_dump
 from engine_runs import told as summary_of
 from mutations import mutated_line, real_lines
-from patience import until
+from processes import until
 
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import make_job

@@ -1,28 +1,33 @@
-"""Embedding: the same bits in any company, each text once, caches that change nothing."""
+"""Embedding: the same bits in any company, each text once, caches that change nothing; models that are shared."""
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import psutil
 import pytest
+from hostile_cache import give_away
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from patience import PATIENCE
+from processes import python, started, until
+from tiny_bert import make_checkpoint
 
 from relfast.embed import cache, models
-from relfast.embed.adding import describe, resolve
+from relfast.embed.adding import add, describe, resolve
 from relfast.embed.embedder import Embedder, get_embedder
-from relfast.embed.session import Session, usable_threads
+from relfast.embed.models import Model
+from relfast.embed.session import Session, SharedSession, usable_threads
 from relfast.errors import InputError, UsageError
 
 WORDS = ["the", "answer", "is", "x", "=", "42", "equal", "to", "step", "\\boxed{7}", "+", "13"]
@@ -119,9 +124,7 @@ for turn in range(20):
 def test_a_new_disk_cache_is_opened_by_several_at_once(tmp_path: Path) -> None:
     """As workers do; one that finds the file locked while another makes it must not go without."""
     at = time.time() + 1.0
-    commands = [[sys.executable, "-c", _OPENER, str(tmp_path), str(number), str(at)] for number in range(3)]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    openers = [subprocess.Popen(command, env=env) for command in commands]
+    openers = [started("-c", _OPENER, tmp_path, number, at) for number in range(3)]
     assert [opener.wait() for opener in openers] == [0, 0, 0]
     for turn in range(20):
         disk = cache.DiskCache(tmp_path / f"{turn}.sqlite", 4)
@@ -190,9 +193,7 @@ def test_a_forked_child_makes_its_own_session(tiny: models.Model) -> None:
         "_, status = os.waitpid(child, 0)\n"
         "raise SystemExit(os.waitstatus_to_exitcode(status))\n"
     )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, timeout=PATIENCE, check=False)
-    assert done.returncode == 0
+    python("-c", code, check=True)
 
 
 def test_threads_and_devices(tiny: models.Model, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,3 +259,153 @@ def test_the_signature_says_which_model(tiny: models.Model) -> None:
     # the same weights under another name sign with that name
     subprocess.run(["cp", "-r", tiny.path, f"{tiny.path}-2"], check=True)
     assert get_embedder(f"{tiny.path}-2") is not get_embedder("tiny")
+
+
+# one process holds a model for all that ask
+
+
+ASKED = ["the answer is 4", "x = 2 + 2", "the step", "the answer is 4"]
+
+_ASK = """
+import sys, numpy
+from relfast.embed.embedder import Embedder
+from relfast.embed.models import Model
+import json
+embedder = Embedder(Model(**json.loads(sys.argv[1])))
+print(embedder.encode(json.loads(sys.argv[2])).tobytes().hex(), "onnxruntime" in sys.modules, flush=True)
+sys.stdin.read()
+"""
+
+
+def hosts(folder: Path) -> list[psutil.Process]:
+    found = []
+    for process in psutil.process_iter(["cmdline"]):
+        command = process.info["cmdline"] or []
+        if "relfast.embed.session" in command and any(word.startswith(str(folder)) for word in command):
+            found.append(process)
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "s"
+    monkeypatch.setenv("RELFAST_EMBED_SHARED", str(folder))
+    return folder
+
+
+def asking(model: Model) -> subprocess.Popen[str]:
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    return started("-c", _ASK, json.dumps(asdict(model)), json.dumps(ASKED), **pipes)
+
+
+def test_processes_have_one_model_and_the_same_bits(
+    tiny: Model, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    several = [asking(tiny) for _ in range(3)]
+    given = [process.stdout.readline().split() for process in several if process.stdout]
+    assert len(hosts(folder)) == 1
+    monkeypatch.delenv("RELFAST_EMBED_SHARED")
+    own = Embedder(tiny).encode(ASKED).tobytes().hex()
+    assert given == [[own, "False"]] * 3
+    for process in several:
+        process.communicate()
+    for process in hosts(folder):
+        process.send_signal(signal.SIGTERM)
+
+
+def test_a_process_that_was_killed_is_started_again(tiny: Model, folder: Path) -> None:
+    folder.mkdir(mode=0o700)
+    shared = SharedSession(tiny, folder, idle=0.2)
+    ids, lengths = np.arange(2, 14, dtype=np.int64).reshape(2, 6), np.full(2, 6)
+    expected = Session(tiny).run(ids, lengths)
+    np.testing.assert_array_equal(shared.run(ids, lengths), expected)
+    (before,) = hosts(folder)
+    before.kill()
+    before.wait()
+    np.testing.assert_array_equal(shared.run(ids, lengths), expected)
+    (after,) = hosts(folder)
+    assert after.pid != before.pid
+    # no client is left: it ends, and takes its name with it
+    del shared
+    until(lambda: not [p for p in hosts(folder) if p.status() != psutil.STATUS_ZOMBIE], "its end")
+    assert [path.suffix for path in folder.iterdir()] == [".lock"]
+
+
+def test_a_folder_of_others_is_not_used(tiny: Model, folder: Path) -> None:
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.warns(RuntimeWarning, match="RELFAST_EMBED_SHARED chooses another place"):
+        vectors = Embedder(tiny).encode(ASKED)
+    assert vectors.shape == (4, tiny.dimensions)
+    assert not os.listdir(folder)
+
+
+# models and vectors that somebody else can have written are not used
+
+
+PARTS = [
+    ".",
+    "embedders",
+    "embedders/tiny",
+    *(f"embedders/tiny/{name}" for name in ("model.onnx", "tokenizer.json", "relfast.json")),
+]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_model_that_others_can_have_written_is_not_here(
+    part: str, tiny: Model, cache_dir: Path, tmp_path: Path
+) -> None:
+    assert resolve("tiny") == tiny
+    spoilt = cache_dir / part
+    give_away(spoilt)
+    with pytest.warns(RuntimeWarning, match=f" is not used: {spoilt} |{spoilt} "):
+        assert models.known_models() == []
+    with pytest.raises(UsageError, match="no embedding model 'tiny'"):
+        resolve("tiny")
+    if spoilt.is_file():
+        spoilt.rename(tmp_path / spoilt.name)
+        spoilt.symlink_to(tmp_path / spoilt.name)
+        with pytest.warns(RuntimeWarning, match=f"{spoilt} is a link"):
+            assert models.known_models() == []
+
+
+def test_a_model_added_with_an_open_umask_is_used(cache_dir: Path, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        model = add(str(make_checkpoint(tmp_path / "bert")), "mine")
+    finally:
+        os.umask(before)
+    assert models.known_models() == [model]
+    assert cache_dir.stat().st_mode & 0o7777 == 0o700
+
+
+@pytest.mark.parametrize("chosen", ["1", "path"])
+def test_vectors_where_others_can_write_are_not_kept(
+    chosen: str, tiny: Model, cache_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = cache_dir / "vectors" if chosen == "1" else tmp_path / "chosen"
+    monkeypatch.setenv("RELFAST_EMBED_CACHE", "1" if chosen == "1" else str(folder))
+    disk = cache.open_disk_cache(tiny, "cpu")
+    assert disk is not None
+    disk.put([(bytes(16), bytes(128))])
+    disk.close()
+    assert disk.path.parent == folder
+    give_away(folder)
+    with pytest.warns(RuntimeWarning, match=f" is not used: {folder} "):
+        assert cache.open_disk_cache(tiny, "cpu") is None
+
+
+@pytest.mark.parametrize("suffix", ["", "-wal", "-journal"])
+def test_a_database_that_is_a_link_is_not_opened(
+    suffix: str, tiny: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELFAST_EMBED_CACHE", str(tmp_path / "chosen"))
+    disk = cache.open_disk_cache(tiny, "cpu")
+    assert disk is not None
+    disk.close()
+    file = disk.path.with_name(disk.path.name + suffix)
+    file.unlink(missing_ok=True)
+    file.symlink_to(tmp_path / "elsewhere")
+    with pytest.warns(RuntimeWarning, match=f"{file} is a link"):
+        assert cache.open_disk_cache(tiny, "cpu") is None
+    assert not (tmp_path / "elsewhere").exists()

@@ -23,8 +23,7 @@ import psutil
 import pytest
 from corpora import rel_records
 from engine_runs import HANG, honest, rows_of, statuses, write_dump
-from patience import PATIENCE, comes_true, until
-from processes import PYTHONPATH, python
+from processes import PATIENCE, comes_true, python, started, until
 from relfast_kernels.compiled import native
 
 import relfast
@@ -491,13 +490,8 @@ def test_a_caller_that_scores_in_its_own_process() -> None:
     records = json.dumps(_searches(1_000, seed=2))
     told: list[set[str]] = []
     for heard in (0, 200):
-        with subprocess.Popen(
-            [sys.executable, "-c", _CALLER, str(heard)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": PYTHONPATH, "OPENBLAS_NUM_THREADS": "1"},
-            text=True,
-        ) as process:
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        with started("-c", _CALLER, heard, environment={"OPENBLAS_NUM_THREADS": "1"}, **pipes) as process:
             assert process.stdin is not None
             assert process.stdout is not None
             process.stdin.write(records)

@@ -16,7 +16,6 @@ import pytest
 from both_ways import Ways
 from contract_records import gold
 from corpora import rel_records
-from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import GOLD_MEMBERS, VIOLATIONS
 from relfast_kernels.text import characters
@@ -28,7 +27,6 @@ from relfast.engine.segments import Detours
 from relfast.engine.text_gold import KnownGold
 from relfast.engine.text_table import can_hold
 from relfast.seqbench import generate
-from relfast.stats.samples import SAMPLE
 from relfast.tasks import TASKS, get_task, text_judge
 from relfast.tasks.options import AllOptions
 from relfast.tasks.seqbench import score
@@ -141,13 +139,6 @@ def test_classes_of_characters_are_pythons() -> None:
         assert kind == characters.SPACE or not any(map(str.isspace, text))
 
 
-def test_keys_and_samples_number_tasks_alike() -> None:
-    kernels = {name: task.text_kernel for name, task in TASKS.items() if task.text_kernel is not None}
-    numbers = {name: kernel.number for name, kernel in kernels.items()}
-    assert numbers == {**{f"REL-A{i + 1}": i for i in range(7)}, "REL-B1": layouts.B1, "REL-C1": layouts.C1}
-    assert SAMPLE.size == layouts.SAMPLE_BYTES
-
-
 @pytest.mark.parametrize(
     "job",
     [
@@ -222,22 +213,6 @@ def test_escapes_at_every_place_of_a_vector(ways: Ways, escape: str) -> None:
     for line in block[::7]:
         ways.same([line])
     ways.same(block)
-
-
-def test_prompts_that_differ_in_one_byte_are_different_prompts(ways: Ways) -> None:
-    """Ids are digests of prompt and gold as they stand."""
-    prompt = "Which panel is missing? " * 20
-    texts = [prompt[:place] + "#" + prompt[place + 1 :] for place in range(0, len(prompt), 3)]
-    texts += [prompt * 9, prompt * 9 + ".", "", "a", "ab", "\\n" + prompt, prompt + "\\u00e9"]
-    gold = [r"{\"target\": 3}", r"{\"target\": 4}", r"{\"target\":3}"]
-    block = [
-        f'{{"input": "{text}", "gts": "{answer}", "output": "Answer 4", "data_source": "REL-A1"}}'.encode()
-        for _ in range(2)
-        for text in texts
-        for answer in gold
-    ]
-    ids = {row["id"] for row in ways.same(block).rows}
-    assert len(ids) == len(texts) * len(gold)
 
 
 # lines whose fields the kernel finds: gold is decoded once, and rows are those of the ordinary way

@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 import zstandard
 from corpora import ROOT
-from engine_runs import rows_of
+from engine_runs import exit_code, rows_of, write_dump
+from processes import started
 
 import relfast
-from relfast.cli.main import main
 from relfast.engine.io import cutting
 from relfast.engine.io.sources import find_sources
 from relfast.formats import detect
@@ -44,7 +44,7 @@ def own(tmp_path: Path, responses: int = 4) -> dict[str, Any]:
     """The same responses as records of ours."""
     path = tmp_path / "own.jsonl"
     records = [{**record, "response": record["response"][:responses]} for record in RECORDS]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    write_dump(path, records)
     return relfast.score_file(path, workers=0, overwrite=True).tasks["REL-C1"].to_dict()
 
 
@@ -149,7 +149,7 @@ def test_gold_of_another_question_is_not_joined(name: str, tmp_path: Path) -> No
     gold = tmp_path / "gold.jsonl"
     others = [{**record, "id": n, "question": f"Another question, {n}?"} for n, record in enumerate(RECORDS)]
     others[0]["question"] = RECORDS[0]["question"]
-    gold.write_text("".join(json.dumps(row) + "\n" for row in others), "utf-8")
+    write_dump(gold, others)
     output = tmp_path / "rows.jsonl"
     relfast.score_file(DUMPS / name, output, workers=0, data=gold)
     rows = rows_of(output)
@@ -240,9 +240,7 @@ REFUSED = [
 
 def refused(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
     """What is said of a file that is refused."""
-    with pytest.raises(SystemExit) as exit:
-        main(["score", str(path), "--workers", "0"])
-    assert exit.value.code == 2
+    assert exit_code("score", path, "--workers", 0) == 2
     return capsys.readouterr().err
 
 
@@ -382,9 +380,9 @@ def test_lines_that_are_lists_stay_lines(tmp_path: Path) -> None:
 
 def test_a_pipe_that_comes_in_drops_is_read(tmp_path: Path) -> None:
     """The first bytes alone say nothing, and are no line either."""
-    command = [sys.executable, "-m", "relfast", "score", "-", "-o", "-", "--workers", "0", "-q"]
+    command = ("-m", "relfast", "score", "-", "-o", "-", "--workers", 0, "-q")
     line = json.dumps(RECORDS[0]).encode() + b"\n"
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with started(*command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         for byte in line[:3]:
             process.stdin.write(bytes([byte]))

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import tool_rows
+from engine_runs import write_dump
 from mutated_corpus import ways_of
 
 import relfast
@@ -99,9 +100,7 @@ def problem(**fields: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def gold(tmp_path: Path) -> Path:
-    path = tmp_path / "gold.jsonl"
-    path.write_text(json.dumps({"id": "a", "task": "REL-A1", "answer": GOLD}) + "\n", "utf-8")
-    return path
+    return write_dump(tmp_path / "gold.jsonl", [{"id": "a", "task": "REL-A1", "answer": GOLD}])
 
 
 def scored(row: dict[str, Any], gold: Path, **options: Any) -> list[relfast.Score]:
@@ -270,8 +269,7 @@ def test_map_comes_before_the_dialect(gold: Path) -> None:
 def test_no_mean_counts_them(tmp_path: Path) -> None:
     rows = [native(response=RIGHT), native(response=None, error=UNREACHABLE), native(response=[RIGHT, None])]
     rows = [{**row, "id": f"r{n}"} for n, row in enumerate(rows)]
-    path = tmp_path / "run.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    path = write_dump(tmp_path / "run.jsonl", rows)
     task = relfast.score_file(path, workers=0).tasks["REL-A1"].to_dict()
     names = ("records", "prompts", "correct", "reward", "parsed")
     assert [task[name] for name in names] == [4, 2, 1.0, 1.0, 1.0]

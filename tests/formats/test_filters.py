@@ -12,10 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import tool_rows
-from engine_runs import rows_of, write_dump
+from engine_runs import exit_code, rows_of, write_dump
 
 import relfast
-from relfast.cli.main import main
 from relfast.engine.io import cutting, filters
 
 N_DOCS = 60
@@ -74,17 +73,13 @@ def test_each_response_counts_once(dump: Path, tmp_path: Path) -> None:
 def test_another_filter(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
     relfast.score_file(dump, first, workers=0, filter="strict-match")
-    with pytest.raises(SystemExit) as left:
-        main(["score", str(dump), "-o", str(second), "--filter", "flexible-extract", "--workers", "0"])
-    assert not left.value.code
+    assert exit_code("score", dump, "-o", second, "--filter", "flexible-extract", "--workers", 0) == 0
     said = " ".join(capsys.readouterr().err.split())
     assert "note: lm-eval filter 'flexible-extract' was scored, no other" in said
     assert [row["index"] for row in rows_of(second)] == [row["index"] + N_DOCS for row in rows_of(first)]
     assert [row["correct"] for row in rows_of(second)] == [row["correct"] for row in rows_of(first)]
     before = sorted(tmp_path.iterdir())
-    with pytest.raises(SystemExit) as left:
-        main(["score", str(dump), "--filter", "strict", "--workers", "0"])
-    assert left.value.code == 2
+    assert exit_code("score", dump, "--filter", "strict", "--workers", 0) == 2
     assert "no row has the filter 'strict'; the first one is 'strict-match'" in capsys.readouterr().err
     assert sorted(tmp_path.iterdir()) == before
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_runs import exit_code, write_dump
 from mutated_corpus import ways_of
 
 import relfast
-from relfast.cli.main import main
 from relfast.engine.rows import read_gold
 from relfast.formats import DIALECTS, read_row
 from relfast.formats.paths import MISSING
@@ -71,10 +71,8 @@ def test_what_a_row_lacks_is_said(dialect: str) -> None:
 
 
 def test_a_run_of_the_wrong_dialect_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    dump = tmp_path / "dump.jsonl"
-    dump.write_text('{"id": "a", "x": 1}\n{"id": "b", "x": 1}\n')
-    with pytest.raises(SystemExit, match="2"):
-        main(["score", str(dump), "--input-format", "trl", "--workers", "0", "-q"])
+    dump = write_dump(tmp_path / "dump.jsonl", [{"id": "a", "x": 1}, {"id": "b", "x": 1}])
+    assert exit_code("score", dump, "--input-format", "trl", "--workers", 0, "-q") == 2
     assert capsys.readouterr().err.strip() == (
         "relfast: 2 of 2 records unusable: 2 × no row of trl, as --input-format has it: field 'prompt' is missing"
         " (lines 1, 2)"
@@ -107,8 +105,7 @@ def test_whose_a_key_is(tmp_path: Path) -> None:
     assert score({"key": "a", "error": BOOM, "x": None}, map={"response": "x"}).id is None
     blocked = {"key": "k", "task": "REL-A1", "answer": {"target": 3}, "response": BLOCKED, "text": "Answer 4"}
     assert score(blocked, map={"response": "text"}).correct is True
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text(json.dumps(GOLD) + "\n")
+    gold = write_dump(tmp_path / "gold.jsonl", [GOLD])
     row = score({"key": "a", "error": BOOM}, data=gold)
     assert (row.task, row.id, row.error) == ("REL-A1", "a", SAYS_BOOM)
 
@@ -140,9 +137,7 @@ def dump(n_prompts: int = N_PROMPTS, **fields: Any) -> list[dict[str, Any]]:
 
 
 def summary_of(rows: list[dict[str, Any]], tmp_path: Path, **options: Any) -> relfast.Summary:
-    path = tmp_path / "3.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return relfast.score_file(path, workers=0, overwrite=True, **options)
+    return relfast.score_file(write_dump(tmp_path / "3.jsonl", rows), workers=0, overwrite=True, **options)
 
 
 @pytest.mark.parametrize("names", [(), ("uid",), ("request_id",), ("id",)])
@@ -193,8 +188,7 @@ def test_an_id_that_is_mapped_counts(tmp_path: Path) -> None:
 
 
 def test_gold_from_elsewhere_is_joined_on_the_rows_own_id(tmp_path: Path) -> None:
-    gold = tmp_path / "gold.jsonl"
-    gold.write_text('{"id": "q1", "task": "REL-A1", "answer": {"target": 3}}\n', "utf-8")
+    gold = write_dump(tmp_path / "gold.jsonl", [{"id": "q1", "task": "REL-A1", "answer": {"target": 3}}])
     row = {"id": "q1", "input": "Which?", "output": "Answer 4", "gts": None}
     (found,) = relfast.score([row], workers=0, data=gold)
     assert (found.id, found.correct) == ("q1", True)
@@ -246,16 +240,14 @@ def test_the_first_two_places_are_named(tmp_path: Path) -> None:
 
 def test_runs_note_it_and_scorers_warn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (gold,) = gold_files(tmp_path, [A, B, OTHER])
-    dump = tmp_path / "dump.jsonl"
-    dump.write_text('{"id": "a", "response": "Answer 1"}\n')
+    dump = write_dump(tmp_path / "dump.jsonl", [{"id": "a", "response": "Answer 1"}])
     for workers in (0, 2):
         summary = relfast.score_file(dump, data=gold, workers=workers, overwrite=True)
         (note,) = summary.notes
         assert note.startswith("1 id has gold records with different tasks or answers")
         assert note.endswith(f"'a', at {gold}:1 and {gold}:3")
         assert summary.tasks["REL-A1"].rewards == [1.0, 1.0]
-    with pytest.raises(SystemExit, match="0"):
-        main(["score", str(dump), "--data", gold, "--overwrite", "--workers", "2"])
+    assert exit_code("score", dump, "--data", gold, "--overwrite", "--workers", 2) == 0
     assert "".join(capsys.readouterr().err.split()).count("".join(f"note: {note}".split())) == 1
     with pytest.warns(
         UserWarning, match=r"^relfast: 1 id has gold records .* 'a', at .*:1 and .*:3$"

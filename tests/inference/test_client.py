@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from engine_runs import rows_of
 from openai_server import FAILURES, Server, running
-from patience import PATIENCE
+from processes import PATIENCE
 
 from relfast.errors import OutputError, ResumeMismatchError, UsageError
 from relfast.inference.client import Client, Completion, Endpoint, Pace, Settings, seconds_asked

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from corpora import ROOT, rel_records
-from engine_runs import exit_code
+from engine_runs import exit_code, write_dump
 from openai_server import Server, running
 from three_benchmarks import realign, seqbench
 
@@ -144,7 +144,7 @@ def test_ones_own_name_is_none_of_ours() -> None:
 
 def test_the_header_says_what_was_asked_with(tmp_path: Path) -> None:
     records, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    records.write_text("".join(json.dumps(row) + "\n" for row in (*seqbench(2), *realign(2))))
+    write_dump(records, (*seqbench(2), *realign(2)))
     with running(Server(solve=lambda prompt: "['start: A1']")) as server:
         more = ["--stop", "END", "--extra-body", '{"top_p": 0.5, "temperature": null}', "--samples", "2"]
         asking = ["--api", server.url, "--model", "m", "-o", str(output), "--seed", "11", "-q"]

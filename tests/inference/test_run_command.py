@@ -5,12 +5,10 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
-import os
 import re
 import signal
 import socketserver
 import subprocess
-import sys
 import threading
 import zlib
 from collections.abc import Callable, Iterator
@@ -21,7 +19,7 @@ from typing import Any
 import pytest
 from engine_runs import exit_code, rows_of, write_dump
 from openai_server import FAILURES, Server, running
-from patience import PATIENCE, comes_true
+from processes import PATIENCE, comes_true, python, started
 from three_benchmarks import write_all
 
 from relfast.records import SCORED
@@ -232,21 +230,13 @@ def test_killed_four_times_it_asks_nothing_twice(tmp_path: Path) -> None:
     n, samples, concurrency, kills = 300, 2, 32, 4
     records, output = write_all(tmp_path, n // 3), tmp_path / "out.jsonl"
     more = ["--samples", str(samples), "--temperature", "1", "--seed", "7", "--concurrency", str(concurrency)]
-    command = [sys.executable, "-m", "relfast", "run"]
+    command, key = ("-m", "relfast", "run"), {"OPENAI_API_KEY": KEY}
     kept: list[tuple[int, set[tuple[str, int]]]] = []
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-        "OPENAI_API_KEY": KEY,
-    }
     with running(Misbehaving(solve=lambda prompt: WRONG, failing=1, slow=4.0, echoes_key=True)) as server:
         for number in range(kills):
             answered = server.answered.total()
-            child = subprocess.Popen(
-                [*command, *asking(server, records, output), *more, *(["--resume"] if number else [])],
-                env=environment,
-                stderr=subprocess.DEVNULL,
-            )
+            asked_for = [*asking(server, records, output), *more, *(["--resume"] if number else [])]
+            child = started(*command, *asked_for, environment=key, stderr=subprocess.DEVNULL)
             enough = answered + samples * n // (kills + 4)
             comes_true(
                 lambda enough=enough, child=child: (
@@ -259,7 +249,8 @@ def test_killed_four_times_it_asks_nothing_twice(tmp_path: Path) -> None:
             assert KEY.encode() not in shown
             assert b"relfast" in shown
             kept.append((len(server.requests), answered_in(output)))
-        done_ = subprocess.run([*command, *asking(server, records, output), *more, "--resume"], env=environment, capture_output=True, check=True)  # fmt: skip
+        asked_for = [*asking(server, records, output), *more, "--resume"]
+        done_ = python(*command, *asked_for, environment=key, text=False, check=True)
         # of what succeeded nothing is asked again, but for what was on its way at a kill
         good = n * samples - sum(samples for row in rows_of(output) if row["error"])
         assert good <= server.answered.total() <= good + kills * concurrency
@@ -320,7 +311,7 @@ def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
         {"id": text, "task": "REL-A1", "question": f"{text}: which?", "answer": {"target": 0}}
         for text in texts
     ]
-    records.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_dump(records, rows)
     ends: dict[str, tuple[str, dict[str, Any]]] = {
         "cut": ("length", {}),
         "nothing": ("length", {"content": None, "reasoning_content": "Hmm, let me"}),
@@ -524,7 +515,7 @@ def write(path: Path, kinds: dict[str, bytes]) -> Path:
     rows = [
         {"id": kind, "task": "REL-A1", "question": f"kind<{kind}>", "answer": {"target": 1}} for kind in kinds
     ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_dump(path, rows)
     return path
 
 

@@ -4,10 +4,7 @@ is left behind but by a command."""
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -17,7 +14,7 @@ from typing import Any, Final
 import psutil
 import pytest
 from live_server import live_server
-from patience import PATIENCE, until
+from processes import PATIENCE, python, until
 from relfast_kernels.compiled import native
 
 from relfast.chem.matching import strict_common_substructure
@@ -43,8 +40,8 @@ Told = tuple[list[Any], str]
 
 def by_library(code: str, folder: Path) -> Told:
     before = "import json, relfast\nrecords, rows = [*map(json.loads, open('in.jsonl'))], []"
-    script = [sys.executable, "-c", f"{before}\n{code}\nprint(json.dumps(rows))"]
-    done = subprocess.run(script, cwd=folder, capture_output=True, text=True, timeout=5 * PATIENCE)
+    script = f"{before}\n{code}\nprint(json.dumps(rows))"
+    done = python("-c", script, cwd=folder, timeout=5 * PATIENCE)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
@@ -60,8 +57,8 @@ with relfast.Scorer(policy="strict", workers=1) as scorer:
 
 
 def by_score(folder: Path) -> Told:
-    command = [sys.executable, "-m", "relfast", "score", "in.jsonl", "-o", "-", "--policy", "strict"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=5 * PATIENCE)
+    command = ("-m", "relfast", "score", "in.jsonl", "-o", "-", "--policy", "strict")
+    done = python(*command, cwd=folder, timeout=5 * PATIENCE)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
@@ -94,7 +91,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines = [json.dumps({"id": at, **record}) + "\n" for at, record in enumerate(RECORDS)]
     (tmp_path / "in.jsonl").write_text("".join(lines))
     monkeypatch.delenv("RELFAST_COMPILE")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
     return tmp_path
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations
 from typing import Final
 
 import networkx as nx
@@ -9,8 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from molecular_graphs import graphs
-from naive_mcs import largest_common as naive_largest_common
 from rdkit import DataStructs
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs import layouts as states
@@ -18,6 +18,78 @@ from relfast_kernels.mcs.packed import PACKED_SIZE, pack
 from relfast_kernels.mcs.search import largest_common
 from relfast_kernels.motif.entries import similar
 from relfast_kernels.smiles import layouts
+
+# a textbook twin of the search: every connected set of bonds, every way to place it
+
+
+def _bridges(graph: nx.Graph) -> set[frozenset[int]]:
+    return {frozenset(bond) for bond in nx.bridges(graph)}
+
+
+def _kinds(graph: nx.Graph, whole_rings: bool) -> nx.Graph:
+    """The graph with what atoms and bonds must have in common with what they match; aromatic bonds (4) match single
+    ones, but with whole rings."""
+    made, bridges = graph.copy(), _bridges(graph)
+    for bond in graph.edges:
+        is_chain = frozenset(bond) in bridges
+        order = graph.edges[bond]["order"]
+        made.edges[bond]["kind"] = (order, is_chain) if whole_rings else order % 3
+    for atom, element in graph.nodes(data="element"):
+        in_ring = any(frozenset((atom, other)) not in bridges for other in graph[atom])
+        made.nodes[atom]["kind"] = (element, whole_rings and in_ring)
+    return made
+
+
+def _connected_sets(graph: nx.Graph, whole_rings: bool) -> Iterator[nx.Graph]:
+    """All connected sets of bonds, the largest first and, of those, the ones of more atoms."""
+    bridges = _bridges(graph)
+    for size in range(len(graph.edges), 0, -1):
+        parts = [graph.edge_subgraph(bonds) for bonds in combinations(graph.edges, size)]
+        for part in sorted(filter(nx.is_connected, parts), key=len, reverse=True):
+            if not whole_rings or _bridges(part) <= bridges:
+                yield part
+
+
+def naive_largest_common(query: nx.Graph, target: nx.Graph, *, whole_rings: bool = False) -> tuple[int, int]:
+    """Bonds and atoms of the largest common connected substructure: the most bonds, then the most atoms.
+
+    With ``whole_rings`` ring matches ring, orders match exactly, and each ring bond that is matched is in a ring
+    that is.
+    """
+    ours, theirs = _kinds(query, whole_rings), _kinds(target, whole_rings)
+    alike = nx.isomorphism.categorical_node_match("kind", None)
+    for part in _connected_sets(ours, whole_rings):
+        if nx.isomorphism.GraphMatcher(theirs, part, alike, alike).subgraph_is_monomorphic():
+            return len(part.edges), len(part)
+    common = {kind for _, kind in ours.nodes(data="kind")} & {kind for _, kind in theirs.nodes(data="kind")}
+    return 0, int(any(not in_ring for _, in_ring in common))
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> nx.Graph:
+    """Up to eight atoms and nine bonds, mostly connected."""
+    n = draw(st.integers(1, 8))
+    elements = draw(st.sampled_from(["C", "CO", "CCCN", "CNO"]))
+    orders = draw(st.sampled_from([[1], [1, 1, 2], [1, 4], [4, 4, 1, 2, 3]]))
+    graph = nx.Graph()
+    for atom in range(n):
+        graph.add_node(atom, element=draw(st.sampled_from(elements)))
+        if atom and draw(st.integers(0, 12)):
+            graph.add_edge(draw(st.integers(0, atom - 1)), atom, order=draw(st.sampled_from(orders)))
+    for _ in range(draw(st.integers(0, 5))):
+        a, b = draw(st.integers(0, n - 1)), draw(st.integers(0, n - 1))
+        if (
+            a != b
+            and not graph.has_edge(a, b)
+            and max(graph.degree(a), graph.degree(b)) < layouts.MAX_DEGREE
+            and len(graph.edges) < 9
+        ):
+            graph.add_edge(a, b, order=draw(st.sampled_from(orders)))
+    for atom in range(n):
+        while graph.degree(atom) > layouts.MAX_DEGREE:
+            graph.remove_edge(atom, max(graph[atom]))
+    return graph
+
 
 EXAMPLES: Final = 20
 STATE: Final = np.zeros(states.STATE_SIZE, np.int64)

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 from corpora import ROOT, rel_records
-from patience import PATIENCE
+from processes import PATIENCE
 from relfast_kernels.compiled import native
 
 from relfast import __version__

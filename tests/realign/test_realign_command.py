@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_runs import exit_code
+from engine_runs import exit_code, write_dump
 from openai_server import Server, running
-from patience import PATIENCE
+from processes import PATIENCE
 from tiny_bert import make_checkpoint
 
 import relfast
@@ -61,7 +61,7 @@ def problems(path: Path, count: int) -> Path:
         }
         for n in range(count)
     ]
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    write_dump(path, rows)
     return path
 
 

@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +17,7 @@ from typing import Any
 
 import psutil
 import pytest
-from patience import PATIENCE, until
-from processes import PYTHONPATH, python
+from processes import PATIENCE, python, started, until
 from reward_cases import HANG, distinct_c2, wait_for_no_workers, workers_of
 
 import relfast
@@ -197,12 +195,7 @@ def test_workers_die_with_a_host_that_is_killed() -> None:
         "print([p.pid for p in psutil.Process().children(recursive=True)], flush=True)\n"
         "time.sleep(3600)\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": PYTHONPATH},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as host:
+    with started("-c", script, stdout=subprocess.PIPE, text=True) as host:
         assert host.stdout is not None
         pids = json.loads(host.stdout.readline())
         host.kill()
@@ -282,12 +275,8 @@ def host_of(pooled: relfast.Scorer) -> int:
 
 def test_processes_have_one_host(place: str, pooled: relfast.Scorer) -> None:
     assert ask(pooled).reward == 1.0  # who stays connected keeps the host
-    others = [
-        subprocess.Popen(
-            [sys.executable, "-c", ASK], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        for _ in range(2)
-    ]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    others = [started("-c", ASK, **pipes) for _ in range(2)]
     answers = []
     for other in others:
         out, _ = other.communicate('"CCN"\n"CCC"\n')

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
-from patience import PATIENCE, until
+from processes import PATIENCE, until
 from reward_cases import HANG, HOSTILE_TEXTS, MIXED, distinct_c2, forget, wait_for_no_workers, workers_of
 
 import relfast

@@ -25,8 +25,7 @@ import psutil
 import pytest
 from contract_records import gold
 from live_server import Live, ask_on, live_server
-from patience import PATIENCE, until
-from processes import PYTHONPATH, python
+from processes import PATIENCE, PYTHONPATH, python, until
 from reward_cases import HANG, MIXED, distinct_c2
 from seeds import fresh
 

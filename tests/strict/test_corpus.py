@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 from seeds import SEED
-from strict.corpus import Case, Sample, samples
+from strict.cases import CASES, FULL
+from strict.corpus import Sample, samples
 
 import relfast
-
-NAMES = ("realign", "rel_b1", "rel_c2", "rel_c3", "seqbench")
 
 EACH = 4 if SEED is None else 8
 """Cases a form is tried on."""
@@ -29,21 +27,12 @@ def scored(found: Sequence[Sample]) -> list[float | None]:
         )
 
 
-def full_marks(table: str) -> float:
-    """``FULL`` of a table's module, where a right answer alone does not earn 1.0."""
-    return float(getattr(importlib.import_module(f"strict.cases_{table}"), "FULL", 1.0))
-
-
-def corpus(table: str) -> list[Sample]:
-    cases: Callable[[], Sequence[Case]] = importlib.import_module(f"strict.cases_{table}").cases
-    return list(samples(table, cases(), random.Random(table if SEED is None else f"{SEED}-{table}"), EACH))
-
-
 @pytest.mark.slow
 @pytest.mark.fuzz
-@pytest.mark.parametrize("table", NAMES)
+@pytest.mark.parametrize("table", CASES)
 def test_attacks_pay_nothing_and_honest_forms_everything(table: str) -> None:
-    found, full = corpus(table), full_marks(table)
+    rng = random.Random(table if SEED is None else f"{SEED}-{table}")
+    found, full = [*samples(table, CASES[table](), rng, EACH)], FULL if table == "realign" else 1.0
     rewards = scored(found)
     n: Counter[str] = Counter()
     paid, lost = [], []

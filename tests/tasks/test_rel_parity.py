@@ -7,6 +7,7 @@ must give an ``error`` here, never an exception.
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,10 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 from corpora import REL_FILES, rel_records, rows, with_prefix
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_rel import SCORERS
+from seeds import fresh
 
 import relfast
 
@@ -102,3 +107,120 @@ def _row_disagreement(case: Case, row: dict[str, Any]) -> str | None:
     if row["status"] not in ("ok", "no_answer"):
         return f"not scored: {row}"
     return disagreement(case.expected, {"correct": row["correct"], **row["metrics"]})
+
+
+# on texts and molecules without published outputs, against a plain twin
+
+
+# pieces that the published patterns look at, or nearly
+WORDS = [
+    "Answer", "ANSWER", "answer", "an\u017fwer", "Answers", "option", "#", "##", " ", "  ", "\t", "\n",
+    "\r\n", "\u00a0", "\u2003", "\x1c", "\u200b", "0", "1", "4", "8", "9", "10", "08", "4.5", "\uff14",
+    "\u0664", "\u00b2", "-", "_", "4th", "x4", "yes", "no", "Yes", "NO", "ye\u017f", "eyes", "taxon",
+    "Taxon_", "taxon_7", "TAXON 12", "taxon\u00a03", "taxon__4", "15", "\u0130", "\ufb01", "<", ">",
+    "<yes>", "< No >", "<YES", "</yes>", "<ye\u017f>", "<smiles>", "<SMILES>", "<\u017fmiles>",
+    "<sm\u0131les>", "</smiles>", "<smiles >", "CCO", "C1CC(", " CCO name", "C~C", "*", "[2H]C", "C.C",
+    "\u2028", "\x85", "<<",
+]  # fmt: skip
+
+TEXTS = st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=25).map("".join)
+
+ANSWERS: dict[str, list[dict[str, Any]]] = {
+    "REL-A1": [{"target": target} for target in range(8)],
+    "REL-B1": [
+        {"label": "yes", "taxa": [7, 15, "12"]},
+        {"label": "No", "taxa": []},
+        {"label": "YES", "taxa": []},
+        {"label": "yes", "taxa": ["A", "a", 7, "\u0130"]},
+        {"label": "no", "taxa": None},
+    ],
+    "REL-C1": [{"label": "Yes"}, {"label": "No"}, {"label": "yes"}],
+    "REL-C2": [{"smiles": "CCO"}, {"smiles": "C.C"}, {"smiles": ""}],
+    "REL-C3": [{"missing_smiles": ["CCO", "OCC", "C"]}, {"missing_smiles": []}, {}],
+}  # fmt: skip
+
+
+BOMB = "<smiles>CC |atomProp:0.molAtomMapNumber.x|</smiles>"
+"""RDKit reads this molecule and cannot write it."""
+
+
+def agree(task: str, answer: dict[str, Any], response: str) -> None:
+    published = SCORERS[task](answer, response)
+    ours = relfast.evaluate_response("", answer, response, task)
+    assert {key: ours[key] for key in published} == published, (answer, response)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("task", SCORERS)
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_any_text(task: str, data: st.DataObject) -> None:
+    response = data.draw(TEXTS)
+    agree(task, data.draw(st.sampled_from(ANSWERS[task])), response)
+
+
+FRAGMENTS = [
+    "C", "CC", "c1ccccc1", "N", "O", "=O", "C(=O)O", "[nH]", "c1cc[nH]c1", "c1ncc[nH]1", "Cl", "F", "*",
+    "~C", "~*", "[NH3+]", "[O-]", "[2H]", "[13CH3]", "[CH2:7]", "C1CC1", "C#N", "S(=O)(=O)", ".C", ".O",
+    "[Na+].", "C/C=C/C", "[C@H](O)", "[H]", "B", "OC1=NC=CC=C1", "O=C1NC=CC=C1", "[*:1]", "[#6]", " name",
+    " |$a$|",
+]  # fmt: skip
+
+
+def random_smiles(rng: random.Random) -> str:
+    return "".join(rng.choice(FRAGMENTS) for _ in range(rng.randint(1, 4)))
+
+
+@pytest.mark.fuzz
+def test_any_pair_of_molecules(capsys: pytest.CaptureFixture[str]) -> None:
+    """Identity, containment and overlap of molecules put together at random, wildcards included."""
+    rng = fresh(20)
+    pool = sorted({random_smiles(rng) for _ in range(500)})
+    n = same = 0
+    for _ in range(1_500):
+        gold = rng.choice(pool)
+        pred = rng.choice(pool) if rng.random() < 0.7 else gold + rng.choice(FRAGMENTS)
+        agree("REL-C2", {"smiles": gold}, f"<smiles>{pred}</smiles>")
+        n += 1
+        same += relfast.evaluate_response("", {"smiles": gold}, f"<smiles>{pred}</smiles>", "REL-C2")[
+            "correct"
+        ]
+    with capsys.disabled():
+        print(f"\nREL-C2 against its twin: {n} pairs, {same} of them the same molecule", end="")
+    assert same > 20
+
+
+@pytest.mark.fuzz
+def test_any_lists_of_molecules() -> None:
+    """Greedy matching: duplicates, wildcards that claim several golds, unreadable predictions."""
+    rng = fresh(21)
+    pool = sorted({random_smiles(rng) for _ in range(60)})
+    for _ in range(300):
+        gold = [rng.choice(pool) for _ in range(rng.randint(0, 6))]
+        pred = [rng.choice([*gold, *pool[:20]] or pool) for _ in range(rng.randint(0, 8))]
+        agree("REL-C3", {"missing_smiles": gold}, "\n".join(f"<smiles>{smiles}</smiles>" for smiles in pred))
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "response", "policy", "message"),
+    [
+        ("REL-A1", {"target": 0}, "Answer " + "1" * 4_300, "reference", None),
+        ("REL-A1", {"target": 0}, "Answer " + "1" * 4_301, "reference", "digits"),  # Python's limit
+        ("REL-A1", {"target": True}, "Answer 2", "strict", "0 to 7"),
+        *(("REL-A1", {"target": target}, "Answer 1", "strict", "0 to 7") for target in (-1, 8, 10**30)),
+        *(("REL-B1", {"label": "yes", "taxa": taxa}, "yes", "reference", "must be a list") for taxa in (0, False)),
+        *(("REL-B1", {"label": "yes", "taxa": taxa}, "no", "reference", None) for taxa in (None, 0)),
+        *(("REL-B1", {"label": "no", "taxa": taxa}, "no", "strict", "taxa") for taxa in (0, 3, False)),
+        ("REL-B1", {"label": "no", "taxa": None}, "no", "strict", None),
+        *(("REL-C3", {"missing_smiles": gold}, BOMB, "reference", "any_cast") for gold in (["CC"], ["C", "CC"])),
+        *(("REL-C3", {"missing_smiles": gold}, BOMB, "reference", None) for gold in ([], ["C1CC("])),
+        *(("REL-C3", {"missing_smiles": gold}, "", "strict", "missing_smiles") for gold in ([], [""], None)),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_scored_is_said_where_it_is_asked_for(
+    task: str, answer: dict[str, Any], response: str, policy: Any, message: str | None
+) -> None:
+    """As the published scorers raise: only once they come to it. ``strict`` refuses gold that means nothing."""
+    result = relfast.evaluate_response("", answer, response, task, policy=policy)
+    assert ("error" in result) is (message is not None)
+    assert message is None or message in result["error"]

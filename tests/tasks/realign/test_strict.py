@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from corpora import solutions
 from numpy.typing import NDArray
-from strict.cases_realign import was_right
+from strict.cases import was_right
 
 from relfast.deadlines import Deadlines
 from relfast.embed import models
