@@ -69,7 +69,6 @@ def real_lines(n: int = 40) -> tuple[bytes, ...]:
     rows: list[tuple[Json, bool]] = []
     for dump in DUMPS.values():
         for number, (record, texts) in enumerate(dump._responses(n, 3)):
-            # of long ones the kernels read the end first
             texts = [text[-(700 if number % 3 else 1_600) :] for text in texts]
             rows.append((dump.row(record, texts, number), dump.ascii))
             rows += [

@@ -159,11 +159,6 @@ def test_a_process_with_threads_forks_nobody() -> None:
     assert not forkserver._early
 
 
-def test_what_an_option_is_given() -> None:
-    given = ["score", "dump", "--data", "gold.jsonl", "--data=other.jsonl", "--data"]
-    assert forkserver._values_of("--data", given) == ["other.jsonl", "gold.jsonl"]
-
-
 _PROGRAM = """
 import os, sys
 from relfast.engine.pool import forkserver
