@@ -19,7 +19,6 @@ import pytest
 from corpora import DATA, ROOT, naughty_strings, rel_records, rows
 from engine_runs import (
     HANG,
-    PYTHONPATH,
     Run,
     exit_code,
     honest,
@@ -31,7 +30,7 @@ from engine_runs import (
     wait_for_blocks,
     write_dump,
 )
-from processes import PATIENCE, python
+from processes import PATIENCE, PYTHONPATH, python
 from relfast_kernels.compiled import native
 from seeds import share
 
