@@ -10,8 +10,6 @@ uses its own.
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -21,10 +19,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Iterator
 from dataclasses import asdict
-from multiprocessing.connection import Client, Connection
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +32,7 @@ from relfast.cores import number_in, usable_cores
 from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
 from relfast.embed.models import Model
 from relfast.errors import InputError, UsageError
+from relfast.meeting import reach, serve
 
 _SILENT: Final = 3
 """Log level error: warnings about unused initialisers of foreign graphs are of no use here."""
@@ -146,10 +143,7 @@ IDLE_SECONDS: Final = 10.0
 """How long the process waits for another client: a worker that is replaced is back in one."""
 
 START_SECONDS: Final = 30.0
-"""Longest wait for the process to listen, which it does before it loads the model."""
-
-_POLL_SECONDS: Final = 0.02
-_BACKLOG: Final = 1_024
+"""Longest wait for the process to be up, which it is before it loads the model."""
 
 
 def shared_folder() -> Cache | None:
@@ -214,111 +208,54 @@ class SharedSession:
 
     def _connected(self) -> Connection:
         """A line to the process, which is started if need be. Raises `OSError`."""
-        with _locked(self._path):
-            with contextlib.suppress(FileNotFoundError, ConnectionRefusedError):
-                return Client(self._path)
-            process = self._start()
-            until = time.monotonic() + START_SECONDS
-            while True:
-                try:
-                    return Client(self._path)
-                except OSError:
-                    if process.poll() is not None or time.monotonic() > until:
-                        raise
-                time.sleep(_POLL_SECONDS)
+        line = Connection(reach(self._path, self._start).detach())
+        if not line.poll(START_SECONDS):
+            raise TimeoutError
+        line.recv_bytes()
+        return line
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._path)
-        command = [sys.executable, "-P", "-m", "relfast.embed.session", self._path, str(self._idle)]
+    def _start(self, listener: int, **how: Any) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-P", "-m", "relfast.embed.session", self._path, str(listener)]
         path = os.pathsep.join(entry or os.getcwd() for entry in sys.path)
-        process = subprocess.Popen(
-            [*command, json.dumps(asdict(self._model))],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # it is for others, too, when we are gone
+        return subprocess.Popen(
+            [*command, str(self._idle), json.dumps(asdict(self._model))],
             env={**os.environ, "PYTHONPATH": path},
+            **how,
         )
-        # it is our child, if one that may outlive us
-        threading.Thread(target=process.wait, name="relfast-embed-host", daemon=True).start()
-        return process
-
-
-@contextlib.contextmanager
-def _locked(path: str) -> Iterator[None]:
-    """A lock: one process at a time connects, starts or leaves."""
-    descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 class _Host:
-    """The process that holds the model."""
+    """What the process does that holds the model."""
 
-    def __init__(self, path: str, idle: float, model: Model) -> None:
-        self._path, self._idle = path, idle
-        self._listening = socket.socket(socket.AF_UNIX)
-        self._listening.bind(path)
-        self._listening.listen(_BACKLOG)
-        self._session = Session(model)
-        self._here = 0
-        self._changed = threading.Lock()
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._loading = threading.Lock()
+        self._session: Session | None = None
 
-    def serve(self) -> None:
-        self._listening.settimeout(self._idle)
-        while True:
-            try:
-                self._welcome(*self._listening.accept())
-            except TimeoutError:
-                if not self._here and self._leave():
-                    return
-
-    def _welcome(self, line: socket.socket, _: object) -> None:
-        line.settimeout(None)
-        with self._changed:
-            self._here += 1
-        threading.Thread(target=self._attend, args=(Connection(line.detach()),), daemon=True).start()
-
-    def _leave(self) -> bool:
-        """Take the name away, unless a client has come meanwhile."""
-        with _locked(self._path):
-            self._listening.settimeout(0)
-            try:
-                self._welcome(*self._listening.accept())
-            except BlockingIOError:
-                os.unlink(self._path)
-                return True
-        self._listening.settimeout(self._idle)
-        return False
-
-    def _attend(self, line: Connection) -> None:
-        try:
-            with line, contextlib.suppress(OSError, EOFError):
-                while True:
-                    numbers = np.frombuffer(line.recv_bytes(), np.int64)
-                    ids = numbers[2 : 2 + numbers[0] * numbers[1]].reshape(numbers[:2])
-                    lengths = numbers[2 + ids.size :]
-                    try:
-                        vectors = self._session.run(ids, lengths)
-                    except Exception:  # the client runs it itself, and says what is wrong
-                        line.send_bytes(b"")
-                        continue
-                    line.send_bytes(np.ascontiguousarray(vectors, np.float32).tobytes())
-        finally:
-            with self._changed:
-                self._here -= 1
+    def attend(self, connection: socket.socket) -> None:
+        with Connection(connection.detach()) as line:
+            line.send_bytes(b"")  # it is up
+            while True:
+                numbers = np.frombuffer(line.recv_bytes(), np.int64)
+                ids = numbers[2 : 2 + numbers[0] * numbers[1]].reshape(numbers[:2])
+                lengths = numbers[2 + ids.size :]
+                try:
+                    with self._loading:
+                        self._session = self._session or Session(self._model)
+                    vectors = self._session.run(ids, lengths)
+                except Exception:  # the client runs it itself, and says what is wrong
+                    line.send_bytes(b"")
+                    continue
+                line.send_bytes(np.ascontiguousarray(vectors, np.float32).tobytes())
 
 
-def main(path: str, idle: str, model: str) -> None:
+def main(_: str, listener: str, idle: str, model: str) -> None:
     """Hold a model as long as a client wants it."""
     # a worker that has started it has limits of its own
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
-    _Host(path, float(idle), Model(**json.loads(model))).serve()
+    with socket.socket(fileno=int(listener)) as at:
+        serve(at, float(idle), _Host(Model(**json.loads(model))).attend)
 
 
 if __name__ == "__main__":

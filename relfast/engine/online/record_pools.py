@@ -13,19 +13,17 @@ had not answered once more: records that end their workers are judged within it,
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import queue
 import signal
 import socket
 import stat
-import struct
-import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -39,6 +37,7 @@ from relfast.engine.pool.forkserver import start
 from relfast.engine.pool.pool import Pool
 from relfast.engine.pool.protocol import RecordsRequest, WorkItem
 from relfast.errors import UsageError, WorkerError
+from relfast.meeting import reach, serve
 from relfast.records import Record, Score
 
 TOGETHER: Final = 8
@@ -103,7 +102,6 @@ POOL_VARIABLE: Final = "RELFAST_POOL"
 
 SHARED: Final = "shared"
 
-_CREDENTIALS: Final = struct.Struct("3i")
 _MAX_PATH: Final = 100  # the kernel's limit for sockets is 107 bytes
 
 
@@ -130,13 +128,6 @@ def place_of(value: str | None) -> str | None:
     return str(path)
 
 
-def is_ours(connection: socket.socket) -> bool:
-    """Whether the other side is this user's process."""
-    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
-    _, user, _ = _CREDENTIALS.unpack(raw)
-    return bool(user == os.getuid())
-
-
 def _own_folder() -> Path:
     """This user's folder for sockets, made if it is not there."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
@@ -154,8 +145,6 @@ def _version() -> str:
 
 ATTEMPTS: Final = 5
 """Hosts that may be lost in a row, without one score in between, before records are given up."""
-
-_BACKLOG: Final = 256
 
 
 class SharedPool:
@@ -235,10 +224,8 @@ class SharedPool:
         return left
 
     def _connect(self) -> None:
-        connection = reach(self._place)
+        connection = reach(self._place, partial(start, "relfast.engine.online.record_pools"))
         try:
-            if not is_ours(connection):
-                raise OSError(f"{self._place} is not this user's")
             _tell(connection, self._job)
             self.host = wire.receive(connection.fileno()).pid
         except BaseException:
@@ -286,56 +273,6 @@ def _tell(connection: socket.socket, message: Any) -> None:
     connection.sendall(wire.frame(message), socket.MSG_NOSIGNAL)
 
 
-def reach(place: str) -> socket.socket:
-    """A connection to the host at a socket, which is started if there is none.
-
-    Raises
-    ------
-    OSError
-        It cannot be started.
-    """
-    with contextlib.suppress(OSError):
-        return _connected(place)
-    with open(f"{place}.lock", "ab") as lock:
-        # one of those who come at the same time starts it
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with contextlib.suppress(OSError):
-            return _connected(place)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(place)
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-            listener.bind(place)
-            listener.listen(_BACKLOG)
-            # from here on others may connect: they wait at the socket until it is up
-            _start(listener.fileno())
-            return _connected(place)
-
-
-def _connected(place: str) -> socket.socket:
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        connection.connect(place)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _start(listener: int) -> None:
-    """Start the host. It is in a session of its own, so that it outlives whoever starts it."""
-    process = start(
-        "relfast.engine.online.record_pools",
-        listener,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=(listener,),
-        start_new_session=True,
-    )
-    # its end is nobody's news, and `subprocess` warns of children it has not waited for
-    threading.Thread(target=process.wait, name="relfast-host", daemon=True).start()
-
-
 # the host's side
 
 LINGER_SECONDS: Final = 20.0
@@ -345,32 +282,12 @@ LINGER_VARIABLE: Final = "RELFAST_POOL_LINGER"
 
 
 class Host:
-    """The pools, one a job, and those connected."""
+    """The pools, one a job."""
 
-    def __init__(self, workers: int, linger: float = LINGER_SECONDS) -> None:
-        self._workers, self._linger = workers, linger
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
         self._lock = threading.Lock()
         self._pools: dict[str, RecordPool] = {}
-        self._connected = 0
-
-    def serve(self, listener: socket.socket) -> None:
-        """Until nobody has been connected for so long."""
-        listener.settimeout(self._linger)
-        while True:
-            try:
-                connection, _ = listener.accept()
-            except TimeoutError:
-                with self._lock:
-                    if not self._connected:
-                        return
-                continue
-            connection.settimeout(None)
-            if not is_ours(connection):
-                connection.close()
-                continue
-            with self._lock:
-                self._connected += 1
-            threading.Thread(target=self._attend, args=(connection,), daemon=True).start()
 
     def close(self) -> None:
         for each in self._pools.values():
@@ -383,24 +300,19 @@ class Host:
                 self._pools[key] = RecordPool(job, self._workers)
             return self._pools[key]
 
-    def _attend(self, connection: socket.socket) -> None:
+    def attend(self, connection: socket.socket) -> None:
         """One connection: its job, then lists of records; scores go back as they come."""
         back: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        pool = self._pool_of(wire.receive(connection.fileno()))
+        wire.send(connection.fileno(), wire.Ready(os.getpid()))
+        writer = threading.Thread(target=_write, args=(connection, back), daemon=True)
+        writer.start()
         try:
-            with connection, contextlib.suppress(OSError, EOFError):
-                pool = self._pool_of(wire.receive(connection.fileno()))
-                wire.send(connection.fileno(), wire.Ready(os.getpid()))
-                writer = threading.Thread(target=_write, args=(connection, back), daemon=True)
-                writer.start()
-                try:
-                    while True:
-                        pool.score([_pending(each, back) for each in wire.receive(connection.fileno())])
-                finally:
-                    back.put(None)
-                    writer.join()
+            while True:
+                pool.score([_pending(each, back) for each in wire.receive(connection.fileno())])
         finally:
-            with self._lock:
-                self._connected -= 1
+            back.put(None)
+            writer.join()
 
 
 def _pending(record: Record, back: queue.SimpleQueue[Any]) -> PendingScore:
@@ -432,16 +344,12 @@ def _write(connection: socket.socket, back: queue.SimpleQueue[Any]) -> None:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for those who wait; it leaves after them
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    listener = socket.socket(fileno=int(sys.argv[2]))
-    path = listener.getsockname()
     linger = float(os.environ.get(LINGER_VARIABLE) or LINGER_SECONDS)
-    host = Host(default_workers() or usable_cores(), linger)
+    host = Host(default_workers() or usable_cores())
     try:
-        host.serve(listener)
+        with socket.socket(fileno=int(sys.argv[2])) as listener:
+            serve(listener, linger, host.attend)
     finally:
-        with contextlib.suppress(OSError):
-            os.unlink(path)
-        listener.close()
         host.close()
 
 
