@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast.comparison.model import Comparison, Flip, LeftOut, Side, TaskComparison
-from relfast.comparison.runs import UNSCORED, Columns, Loaded, RunLike, load, rows_at
+from relfast.comparison.runs import UNSCORED, Loaded, RunLike, load, rows_at
 from relfast.errors import UsageError
 from relfast.stats.intervals import LEVEL, Interval, mean_interval, share_interval
 from relfast.stats.paired import Differences, holm
@@ -123,13 +123,10 @@ class Keyed:
     rows: Rows
     prompts: NDArray[np.uint64]
 
-    @property
-    def columns(self) -> Columns:
-        return self.run.columns
-
-    def find(self, keys: NDArray[np.uint64]) -> Rows:
-        """The rows of some keys, all of which are there."""
-        return self.rows[np.searchsorted(self.keys, keys)]
+    def lacking(self, rows: Rows) -> NDArray[np.bool_]:
+        """Which of some rows have no value."""
+        lacking: NDArray[np.bool_] = np.isnan(self.run.columns.table["value"][rows])
+        return lacking
 
 
 def keyed(run: Loaded, tasks: Sequence[str]) -> Keyed:
@@ -206,7 +203,7 @@ def common_keys(runs: Sequence[Keyed]) -> NDArray[np.uint64]:
     """Keys of samples that have a value in all runs, sorted."""
     common: NDArray[np.uint64] | None = None
     for run in runs:
-        valued = run.keys[~np.isnan(run.columns.table["value"][run.rows])]
+        valued = run.keys[~run.lacking(run.rows)]
         common = valued if common is None else np.intersect1d(common, valued, assume_unique=True)
     return np.zeros(0, np.uint64) if common is None else common
 
@@ -214,32 +211,31 @@ def common_keys(runs: Sequence[Keyed]) -> NDArray[np.uint64]:
 def pair(a: Keyed, b: Keyed, task: str, common: NDArray[np.uint64]) -> Pairs:
     """The pairs of a task among the samples that have a value in all runs."""
     of_a, of_b = _of_task(a, task), _of_task(b, task)
-    both = np.intersect1d(a.keys[of_a], b.keys[of_b], assume_unique=True)
-    rows_a, rows_b = a.find(both), b.find(both)
-    lacks_a = np.isnan(a.columns.table["value"][rows_a])
-    lacks_b = np.isnan(b.columns.table["value"][rows_b])
-    valued = both[~lacks_a & ~lacks_b]
-    chosen = np.intersect1d(valued, common, assume_unique=True)
+    both, at_a, at_b = np.intersect1d(a.keys[of_a], b.keys[of_b], assume_unique=True, return_indices=True)
+    rows_a, rows_b = a.rows[of_a][at_a], b.rows[of_b][at_b]
+    lacks_a, lacks_b = a.lacking(rows_a), b.lacking(rows_b)
+    valued = ~lacks_a & ~lacks_b
+    chosen = valued & np.isin(both, common, assume_unique=True)
     left_out = LeftOut(
         only_a=int(of_a.sum()) - len(both),
         only_b=int(of_b.sum()) - len(both),
         unscored_a=int((lacks_a & ~lacks_b).sum()),
         unscored_b=int((lacks_b & ~lacks_a).sum()),
         unscored_both=int((lacks_a & lacks_b).sum()),
-        elsewhere=len(valued) - len(chosen),
+        elsewhere=int(valued.sum() - chosen.sum()),
     )
-    rows_a = a.find(chosen)
+    rows_a, rows_b = rows_a[chosen], rows_b[chosen]
     # in the order of a's rows, so that what is listed of them is too
     order = np.argsort(rows_a, kind="stable")
-    rows_a, rows_b = rows_a[order], b.find(chosen)[order]
+    rows_a, rows_b = rows_a[order], rows_b[order]
     return Pairs(a.run, b.run, task, rows_a, rows_b, a.prompts[rows_a], left_out)
 
 
 def _of_task(run: Keyed, task: str) -> NDArray[np.bool_]:
     """Which keys are of a task."""
-    if task not in run.columns.tasks:
-        return np.zeros(len(run.keys), bool)
-    chosen: NDArray[np.bool_] = run.columns.table["task"][run.rows] == run.columns.tasks.index(task)
+    columns = run.run.columns
+    number = columns.tasks.index(task) if task in columns.tasks else len(columns.tasks)
+    chosen: NDArray[np.bool_] = columns.table["task"][run.rows] == number
     return chosen
 
 

@@ -340,14 +340,9 @@ def csv_rows(comparison: Comparison) -> list[list[object]]:
 
 
 def _csv_row(comparison: Comparison, item: TaskComparison) -> list[object]:
-    low, high = item.interval or (None, None)
-    own: dict[str, object] = {
-        "metric": comparison.metric,
-        "level": comparison.level,
-        "low": low,
-        "high": high,
-    }
-    own["left_out"] = item.left_out.total
+    own: dict[str, object] = {"metric": comparison.metric, "level": comparison.level}
+    own |= {"left_out": item.left_out.total}
+    own |= zip(("low", "high"), item.interval or (None, None), strict=True)
     for name, side in (("mean_a", item.side_a), ("mean_b", item.side_b)):
         low, high = side.interval or (None, None)
         own |= {name: side.mean, f"{name}_low": low, f"{name}_high": high}
@@ -358,7 +353,9 @@ def _latex(comparison: Comparison, caption: str | None, label: str | None) -> st
     """A table of tasks × runs, the best mean in bold, with what two runs differ by; of more runs, a second
     table has the differences."""
     runs = [run.name for run in comparison.runs]
-    means = _means(comparison)
+    # a run's mean is the same in every pair of runs, since all are over the common samples
+    means = {(item.task, item.a): item.side_a for item in comparison}
+    means |= {(item.task, item.b): item.side_b for item in comparison}
     share = _is_share(comparison)
     unit = " (%)" if share else ""
     tasks = list(dict.fromkeys(item.task for item in comparison))
@@ -391,23 +388,11 @@ def _footnote(comparison: Comparison) -> str:
     return f"% {' '.join(text.split())}\n"
 
 
-def _means(comparison: Comparison) -> dict[tuple[str, str], Side]:
-    """Each run's mean by task: the same in every pair of runs, since all are over the common samples."""
-    means = {}
-    for item in comparison:
-        means[item.task, item.a] = item.side_a
-        means[item.task, item.b] = item.side_b
-    return means
-
-
 def _is_share(comparison: Comparison) -> bool:
-    if comparison.metric == "correct":
-        return True
-    values = [side.mean for item in comparison for side in (item.side_a, item.side_b)]
-    bounds = [
-        bound for item in comparison for side in (item.side_a, item.side_b) for bound in side.interval or ()
-    ]
-    return all(0 <= value <= 1 for value in (*values, *bounds))
+    sides = [side for item in comparison for side in (item.side_a, item.side_b)]
+    return comparison.metric == "correct" or all(
+        0 <= value <= 1 for side in sides for value in (side.mean, *(side.interval or ()))
+    )
 
 
 def best_in_bold(

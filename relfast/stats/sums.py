@@ -15,17 +15,16 @@ N = TypeVar("N", int, float)
 
 _BITS: Final = 60
 _ONE: Final = 1 << _BITS
-SCALE: Final = float(_ONE)
-LARGE: Final = 1e15
-"""Units of a float, and a number from which on what stands behind the point is not counted."""
+_LARGE: Final = 1e15
+"""A number from which on what stands behind the point is not counted."""
 
 
 def units_of(value: float) -> int | None:
     """A number in units of 2⁻⁶⁰; None for one that is not finite, which no mean can hold."""
     if isinstance(value, int):
         return value << _BITS
-    if abs(value) < LARGE:
-        return int(value * SCALE)
+    if abs(value) < _LARGE:
+        return int(value * _ONE)
     return int(value) << _BITS if math.isfinite(value) else None
 
 

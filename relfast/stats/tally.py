@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Final
@@ -18,7 +17,7 @@ import orjson
 from relfast.plain import Plain
 from relfast.records import SCORED, STATUSES, Score
 from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, group_of, hash_id, hash_vote, id_text
-from relfast.stats.sums import LARGE, SCALE, add_columns, add_counts, units_of
+from relfast.stats.sums import add_columns, add_counts, units_of
 from relfast.tasks import TASKS
 from relfast.tasks.facts import Metric
 
@@ -125,12 +124,8 @@ _NUMBERS: Final = (int, float)  # a union would be made anew for each value
 def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int, int]:
     """How many of some values are numbers that have a mean, their sum in units, and where the first stands.
 
-    Rows have few different numbers: each is turned into units once, unless they are shares, all different.
+    Rows have few different numbers: each is turned into units once.
     """
-    if values and set(map(type, values)) == {float} and undefined not in values:
-        with suppress(ValueError):  # of what is no number
-            if max(values) < LARGE and min(values) > -LARGE:
-                return len(values), sum([int(value * SCALE) for value in values]), 0
     try:
         counts = Counter(values)
     except TypeError:  # what is no number can be a list
