@@ -4,7 +4,7 @@ holds models against each other, pair by pair, on what they have in common."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -21,6 +21,8 @@ from relfast.report.scored_rows import Scored
 from relfast.stats.summary import TaskSummary
 from relfast.tasks import TASKS
 
+Rows = Sequence[Sequence[Cell]]
+
 MOST_SHOWN: Final = 12
 """Kinds of mistakes of a task and a run in the table of what is wrong most often."""
 
@@ -32,37 +34,30 @@ def tasks_of(runs: Sequence[Scored]) -> list[str]:
     return sorted(found, key=lambda name: order.get(name, len(order)))
 
 
-def labelled(
-    runs: Sequence[Scored], header: Sequence[str], rows: Sequence[Sequence[Cell]]
-) -> tuple[Sequence[str], Sequence[Sequence[Cell]]]:
-    """A table's header and rows without the model's column, the second, where there is one model."""
-    if len(runs) > 1:
-        return header, rows
-    return [header[0], *header[2:]], [[row[0], *row[2:]] for row in rows]
+def modelled(
+    runs: Sequence[Scored], title: str, header: Sequence[str], rows: Rows, words: int, **more: Any
+) -> Table:
+    """A table without the model's column, the second, where there is one model; ``words`` of all columns are
+    words."""
+    if len(runs) < 2:
+        header, words = [header[0], *header[2:]], words - 1
+        rows = [[row[0], *row[2:]] for row in rows]
+    return Table(title, header, rows, text_columns=words, **more)
 
 
 def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
     """What could not be scored, and why."""
     lost = sum(run.summary.rows - run.summary.count(*SCORED) for run in runs)
-    rows: Sequence[Sequence[Cell]] = [
-        [
-            task,
-            run.name,
-            status.replace("_", " "),
-            kind or "not said",
-            message or "not said",
-            f"{n:,}",
-            examples.get((run.name, task, f"{status} {kind}".strip()), []),
-        ]
-        for run in runs
-        for (task, status, kind), (n, message) in sorted(
-            run.counted.errors.items(), key=lambda item: -item[1][0]
-        )
-    ]
+    rows: list[list[Cell]] = []
+    for run in runs:
+        errors = sorted(run.counted.errors.items(), key=lambda item: -item[1][0])
+        for (task, status, kind), (n, message) in errors:
+            said = [status.replace("_", " "), kind or "not said", message or "not said", f"{n:,}"]
+            found = examples.get((run.name, task, f"{status} {kind}".strip()), [])
+            rows.append([task, run.name, *said, found])
     text = f"{lost:,} rows have no score; they count nowhere else." if lost else "Every row has a score."
     names = ["task", "model", "status", "error", "first message", "rows", "records"]
-    header, rows = labelled(runs, names, rows)
-    tables = [Table("", header, rows, text_columns=len(header) - 2)] if rows else []
+    tables = [modelled(runs, "", names, rows, 5)] if rows else []
     return Section("Rows without a score", [text], tables, view="Failures")
 
 
@@ -121,47 +116,30 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
                 if n
             ]
     names = ["task", "model", "prompts", "responses", "task completion", "reward", "parsed"]
-    tables = [Table("", *labelled(runs, names, rows), text_columns=1 + (len(runs) > 1))]
+    tables = [modelled(runs, "", names, rows, 2)]
     if metrics:
-        found = labelled(runs, ["task", "model", "metric", "mean", "rows"], metrics)
-        tables.append(Table("Metrics", *found, text_columns=2 + (len(runs) > 1), folded=True))
+        names = ["task", "model", "metric", "mean", "rows"]
+        tables.append(modelled(runs, "Metrics", names, metrics, 3, folded=True))
     points = {
         run.name: {
             name: point for name, task in run.summary.tasks.items() if (point := accuracy(task)) is not None
         }
         for run in runs
     }
-    pictures = [
-        report.draw(
-            "accuracy_by_task.png",
-            "Accuracy",
-            "Share of correct responses with 95 % intervals.",
-            figures.dots("Accuracy by task", tasks, points, "correct responses"),
-        )
-    ]
-    graded = {
-        name: {
-            run.name: np.frombuffer(run.counted.rewards[name], np.float64)
-            for run in runs
-            if run.counted.rewards.get(name)
-        }
-        for name in tasks
-    }
-    # of rewards that are 0 or 1 a histogram says what the accuracy says
-    graded = {
-        name: of_runs
-        for name, of_runs in graded.items()
-        if any(((values != 0) & (values != 1)).any() for values in of_runs.values())
-    }
+    figure = figures.dots("Accuracy by task", tasks, points, "correct responses")
+    caption = "Share of correct responses with 95 % intervals."
+    pictures = [report.draw("accuracy_by_task.png", "Accuracy", caption, figure)]
+    graded = {}
+    for name in tasks:
+        having = [run for run in runs if run.counted.rewards.get(name)]
+        of_runs = {run.name: np.frombuffer(run.counted.rewards[name], np.float64) for run in having}
+        # of rewards that are 0 or 1 a histogram says what the accuracy says
+        if any(((values != 0) & (values != 1)).any() for values in of_runs.values()):
+            graded[name] = of_runs
     if graded:
-        pictures.append(
-            report.draw(
-                "reward_distribution.png",
-                "Rewards",
-                "The reward of each response, where it is more than right or wrong; dashed is the mean.",
-                figures.histograms("Rewards by task", graded, "reward"),
-            )
-        )
+        figure = figures.histograms("Rewards by task", graded, "reward")
+        caption = "The reward of each response, where it is more than right or wrong; dashed is the mean."
+        pictures.append(report.draw("reward_distribution.png", "Rewards", caption, figure))
     return Section("Reward and metrics", [], tables, pictures)
 
 
@@ -173,24 +151,15 @@ def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
             counts = run.counted.mistakes.get(name, {})
             wrong = sum(counts.values())
             for kind, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_SHOWN]:
-                rows.append(
-                    [
-                        name,
-                        run.name,
-                        kind.replace("_", " "),
-                        f"{n:,}",
-                        percent(n / wrong),
-                        examples.get((run.name, name, kind), []),
-                    ]
-                )
+                found = examples.get((run.name, name, kind), [])
+                rows.append([name, run.name, kind.replace("_", " "), f"{n:,}", percent(n / wrong), found])
     if not rows:
         return None
     names = ["task", "model", "what is wrong", "rows", "share of wrong", "records"]
-    header, shown = labelled(runs, names, rows)
     return Section(
         "What goes wrong",
         ["Kinds of mistakes, most frequent first; under policy strict why a response was turned down."],
-        [Table("", header, shown, text_columns=len(header) - 3)],
+        [modelled(runs, "", names, rows, 3)],
         view="Failures",
     )
 
@@ -205,38 +174,25 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
             if task is None:
                 continue
             for kind, points in task.at_k().items():
-                rows += [
-                    [
-                        name,
-                        run.name,
-                        kind,
-                        str(k),
-                        percent(point.value),
-                        f"{point.prompts:,} of {task.prompts:,}",
-                    ]
-                    for k, point in points.items()
-                ]
+                for k, point in points.items():
+                    prompts = f"{point.prompts:,} of {task.prompts:,}"
+                    rows.append([name, run.name, kind, str(k), percent(point.value), prompts])
                 if kind != "avg@k" and points:
                     values = {k: point.value for k, point in points.items()}
                     curves.setdefault(name, {}).setdefault(run.name, {})[kind] = values
     if not rows:
         return None
-    found = labelled(runs, ["task", "model", "measure", "k", "value", "prompts"], rows)
+    names = ["task", "model", "measure", "k", "value", "prompts"]
     note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
     pictures = []
     if curves:
-        pictures.append(
-            report.draw(
-                "samples.png",
-                "Several samples",
-                "Chance that one of k samples, or their majority, is right.",
-                figures.curves("pass@k and maj@k", curves, "share of prompts"),
-            )
-        )
+        caption = "Chance that one of k samples, or their majority, is right."
+        figure = figures.curves("pass@k and maj@k", curves, "share of prompts")
+        pictures.append(report.draw("samples.png", "Several samples", caption, figure))
     return Section(
         "Several samples",
         [],
-        [Table("By k", *found, note, text_columns=2 + (len(runs) > 1), folded=True)],
+        [modelled(runs, "By k", names, rows, 3, note=note, folded=True)],
         pictures,
         pictures_first=True,
     )
@@ -271,15 +227,8 @@ def side_by_side(runs: Sequence[Scored]) -> Section | None:
     except (InputError, UsageError) as error:
         return Section(title, [f"They are not compared: {error}."], view=VIEW)
     words = text_columns(found)
-    tables = [
-        Table(
-            "",
-            header_of(found),
-            rows_of(found, percents=True),
-            f"Differences in percentage points. {methods(found)}",
-            text_columns=words,
-        )
-    ]
+    note = f"Differences in percentage points. {methods(found)}"
+    tables = [Table("", header_of(found), rows_of(found, percents=True), note, text_columns=words)]
     flips = _flips(found, runs)
     if flips is not None:
         tables.append(flips)
@@ -309,11 +258,5 @@ def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
     if not rows:
         return None
     note = f"{len(rows)} of {found.n_flips:,} that one model has right and the other wrong."
-    return Table(
-        "Records that changed",
-        ["task", "id", "sample", "first model", "second model"],
-        rows,
-        note,
-        text_columns=2,
-        folded=True,
-    )
+    header = ["task", "id", "sample", "first model", "second model"]
+    return Table("Records that changed", header, rows, note, text_columns=2, folded=True)

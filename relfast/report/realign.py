@@ -221,12 +221,11 @@ def generate_analysis_report(
     report = Report(Path(output_dir), on_step=on_step)
     on_step("drawing figures")
     table = summary_table(solved)
-    page = Page(
-        "ReAlign report",
+    lead = (
         "How closely the steps of a model's solutions follow reference solutions, and whether its answers are"
-        " right.",
-        _facts(Path(results_file), solved),
+        " right."
     )
+    page = Page("ReAlign report", lead, _facts(Path(results_file), solved))
     quadrants = _quadrant_table([*_quadrants(solved.scores, solved.correct)])
     page.sections = [
         Section("Summary", _summary_text(solved), [_subset_table(table), quadrants]),
@@ -305,12 +304,9 @@ def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
         )
         for name, row in table.drop(index=TOTAL).iterrows()
     }
-    accuracy = report.draw(
-        "accuracy_by_category.png",
-        "Accuracy",
-        "Share of correct answers by subset.",
-        figures.dots("Accuracy by category", [*by_subset], {"": by_subset}, "correct answers"),
-    )
+    figure = figures.dots("Accuracy by category", [*by_subset], {"": by_subset}, "correct answers")
+    caption = "Share of correct answers by subset."
+    accuracy = report.draw("accuracy_by_category.png", "Accuracy", caption, figure)
     first = [place for place in solved.divergence if place]
     return [accuracy, *_alignment(report, solved.scores, solved.correct, first)]
 
@@ -325,24 +321,15 @@ def _alignment(
 ) -> Iterator[Picture]:
     """Scores, quadrants, and the ``first`` divergence of the solutions that have one."""
     shares = quadrant_shares(scores, correct)
-    yield report.draw(
-        f"alignment_distribution{suffix}.png",
-        f"Alignment scores{of}",
-        "Mean similarity of the matched steps, for correct and incorrect answers.",
-        figures.distribution(f"Alignment scores by correctness{of}", scores, correct, "alignment score"),
-    )
-    yield report.draw(
-        f"quadrant_analysis{suffix}.png",
-        f"Quadrants{of}",
-        "Each point is a solution (3,000 of them at most), spread vertically.",
-        figures.quadrants(scores, correct, DIVERGENCE_THRESHOLD, shares, of),
-    )
-    yield report.draw(
-        f"divergence_step_distribution{suffix}.png",
-        f"Divergence{of}",
-        "Where solutions first leave the reference: early is concept, late is calculation.",
-        figures.divergence(first, len(scores) - len(first), DIVERGENCE_THRESHOLD, of),
-    )
+    caption = "Mean similarity of the matched steps, for correct and incorrect answers."
+    figure = figures.distribution(f"Alignment scores by correctness{of}", scores, correct, "alignment score")
+    yield report.draw(f"alignment_distribution{suffix}.png", f"Alignment scores{of}", caption, figure)
+    caption = "Each point is a solution (3,000 of them at most), spread vertically."
+    figure = figures.quadrants(scores, correct, DIVERGENCE_THRESHOLD, shares, of)
+    yield report.draw(f"quadrant_analysis{suffix}.png", f"Quadrants{of}", caption, figure)
+    caption = "Where solutions first leave the reference: early is concept, late is calculation."
+    figure = figures.divergence(first, len(scores) - len(first), DIVERGENCE_THRESHOLD, of)
+    yield report.draw(f"divergence_step_distribution{suffix}.png", f"Divergence{of}", caption, figure)
 
 
 def _cases(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> Iterator[tuple[str, str, int | None]]:
@@ -421,15 +408,8 @@ def section(runs: Sequence[Scored], task: str, report: Report) -> Section:
         drawn_cases, text = _heatmaps(report, None, _shown_cases(runs[0], task))
         pictures += drawn_cases
     first_column = ["model"] if many else []
-    tables = [
-        _quadrant_table(quadrants, first_column),
-        Table(
-            "Correlation of alignment with correctness",
-            [*first_column, "", "value"],
-            related,
-            text_columns=1 + many,
-        ),
-    ]
+    title, header = "Correlation of alignment with correctness", [*first_column, "", "value"]
+    tables = [_quadrant_table(quadrants, first_column), Table(title, header, related, text_columns=1 + many)]
     return Section(f"{task}: alignment", text, tables, pictures)
 
 
@@ -445,15 +425,10 @@ def _shown_cases(run: Scored, task: str) -> Iterator[tuple[str, str, str, Sequen
             continue
         reference = read_reference(record, options)
         if not isinstance(reference, str):
-            benchmark, llm = reference.steps, read_response(record.response, options).value.steps
+            steps = reference.steps, read_response(record.response, options).value.steps
+            benchmark, llm = (some[:MAX_STEPS_DRAWN] for some in steps)
             of = f"{record.id}, alignment {scores[chosen]:.2f}"
-            yield (
-                name,
-                f"{words}, of the records in this page",
-                of,
-                benchmark[:MAX_STEPS_DRAWN],
-                llm[:MAX_STEPS_DRAWN],
-            )
+            yield name, f"{words}, of the records in this page", of, benchmark, llm
 
 
 def _failures(path: str, solved: Solved) -> Section:
@@ -462,20 +437,12 @@ def _failures(path: str, solved: Solved) -> Section:
     for entry in _entries(path):
         error = entry.get("error")
         if isinstance(error, dict) and len(rows) < _MAX_FAILURES_SHOWN:
-            rows.append(
-                [
-                    f"{entry.get('subset')} {entry.get('id')}",
-                    str(error.get("type")),
-                    str(error.get("message")),
-                ]
-            )
+            said = [str(error.get("type")), str(error.get("message"))]
+            rows.append([f"{entry.get('subset')} {entry.get('id')}", *said])
     note = f"{len(rows)} of {solved.failed} shown." if solved.failed > len(rows) else ""
     table = Table("", ["problem", "error", "message"], rows, note, text_columns=3)
-    return Section(
-        "Without a score",
-        [f"{solved.failed:,} solutions have an error or no grade; they count nowhere above."],
-        [table],
-    )
+    text = f"{solved.failed:,} solutions have an error or no grade; they count nowhere above."
+    return Section("Without a score", [text], [table])
 
 
 def _write_tables(table: Any, solved: Solved, report: Report) -> None:

@@ -42,10 +42,14 @@ def text_of(value: object) -> str:
     return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
+def id_of(score: Score) -> str:
+    """What a record is called: its line where it has no id."""
+    return text_of(score.index if score.id is None else score.id)
+
+
 def name_of(run: str, score: Score) -> str:
     """A record's address in the page."""
-    shown = score.index if score.id is None else score.id
-    parts = (run, group_of(score.task), shown, score.sample)
+    parts = (run, group_of(score.task), id_of(score), score.sample)
     return place(record="/".join(map(text_of, parts)))
 
 
@@ -64,8 +68,7 @@ def examples(runs: Sequence[Scored]) -> Examples:
     for run in runs:
         for kept in run.sample:
             links = found.setdefault((run.name, group_of(kept.score.task), kept.kind), [])
-            shown = kept.score.index if kept.score.id is None else kept.score.id
-            link = Link(end_of(text_of(shown)) or "(empty)", name_of(run.name, kept.score))
+            link = Link(end_of(id_of(kept.score)) or "(empty)", name_of(run.name, kept.score))
             if len(links) < EXAMPLES and all(link.text != other.text for other in links):
                 links.append(link)
     return found
@@ -176,7 +179,7 @@ class _Packer:
         values = {
             "run": self._number("runs", text_of(run.name)),
             "task": self._number("tasks", text_of(group_of(score.task))),
-            "id": text_of(score.index if score.id is None else score.id)[:2_000],
+            "id": id_of(score)[:2_000],
             "sample": score.sample,
             "line": score.index,
             "status": STATUSES.index(score.status),

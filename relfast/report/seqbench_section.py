@@ -22,31 +22,23 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
     found = {run.name: run.summary.tasks[task].cells for run in runs if task in run.summary.tasks}
     cells = {name: Cells.of(of_run) for name, of_run in found.items() if of_run}
     fits = {name: fit for name, of_run in cells.items() if (fit := of_run.fit()) is not None}
+    passed = figures.lines(
+        "Pass@1 by logical depth",
+        {name: _by_depth(of_run, of_run.solved) for name, of_run in cells.items()},
+        "logical depth L (actions)",
+        "Pass@1",
+        curve={name: _curve(fit, cells[name]) for name, fit in fits.items()},
+    )
+    caption = (
+        f"Bins of {BIN_WIDTH} actions at their mean depth, with 95 % intervals; dashed P(L) = exp(−L / L0) by"
+        " maximum likelihood, with the interval of L0."
+    )
+    progress = {name: _by_depth(of_run, of_run.progress) for name, of_run in cells.items()}
+    title, below = "Progress by logical depth", "Mean share of gold's actions before the first that differs."
+    came = figures.lines(title, progress, "logical depth L (actions)", "progress ratio")
     pictures = [
-        report.draw(
-            "seqbench_pass_by_depth.png",
-            "Pass@1 by logical depth",
-            f"Bins of {BIN_WIDTH} actions at their mean depth, with 95 % intervals; dashed"
-            " P(L) = exp(−L / L0) by maximum likelihood, with the interval of L0.",
-            figures.lines(
-                "Pass@1 by logical depth",
-                {name: _by_depth(of_run, of_run.solved) for name, of_run in cells.items()},
-                "logical depth L (actions)",
-                "Pass@1",
-                curve={name: _curve(fit, cells[name]) for name, fit in fits.items()},
-            ),
-        ),
-        report.draw(
-            "seqbench_progress_by_depth.png",
-            "Progress by logical depth",
-            "Mean share of gold's actions before the first that differs.",
-            figures.lines(
-                "Progress by logical depth",
-                {name: _by_depth(of_run, of_run.progress) for name, of_run in cells.items()},
-                "logical depth L (actions)",
-                "progress ratio",
-            ),
-        ),
+        report.draw("seqbench_pass_by_depth.png", "Pass@1 by logical depth", caption, passed),
+        report.draw("seqbench_progress_by_depth.png", title, below, came),
         *_heatmap(report, cells),
         *_breaks(report, runs, task),
     ]
@@ -86,20 +78,12 @@ def _heatmap(report: Report, cells: dict[str, Cells]) -> Iterator[Picture]:
                 sums[:, doors.index(b), bins.index(at)] += tried, solved
         with np.errstate(invalid="ignore"):
             panels[name] = sums[1] / sums[0]
-    yield report.draw(
-        "seqbench_depth_by_backtracking.png",
-        "Pass@1 by depth and backtracking",
-        "Share of plans equal to gold's, in per cent; a cell without rows is empty.",
-        figures.grid(
-            "Pass@1 by depth and backtracking",
-            panels,
-            [f"{BIN_WIDTH * b}–{BIN_WIDTH * b + BIN_WIDTH - 1}" for b in bins],
-            [f"{b:g}" for b in doors],
-            "logical depth L",
-            "locked doors B",
-            "Pass@1",
-        ),
-    )
+    title = "Pass@1 by depth and backtracking"
+    caption = "Share of plans equal to gold's, in per cent; a cell without rows is empty."
+    depths = [f"{BIN_WIDTH * b}–{BIN_WIDTH * b + BIN_WIDTH - 1}" for b in bins]
+    names = [f"{b:g}" for b in doors]
+    figure = figures.grid(title, panels, depths, names, "logical depth L", "locked doors B", "Pass@1")
+    yield report.draw("seqbench_depth_by_backtracking.png", title, caption, figure)
 
 
 def _breaks(report: Report, runs: Sequence[Scored], task: str) -> Iterator[Picture]:
@@ -114,14 +98,12 @@ def _breaks(report: Report, runs: Sequence[Scored], task: str) -> Iterator[Pictu
         if broken.any():
             groups[run.name] = np.minimum(at[broken] / depth[broken], 1.0)
     if groups:
-        yield report.draw(
-            "seqbench_breaks.png",
-            "Where plans break",
-            "Place of the first illegal action as a share of the shortest plan; what is longer counts as 1.",
-            figures.histograms(
-                "Where plans break", {"first illegal action": groups}, "share of the shortest plan"
-            ),
+        title, label = "Where plans break", "share of the shortest plan"
+        caption = (
+            "Place of the first illegal action as a share of the shortest plan; what is longer counts as 1."
         )
+        figure = figures.histograms(title, {"first illegal action": groups}, label)
+        yield report.draw("seqbench_breaks.png", title, caption, figure)
 
 
 def _l0_table(cells: dict[str, Cells], fits: dict[str, L0Fit]) -> Table:
