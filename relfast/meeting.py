@@ -8,12 +8,10 @@ import fcntl
 import os
 import socket
 import struct
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    import subprocess
+from typing import Final
 
 _BACKLOG: Final = 1_024
 _CREDENTIALS: Final = struct.Struct("3i")
@@ -33,8 +31,6 @@ def reach(place: str, start: Callable[..., subprocess.Popen[bytes]]) -> socket.s
     OSError
         It cannot be started.
     """
-    import subprocess  # most processes start nobody
-
     with contextlib.suppress(OSError):
         return _connected(place)
     with _locked(place):

@@ -326,17 +326,11 @@ def _pending(record: Record, back: queue.SimpleQueue[Any]) -> PendingScore:
 def _write(connection: socket.socket, back: queue.SimpleQueue[Any]) -> None:
     """Send scores, all that are there at once. Ends with a None, or when nobody reads them any more."""
     with contextlib.suppress(OSError):
-        while True:
-            ready: list[tuple[int, Score]] = []
-            item = back.get()
-            while item is not None:
+        while (item := back.get()) is not None:
+            ready: list[tuple[int, Score]] = [item]
+            while not back.empty() and (item := back.get()) is not None:
                 ready.append(item)
-                try:
-                    item = back.get_nowait()
-                except queue.Empty:
-                    break
-            if ready:
-                wire.send(connection.fileno(), ready)
+            wire.send(connection.fileno(), ready)
             if item is None:
                 return
 
