@@ -33,19 +33,6 @@ UNMEASURED: Final = Failed("inputs", "not measured to their end")
 """Stands in a plan until it is whole."""
 
 
-class PartsFailed(ReadError):
-    """Some parts could not be read; the rows of all others are written."""
-
-    def __init__(self, failed: Sequence[Failed], n_parts: int, output: str) -> None:
-        self.failed = list(failed)
-        shown = "; ".join(f"{failure.what}: {failure.reason}" for failure in self.failed[:_SHOWN])
-        more = f"; and {len(failed) - _SHOWN} more (manifest.json)" if len(failed) > _SHOWN else ""
-        super().__init__(
-            f"{len(failed)} of {n_parts} parts failed: {shown}{more}. The others are in {output};"
-            " --resume tries these again"
-        )
-
-
 def default_output(inputs: Sequence[str]) -> str:
     """``INPUT.scored`` beside the one input. Raises `UsageError` where there are several."""
     if len(inputs) != 1 or any(mark in inputs[0] for mark in "*?["):
@@ -87,7 +74,7 @@ def score_on_ray(
 
     Raises
     ------
-    PartsFailed
+    ReadError
         Some parts could not be read. All others are written.
     UsageError, InputError, OutputError, WorkerError
         As for files on one machine.
@@ -182,7 +169,12 @@ def score_on_ray(
     finally:
         target.close()
     if failed:
-        raise PartsFailed(failed, len(parts) + len(planning.failed), output)
+        shown = "; ".join(f"{failure.what}: {failure.reason}" for failure in failed[:_SHOWN])
+        more = f"; and {len(failed) - _SHOWN} more (manifest.json)" if len(failed) > _SHOWN else ""
+        raise ReadError(
+            f"{len(failed)} of {len(parts) + len(planning.failed)} parts failed: {shown}{more}. The others"
+            f" are in {output}; --resume tries these again"
+        )
     for number in replaced:
         tell(f"actors replaced: {number}")
     return summary

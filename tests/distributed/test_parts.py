@@ -24,11 +24,18 @@ import relfast
 from relfast.distributed import part_scoring, run
 from relfast.distributed.part_scoring import Assignment, Done, PartWorker
 from relfast.distributed.parts import Planning, chunks_of, find_inputs, measure
-from relfast.distributed.run import PartsFailed, score_on_ray
+from relfast.distributed.run import score_on_ray
 from relfast.engine.file_run.files import score_files
 from relfast.engine.file_run.telling import Tell
 from relfast.engine.job import Job, make_job
-from relfast.errors import InputError, OutputError, OutputExistsError, ResumeMismatchError, UsageError
+from relfast.errors import (
+    InputError,
+    OutputError,
+    OutputExistsError,
+    ReadError,
+    ResumeMismatchError,
+    UsageError,
+)
 from relfast.records import Score
 from relfast.stats.summary import Summary
 from relfast.stats.tally import Tally
@@ -194,7 +201,7 @@ def test_a_part_that_cannot_be_read_is_named_and_the_others_are_done(tmp_path: P
     good = write_dump(folder / "a.jsonl", honest(40))
     (folder / "b.parquet").write_bytes(b"PAR1 and then nothing of the kind")
     output = tmp_path / "out"
-    with pytest.raises(PartsFailed, match=r"1 of 2 parts failed: .*b\.parquet.*not a readable Parquet"):
+    with pytest.raises(ReadError, match=r"1 of 2 parts failed: .*b\.parquet.*not a readable Parquet"):
         score_here([str(folder)], str(output), JOB)
     assert rows_in(output) == local([good], tmp_path)[0]
     manifest = json.loads((output / "manifest.json").read_bytes())
@@ -256,7 +263,7 @@ def test_an_input_that_changes_on_the_way_fails_alone(tmp_path: Path) -> None:
             write_dump(dumps[1], honest(31))
 
     changed: list[bool] = []
-    with pytest.raises(PartsFailed, match=r"b\.jsonl bytes .*: it has changed since the run began"):
+    with pytest.raises(ReadError, match=r"b\.jsonl bytes .*: it has changed since the run began"):
         score_here([str(path) for path in dumps], str(output), JOB, progress=change)
     assert rows_in(output) == local([dumps[0]], tmp_path)[0]
 
