@@ -209,9 +209,9 @@ def score_file(
     """
     from relfast.engine.file_run.files import score_files
 
-    if not isinstance(path, str | Path) and not _are_paths(path):
+    inputs = [path] if isinstance(path, str | Path) else list(path) if isinstance(path, Sequence) else []
+    if not inputs or not all(isinstance(item, str | Path) for item in inputs):
         raise UsageError(f"path must name a file, or several, not {path!r:.60}; score(records) scores dicts")
-    inputs = [path] if isinstance(path, str | Path) else list(path)
     with said_in_python():
         return score_files(
             [str(item) for item in inputs],
@@ -225,10 +225,6 @@ def score_file(
             lengths=lengths,
             progress=progress,
         )
-
-
-def _are_paths(value: object) -> bool:
-    return isinstance(value, Sequence) and bool(value) and all(isinstance(item, str | Path) for item in value)
 
 
 # kept importable from here for those who type their options

@@ -284,7 +284,7 @@ def read_sample(label: object, prompt: object, *places: object) -> tuple[Any, An
     for place in map(mapping, places):
         if task is None:
             task = place.get("task")
-        if gold is None or (type(gold) is not dict and is_empty(gold)):
+        if gold is None or (isinstance(gold, str) and not gold):  # a column's empty text stands for none
             gold = gold_of(place.get("answer"))
         if question is None:
             question = place.get("question")
@@ -332,11 +332,6 @@ def field(row: object, *names: str) -> Any:
             if value is not None:
                 return value
     return None
-
-
-def is_empty(answer: object) -> bool:
-    """Whether gold is a column's empty text, which stands for none."""
-    return isinstance(answer, str) and not answer
 
 
 def tensor(values: Sequence[float | None]) -> Any:
