@@ -80,8 +80,7 @@ def run(
     from relfast.cli.progress import ProgressReporter, Scoring
     from relfast.engine.job import make_job
 
-    asking: dict[str, Any] = {"prompt": None, "samples": 1, "truncated": "keep"}
-    asking |= {name: options.pop(name) for name in _asking_names() & options.keys()}
+    asking = {name: options.pop(name) for name in _asking_names()}
     found = _models(models, api, mock, asking)
     if judge is not None:
         found = [replace(each, judge=_judge(judge, each.plan, asking)) for each in found]
@@ -152,13 +151,8 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
         if any(model.name == spec.folder for model in found):
             raise UsageError(f"two models would be written to {spec.folder}: run them apart, with -o")
         settings = settings_of(spec.model, asking | {"key_env": spec.key_variable or asking["key_env"]})
-        plan = Plan(
-            where,
-            settings,
-            asking["samples"],
-            cut_off_fails=asking["truncated"] == "fail",
-            asker=open_mock if mock else None,
-        )
+        fails, asker = asking["truncated"] == "fail", open_mock if mock else None
+        plan = Plan(where, settings, asking["samples"], cut_off_fails=fails, asker=asker)
         found.append(Model(spec.folder, plan))
     return found
 

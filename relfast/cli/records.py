@@ -101,17 +101,10 @@ def audit(files: tuple[str, ...], limit: int, as_json: bool) -> int:
 
     from relfast.cli.table import show_table
 
-    rows_shown = [
-        [
-            finding.task,
-            finding.strategy,
-            f"{finding.n:,}",
-            f"{finding.correct['reference']:.3f}",
-            f"{finding.rewards['reference']:.3f}",
-            f"{finding.rewards['strict']:.3f}",
-        ]
-        for finding in findings
-    ]
+    rows_shown = []
+    for found in findings:
+        means = found.correct["reference"], found.rewards["reference"], found.rewards["strict"]
+        rows_shown.append([found.task, found.strategy, f"{found.n:,}", *(f"{mean:.3f}" for mean in means)])
     header = ["task", "strategy", "n", "correct", "reward", "strict"]
     show_table(Console(highlight=False), header, rows_shown, words=2)
     return 0

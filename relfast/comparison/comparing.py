@@ -294,15 +294,8 @@ def comparing(
     corrected = holm([item.p for item in compared])
     compared = [replace(item, p_holm=p) for item, p in zip(compared, corrected, strict=True)]
     notes += _unmatched(matched, metric)
-    comparison = Comparison(
-        metric,
-        level,
-        tuple(run.run for run in loaded),
-        tuple(compared),
-        sum(item.gained + item.lost for item in compared),
-        (),
-        tuple(dict.fromkeys(notes)),
-    )
+    sides, n_flips = tuple(run.run for run in loaded), sum(item.gained + item.lost for item in compared)
+    comparison = Comparison(metric, level, sides, tuple(compared), n_flips, (), tuple(dict.fromkeys(notes)))
     result = Comparing(comparison, matched_some)
     if max_flips is None or max_flips > 0:
         result.comparison = replace(comparison, flips=tuple(islice(result.flips(), max_flips)))

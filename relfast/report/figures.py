@@ -28,6 +28,12 @@ _BELOW: Final[Mapping[str, Any]] = {"loc": "outside lower center", "ncols": 4, "
 """Where a legend of all pictures stands."""
 
 
+_DOT: Final[Mapping[str, Any]] = {
+    "markersize": 6, "markeredgecolor": PAPER, "markeredgewidth": 0.7, "elinewidth": 1.8, "capsize": 0,
+}  # fmt: skip
+"""How a dot with its interval looks."""
+
+
 class Point(NamedTuple):
     """An estimate with its interval (None: it has none) and the number of rows it is from."""
 
@@ -70,13 +76,8 @@ def dots(title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Poin
         _whiskered(axes, places, found, at, run, horizontal=True)
         if not many:
             for place, point in zip(places, found, strict=True):
-                axes.annotate(
-                    f"{100 * point.value:.1f}%  (n = {point.n:,})",
-                    (1.02, place),
-                    va="center",
-                    fontsize=9,
-                    color=SOFT,
-                )
+                said = f"{100 * point.value:.1f}%  (n = {point.n:,})"
+                axes.annotate(said, (1.02, place), va="center", fontsize=9, color=SOFT)
     axes.set_yticks(range(len(shown)), [short(name) for name in shown])
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set_xlim(-0.01, 1.01 if many else 1.26)
@@ -96,19 +97,8 @@ def _whiskered(
     above = [(point.value if point.high is None else point.high) - point.value for point in points]
     errors = [np.maximum(below, 0.0), np.maximum(above, 0.0)]
     x, y, kind = (values, places, "xerr") if horizontal else (places, values, "yerr")
-    axes.errorbar(
-        x,
-        y,
-        **{kind: errors},
-        fmt=marker_of(run),
-        color=colour_of(run),
-        markersize=6,
-        markeredgecolor=PAPER,
-        markeredgewidth=0.7,
-        elinewidth=1.8,
-        capsize=0,
-        label=short(name),
-    )
+    own = {kind: errors, "fmt": marker_of(run), "color": colour_of(run), "label": short(name)}
+    axes.errorbar(x, y, **own, **_DOT)
 
 
 def lines(title: str, series: Series, x_label: str, y_label: str, *, curve: Series | None = None) -> Canvas:
@@ -125,22 +115,10 @@ def lines(title: str, series: Series, x_label: str, y_label: str, *, curve: Seri
         _whiskered(axes, places, found, at, run, horizontal=False)
         fitted = sorted((curve or {}).get(run, {}).items())
         if fitted:
-            axes.plot(
-                [x for x, _ in fitted],
-                [p.value for _, p in fitted],
-                color=colour_of(at),
-                linestyle="--",
-                linewidth=1.6,
-            )
-            if fitted[0][1].low is not None:
-                axes.fill_between(
-                    [x for x, _ in fitted],
-                    [p.low for _, p in fitted],
-                    [p.high for _, p in fitted],
-                    color=colour_of(at),
-                    alpha=0.13,
-                    linewidth=0,
-                )
+            x, values, low, high = zip(*((x, p.value, p.low, p.high) for x, p in fitted), strict=True)
+            axes.plot(x, values, color=colour_of(at), linestyle="--", linewidth=1.6)
+            if low[0] is not None:
+                axes.fill_between(x, low, high, color=colour_of(at), alpha=0.13, linewidth=0)
     axes.set_ylim(-0.03, 1.03)
     percent_axis(axes.yaxis)
     axes.set_xlabel(x_label)
@@ -171,11 +149,10 @@ def histograms(title: str, groups: Mapping[str, Mapping[str, NDArray[np.float64]
         for at, (run, values) in enumerate(runs.items()):
             if values.size:
                 heights = np.histogram(values, bins)[0] / values.size
-                axes.stairs(
-                    heights, bins, fill=True, color=colour_of(at), alpha=0.25 if len(runs) > 1 else 0.7
-                )
-                named[run] = axes.stairs(heights, bins, color=colour_of(at), linewidth=1.4)
-                axes.axvline(float(values.mean()), color=colour_of(at), linestyle="--", linewidth=1.2)
+                colour, alpha = colour_of(at), 0.25 if len(runs) > 1 else 0.7
+                axes.stairs(heights, bins, fill=True, color=colour, alpha=alpha)
+                named[run] = axes.stairs(heights, bins, color=colour, linewidth=1.4)
+                axes.axvline(float(values.mean()), color=colour, linestyle="--", linewidth=1.2)
         axes.set_xlabel(label)
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
     _legend_of(canvas, named)
@@ -191,15 +168,10 @@ def curves(title: str, groups: Mapping[str, Mapping[str, Curves]], label: str) -
         axes.set_title(short(name), fontsize=10, color=INK)
         for run, kinds in runs.items():
             at = order.index(run)
+            look = {"marker": marker_of(at), "color": colour_of(at), "markersize": 4}
             for style, (kind, points) in zip("-:", kinds.items(), strict=False):
-                (named[f"{kind}  {run}"],) = axes.plot(
-                    list(points),
-                    list(points.values()),
-                    linestyle=style,
-                    marker=marker_of(at),
-                    color=colour_of(at),
-                    markersize=4,
-                )
+                (line,) = axes.plot(list(points), list(points.values()), linestyle=style, **look)
+                named[f"{kind}  {run}"] = line
         ticks = sorted({k for kinds in runs.values() for points in kinds.values() for k in points})
         axes.set_xscale("log", base=2)
         axes.set_xticks(ticks, [str(k) if k.bit_count() == 1 else "" for k in ticks])
@@ -316,21 +288,13 @@ def distribution(title: str, scores: NDArray[np.float64], correct: NDArray[np.bo
     low = min(0.0, float(scores.min()))
     bins = np.linspace(low, max(1.0, float(scores.max())), 31)
     for outcome in (True, False):
-        group = scores[correct == outcome]
+        group, colour = scores[correct == outcome], COLOURS[outcome]
         name = f"{OUTCOMES[outcome]} (n = {group.size:,})"
         if not group.size:
-            axes.plot([], [], color=COLOURS[outcome], label=name)
+            axes.plot([], [], color=colour, label=name)
             continue
-        axes.hist(
-            group,
-            bins=bins,
-            color=COLOURS[outcome],
-            alpha=0.42,
-            edgecolor=PAPER,
-            linewidth=0.5,
-            label=name,
-        )
-        _density(axes, group, bins, COLOURS[outcome])
+        axes.hist(group, bins=bins, color=colour, alpha=0.42, edgecolor=PAPER, linewidth=0.5, label=name)
+        _density(axes, group, bins, colour)
     axes.set_xlabel(label)
     canvas.count_axis("solutions")
     axes.legend(frameon=False)
@@ -344,12 +308,8 @@ def _density(axes: Any, group: NDArray[np.float64], bins: NDArray[np.float64], c
     from scipy.stats import gaussian_kde
 
     places = np.linspace(bins[0], bins[-1], 200)
-    heights = (
-        gaussian_kde(group[:: max(1, group.size // _MOST_FOR_DENSITY)])(places)
-        * group.size
-        * (bins[1] - bins[0])
-    )
-    axes.plot(places, heights, color=colour, linewidth=1.8)
+    curve = gaussian_kde(group[:: max(1, group.size // _MOST_FOR_DENSITY)])(places)
+    axes.plot(places, curve * group.size * (bins[1] - bins[0]), color=colour, linewidth=1.8)
 
 
 def quadrants(
@@ -371,16 +331,10 @@ def quadrants(
     if scores.size > _MOST_POINTS:
         few = np.random.default_rng(0).choice(scores.size, _MOST_POINTS, replace=False)
         scores, correct, jitter = scores[few], correct[few], jitter[few]
+    alpha = 0.55 if scores.size < 500 else 0.3
     for outcome in (True, False):
-        chosen = correct == outcome
-        axes.scatter(
-            scores[chosen],
-            outcome + jitter[chosen],
-            s=size,
-            color=COLOURS[outcome],
-            alpha=0.55 if scores.size < 500 else 0.3,
-            linewidths=0,
-        )
+        x, y = scores[correct == outcome], outcome + jitter[correct == outcome]
+        axes.scatter(x, y, s=size, color=COLOURS[outcome], alpha=alpha, linewidths=0)
     axes.axvline(threshold, color=INK, linestyle="--", linewidth=1)
     axes.axhline(0.5, color=INK, linestyle="--", linewidth=1)
     corners = {
