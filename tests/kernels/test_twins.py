@@ -1,4 +1,4 @@
-"""The largest common part of two graphs against a textbook twin; similar fingerprints, against RDKit's."""
+"""The largest common part of two graphs, and alignments, against textbook twins; similar fingerprints, against RDKit's."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from naive_realign import align, first_divergence
+from numpy.typing import NDArray
 from rdkit import DataStructs
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.mcs import layouts as states
@@ -18,6 +20,12 @@ from relfast_kernels.mcs.packed import PACKED_SIZE, pack
 from relfast_kernels.mcs.search import largest_common
 from relfast_kernels.motif.entries import similar
 from relfast_kernels.smiles import layouts
+from seeds import fresh
+
+from relfast.tasks.realign.alignment import (
+    Alignment,
+    align_matrices,
+)
 
 # a textbook twin of the search: every connected set of bonds, every way to place it
 
@@ -166,3 +174,51 @@ def test_common_parts_that_brute_force_finds(whole_rings: bool, one: nx.Graph, o
     found = naive_largest_common(one, other, whole_rings=whole_rings)
     assert search_pair(one, other, whole_rings=whole_rings) == found
     assert search_pair(other, one, whole_rings=whole_rings) == found
+
+
+# the alignment kernel against its textbook twin, in batches
+
+
+Matrix = NDArray[np.float32]
+
+# few different values, so that ties are everywhere; values next to the gap and the threshold; and one so
+# small that a sum shows when it was added
+TIED = np.array([-0.2, -0.1, 0.0, 0.1, 0.2, 0.7, 0.69999999, 1.0, -1.0, 8.640161e-15], np.float32)
+
+
+def aligned(items: list[Matrix]) -> list[Alignment]:
+    rows = np.array([item.shape[0] for item in items], np.int64)
+    columns = np.array([item.shape[1] for item in items], np.int64)
+    return list(align_matrices(np.concatenate([item.ravel() for item in items]), rows, columns))
+
+
+def check_alignment(item: Matrix, found: Alignment) -> None:
+    path, average = align(item, *item.shape)
+    entries = found.entries(*(["step"] * n for n in item.shape))
+    assert [(entry["type"], entry["benchmark_idx"], entry["llm_idx"]) for entry in entries] == path
+    assert found.avg_score == average
+    assert found.first_divergence == first_divergence(path, item)
+    assert found.scores.tolist() == [float(item[a, b]) for kind, a, b in path if kind == "match"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_batch_equals_the_textbook(seed: int) -> None:
+    rng = np.random.default_rng(fresh(seed).getrandbits(64))
+    sizes = rng.integers(0, 10, (120, 2))
+    items = [
+        rng.choice(TIED, size) if at % 3 else rng.uniform(-1, 1, size).astype(np.float32)
+        for at, size in enumerate([*sizes, *([(65, 64), (1, 5000), (200, 30)] if seed == 0 else [])])
+    ]
+    for item, found in zip(items, aligned(items), strict=True):
+        check_alignment(item, found)
+
+
+def test_means_are_added_from_the_last_match_to_the_first() -> None:
+    """Two ones and 8.6e-15 on the path: its mean ends in …696 so, in …695 rounded once."""
+    item = np.full((7, 3), -0.2, np.float32)
+    item[[3, 4, 6], [0, 1, 2]] = 1.0, 1.0, 8.640161e-15
+    (found,) = aligned([item])
+    assert found.avg_score == 0.6666666666666696
+    first, second, last = found.scores.tolist()
+    assert (last + second + first) / 3 == 0.6666666666666696
+    assert (first + second + last) / 3 != 0.6666666666666696
