@@ -35,10 +35,6 @@ class Scored(NamedTuple):
         return [json.loads(row) for row in self.written.splitlines()]
 
 
-def encoded(line: bytes | dict[str, Any]) -> bytes:
-    return line if isinstance(line, bytes) else json.dumps(line).encode()
-
-
 class Ways(NamedTuple):
     """A job's scoring, and its fast path."""
 
@@ -68,7 +64,8 @@ class Ways(NamedTuple):
         blocks._fast_path = self.fast_path if fast else None
         tally, written, numbers = Tally(), [], [0, 0, 0]
         for first in range(0, len(lines), size or len(lines)):
-            some = [encoded(line) for line in lines[first : first + (size or len(lines))]]
+            some = lines[first : first + (size or len(lines))]
+            some = [line if isinstance(line, bytes) else json.dumps(line).encode() for line in some]
             data = b"".join(line + b"\n" for line in some)  # an empty last one is a line too
             block = Block(0, 0, first, len(some), 0, len(data), data=data, filter=chosen)
             for segment in blocks.segments(block, **options):

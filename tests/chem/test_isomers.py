@@ -65,11 +65,6 @@ def _published() -> dict[str, set[str]]:
     return universes
 
 
-def _has_multiple_bond_in_ring(smiles: str) -> bool:
-    bonds = Chem.MolFromSmiles(smiles).GetBonds()
-    return any(b.IsInRing() and b.GetBondType() != Chem.BondType.SINGLE for b in bonds)
-
-
 def test_published_universes() -> None:
     """Equal sets, once molecules with a multiple bond inside a ring are left out on both sides.
 
@@ -81,7 +76,9 @@ def test_published_universes() -> None:
     for formula, theirs in published.items():
         ours = set(isomers(formula))
         assert theirs <= ours, formula
-        assert all(_has_multiple_bond_in_ring(smiles) for smiles in ours - theirs), formula
+        for smiles in ours - theirs:
+            rings = [bond for bond in Chem.MolFromSmiles(smiles).GetBonds() if bond.IsInRing()]
+            assert any(bond.GetBondType() != Chem.BondType.SINGLE for bond in rings), smiles
         n_equal += ours == theirs
     assert n_equal == 30
 

@@ -592,11 +592,6 @@ LIMIT = 400 << 20
 NAMES = 20_000
 
 
-def _limited(*arguments: object) -> subprocess.CompletedProcess[bytes]:
-    """A command that may take 400 MB."""
-    return relfast(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, LIMIT)))
-
-
 def _row(number: int, **more: Any) -> dict[str, Any]:
     row = {
         "index": number,
@@ -628,7 +623,10 @@ def test_a_line_of_many_samples(task: str, tmp_path: Path) -> None:
     if task == "REL-C3":
         record |= {"answer": {"missing_smiles": ["CCO"]}, "response": ["<smiles>OCC</smiles>"] * 100_000}
     dump = write_dump(tmp_path / "dump.jsonl", [*honest(2), record, *honest(2)])
-    done = _limited(dump, "-o", tmp_path / "rows.jsonl", "--workers", 0, "-q")
+    done = relfast(
+        *(dump, "-o", tmp_path / "rows.jsonl", "--workers", 0, "-q"),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, LIMIT)),
+    )
     assert done.returncode == 0, done.stderr
     rows = rows_of(tmp_path / "rows.jsonl")
     assert [row["sample"] for row in rows] == [0, 0, *range(100_000), 0, 0]

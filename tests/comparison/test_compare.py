@@ -217,15 +217,10 @@ RECORDS = [
 ]
 
 
-def dump(tmp_path: Path, name: str, shift: int = 0) -> Path:
-    rows = [{**record, "response": f"Answer {(at + shift) % 5}"} for at, record in enumerate(RECORDS)]
-    return write_dump(tmp_path / name, rows)
-
-
 def scored(tmp_path: Path, name: str, shift: int, **options: Any) -> relfast.Summary:
-    return relfast.score_file(
-        dump(tmp_path, name, shift), tmp_path / f"{name}.rows.jsonl", workers=0, overwrite=True, **options
-    )
+    rows = [{**record, "response": f"Answer {(at + shift) % 5}"} for at, record in enumerate(RECORDS)]
+    dump, out = write_dump(tmp_path / name, rows), tmp_path / f"{name}.rows.jsonl"
+    return relfast.score_file(dump, out, workers=0, overwrite=True, **options)
 
 
 def test_summaries_compare(tmp_path: Path) -> None:

@@ -210,13 +210,9 @@ class Misbehaving(Server):
 
     def failure(self, prompt: str) -> str | None:
         kind = super().failure(prompt)
-        if is_broken(prompt):
+        if zlib.crc32(prompt.encode()) % 10 == 7:
             return ("500", "null text", "no choices", "html")[zlib.crc32(prompt.encode()) % 4]
         return kind
-
-
-def is_broken(prompt: str) -> bool:
-    return zlib.crc32(prompt.encode()) % 10 == 7
 
 
 def asking(server: Server, records: list[Path], output: Path) -> list[str]:

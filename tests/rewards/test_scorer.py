@@ -253,27 +253,22 @@ def fast_scorer() -> Any:
         yield scorer
 
 
-def _answers(rows: list[tuple[Any, str]]) -> tuple[list[Any], list[str]]:
-    answers, responses = zip(*rows, strict=True)
-    return list(answers), list(responses)
-
-
 @pytest.mark.slow
 def test_a_hang_costs_its_timeout_and_its_record_only(fast_scorer: relfast.Scorer) -> None:
     plain_rows = distinct_c2(576)[64:]
-    expected = relfast.score_batch("REL-C2", *_answers(plain_rows), workers=0)
+    expected = relfast.score_batch("REL-C2", *zip(*plain_rows, strict=True), workers=0)
     for at in (5, 250, 511):
         forget(fast_scorer)
         rows = list(plain_rows)
         rows[at] = HANG
-        batch = fast_scorer.score_batch("REL-C2", *_answers(rows))
+        batch = fast_scorer.score_batch("REL-C2", *zip(*rows, strict=True))
         assert batch.status[at] == "timeout"
         assert "longer than 0.5 s" in (batch[at].error or {})["message"]
         assert batch[at].reward is None
         others = [n for n in range(512) if n != at]
         assert [batch[n].to_row() for n in others] == [expected[n].to_row() for n in others]
         # the replacement is a worker like any other before the next round
-        fast_scorer.score_batch("REL-C2", *_answers(distinct_c2(64)))
+        fast_scorer.score_batch("REL-C2", *zip(*distinct_c2(64), strict=True))
     # that each hang is met once keeps the delay to one deadline; the benchmark measures it
     stats = fast_scorer.stats()
     assert stats["timeout"] == 3
@@ -284,7 +279,7 @@ def test_a_hang_costs_its_timeout_and_its_record_only(fast_scorer: relfast.Score
 def test_one_call_is_not_held_up_by_a_neighbour_that_hangs() -> None:
     with relfast.Scorer(policy="reference", timeout=2 * PATIENCE, workers=2) as scorer:
         rows = distinct_c2(140)
-        scorer.score_batch("REL-C2", *_answers(rows[:100]))
+        scorer.score_batch("REL-C2", *zip(*rows[:100], strict=True))
         hang = scorer.submit("REL-C2", *HANG)
         together = [scorer.submit("REL-C2", *row) for row in rows[100:120]]
         for row in rows[120:]:
@@ -295,7 +290,7 @@ def test_one_call_is_not_held_up_by_a_neighbour_that_hangs() -> None:
 
 @pytest.mark.slow
 def test_more_hangs_than_workers_end_too(fast_scorer: relfast.Scorer) -> None:
-    answers, responses = _answers([HANG, *distinct_c2(30)])
+    answers, responses = map(list, zip(HANG, *distinct_c2(30), strict=True))
     # distinct answers: a name after the molecule is no part of it under the reference policy
     hangs = [HANG[1].replace("</smiles>", f" no {n}</smiles>") for n in range(4)]
     batch = fast_scorer.score_batch("REL-C2", [HANG[0]] * 4 + answers[1:], hangs + responses[1:])
@@ -342,13 +337,13 @@ def _kill_one(scorer: relfast.Scorer) -> None:
 def test_idle_workers_may_be_killed_at_any_time() -> None:
     rows = distinct_c2(300)
     with relfast.Scorer(workers=2) as scorer, relfast.Scorer(workers=0) as here:
-        expected = here.score_batch("REL-C2", *_answers(rows)).to_dicts()
+        expected = here.score_batch("REL-C2", *zip(*rows, strict=True)).to_dicts()
         for delay in (0.0, 0.001, 0.01, 0.02, 0.05, 0.1):
             # one a batch: a record must lose two workers to be given up
             killer = threading.Timer(delay, _kill_one, (scorer,))
             forget(scorer)
             killer.start()
-            got = scorer.score_batch("REL-C2", *_answers(rows)).to_dicts()
+            got = scorer.score_batch("REL-C2", *zip(*rows, strict=True)).to_dicts()
             killer.join()
             assert got == expected
         assert scorer.stats()["workers_replaced"] >= 1
@@ -359,7 +354,7 @@ def test_workers_that_cannot_start_are_said_on_every_row(monkeypatch: pytest.Mon
     before = {worker.pid for worker in workers_of()}
     with relfast.Scorer(workers=2) as scorer:
         forget(scorer)
-        batch = scorer.score_batch("REL-C2", *_answers(distinct_c2(50)))
+        batch = scorer.score_batch("REL-C2", *zip(*distinct_c2(50), strict=True))
     assert set(batch.status) == {"crashed"}
     error = batch[0].error or {}
     assert error["type"] == "WorkerError"
@@ -393,11 +388,11 @@ def test_an_interrupted_batch_leaves_nobody_waiting(
 
         monkeypatch.setattr(IsolatedScoring, when, interrupted)
         with pytest.raises(KeyboardInterrupt):
-            scorer.score_batch("REL-C2", *_answers(rows))
+            scorer.score_batch("REL-C2", *zip(*rows, strict=True))
         monkeypatch.undo()
         done: list[object] = []
         again = threading.Thread(
-            target=lambda: done.append(scorer.score_batch("REL-C2", *_answers(rows)).status)
+            target=lambda: done.append(scorer.score_batch("REL-C2", *zip(*rows, strict=True)).status)
         )
         again.daemon = True
         again.start()

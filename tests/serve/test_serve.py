@@ -192,12 +192,6 @@ def token_file(tmp_path: Path) -> Path:
 # NeMo-Gym's protocol, as verifiers' client of it speaks it: /seed_session, then /verify with the same row
 
 
-def _row(record: dict[str, Any], *, within: bool) -> dict[str, Any]:
-    about = {"task": record["task"], "answer": record["answer"]}
-    asked = {"input": [{"role": "user", "content": record["question"]}]}
-    return {"responses_create_params": asked, **({"verifier_metadata": about} if within else about)}
-
-
 def _response(text: str) -> dict[str, Any]:
     message = {
         "type": "message",
@@ -211,7 +205,9 @@ def _response(text: str) -> dict[str, Any]:
 @pytest.mark.parametrize("task", ["REL-A1", "REL-B1", "REL-C2", "SeqBench"])
 def test_a_row_through_both_routes(live: Live, task: str, within: bool) -> None:
     record, response = gold(task)[0]
-    row = _row(record, within=within)
+    about = {"task": record["task"], "answer": record["answer"]}
+    asked = {"input": [{"role": "user", "content": record["question"]}]}
+    row = {"responses_create_params": asked, **({"verifier_metadata": about} if within else about)}
     assert live.ask("/seed_session", row) == (200, {})
     status, given = live.ask("/verify", {**row, "response": _response(response)})
     assert (status, given["reward"], given["mask_sample"], given["correct"]) == (200, 1.0, False, True)

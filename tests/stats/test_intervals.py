@@ -295,10 +295,6 @@ def covers(interval: Interval | None, truth: float) -> bool:
     return interval is not None and interval.low <= truth <= interval.high
 
 
-def histogram_of(right: NDArray[np.int64], samples: int) -> dict[tuple[int, int], int]:
-    return {(samples, at): int(n) for at, n in enumerate(np.bincount(right)) if n}
-
-
 WORLDS = [(15, 4, 0.5, 0.5), (40, 8, 2.0, 5.0), (40, 4, 0.3, 3.0), (200, 4, 0.5, 1.5), (200, 16, 8.0, 1.0)]
 """Prompts, samples of each, and the beta distribution of their difficulties."""
 
@@ -312,7 +308,8 @@ def test_clustered_share_and_pass_at_k(world: tuple[int, int, float, float]) -> 
     at = [k for k in (2, 4) if k <= samples]
     passed = dict.fromkeys(at, 0)
     for _ in range(draws):
-        histogram = histogram_of(rng.binomial(samples, rng.beta(a, b, prompts)), samples)
+        right = np.bincount(rng.binomial(samples, rng.beta(a, b, prompts)))
+        histogram = {(samples, correct): int(n) for correct, n in enumerate(right) if n}
         hits += covers(share_interval(histogram), a / (a + b))
         points = pass_at_k(histogram)
         for k in at:

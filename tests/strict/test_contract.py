@@ -119,7 +119,7 @@ def _takes(line: str) -> bool:
 MARKED: Final = frozenset({"box", "tag", "label"})
 ALL: Final = MARKED | {"line"}
 
-DECIDED: Final = DATA / "strict" / "decided.toml"
+DECIDED: Final = tomllib.loads((DATA / "strict" / "decided.toml").read_text("utf-8"))
 
 
 class Reader(NamedTuple):
@@ -223,7 +223,8 @@ def test_the_end_decides(task: str) -> None:
     reader = READERS[task]
     before, rng = prefixes(), fresh(42)
     assert len(before) >= (400 if SEED is None else 1000)
-    alone = {text: found for value in reader.values for text, found in _with(task, examples(reader, value))}
+    some = [text for value in reader.values for text in examples(reader, value)]
+    alone = dict(zip(some, read(task, some), strict=True))
     tried = [
         (text, form)
         for text in before
@@ -241,10 +242,6 @@ def test_the_end_decides(task: str) -> None:
         if now != alone[form]
     ]
     assert not moved, "\n".join([f"{len(moved)} of {len(tried)}", *moved[:40]])
-
-
-def _with(task: str, texts: list[str]) -> list[tuple[str, Any]]:
-    return list(zip(texts, read(task, texts), strict=True))
 
 
 @pytest.mark.parametrize(("task", "golds"), [("REL-A1", range(8)), ("REL-C1", ("Yes", "No"))])
@@ -309,15 +306,10 @@ def test_no_answer_is_read_of_what_has_none(task: str) -> None:
     assert not read_of
 
 
-def _cases() -> list[Any]:
-    tables = tomllib.loads(DECIDED.read_text("utf-8"))
-    return [pytest.param(task, pairs, id=task) for task, pairs in tables.items()]
-
-
-@pytest.mark.parametrize(("task", "cases"), _cases())
-def test_decided_cases(task: str, cases: dict[str, str]) -> None:
+@pytest.mark.parametrize("task", DECIDED)
+def test_decided_cases(task: str) -> None:
     """``tests/data/strict/decided.toml``: a response and what is read of it."""
-    wrong = []
+    cases, wrong = DECIDED[task], []
     for (text, wanted), (value, reason) in zip(cases.items(), read(task, list(cases)), strict=True):
         shown = reason if value is None else str(value + 1) if isinstance(value, int) else str(value)
         if shown != wanted:

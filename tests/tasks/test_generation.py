@@ -531,17 +531,13 @@ def known_tree(scale: float = 1.0) -> Tree:
     return replace(tree, length=[x * scale for x in length])
 
 
-def path_length(tree: Tree, a: int, b: int) -> float:
-    up, down = set(tree.ancestors(a)), set(tree.ancestors(b))
-    return sum(tree.length[v] for v in up ^ down)
-
-
 def worst_z(tree: Tree, truth: Tree, seed: int) -> float:
     """Largest deviation of a pair's divergence from what ``truth`` predicts, in standard errors."""
     sequences = evolve(random.Random(seed), tree, SITES)
     worst = 0.0
     for a, b in combinations(tree.leaves(), 2):
-        p = divergence(path_length(truth, a, b))
+        edges = set(truth.ancestors(a)) ^ set(truth.ancestors(b))
+        p = divergence(sum(truth.length[v] for v in edges))
         seen = float(np.mean(sequences[a] != sequences[b]))
         worst = max(worst, abs(seen - p) / math.sqrt(p * (1 - p) / SITES))
     return worst
