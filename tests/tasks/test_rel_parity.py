@@ -7,7 +7,6 @@ must give an ``error`` here, never an exception.
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,10 +14,6 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 from corpora import REL_FILES, rel_records, rows, with_prefix
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from naive_rel import SCORERS
-from seeds import fresh
 
 import relfast
 
@@ -109,96 +104,27 @@ def _row_disagreement(case: Case, row: dict[str, Any]) -> str | None:
     return disagreement(case.expected, {"correct": row["correct"], **row["metrics"]})
 
 
-# on texts and molecules without published outputs, against a plain twin
-
-
-# pieces that the published patterns look at, or nearly
-WORDS = [
-    "Answer", "ANSWER", "answer", "an\u017fwer", "Answers", "option", "#", "##", " ", "  ", "\t", "\n",
-    "\r\n", "\u00a0", "\u2003", "\x1c", "\u200b", "0", "1", "4", "8", "9", "10", "08", "4.5", "\uff14",
-    "\u0664", "\u00b2", "-", "_", "4th", "x4", "yes", "no", "Yes", "NO", "ye\u017f", "eyes", "taxon",
-    "Taxon_", "taxon_7", "TAXON 12", "taxon\u00a03", "taxon__4", "15", "\u0130", "\ufb01", "<", ">",
-    "<yes>", "< No >", "<YES", "</yes>", "<ye\u017f>", "<smiles>", "<SMILES>", "<\u017fmiles>",
-    "<sm\u0131les>", "</smiles>", "<smiles >", "CCO", "C1CC(", " CCO name", "C~C", "*", "[2H]C", "C.C",
-    "\u2028", "\x85", "<<",
+UNICODE: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
+    ("REL-A1", {"target": 3}, "5 an\u017fwer\u00a0#\u2003\u0664", {"pred": 3}),
+    ("REL-B1", {"label": "yes", "taxa": ["\u0130A"]}, "9 ye\u017f taxon\u00a03", {"pred_label": None, "pred_taxa": ["3"]}),
+    ("REL-B1", {"label": "yes", "taxa": ["\u0664", "A", "a"]}, "yes 9\u0664 \u0664", {"pred_taxa": ["9\u0664", "\u0664"], "f1": 0.5}),
+    ("REL-C1", {"label": "Yes"}, "<\u2003ye\u017f>", {"pred": "Ye\u017f"}),
+    ("REL-C2", {"smiles": "CCO"}, "<\u017fm\u0131les>\u2003CCO\u00a0\r x", {"pred": "CCO"}),
+    ("REL-C3", {"missing_smiles": ["CCO"]}, "<\u017fmiles>CCO\u2003\r<sm\u0131les>\x1cC", {"pred": ["CCO", "C"]}),
 ]  # fmt: skip
+"""Letters, digits and blanks of all of Unicode, as the published patterns take them."""
 
-TEXTS = st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=25).map("".join)
 
-ANSWERS: dict[str, list[dict[str, Any]]] = {
-    "REL-A1": [{"target": target} for target in range(8)],
-    "REL-B1": [
-        {"label": "yes", "taxa": [7, 15, "12"]},
-        {"label": "No", "taxa": []},
-        {"label": "YES", "taxa": []},
-        {"label": "yes", "taxa": ["A", "a", 7, "\u0130"]},
-        {"label": "no", "taxa": None},
-    ],
-    "REL-C1": [{"label": "Yes"}, {"label": "No"}, {"label": "yes"}],
-    "REL-C2": [{"smiles": "CCO"}, {"smiles": "C.C"}, {"smiles": ""}],
-    "REL-C3": [{"missing_smiles": ["CCO", "OCC", "C"]}, {"missing_smiles": []}, {}],
-}  # fmt: skip
+@pytest.mark.parametrize(("task", "answer", "response", "read"), UNICODE)
+def test_letters_digits_and_blanks_of_any_kind(
+    task: str, answer: dict[str, Any], response: str, read: dict[str, Any]
+) -> None:
+    result = relfast.evaluate_response("", answer, response, task)
+    assert {name: result[name] for name in read} == read
 
 
 BOMB = "<smiles>CC |atomProp:0.molAtomMapNumber.x|</smiles>"
 """RDKit reads this molecule and cannot write it."""
-
-
-def agree(task: str, answer: dict[str, Any], response: str) -> None:
-    published = SCORERS[task](answer, response)
-    ours = relfast.evaluate_response("", answer, response, task)
-    assert {key: ours[key] for key in published} == published, (answer, response)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("task", SCORERS)
-@settings(max_examples=400, deadline=None)
-@given(data=st.data())
-def test_any_text(task: str, data: st.DataObject) -> None:
-    response = data.draw(TEXTS)
-    agree(task, data.draw(st.sampled_from(ANSWERS[task])), response)
-
-
-FRAGMENTS = [
-    "C", "CC", "c1ccccc1", "N", "O", "=O", "C(=O)O", "[nH]", "c1cc[nH]c1", "c1ncc[nH]1", "Cl", "F", "*",
-    "~C", "~*", "[NH3+]", "[O-]", "[2H]", "[13CH3]", "[CH2:7]", "C1CC1", "C#N", "S(=O)(=O)", ".C", ".O",
-    "[Na+].", "C/C=C/C", "[C@H](O)", "[H]", "B", "OC1=NC=CC=C1", "O=C1NC=CC=C1", "[*:1]", "[#6]", " name",
-    " |$a$|",
-]  # fmt: skip
-
-
-def random_smiles(rng: random.Random) -> str:
-    return "".join(rng.choice(FRAGMENTS) for _ in range(rng.randint(1, 4)))
-
-
-@pytest.mark.fuzz
-def test_any_pair_of_molecules(capsys: pytest.CaptureFixture[str]) -> None:
-    """Identity, containment and overlap of molecules put together at random, wildcards included."""
-    rng = fresh(20)
-    pool = sorted({random_smiles(rng) for _ in range(500)})
-    n = same = 0
-    for _ in range(1_500):
-        gold = rng.choice(pool)
-        pred = rng.choice(pool) if rng.random() < 0.7 else gold + rng.choice(FRAGMENTS)
-        agree("REL-C2", {"smiles": gold}, f"<smiles>{pred}</smiles>")
-        n += 1
-        same += relfast.evaluate_response("", {"smiles": gold}, f"<smiles>{pred}</smiles>", "REL-C2")[
-            "correct"
-        ]
-    with capsys.disabled():
-        print(f"\nREL-C2 against its twin: {n} pairs, {same} of them the same molecule", end="")
-    assert same > 20
-
-
-@pytest.mark.fuzz
-def test_any_lists_of_molecules() -> None:
-    """Greedy matching: duplicates, wildcards that claim several golds, unreadable predictions."""
-    rng = fresh(21)
-    pool = sorted({random_smiles(rng) for _ in range(60)})
-    for _ in range(300):
-        gold = [rng.choice(pool) for _ in range(rng.randint(0, 6))]
-        pred = [rng.choice([*gold, *pool[:20]] or pool) for _ in range(rng.randint(0, 8))]
-        agree("REL-C3", {"missing_smiles": gold}, "\n".join(f"<smiles>{smiles}</smiles>" for smiles in pred))
 
 
 @pytest.mark.parametrize(
