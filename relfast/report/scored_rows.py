@@ -364,12 +364,12 @@ def _take_over(whole: Summary, own: Mapping[str, Summary], parts: Sequence[tuple
     are the rows' and count once."""
     for name, task in whole.tasks.items():
         of_task = [(path, part.tasks[name]) for path, part in parts if name in part.tasks]
-        task.majority = {}  # of rows alone: they carry no votes
+        task.majorities = {}  # of rows alone: they carry no votes
         # a prompt whose samples lie in two files has two majorities there, and another one here
         prompts_apart = sum(part.prompts for _, part in of_task) == task.prompts
         if prompts_apart and all(path in own for path, _ in of_task):
             for path, _ in of_task:
-                add_columns(task.majority, own[path].tasks[name].majority)
+                add_columns(task.majorities, own[path].tasks[name].majorities)
     made = [summary.signature for summary in own.values()]
     if not own:
         pasts = [(past_run(path), part) for path, part in parts]

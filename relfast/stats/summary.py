@@ -40,23 +40,23 @@ if TYPE_CHECKING:
 class TaskSummary(Plain):
     """What is reported of the task ``name``.
 
-    ``counts`` are of its rows. ``histogram`` counts prompts by (scored samples, right samples); ``majority``
-    maps a number of samples to (prompts, sum of majority scores). Both add up over shards that share no
-    prompt. Sums are in units of `relfast.stats.sums`: summaries of shards merge into that of the whole, to
-    the last digit. ``lengths`` is there where the dump was read for it (``--lengths``).
+    ``counts`` are of its rows. ``histogram`` counts prompts by (scored samples, right samples);
+    ``majorities`` map a number of samples to (prompts, sum of majority scores). Both add up over shards that
+    share no prompt. Sums are in units of `relfast.stats.sums`: summaries of shards merge into that of the
+    whole, to the last digit. ``lengths`` is there where the dump was read for it (``--lengths``).
     """
 
     name: str
     counts: TaskTally
     histogram: dict[tuple[int, int], int]
-    majority: dict[int, list[int]]
+    majorities: dict[int, list[int]]
     lengths: Lengths | None = None
 
     def merge(self, other: TaskSummary) -> None:
         """Add a shard's summary; prompts are taken to lie in one shard each."""
         self.counts.merge(other.counts)
         add_counts(self.histogram, other.histogram)
-        add_columns(self.majority, other.majority)
+        add_columns(self.majorities, other.majorities)
         if other.lengths is not None:
             if self.lengths is None:
                 self.lengths = type(other.lengths)()
@@ -97,6 +97,11 @@ class TaskSummary(Plain):
         return numbers_of(self.counts.sums)
 
     @property
+    def majority(self) -> dict[int, list[float]]:
+        """The same of majorities, by a number of samples."""
+        return numbers_of(self.majorities)
+
+    @property
     def cells(self) -> dict[str, list[float]]:
         """Rows and sums of the task's `Breakdown`: counts of its flags, sums of its numbers."""
         breakdown = BREAKDOWNS.get(self.name)
@@ -134,7 +139,7 @@ class TaskSummary(Plain):
         return {
             "pass@k": pass_at_k(self.histogram, level),
             "avg@k": avg_at_k(self.histogram, level),
-            "maj@k": maj_at_k(numbers_of(self.majority), level),
+            "maj@k": maj_at_k(self.majority, level),
         }
 
     def tables(self) -> list[ShownTable]:
@@ -187,7 +192,7 @@ class TaskSummary(Plain):
             result[breakdown.name] = resolve(breakdown.aggregate)(cells)
         if self.lengths is not None:
             result["lengths"] = self.lengths.to_dict()
-        majority = sorted(self.majority.items())
+        majority = sorted(self.majorities.items())
         rewards, sums = self.rewards, self.sums
         result["merge"] = {
             "histogram": [[n, right, count] for (n, right), count in sorted(self.histogram.items())],
