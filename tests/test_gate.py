@@ -125,11 +125,7 @@ MACHINE = {"python_version": "3.11.2", "cpu": {"brand_raw": "a processor", "coun
 
 
 def saved(folder: Path, name: str, date: str, *infos: dict[str, Any]) -> None:
-    run = {
-        "datetime": date,
-        "machine_info": MACHINE,
-        "benchmarks": [{"extra_info": info} for info in infos],
-    }
+    run = {"datetime": date, "machine_info": MACHINE, "benchmarks": [{"extra_info": info} for info in infos]}
     path = folder / "machine" / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(json.dumps(run), "utf-8")

@@ -132,10 +132,7 @@ def test_charges_radicals_isotopes_and_fragments(monkeypatch: pytest.MonkeyPatch
         expected = rdFMCS.FindMCS([first, second], timeout=1)
         if found is not None and not expected.canceled:
             assert found == (expected.numBonds, expected.numAtoms), (one, other)
-        fast = {
-            "reference": by_kernel(one, other, reference),
-            "strict": by_kernel(one, other, strict),
-        }
+        fast = {"reference": by_kernel(one, other, reference), "strict": by_kernel(one, other, strict)}
         with monkeypatch.context() as patch:
             without(patch, "smiles")
             patch.setattr(motif, "prepared", lambda text: None)

@@ -264,10 +264,7 @@ def test_text(rows: list[dict[str, Any]], file: Path) -> None:
 
 def test_a_record_by_id_and_by_index(rows: list[dict[str, Any]], file: Path) -> None:
     third = text(picture(rows[2]))
-    for arguments in (
-        (f"{file}:2",),
-        (f"{file}:{rows[2]['instance_id']}",),
-    ):
+    for arguments in ((f"{file}:2",), (f"{file}:{rows[2]['instance_id']}",)):
         result = show(*arguments)
         assert result.exit_code == 0
         assert result.output == third

@@ -308,10 +308,7 @@ def test_nothing_is_left(tmp_path: Path) -> None:
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
     assert sorted(os.listdir(place)) == sorted(
-        [
-            "dump.jsonl",
-            *(f"rows.{s}{j}" for s in ("jsonl", "parquet", "csv") for j in ("", ".journal")),
-        ]
+        ["dump.jsonl", *(f"rows.{s}{j}" for s in ("jsonl", "parquet", "csv") for j in ("", ".journal"))]
     )
     assert os.listdir(temporary) == []
     assert not [name for name in set(os.listdir("/dev/shm")) - before if "relfast" in name]

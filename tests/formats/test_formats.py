@@ -110,10 +110,7 @@ def test_unusable_data(lines: str, message: str, tmp_path: Path) -> None:
         in_process([A1], data=path)
 
 
-PARTS = [
-    {"type": "thinking", "thinking": "Answer 1", "signature": "s"},
-    {"type": "text", "text": "Answer 4"},
-]
+PARTS = [{"type": "thinking", "thinking": "Answer 1", "signature": "s"}, {"type": "text", "text": "Answer 4"}]
 
 
 @pytest.mark.parametrize(

@@ -22,10 +22,7 @@ from relfast_kernels.motif.entries import similar
 from relfast_kernels.smiles import layouts
 from seeds import fresh
 
-from relfast.tasks.realign.alignment import (
-    Alignment,
-    align_matrices,
-)
+from relfast.tasks.realign.alignment import Alignment, align_matrices
 
 # a textbook twin of the search: every connected set of bonds, every way to place it
 

@@ -162,12 +162,7 @@ MOTIF: Final = {"smiles": "CCO"}
 CASES: Final[list[tuple[str, Any, str, str | None]]] = [
     ("REL-A1", {"target": 3}, "Row by row it grows. Answer: 4", "4"),
     ("REL-A1", {"target": 3}, "I cannot tell.", None),
-    (
-        "REL-B1",
-        {"label": "yes", "taxa": ["1", "2"]},
-        "Yes: taxon_2, taxon_1",
-        "yes: 1, 2",
-    ),
+    ("REL-B1", {"label": "yes", "taxa": ["1", "2"]}, "Yes: taxon_2, taxon_1", "yes: 1, 2"),
     ("REL-B1", {"label": "no", "taxa": []}, "No.", "no"),
     ("REL-C1", {"label": "Yes"}, "<No>", "No"),
     ("REL-C2", MOTIF, "<smiles>OCC</smiles>", "OCC"),

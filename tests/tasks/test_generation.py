@@ -26,11 +26,7 @@ from relfast.tasks import TASKS, get_task
 from relfast.tasks.generation import UnconfirmedGoldError, confirm, plan, stream
 from relfast.tasks.rel_a.generate import question
 from relfast.tasks.rel_a.rules import fitting_choices
-from relfast.tasks.rel_b.generate import (
-    Tree,
-    evolve,
-    random_tree,
-)
+from relfast.tasks.rel_b.generate import Tree, evolve, random_tree
 
 SMALL: dict[str, dict[str, Any]] = {
     "REL-A1": {},

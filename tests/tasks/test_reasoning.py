@@ -16,13 +16,7 @@ from relfast.engine.signature import signature
 from relfast.records import Record
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
-from relfast.tasks.reasoning import (
-    MARKS,
-    TURN_ENDS,
-    cut_turn,
-    read_strictly,
-    strip_reasoning,
-)
+from relfast.tasks.reasoning import MARKS, TURN_ENDS, cut_turn, read_strictly, strip_reasoning
 
 COT = (("<cot>", "</cot>"),)
 WORDS = [word for mark in MARKS for word in mark]

@@ -178,12 +178,7 @@ def skill(gold: str, response: str) -> float:
 
 def test_a_part_of_gold_pays_for_what_it_has_beyond_a_constant() -> None:
     assert skill(STEROID, STEROID) == 1.0
-    parts = [
-        "CC12C=CC(=O)C=C1CCC1C2CCC2(C)CCCC12",
-        "CC12C=CC(=O)C=C1CCC1C2CCC2CCCC12",
-        "c1ccccc1",
-        "CCCC",
-    ]
+    parts = ["CC12C=CC(=O)C=C1CCC1C2CCC2(C)CCCC12", "CC12C=CC(=O)C=C1CCC1C2CCC2CCCC12", "c1ccccc1", "CCCC"]
     rewards = [skill(STEROID, part) for part in parts]
     assert 1 > rewards[0] > rewards[1] > 0
     assert rewards[2:] == [0.0, 0.0]
