@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import json
 import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from engine_runs import write_dump
 
 import relfast
 
@@ -125,20 +125,10 @@ def test_to_arrow() -> None:
     assert relfast.score_batch("REL-A1", [], []).to_arrow().num_rows == 0
 
 
-def test_score_file(tmp_path: Path) -> None:
-    dump = tmp_path / "dump.jsonl"
-    dump.write_text(json.dumps(GOOD) + "\n", "utf-8")
-    calls = []
+def test_progress_of_a_file(tmp_path: Path) -> None:
+    dump, calls = write_dump(tmp_path / "dump.jsonl", [GOOD]), []
     summary = relfast.score_file(dump, workers=0, progress=calls.append)
-    assert summary.output == f"{dump}.scored.jsonl"
-    assert Path(summary.output).exists()
-    assert summary.rows == 1
-    assert calls[-1].rows == 1
-    with pytest.raises(relfast.UsageError, match="overwrite=True"):
-        relfast.score_file(dump, workers=0)
-    assert relfast.score_file([dump], tmp_path / "rows.jsonl", workers=0).rows == 1
-    with pytest.raises(relfast.InputError, match="no such file"):
-        relfast.score_file(tmp_path / "nowhere.jsonl")
+    assert (summary.output, summary.rows, calls[-1].rows) == (f"{dump}.scored.jsonl", 1, 1)
 
 
 def test_errors_are_one_tree() -> None:

@@ -28,6 +28,7 @@ from relfast.engine.settings import MAX_TIMEOUT
 from relfast.errors import UsageError
 from relfast.rewards import openrlhf, trl
 
+TIMEOUT = "timeout must be seconds from 0 (no limit) to 1,000,000, not "
 RECORD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer: 3"}
 
 
@@ -255,6 +256,8 @@ TYPED = [
     # values
     ("score good.jsonl --timeout nan", 2, "timeout must be seconds from 0 (no limit) to 1,000,000"),
     ("score good.jsonl --timeout -1", 2, "timeout must be seconds"),
+    ("score good.jsonl --timeout soon", 2, "Invalid value for '--timeout': "),
+    *((f"serve --timeout {value}", 2, f"Invalid value for '--timeout': {TIMEOUT}{value}") for value in ("nan", "1000000000000.0")),
     ("score good.jsonl --policy stirct", 2, "'stirct' is not one of 'reference', 'strict'"),
     ("score good.jsonl --show timout", 2, "did you mean 'timeout'?"),
     ("score null.jsonl --show invalid_record", 2, "invalid_record line 1 id 'a' REL-A1: the response is null"),
@@ -592,7 +595,6 @@ def test_a_report_that_cannot_be_drawn_is_known_before_the_work(
 
 
 MOTIF = {"id": 1, "task": "REL-C2", "answer": {"smiles": "C1CC1CO"}, "response": "<smiles>CCN(C)CO</smiles>"}
-TIMEOUT = "timeout must be seconds from 0 (no limit) to 1,000,000, not "
 
 
 @pytest.fixture
@@ -682,14 +684,3 @@ def test_what_can_be_used(timeout: Any, workers: Any, dump: Path, tmp_path: Path
 
 def test_no_limit_has_one_name() -> None:
     assert {Job(timeout=value).timeout for value in (0, 0.0, None, math.inf)} == {0.0}  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("value", ["-1", "nan", "1e12", "soon"])
-@pytest.mark.parametrize("command", ["score", "serve"])
-def test_a_timeout_on_the_command_line(command: str, value: str, dump: Path) -> None:
-    arguments = [command, *([str(dump)] if command == "score" else []), f"--timeout={value}"]
-    result = CliRunner().invoke(cli, arguments)
-    assert result.exit_code == 2
-    last = result.stderr.splitlines()[-1]
-    assert last.startswith("Error: Invalid value for '--timeout': ")
-    assert value == "soon" or TIMEOUT in last

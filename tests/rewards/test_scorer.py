@@ -22,7 +22,6 @@ from reward_cases import HANG, HOSTILE_TEXTS, MIXED, distinct_c2, forget, wait_f
 import relfast
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.pool import pool
-from relfast.formats.reading import prompt_id
 from relfast.records import STATUSES, Record
 from relfast.tasks import TASKS
 
@@ -84,22 +83,6 @@ def test_length_and_order_are_kept_whatever_comes(scorer: relfast.Scorer) -> Non
     assert set(batch.status) <= set(STATUSES)
     for score in batch.scores:
         assert (score.reward is None) == (score.status in ("invalid_record", "timeout", "crashed"))
-
-
-def test_score_reads_rows_in_every_dialect_with_samples(scorer: relfast.Scorer) -> None:
-    rows: list[Any] = [
-        {"id": "a", "task": "REL-C2", "answer": {"smiles": "CCO"}, "response": ["<smiles>OCC</smiles>", "?"]},
-        7,
-        {"input": "q", "output": "<Yes>", "gts": '{"label": "Yes"}', "data_source": "REL-C1"},
-    ]
-    scores = scorer.score(rows)
-    seen = [(s.index, s.id, s.sample, s.status, s.reward) for s in scores]
-    assert seen == [
-        (0, "a", 0, "ok", 1.0),
-        (0, "a", 1, "no_answer", 0.0),
-        (1, None, 0, "invalid_record", None),
-        (2, prompt_id("q", '{"label": "Yes"}'), 0, "ok", 1.0),
-    ]
 
 
 def test_stats_count_every_response_once() -> None:
