@@ -134,7 +134,7 @@ UNUSABLE = [
     ("SeqBench", structure(adjacency_list={"0,0": 7}), "adjacency_list"),
     ("SeqBench", structure(adjacency_list={}, door_details={"0,0": {}}), "door_details"),
 ]  # fmt: skip
-"""Gold, and what is named of it; of REL's, `tests/formats/test_formats.py` and `tests/tasks/test_rel_reference.py`."""
+"""Gold, and what is named of it; of REL's, `tests/formats/test_formats.py` and `tests/tasks/test_rel_parity.py`."""
 
 
 @pytest.mark.parametrize(("of", "answer", "said"), UNUSABLE)
