@@ -8,11 +8,16 @@ from typing import Any
 
 import pytest
 import seqbench_checker as checker
+from both_ways import Ways
 from seeds import fresh, rounds
 
 import relfast
+from relfast.engine import block_rows
+from relfast.engine.job import Job
 from relfast.errors import InputError
 from relfast.seqbench import Maze, generate, shortest_plan
+from relfast.tasks.options import AllOptions
+from relfast.tasks.seqbench import score
 from relfast.tasks.seqbench.maze import validate
 from relfast.tasks.seqbench.score import VIOLATIONS
 from relfast.tasks.seqbench.walk import Walk
@@ -107,8 +112,9 @@ def violation(world: checker.World, plan: list[str], index: int | None) -> str |
 
 
 @pytest.mark.fuzz
-def test_random_plans_in_random_mazes() -> None:
-    rng, seen = fresh(61), Counter[str]()
+def test_random_plans_in_random_mazes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And as lines, of which kernels judge most: in blocks, forgotten golds and more records than are held among them."""
+    rng, seen, lines = fresh(61), Counter[str](), list[dict[str, Any]]()
     for _ in range(rounds(4_000)):
         context = context_of(rng)
         world = checker.from_context(context, "Bob", "Alice")
@@ -123,10 +129,12 @@ def test_random_plans_in_random_mazes() -> None:
         best = len(golds[0])
         assert len(found) == best
         plans = [*golds, *(plan_of(world, golds[0], rng) for _ in range(8))]
-        rows = [
-            {"task": "SeqBench", "question": context, "answer": {"actions": golds[0]}, "response": str(plan)}
-            for plan in plans
-        ]
+        about = (
+            {"complexity_parameters": {"noise_ratio_N": rng.choice([1, 0.4])}} if rng.random() < 0.5 else {}
+        )
+        record = {"task": "SeqBench", "question": context, "answer": {"actions": golds[0]}, **about}
+        rows = [{**record, "response": str(plan)} for plan in plans]
+        lines += [*rows, {**record, "response": [*map(str, plans), ""]}]
         for plan, row in zip(plans, relfast.score(rows, policy="strict", workers=0), strict=True):
             index, metrics = checker.run(world, plan), row.metrics
             assert metrics["violation"] == violation(world, plan, index), (context, plan)
@@ -154,6 +162,13 @@ def test_random_plans_in_random_mazes() -> None:
             seen[str(metrics["violation"])] += 1
     kinds = ("no way", "None", *(kind for kind in VIOLATIONS if kind != "unparsable"))
     assert min(seen[kind] for kind in kinds) > 3, seen
+    jobs: list[dict[str, Any]] = [{}, {"options": AllOptions(policy="strict"), "details": True}]
+    for more in (*jobs, {"rewards": {"SeqBench": "logical_depth"}}):
+        found = Ways.of_job(Job(**more)).same(lines, size=100)
+        assert found.n_exact < 0.2 * len(lines)
+    monkeypatch.setattr(score, "MAX_PROBLEMS", 2)
+    monkeypatch.setattr(block_rows, "MOST_AT_ONCE", 7)
+    Ways.of_job(Job(details=True)).same(lines[-300:])
 
 
 # mazes walked action by action, where legal is what the judge says of the whole plan
