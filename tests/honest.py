@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from corpora import b1_names
-from spellings import spell
+from molecule_pairs import spell
 
 PANEL = [
     "Answer {n}", "answer {n}", "Answer: {n}", "Answer #{n}", "**Answer {n}**", "**Answer: {n}**",

@@ -6,11 +6,39 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from corpora import rel_records
 from rdkit import Chem, rdBase
-from spellings import spell
+from rdkit.Chem.EnumerateStereoisomers import EnumerateStereoisomers, StereoEnumerationOptions
+
+
+def spell(smiles: str, rng: random.Random) -> str:
+    """Another SMILES of the same molecule."""
+    mol = Chem.MolFromSmiles(smiles)
+    style = rng.randrange(7)
+    if style == 1:
+        Chem.Kekulize(mol, clearAromaticFlags=rng.random() < 0.5)
+    elif style == 2:
+        mol = Chem.AddHs(mol)
+    elif style == 3:
+        mol = _with_stereo(mol, rng)
+    options: dict[str, Any] = {
+        "canonical": rng.random() < 0.3,
+        "doRandom": rng.random() < 0.7,
+        "kekuleSmiles": style == 1,
+        "allBondsExplicit": style == 4,
+        "allHsExplicit": style == 5,
+        "isomericSmiles": True,
+        "rootedAtAtom": rng.randrange(mol.GetNumAtoms()) if style == 6 else -1,
+    }
+    return str(Chem.MolToSmiles(mol, **options))
+
+
+def _with_stereo(mol: Any, rng: random.Random) -> Any:
+    options = StereoEnumerationOptions(maxIsomers=2, rand=rng.randrange(1 << 30), onlyUnassigned=True)
+    return next(iter(EnumerateStereoisomers(mol, options=options)), mol)
+
 
 AROMATIC: Final = (
     "c1ccccc1", "c1ccncc1", "c1cc[nH]c1", "c1ccoc1", "c1ccsc1", "c1cnc[nH]1", "c1ccc2[nH]ccc2c1", "c1ccc2ncccc2c1",

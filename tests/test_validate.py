@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from contract_records import generate
 from corpora import REL_FILES, ROOT, rel_records
-from generated import generate
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -15,11 +15,11 @@ import pytest
 from corpora import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from molecule_pairs import spell
 from rdkit import Chem
 from relfast_kernels.compiled import native
 from relfast_kernels.smiles import layouts
 from seeds import fresh, rounds, share
-from spellings import spell
 
 from relfast.chem import matching, smiles_table
 from relfast.chem.common_substructure import UNIT

@@ -14,8 +14,8 @@ import orjson
 import pytest
 import seqbench_checker as checker
 from click.testing import CliRunner, Result
+from contract_records import generate
 from engine_runs import rows_of, write_dump
-from generated import generate
 from processes import python
 
 from relfast.chem.isomers import RingFilter

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import seqbench_checker as checker
+from contract_records import generate
 from corpora import b1_names, rel_records, solutions
-from generated import generate
+from molecule_pairs import spell
 from rdkit import Chem
-from spellings import spell
 from strict.corpus import Case
 
 from relfast.chem.common_substructure import COMMON_MOTIFS

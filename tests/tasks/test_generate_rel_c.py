@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from generated import Rec, check_run, generate, published, wrong_scores_less
+from contract_records import Rec, check_run, generate, wrong_scores_less
+from corpora import rel_records
 from rdkit import Chem, DataStructs
 from rdkit.Chem import rdFingerprintGenerator, rdFMCS, rdMolDescriptors
 from rdkit.Chem.Scaffolds import MurckoScaffold
@@ -282,7 +283,7 @@ def test_the_built_in_bank_is_the_published_molecules(bank: Bank) -> None:
     whole = load_bank(None, 1)
     assert len(whole) == len(bank) == 3_518
     assert whole.n_unusable == 0
-    theirs = {s for record in published("REL-C2") for s in record["answer"]["molecules"]}
+    theirs = {s for record in rel_records("REL-C2") for s in record["answer"]["molecules"]}
     keys = {parse(s).key for s in theirs}  # type: ignore[union-attr]
     assert {m.key for m in whole.molecules} == keys
 

@@ -14,8 +14,8 @@ from typing import Any
 import networkx
 import numpy as np
 import pytest
+from contract_records import Rec, check_run, generate, outcome
 from corpora import REL_FILES, rel_records
-from generated import Rec, check_run, generate, outcome, published
 from hypothesis import given
 from hypothesis import strategies as st
 from processes import python
@@ -302,7 +302,7 @@ def test_hard_distractors_break_one_element_each(task: str) -> None:
 
 @pytest.mark.parametrize("task", PANELS)
 def test_published_records(task: str) -> None:
-    for record in published(task):
+    for record in rel_records(task):
         metadata = record["metadata"]
         assert fitting(record) == [record["answer"]["target"]]
         assert question(metadata["panels"], metadata["choices"]) == record["question"]

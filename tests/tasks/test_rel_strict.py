@@ -10,9 +10,8 @@ import tomllib
 from typing import Any, Final
 
 import pytest
-from contract_records import published
+from contract_records import generate, published
 from corpora import DATA, b1_names, chemistry_responses, naughty_strings, rel_records, rows, solutions
-from generated import generate
 from missing_kernels import without
 
 import relfast
