@@ -88,8 +88,14 @@ class SizeTable:
 
 MAX_VALUES: Final = 500
 """Different sizes of an axis that are told apart: hostile records could have a new one each."""
-NO_DISPLAY: Final = Display()
+_NO_DISPLAY: Final = Display()
 COMPLETION: Final = "task completion"
+
+
+def display_of(task: str | None) -> Display:
+    """What a task shows of itself: nothing if there is no such task."""
+    known = TASKS.get(task or "")
+    return known.display if known is not None and known.display is not None else _NO_DISPLAY
 
 
 class SizeCounter:
@@ -97,7 +103,7 @@ class SizeCounter:
 
     def __init__(self, task: Task, table: SizeTable) -> None:
         self._table = table
-        self._display = task.display or NO_DISPLAY
+        self._display = display_of(task.name)
         self._measure: Callable[[Record, Mapping[str, Any]], Measures] | None = None
         if self._display.measure is not None:
             self._measure = resolve(self._display.measure)
@@ -165,14 +171,8 @@ PUBLISHED: Final = "(published layout)"
 
 def sections(runs: Sequence[Scored], tasks: Sequence[str], report: Report) -> list[Section]:
     """A section a task that says its sizes, where rows have them."""
-    made = []
-    for name in tasks:
-        display = TASKS[name].display if name in TASKS else None
-        if display is not None:
-            section = _section(name, display, runs, report)
-            if section is not None:
-                made.append(section)
-    return made
+    made = (_section(name, display_of(name), runs, report) for name in tasks)
+    return [section for section in made if section is not None]
 
 
 def _section(name: str, display: Display, runs: Sequence[Scored], report: Report) -> Section | None:

@@ -13,7 +13,7 @@ from relfast.comparison.model import Comparison, header_of, methods, rows_of, te
 from relfast.errors import InputError, UsageError
 from relfast.records import SCORED
 from relfast.report import figures
-from relfast.report.by_size import COMPLETION, mean_of
+from relfast.report.by_size import COMPLETION, display_of, mean_of
 from relfast.report.figures import Point, interval, percent
 from relfast.report.page import Cell, Link, Report, Section, Share, Table
 from relfast.report.record_blocks import Examples, name_of, place
@@ -105,8 +105,7 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
                 continue
             table = run.counted.sizes.get(name)
             completion = mean_of(table.cell(None, None), (COMPLETION,)) if table is not None else None
-            display = TASKS[name].display if name in TASKS else None
-            if display is None or not display.completion:
+            if not display_of(name).completion:
                 completion = task.mean
             shown = [percent(completion), number(task.mean_reward), percent(task.parsed)]
             rows.append([name, run.name, f"{task.prompts:,}", f"{task.scored:,}", *shown])

@@ -12,12 +12,12 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from relfast.records import STATUSES, Record, Score
+from relfast.report.by_size import display_of
 from relfast.report.page import Link, OnStep, Records, end_of, ignore_step
 from relfast.report.scored_rows import Kept, Scored, prompt_hash
 from relfast.stats.samples import group_of
-from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
-from relfast.tasks.display import Display, Exhibit, Mark, Shown
+from relfast.tasks.display import Exhibit, Mark, Shown
 
 RECORDS_A_BLOCK: Final = 40
 BLOCK_CHARS: Final = 600_000
@@ -128,30 +128,23 @@ def _drawn(run: Scored) -> set[int]:
     kinds: dict[tuple[str, str], int] = {}
     for at, kept in enumerate(run.sample):
         task = kept.score.task or ""
-        if kept.record is None or kept.score.status in _STOPPED or _display(task) is None:
+        if kept.record is None or kept.score.status in _STOPPED or display_of(task).exhibit is None:
             continue
         kinds[task, kept.kind] = kinds.get((task, kept.kind), 0) + 1
         order.setdefault(task, []).append((kinds[task, kept.kind], at))
     chosen: set[int] = set()
     for task, places in order.items():
-        display = _display(task)
-        assert display is not None
-        chosen |= {at for _, at in sorted(places)[: display.exhibits]}
+        chosen |= {at for _, at in sorted(places)[: display_of(task).exhibits]}
     return chosen
 
 
-def _display(task: str) -> Display | None:
-    display = TASKS[task].display if task in TASKS else None
-    return None if display is None or display.exhibit is None else display
-
-
 def _exhibit(run: Scored, kept: Kept, embedder: str) -> Exhibit | None:
-    display = _display(kept.score.task or "")
-    if display is None or display.exhibit is None or kept.record is None:
+    exhibit = display_of(kept.score.task).exhibit
+    if exhibit is None or kept.record is None:
         return None
     shown = Shown(kept.record, kept.score.correct, kept.score.metrics, run.counted.strict, embedder)
     try:
-        made = resolve(display.exhibit)(shown)
+        made = resolve(exhibit)(shown)
     except Exception as error:  # a response may hold anything: then its texts alone are shown
         return Exhibit(why=f"It could not be drawn ({type(error).__name__}).")
     assert isinstance(made, Exhibit)

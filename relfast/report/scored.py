@@ -20,7 +20,6 @@ from relfast.report.record_blocks import examples, pack
 from relfast.report.scored_rows import Scored, read_runs, read_scored
 from relfast.stats.summary import Summary
 from relfast.tables import Cell, csv_text, latex_table
-from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
 _NAMED: Final = re.compile(r"([^=/\\]{1,80})=(.+)", re.DOTALL)
@@ -174,21 +173,17 @@ def _own(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> li
     """The sections that tasks bring along."""
     made = []
     for name in overview.tasks_of(runs):
-        display = TASKS[name].display if name in TASKS else None
-        if display is None or display.section is None:
+        section = by_size.display_of(name).section
+        known = {run.name: name in run.summary.tasks and run.summary.tasks[name].cells for run in runs}
+        having = [run for run in runs if name in run.counted.drawn or known[run.name]]
+        if section is None or not having:
             continue
-        having = [run for run in runs if name in run.counted.drawn or _has_cells(run, name)]
-        if having and name in drawn:
-            made.append(
-                Section(f"{name}: figures", [f"Its figures and tables are in {drawn[name]}/index.html."])
-            )
-        elif having:
-            made.append(resolve(display.section)(having, name, report))
+        if name in drawn:
+            text = f"Its figures and tables are in {drawn[name]}/index.html."
+            made.append(Section(f"{name}: figures", [text]))
+        else:
+            made.append(resolve(section)(having, name, report))
     return made
-
-
-def _has_cells(run: Scored, name: str) -> bool:
-    return name in run.summary.tasks and bool(run.summary.tasks[name].cells)
 
 
 def _title(runs: Sequence[Scored]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from heapq import heappop, heappush
@@ -18,7 +18,7 @@ from relfast.engine.job import Job
 from relfast.engine.past_run import past_run
 from relfast.errors import UsageError
 from relfast.records import SCORED, Record, Score
-from relfast.report.by_size import SizeCounter, SizeTable
+from relfast.report.by_size import SizeCounter, SizeTable, display_of
 from relfast.report.inputs import (
     Dump,
     Input,
@@ -141,13 +141,13 @@ class Counted:
 class Scored:
     """A run's rows, read: the numbers of `relfast.stats.summary`, what is drawn, and the rows to show."""
 
+    name: str
     summary: Summary
-    counted: Counted = field(default_factory=Counted)
-    sample: Sample[Kept] = field(default_factory=lambda: Sample(0))
-    inputs: list[str] = field(default_factory=list)
-    paths: list[str] = field(default_factory=list)
-    dumps: list[str] = field(default_factory=list)
-    name: str = ""
+    counted: Counted
+    sample: Sample[Kept]
+    inputs: list[str]
+    paths: list[str]
+    dumps: list[str]
 
 
 def read_scored(inputs: Sequence[str], **how: Any) -> Scored:
@@ -191,11 +191,7 @@ def read_runs(
         if not apart or shards or len(parts) < len(found):
             raise
         groups = [([item], [part]) for item, part in zip(found, parts, strict=True)]
-    runs = []
-    for items, of_run in groups:
-        runs.append(_together(items, of_run, shards=shards))
-        runs[-1].name = items[0].path if items else ""
-    return runs
+    return [_together(items, of_run, shards=shards) for items, of_run in groups]
 
 
 @dataclass
@@ -232,8 +228,7 @@ class Part:
             counted.rewards.setdefault(task, array("d")).append(score.reward)
         if "reason" in score.metrics:
             counted.strict = True
-        if task in TASKS:
-            _add_drawn(counted.drawn, score, task)
+        _add_drawn(counted.drawn, score, task)
         if score.correct:
             return "right"
         kind = mistake_of(score, task, gold)
@@ -291,57 +286,52 @@ def mistake_of(score: Score, task: str, gold: str | None) -> str:
         return reason[:MAX_ERROR_CHARS]
     if score.status == "no_answer":
         return "no answer"
-    display = TASKS[task].display if task in TASKS else None
-    if display is None or display.mistake is None:
+    mistake = display_of(task).mistake
+    if mistake is None:
         return "wrong answer"
     try:
-        return str(resolve(display.mistake)(score.metrics, gold))[:MAX_ERROR_CHARS]
+        return str(resolve(mistake)(score.metrics, gold))[:MAX_ERROR_CHARS]
     except (KeyError, TypeError):  # rows that relfast did not write
         return "wrong answer"
 
 
 def _add_drawn(drawn: dict[str, dict[str, array[float]]], score: Score, task: str) -> None:
-    display = TASKS[task].display
-    if display is None or not display.columns or not isinstance(score.correct, bool):
+    wanted = display_of(task).columns
+    if not wanted or not isinstance(score.correct, bool):
         return
-    values = {name: score.metrics.get(name) for name in display.columns}
-    if isinstance(values[display.columns[0]], int | float):
+    values = {name: score.metrics.get(name) for name in wanted}
+    if isinstance(values[wanted[0]], int | float):
         columns = drawn.setdefault(task, {})
         for name, value in {"correct": score.correct, **values}.items():
             number = value if isinstance(value, int | float) else float("nan")
             columns.setdefault(name, array("d")).append(number)
 
 
-def _together(found: Iterable[Input], parts: Sequence[Part], *, shards: bool) -> Scored:
+def _together(found: Sequence[Input], parts: Sequence[Part], *, shards: bool) -> Scored:
     """A run of some files' rows and summaries."""
-    found = list(found)
     summaries = [(item.path, item.summary) for item in found if item.summary is not None]
-    whole = Tally()
-    scored = Scored(summarize(Tally(), ""), inputs=[Path(item.path).name for item in found])
-    scored.paths = [part.path for part in parts]
-    own_rows: list[tuple[str, Summary]] = []
-    if parts:
-        scored.sample = Sample(parts[0].sample.limit)
-    n = 0
+    # to be held against the summaries, and for its tasks
+    own_rows = [(part.path, summarize(part.tally, "")) for part in parts]
+    whole, counted, sample, n = Tally(), Counted(), Sample[Kept](parts[0].sample.limit if parts else 0), 0
     for part in parts:
-        # to be held against the summaries, and for its tasks
-        own_rows.append((part.path, summarize(part.tally, "")))
         whole.merge(part.tally)
-        scored.counted.merge(part.counted)
-        scored.sample.merge(part.sample, n)
+        counted.merge(part.counted)
+        sample.merge(part.sample, n)
         n += part.tally.rows
     own, others = _pair(summaries, own_rows)
     check_summaries(others, own_rows, shards=shards)
-    scored.summary = summarize(whole, "")
-    _take_over(scored.summary, own, own_rows)
+    summary = summarize(whole, "")
+    _take_over(summary, own, own_rows)
     for _, other in others:
-        scored.summary.signature = scored.summary.signature or other.signature
-        scored.summary.merge(other)
-    for dump in (part.dump for part in parts if part.dump is not None):
-        scored.dumps += [Path(name).name for name in dump.names if Path(name).name not in scored.dumps]
-        if dump.problem is not None:
-            scored.summary.notes.append(f"questions and responses are missing: {dump.problem}")
-    return scored
+        summary.signature = summary.signature or other.signature
+        summary.merge(other)
+    dumps = [part.dump for part in parts if part.dump is not None]
+    problems = [dump.problem for dump in dumps if dump.problem is not None]
+    summary.notes += [f"questions and responses are missing: {problem}" for problem in problems]
+    named = dict.fromkeys(Path(name).name for dump in dumps for name in dump.names)
+    paths, inputs = [part.path for part in parts], [Path(item.path).name for item in found]
+    name = found[0].path if found else ""
+    return Scored(name, summary, counted, sample, inputs, paths, list(named))
 
 
 def _pair(
