@@ -89,9 +89,7 @@ class Whole(NamedTuple):
         high = MAX_COUNT if self.high is None else self.high
         if not isinstance(value, Integral) or isinstance(value, bool) or not low <= int(value) <= high:
             bounds = "" if self.low is None else f" from {self.low}"
-            bounds += "" if self.high is None else f" to {self.high:,}"
-            if self.low is not None and self.high is None:
-                bounds += " on"
+            bounds += f" to {self.high:,}" if self.high is not None else " on" if bounds else ""
             raise UsageError(f"{name} must be a whole number{bounds}, not {value!r:.60}")
         return int(value)
 

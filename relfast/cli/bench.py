@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -77,7 +78,7 @@ def run(
 ) -> int:
     """Ask, score and report, and tell how it went; the exit code. ``flat``: results lie in the folder itself."""
     from relfast.bench.run import REPORT_DIR, Bench, Watch
-    from relfast.cli.progress import ProgressReporter, Scoring
+    from relfast.cli.progress import ProgressReporter, scoring
     from relfast.engine.job import make_job
 
     asking = {name: options.pop(name) for name in _asking_names()}
@@ -99,7 +100,7 @@ def run(
         watch = Watch(
             lambda name, total: Asking(reporter, total, name).update,
             reporter.step,
-            lambda name: Scoring(reporter, name).update,
+            partial(scoring, reporter),
         )
         results = bench.run(watch, resume=resume, overwrite=overwrite)
     _print(results)

@@ -122,30 +122,24 @@ def scoring_status(state: run.Progress, now: float, idle: float = 0.0) -> Status
     return Status(facts, state.done_bytes / state.total_bytes, None if overdue else left)
 
 
-class Scoring:
-    """How far a dump is scored: the status of each `Progress` that it is told.
+def scoring(reporter: ProgressReporter, name: str = "") -> Callable[[run.Progress], None]:
+    """What shows how far a dump is scored, as it is told; ``name`` is of what is scored, where that is not
+    plain."""
+    done, moved = 0, time.monotonic()
 
-    Parameters
-    ----------
-    reporter
-        Shows it.
-    name
-        Of what is scored, where that is not plain.
-    """
-
-    def __init__(self, reporter: ProgressReporter, name: str = "") -> None:
-        self._reporter, self._name = reporter, name
-        self._done, self._moved = 0, time.monotonic()
-
-    def update(self, state: run.Progress) -> None:
+    def update(state: run.Progress) -> None:
+        nonlocal done, moved
         now = time.monotonic()
-        if state.done_bytes != self._done:
-            self._done, self._moved = state.done_bytes, now
-        self._reporter.update(lambda: self._status(state, now))
+        if state.done_bytes != done:
+            done, moved = state.done_bytes, now
 
-    def _status(self, state: run.Progress, now: float) -> Status:
-        status = scoring_status(state, now, now - self._moved)
-        return status._replace(facts=(self._name, *status.facts)) if self._name else status
+        def status() -> Status:
+            found = scoring_status(state, now, now - moved)
+            return found._replace(facts=(name, *found.facts)) if name else found
+
+        reporter.update(status)
+
+    return update
 
 
 class _Bar:

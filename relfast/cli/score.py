@@ -78,7 +78,7 @@ def command(
     INPUT is a file (.jsonl, .gz, .zst, .parquet, .csv), a pattern, a folder, or - for stdin. Rows go to the
     output and nothing else does; table and progress go to stderr.
     """
-    from relfast.cli.progress import ProgressReporter, Scoring
+    from relfast.cli.progress import ProgressReporter, scoring
     from relfast.engine.file_run.files import score_files
     from relfast.engine.file_run.telling import tell_nobody
     from relfast.engine.io.writer import ConsumerGone
@@ -102,11 +102,11 @@ def command(
         if useless_so_far and not quiet and state.done_bytes != state.total_bytes:
             # after the first block, and not when the hours of the whole dump are over
             reporter.say(describe(state.causes(), state.rows, "command", so_far=True))
-        scoring.update(state)
+        show_progress(state)
 
     try:
         with ProgressReporter(quiet=quiet) as reporter:
-            scoring = Scoring(reporter)
+            show_progress = scoring(reporter)
             how: dict[str, Any] = {
                 "workers": workers,
                 "resume": resume,

@@ -3,7 +3,7 @@ terminal, CSV, LaTeX, notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -294,7 +294,8 @@ def rows_of(
     rows = []
     for item in comparison:
         middle = [shown(item.side_a.mean), shown(item.side_b.mean), change(item.difference)]
-        middle += [bounds(item.interval, change), probability(item.p_holm)]
+        bounds = ", ".join(map(change, item.interval or ()))
+        middle += [f"[{bounds}]" if bounds else "–", probability(item.p_holm)]
         if len(comparison.runs) > 2:
             rows.append([item.task, pair_of(item, called), *middle])
         else:
@@ -311,10 +312,6 @@ def pair_of(item: TaskComparison, called: Mapping[str, str] | None = None) -> st
 def text_columns(comparison: Comparison) -> int:
     """How many of the first columns are words."""
     return 1 if len(comparison.runs) == 2 else 2
-
-
-def bounds(interval: Interval | None, change: Callable[[float], str] = signed) -> str:
-    return "–" if interval is None else f"[{change(interval.low)}, {change(interval.high)}]"
 
 
 def methods(comparison: Comparison) -> str:
@@ -400,11 +397,11 @@ def best_in_bold(
 ) -> list[str | Cell]:
     """Means with their intervals; the best, as it is shown, in bold where there are several and one is
     better."""
-    shown = [None if side is None else _rounded(side.mean, share) for side in sides]
+    number = percent if share else three_decimals
+    shown = [None if side is None else number(side.mean) for side in sides]
     values = [float(text) for text in shown if text is not None]
     best = max(values, default=0.0) if higher_is_better else min(values, default=0.0)
     several = higher_is_better is not None and len(set(values)) > 1
-    number = percent if share else three_decimals
     return [
         "--"
         if side is None or text is None
@@ -421,16 +418,12 @@ def _higher_is_better(task: str, metric: str) -> bool | None:
     return known.metric_by_name[metric].higher_is_better
 
 
-def _rounded(value: float, share: bool) -> str:
-    return percent(value) if share else three_decimals(value)
-
-
 def _difference(item: TaskComparison, share: bool) -> list[str | Cell]:
     """The difference with its interval, and p; a star where p corrected by Holm is under 0.05."""
 
     def number(value: float) -> str:
-        text = _rounded(value, share)
-        return f"{text if float(text) else text.removeprefix('-')}"
+        text = percent(value) if share else three_decimals(value)
+        return text if float(text) else text.removeprefix("-")
 
     star = "^{*}" if item.p_holm < 0.05 else ""
     value = number(item.difference)

@@ -19,7 +19,7 @@ from corpora import ROOT
 from engine_runs import exit_code, write_dump
 
 from relfast.cli import progress
-from relfast.cli.progress import ProgressReporter, Scoring, Status, counted_status, scoring_status
+from relfast.cli.progress import ProgressReporter, Status, counted_status, scoring, scoring_status
 from relfast.cli.run import Asking
 from relfast.cli.table import print_summary
 from relfast.engine.file_run.run import Progress
@@ -174,14 +174,14 @@ def test_an_end_that_is_overdue_is_not_promised_again(monkeypatch: pytest.Monkey
         def update(self, status: Callable[[], Status], *, at_once: bool = False) -> None:
             seen.append(status().text(40))
 
-    scoring = Scoring(Heard(quiet=False), "rel")
+    update = scoring(Heard(quiet=False), "rel")
     state = Progress(done_bytes=90, total_bytes=100, rows=9, started=0.0)
-    scoring.update(state)
-    scoring.update(state)
-    scoring.update(state)
+    update(state)
+    update(state)
+    update(state)
     state.done_bytes = 95
-    scoring.update(state)
-    scoring.update(state)
+    update(state)
+    update(state)
     assert ["ETA" in text for text in seen] == [True, True, False, True, False]
     assert seen[0] == "90% · ETA 0:00:01 · rel · 9 rows · 1 rows/s"[:40].rpartition(" · ")[0]
 
