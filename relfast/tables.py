@@ -114,14 +114,9 @@ def _html_row(tag: str, cells: Sequence[str], text_columns: int) -> str:
 
     sides = ("left" if place < text_columns else "right" for place in range(len(cells)))
     texts = (html.escape(cell) for cell in cells)
-    return (
-        "<tr>"
-        + "".join(
-            f'<{tag} style="text-align:{side}">{text}</{tag}>'
-            for side, text in zip(sides, texts, strict=True)
-        )
-        + "</tr>"
-    )
+    row = zip(sides, texts, strict=True)
+    shown = (f'<{tag} style="text-align:{side}">{text}</{tag}>' for side, text in row)
+    return f"<tr>{''.join(shown)}</tr>"
 
 
 _ESCAPES: Final = {

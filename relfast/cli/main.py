@@ -151,6 +151,7 @@ class _LazyGroup(click.Group):
                 formatter.write_dl([(f"{name:{_WIDEST}}", summary) for name, summary in shown.items()])
 
 
+_READ: Final = ("data", "task", "dialect", "filter", "field_map", "limit", "shard", "max_line_bytes")
 _ANSWERS: Final = ("temperature", "max_tokens", "seed", "system", "stop", "extra_body", "truncated")
 _SERVER: Final = ("key_env", "concurrency", "requests_per_minute", "timeout", "attempts", "backoff")
 _OUTPUT: Final = ("output", "resume", "overwrite", "no_report", "fail_on_error", "workers", "quiet", "help")
@@ -158,16 +159,7 @@ _ASKING: Final = {"How it answers": _ANSWERS, "The server": _SERVER, "The run": 
 
 _OPTION_GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "score": {
-        "What is read": (
-            "data",
-            "task",
-            "dialect",
-            "filter",
-            "field_map",
-            "limit",
-            "shard",
-            "max_line_bytes",
-        ),
+        "What is read": _READ,
         "What is written": ("output", "resume", "overwrite", "summary_path", "details", "lengths"),
         "How it runs": ("workers", "timeout", "fail_on_error", "engine", "ray_address", "part_bytes"),
         "What is said": ("show", "quiet", "verbose", "help"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import combinations, groupby, islice
 from typing import Any, Final
 
@@ -19,13 +18,8 @@ from relfast.stats.paired import Differences, holm
 from relfast.stats.samples import group_of
 from relfast.tasks import TASKS
 
-HARMLESS = ("relfast", "timeout")
+_HARMLESS: Final = {"relfast", "timeout"}.union(*(task.packages for task in TASKS.values()))
 """Parts of a signature that should not change a score; nor should the versions of packages."""
-
-
-@cache
-def _harmless() -> frozenset[str]:
-    return frozenset((*HARMLESS, *(name for task in TASKS.values() for name in task.packages)))
 
 
 def parts_of(signature: str) -> dict[str, str]:
@@ -55,19 +49,11 @@ def differing_signatures(a: Loaded, b: Loaded, metric: str) -> tuple[list[str], 
         if key.startswith("scorer of ") and None in (one, other):
             continue  # a task of one run only: there is nothing to compare
         text = f"{names} differ in {key}: {one or 'none'} and {other or 'none'}"
-        if key in _harmless() or (key == "reward" and metric != "reward"):
+        if key in _HARMLESS or (key == "reward" and metric != "reward"):
             light.append(text)
         else:
             grave.append(text)
     return grave, light
-
-
-def unsigned(runs: Sequence[Loaded]) -> list[str]:
-    """A note on the runs whose signature is not known."""
-    names = [run.run.name for run in runs if run.run.signature is None]
-    if not names:
-        return []
-    return [f"no summary beside {', '.join(names)}: whether policy, scorers and versions agree is not known"]
 
 
 def differing_policies(a: Loaded, b: Loaded) -> list[str]:
@@ -370,7 +356,9 @@ def _agreement(
 ) -> list[str]:
     """Notes on what differs between runs. Raises `UsageError` where that makes numbers incomparable."""
     grave: list[str] = []
-    notes = unsigned(runs)
+    unsigned = ", ".join(run.run.name for run in runs if run.run.signature is None)
+    unknown = f"no summary beside {unsigned}: whether policy, scorers and versions agree is not known"
+    notes = [unknown] if unsigned else []
     for a, b in combinations(runs, 2):
         forbids, to_note = differing_signatures(a, b, metric)
         grave += forbids + differing_policies(a, b)

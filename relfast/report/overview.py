@@ -155,12 +155,8 @@ def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
     if not rows:
         return None
     names = ["task", "model", "what is wrong", "rows", "share of wrong", "records"]
-    return Section(
-        "What goes wrong",
-        ["Kinds of mistakes, most frequent first; under policy strict why a response was turned down."],
-        [modelled(runs, "", names, rows, 3)],
-        view="Failures",
-    )
+    text = "Kinds of mistakes, most frequent first; under policy strict why a response was turned down."
+    return Section("What goes wrong", [text], [modelled(runs, "", names, rows, 3)], view="Failures")
 
 
 def samples(runs: Sequence[Scored], report: Report) -> Section | None:
@@ -188,13 +184,8 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
         caption = "Chance that one of k samples, or their majority, is right."
         figure = figures.curves("pass@k and maj@k", curves, "share of prompts")
         pictures.append(report.draw("samples.png", "Several samples", caption, figure))
-    return Section(
-        "Several samples",
-        [],
-        [modelled(runs, "By k", names, rows, 3, note=note, folded=True)],
-        pictures,
-        pictures_first=True,
-    )
+    table = modelled(runs, "By k", names, rows, 3, note=note, folded=True)
+    return Section("Several samples", [], [table], pictures, pictures_first=True)
 
 
 def number(value: float | None) -> str:
@@ -214,13 +205,11 @@ def side_by_side(runs: Sequence[Scored]) -> Section | None:
     title = "Models side by side"
     paths = [run.paths[0] for run in runs if len(run.paths) == 1]
     if len(paths) < len(runs):
-        return Section(
-            title, ["Runs of several files are not paired here: `relfast compare` takes one each."], view=VIEW
-        )
+        text = "Runs of several files are not paired here: `relfast compare` takes one each."
+        return Section(title, [text], view=VIEW)
     if sum(run.summary.rows for run in runs) > MOST_ROWS:
-        return Section(
-            title, ["There are too many rows to pair them here: `relfast compare` does."], view=VIEW
-        )
+        text = "There are too many rows to pair them here: `relfast compare` does."
+        return Section(title, [text], view=VIEW)
     try:
         found = compare(*paths, names=[run.name for run in runs], max_flips=None)
     except (InputError, UsageError) as error:
