@@ -173,8 +173,9 @@ def _print(summary: Summary, console: Console) -> None:
                 show_table(console, shown.columns, shown.rows)
     elif any(map(any, told.values())):
         console.print("metrics, pass@k and lengths by task: --summary FILE.json, relfast report")
-    if lost := _unscored(summary):
-        console.print(f"without a score: {lost}", markup=False)
+    lost = {status.replace("_", " "): summary.count(status) for status in UNSCORED}
+    if without := ", ".join(f"{n:,} {status}" for status, n in lost.items() if n):
+        console.print(f"without a score: {without}", markup=False)
     # one line whatever the width: it is there to be copied and compared
     console.print(summary.signature, style="dim", soft_wrap=True)
     for note in summary.notes:
@@ -227,8 +228,3 @@ def _lengths(task: TaskSummary) -> list[str]:
     if known:
         parts.append(f"cut off {100 * cut / known:.1f}% of {known:,}")
     return parts
-
-
-def _unscored(summary: Summary) -> str:
-    lost = {status: summary.count(status) for status in UNSCORED}
-    return ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in lost.items() if n)

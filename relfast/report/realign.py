@@ -28,6 +28,7 @@ from relfast.report.page import (
     ignore_step,
     write_page,
 )
+from relfast.report.record_blocks import text_of
 from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import wilson
 from relfast.tasks.options import AllOptions
@@ -69,18 +70,13 @@ def read_entries(entries: Iterable[dict[str, Any]]) -> Solved:
         else:
             kept.append(entry)
     return Solved(
-        subsets=[_writable(str(entry.get("subset", ""))) for entry in kept],
+        subsets=[text_of(entry.get("subset", "")) for entry in kept],
         scores=np.array([entry["alignment_score"] for entry in kept], np.float64),
         correct=np.array([entry["final_correct"] for entry in kept], np.bool_),
         divergence=[first_divergence(entry.get("alignment_details") or ()) or 0 for entry in kept],
         entries=kept,
         failed=failed,
     )
-
-
-def _writable(text: str) -> str:
-    """Text without lone surrogates: neither a table nor a picture can hold one."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def first_divergence(alignment: Sequence[dict[str, Any]]) -> int | None:

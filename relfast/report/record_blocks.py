@@ -38,7 +38,7 @@ EXAMPLES: Final = 3
 
 
 def text_of(value: object) -> str:
-    """A text without lone surrogates, which no address can hold."""
+    """A text without lone surrogates, which no address, table or picture can hold."""
     return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
