@@ -79,7 +79,7 @@ def steps(world: World, state: State) -> list[tuple[str, State]]:
     for key, place in world.keys.items():
         if place == room and key not in held:
             found.append((f"pick_up_key: {key}", (room, opened, held | {key}, None)))
-    found += [(f"use_key: {key}", (room, opened, held, key)) for key in held]
+    found += [(f"use_key: {key}", (room, opened, held, key)) for key in sorted(held)]
     return found
 
 
