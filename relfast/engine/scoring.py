@@ -24,6 +24,7 @@ from relfast.json_text import Undecodable, decode_object
 from relfast.records import Outcome, Place, Record, Score, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import Task
+from relfast.tasks.modules import MAX_TEXTS
 
 if TYPE_CHECKING:
     from relfast.engine.judged_texts import JudgedTexts, Judges
@@ -234,8 +235,12 @@ class Scoring:
         judge = self._judge_of(task)
         if judge is None:
             return slow(task, records)
-        with self._guarding(None):
-            scores = judge.rows(records)
+        scores: list[Score | None] = []
+        for some in pieces(records, MAX_TEXTS):
+            # they take a fraction of the time of one; where they do not, each is given its own, one by one,
+            # by whoever comes after the worker that this has ended
+            with self._guarding(None):
+                scores += judge.rows(some)
         left = [record for record, score in zip(records, scores, strict=True) if score is None]
         self.n_left += len(left)
         others = iter(slow(task, left) if left else ())

@@ -56,10 +56,10 @@ PIECE: Final = 4_096
 _T = TypeVar("_T")
 
 
-def pieces(items: Iterable[_T]) -> Iterator[list[_T]]:
-    """Items `PIECE` at a time."""
+def pieces(items: Iterable[_T], most: int = PIECE) -> Iterator[list[_T]]:
+    """Items, ``most`` at a time."""
     left = iter(items)
-    while piece := list(islice(left, PIECE)):
+    while piece := list(islice(left, most)):
         yield piece
 
 

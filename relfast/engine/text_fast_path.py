@@ -13,7 +13,9 @@ from __future__ import annotations
 import ctypes
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import compress
 from operator import attrgetter
 from typing import Final
 
@@ -50,7 +52,6 @@ from relfast_kernels.layouts import (
     RECORD_COLUMNS,
     SET_FILTER,
     SET_SIZE,
-    SLOW,
     STATE_RECORDS,
     STATE_SIZE,
     STATE_USED,
@@ -59,19 +60,16 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
 )
 
-from relfast.engine.block_rows import JUDGED, Between, LineJudge, SlowLines, joined
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import Scoring
-from relfast.engine.segments import Segment
+from relfast.engine.segments import Segment, pieces, rows_of
 from relfast.engine.text_gold import TASK_BY_NUMBER, Golds, KnownGold, kinds_of, start_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_table import TextTable, can_hold
-from relfast.records import Place, Score
+from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.text_judge import WorkSpace, lazy_buffer, least_measure, numbers
 
-_SLOW: Final = (SLOW, FIELDS)
-_FAST: Final = bytes(kind == FAST for kind in range(256))
 _OTHERS: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
 """Kind of a line → whether no kernel has scored it."""
 
@@ -99,7 +97,6 @@ class ScannedBlock:
         self._fast_path = fast_path
         self.data, self.address, self.lines, self.n_lines = data, address, lines, n_lines
         self.chosen, self.first_index = chosen, 0
-        self._judged: list[Score] = []
 
     @property
     def records(self) -> ctypes.Array[ctypes.c_int64]:
@@ -111,80 +108,40 @@ class ScannedBlock:
         """Texts that records point to, where they do not stand in the block."""
         return self._fast_path.scratch
 
-    def runs(self, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
-        """Lines ``start`` to ``stop`` as runs (first, end, whether some of them are slow: not scored by a
-        kernel).
-
-        Where lines were judged all are one run, for slow ones among them to be scored together.
-        """
-        kinds = kinds_of(self.lines, start, stop)
-        # a block has a thousand lines, most often all alike: found as bytes are, without a look at each
-        others = kinds.translate(_OTHERS)
-        if JUDGED in kinds:
-            yield start, stop, any(map(kinds.count, _SLOW))
-            return
-        at = 0
-        while at < len(kinds):
-            other = others[at]
-            end = others.find(1 - other, at)
-            end = len(kinds) if end < 0 else end
-            yield start + at, start + end, other > 0
-            at = end
-
-    def slow(self, start: int, stop: int, most: int) -> SlowLines:
-        """The slow ones of some lines, at most so many, and how far that goes."""
-        if not self._judged:
-            stop = min(start + most, stop)
-            return SlowLines(start, stop, range(start, stop))
-        numbers = [
-            start + at
-            for at, kind in enumerate(kinds_of(self.lines, start, stop))
-            if kind not in (BLANK, FAST, JUDGED)
-        ]
-        if len(numbers) > most:
-            stop = numbers[most]
-        return SlowLines(start, stop, numbers[:most])
-
-    def score(self, lines: SlowLines, verdicts: Mapping[Place, Verdict] | None = None) -> Segment:
-        """The segment of lines some of which are slow."""
-        if self._judged:
-            between = self._between(lines.start, lines.stop)
-            lines = lines._replace(judged=self._scored(lines.start, lines.stop), between=between)
-        return self._fast_path.score(self, lines, verdicts)
+    def learn(self, start: int, stop: int) -> None:
+        """Have those of some lines scored whose gold only this block has told."""
+        self._fast_path.learn(self, range(start, stop))
 
     def line(self, number: int) -> bytes:
         """The bytes of a line, its end excluded."""
         at = number * LINE_COLUMNS
         return bytes(self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]])
 
-    def judge(self, start: int, stop: int) -> None:
-        """Have lines that are slow scored by the judges of their tasks; those that are have rows then."""
-        self._judged = self._fast_path.judge(self, range(start, stop))
+    def segment(
+        self, start: int, stop: int, most: int, verdicts: Mapping[Place, Verdict] | None = None
+    ) -> Segment:
+        """Lines from ``start`` on, ``most`` of which no kernel has scored: rows of these are made together,
+        the ordinary way, and put between those that are written by template."""
+        # a block has a thousand lines, most often all alike: found as bytes are, without a look at each
+        others = kinds_of(self.lines, start, stop).translate(_OTHERS)
+        if 1 not in others:
+            rows, tally = self._fast_path.rows(self, start, stop)
+            return Segment(stop, rows, tally.rows, tally, n_fast=stop - start)
+        slow = [*compress(range(start, stop), others)]
+        if len(slow) > most:
+            stop = slow[most]
+        return self._fast_path.mixed(self, start, stop, slow[:most], verdicts)
 
-    def rows(self, start: int, stop: int) -> tuple[bytes, Tally]:
-        """Rows and tally of lines that are not slow."""
-        if JUDGED not in kinds_of(self.lines, start, stop):
-            return self._fast_path.rows(self, start, stop)
-        return joined(self._scored(start, stop), self.first_index, self._between(start, stop))
 
-    def _scored(self, start: int, stop: int) -> list[Score]:
-        """The scores of those of some lines that were judged."""
-        index = attrgetter("index")
-        first, end = (bisect_left(self._judged, self.first_index + at, key=index) for at in (start, stop))
-        return self._judged[first:end]
-
-    def _between(self, start: int, stop: int) -> list[Between]:
-        """The rows of those of some lines that the kernel has scored."""
-        fast = kinds_of(self.lines, start, stop).translate(_FAST)
-        found: list[Between] = []
-        at = fast.find(1)
-        while at >= 0:
-            end = fast.find(0, at)
-            end = len(fast) if end < 0 else end
-            rows, tally = self._fast_path.rows(self, start + at, start + end)
-            found.append(Between(start + at, rows, tally))
-            at = fast.find(1, end)
-        return found
+def runs(start: int, stop: int, without: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The runs of numbers between ``start`` and ``stop`` that leave some out: the first of each, and its
+    end."""
+    for number in without:
+        if number > start:
+            yield start, number
+        start = number + 1
+    if stop > start:
+        yield start, stop
 
 
 UNIT: Final = "text"
@@ -222,7 +179,6 @@ class TextFastPath:
         self._work = WorkSpace()
         self._state = numbers(STATE_SIZE)
         scoring.open_judges()
-        self._judge = LineJudge(scoring, self._known)
         self._lines = numbers(0)
         self._context = numbers(CONTEXT_SIZE)
         for part, memory in (
@@ -303,7 +259,7 @@ class TextFastPath:
         ctypes.memmove(scratch, self.scratch, self._state[STATE_USED])
         self._have_scratch(scratch)
 
-    def _learn(self, block: ScannedBlock, numbers: range) -> None:
+    def learn(self, block: ScannedBlock, numbers: range) -> None:
         """Prepare the golds of lines that nobody has met before, and score those lines."""
         if FIELDS not in kinds_of(block.lines, numbers.start, numbers.stop):
             return
@@ -324,7 +280,7 @@ class TextFastPath:
                 if rest == HAS_ID_ONLY and self._golds.wants_ids(self._scoring.gold):
                     self._golds.know_ids(self._scoring, self._know, self._context)
                     self._score_known(block, numbers)
-                    return self._learn(block, numbers)
+                    return self.learn(block, numbers)
             elif len(self._refused) < MOST_REFUSED:
                 self._refused.add(digest)
         if added:
@@ -338,16 +294,41 @@ class TextFastPath:
             if at < numbers.stop:
                 self._grow_scratch()
 
-    def judge(self, block: ScannedBlock, numbers: range) -> list[Score]:
-        """What their tasks' judges say of lines; those of text tasks are scored too."""
-        self._learn(block, numbers)
-        return self._judge.judge(block, numbers)
-
-    def score(
-        self, block: ScannedBlock, lines: SlowLines, verdicts: Mapping[Place, Verdict] | None
+    def mixed(
+        self,
+        block: ScannedBlock,
+        start: int,
+        stop: int,
+        slow: Sequence[int],
+        verdicts: Mapping[Place, Verdict] | None,
     ) -> Segment:
         """The segment of lines some of which are slow."""
-        return self._judge.segment(block, lines, verdicts)
+        taken, scoring = self._known.take(block, slow), self._scoring
+        left, first = scoring.n_left, block.first_index
+        rows: list[bytes] = []
+        tally = Tally()
+
+        def add(some: tuple[bytes, Tally]) -> None:
+            rows.append(some[0])
+            tally.merge(some[1])
+
+        between = deque(runs(start, stop, slow))
+        for piece in pieces(taken.entries):
+            scores, at = [*scoring.entries(piece, verdicts)], 0
+            while between and first + between[0][0] < scores[-1].index:
+                run = between.popleft()
+                end = bisect_left(scores, first + run[0], at, key=attrgetter("index"))
+                add(rows_of(scores[at:end]))
+                add(self.rows(block, *run))
+                at = end
+            add(rows_of(scores[at:]))
+        for run in between:
+            add(self.rows(block, *run))
+        segment = Segment(stop, b"".join(rows), tally.rows, tally)
+        segment.n_exact = taken.n_exact
+        segment.n_fast = stop - start - taken.n_exact
+        segment.n_left = min(taken.n_known, scoring.n_left - left)
+        return segment
 
     def rows(self, block: ScannedBlock, start: int, stop: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""

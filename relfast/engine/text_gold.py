@@ -104,13 +104,12 @@ def _has_large_integer(line: bytes) -> bool:
 
 
 class Taken(NamedTuple):
-    """What lines hold, how many were decoded, and how many of the others a kernel could have read: those of a
-    text task, and of a task whose responses are judged by the block."""
+    """What lines hold, how many were decoded, and how many of the others are of a task with a kernel for
+    texts."""
 
     entries: list[Record | Score]
     n_exact: int
-    n_text: int
-    n_judged: int
+    n_known: int
 
 
 class KnownGold:
@@ -154,7 +153,7 @@ class KnownGold:
         """The records of some lines of a block, none of which the kernel has scored."""
         entries: list[Record | Score] = []
         lines = block.lines
-        n_exact = n_text = n_judged = 0
+        n_exact = n_known = 0
         records = block.records
         texts = memoryview(block.data), memoryview(block.scratch).cast("B")
         for number in numbers:
@@ -176,8 +175,7 @@ class KnownGold:
                 continue
             assert known is not None
             task = TASKS[known.task]
-            n_text += task.text_kernel is not None
-            n_judged += task.in_blocks is not None
+            n_known += task.of_texts is not None
             id = known.id if rest == ID_OF_GOLD else id_of(texts, records, at)
             for sample in range(end - at):
                 row = records[(at + sample) * RECORD_COLUMNS : (at + sample + 1) * RECORD_COLUMNS]
@@ -196,7 +194,7 @@ class KnownGold:
                         known.shared,
                     )
                 )
-        return Taken(entries, n_exact, n_text, n_judged)
+        return Taken(entries, n_exact, n_known)
 
     def _learn(self, digest: int, found: Sequence[Record | Score], n: int, size: int, rest: int) -> None:
         """Keep the gold of a line that was decoded, unless it can be another's with the same digest."""

@@ -68,9 +68,6 @@ class Task:
         Scoring runs an embedding model, in steps that share the work of several records.
     text_kernel
         How the kernel that reads lines of JSON knows the task; None: it does not.
-    in_blocks
-        The function ("module:function") that opens who judges the responses of a block's lines:
-        `relfast.tasks.block_rows`.
     of_texts
         The function ("module:function") that opens its `TextJudge`:
         ``(task, options, row_of, known, longest) -> TextJudge | None``, None where options or missing
@@ -111,7 +108,6 @@ class Task:
     can_hang: bool = False
     embeds: bool = False
     text_kernel: TextKernel | None = None
-    in_blocks: str | None = None
     of_texts: str | None = None
     loads: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()

@@ -7,8 +7,7 @@ A benchmark is a folder of this package. The scorer, the module a `Task` names h
 ``score(batch, options) -> list[Outcome]``
     Same length and order as the batch; a batch gives exactly what its records give one by one.
 
-A task whose lines' fields a kernel finds may have its responses judged by the block, without decoding them:
-`relfast.tasks.block_rows`. One whose responses come as texts may have a `TextJudge`.
+A task whose kernels hold texts against gold has a `TextJudge` beside it.
 
 and the generator module has ``generate(task, n, seed, *, tell, **parameters) -> Iterator[dict]``,
 whose keywords are the fields of the task's ``parameters``.

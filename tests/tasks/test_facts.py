@@ -77,7 +77,6 @@ def test_what_a_task_points_to_is_there() -> None:
                 else []
             ),
             *(name for name in task.loads if ":" in name),
-            task.in_blocks,
         ]
         for name in filter(None, functions):
             assert callable(resolve(name)), name

@@ -7,22 +7,18 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import carray
-from relfast_kernels.layouts import RECORD_COLUMNS
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags.layouts import GOLD_COLUMNS, TOLD_COLUMNS
 from relfast_kernels.tags.read import gather, read_strict
 
 
 def _gather(
-    data: Any, n_bytes: int, scratch: Any, n_scratch: int, records: Any, n_records: int, numbers: Any,
-    golds: Any, n: int, known: Any, n_known: int, store: Any, n_store: int, strict: int, cuts: int, one: int,
-    out: Any, n_out: int, told: Any, sizes: Any,
+    data: Any, n_bytes: int, spans: Any, golds: Any, n: int, known: Any, n_known: int, store: Any,
+    n_store: int, strict: int, cuts: int, one: int, out: Any, n_out: int, told: Any, sizes: Any,
 ) -> int:  # fmt: skip
     return gather(
         carray(data, n_bytes, np.uint8),
-        carray(scratch, n_scratch, np.uint8),
-        carray(records, (n_records, RECORD_COLUMNS), np.int64),
-        carray(numbers, n, np.int64),
+        carray(spans, n + 1, np.int64),
         carray(golds, n, np.int64),
         carray(known, (n_known, GOLD_COLUMNS), np.int64),
         carray(store, n_store, np.uint8),
@@ -48,7 +44,7 @@ def _read(text: Any, size: int, one: int, out: Any, told: Any) -> int:
 
 
 ENTRIES = {
-    "gather": (_gather, "pipipippipipiiiipipp"),
+    "gather": (_gather, "pippipipiiiipipp"),
     "read": (_read, "piipp"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

@@ -19,7 +19,6 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import IN_DATA, RECORD_TEXT, RECORD_TEXT_END, RECORD_TEXT_PLACE
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS, SIZES
 from relfast_kernels.tags.layouts import GOLD, HOW, LEFT_TO_PYTHON, TOLD
 from relfast_kernels.text.characters import skip_white, struck_end
@@ -600,31 +599,31 @@ def read_published(data: Any, start: int, end: int, one: bool, out: Any, to: int
 
 @kernel
 def gather(
-    data: Any, scratch: Any, records: Any, numbers: Any, golds: Any, known: Any, store: Any, strict: bool,
-    cuts: bool, one: bool, out: Any, told: Any, sizes: Any,
+    data: Any, spans: Any, golds: Any, known: Any, store: Any, strict: bool, cuts: bool, one: bool, out: Any,
+    told: Any, sizes: Any,
 ) -> int:  # fmt: skip
     """Write golds and molecules of responses as `relfast_kernels.smiles.table.match_lists` reads them.
 
     Parameters
     ----------
-    data, scratch : uint8
-        A block and the scratch space of its scan.
-    records : int64, shape (n, RECORD_COLUMNS)
-        Its records.
-    numbers, golds : int64, shape (m,)
-        The records to read, and the row in ``known`` of the gold of each.
+    data : uint8
+        Responses, one after the other.
+    spans : int64, shape (m + 1,)
+        Where each begins, and the last one ends.
+    golds : int64, shape (m,)
+        The row in ``known`` of the gold of each.
     known : int64, shape (k, GOLD_COLUMNS)
         Golds: where in ``store`` (uint8) their texts are, and those of what the question gave.
     strict, cuts, one
         Whether tags are read as ``strict`` does; without the response's reasoning; and only one, not all.
     out : uint8
-        For each record that is read the texts of its gold, of its tags and of what was given, each text
+        For each response that is read the texts of its gold, of its tags and of what was given, each text
         ended by a newline.
     told : int64, shape (m, TOLD_COLUMNS)
-        For each record the number of its tags or `LEFT_TO_PYTHON`, where they are in ``out``, and how it was
-        read.
+        For each response the number of its tags or `LEFT_TO_PYTHON`, where they are in ``out``, and how it
+        was read.
     sizes : int64, shape (SIZE_COLUMNS * m,)
-        `SIZE_COLUMNS` for each record that is read, one after the other.
+        `SIZE_COLUMNS` for each response that is read, one after the other.
 
     Returns
     -------
@@ -633,10 +632,8 @@ def gather(
     """
     to = 0
     n_read = 0
-    for place in range(len(numbers)):
-        row = records[numbers[place]]
-        source = data if row[RECORD_TEXT_PLACE] == IN_DATA else scratch
-        start, end = row[RECORD_TEXT], row[RECORD_TEXT_END]
+    for place in range(len(golds)):
+        start, end = spans[place], spans[place + 1]
         gold = known[golds[place]]
         says = told[place]
         says[TOLD.n] = LEFT_TO_PYTHON
@@ -648,17 +645,17 @@ def gather(
         said = copy(store, gold[GOLD.start], gold[GOLD.end], out, to)
         begin, stop = start, end
         if cuts:
-            begin, stop, copied = cut_reasoning(source, start, end, out, said)
+            begin, stop, copied = cut_reasoning(data, start, end, out, said)
             if copied:
                 continue  # what is left of it is in pieces
         how = HOW.plain
         if strict:
-            n, behind, how = read_strict(source, begin, stop, one, out, said)
+            n, behind, how = read_strict(data, begin, stop, one, out, said)
         else:
-            n, behind = read_published(source, begin, stop, one, out, said)
+            n, behind = read_published(data, begin, stop, one, out, said)
         if n < 0 or how == HOW.form:
             continue
-        if how == HOW.empty and stop - begin < end - start and skip_white(source, start, end) < end:
+        if how == HOW.empty and stop - begin < end - start and skip_white(data, start, end) < end:
             # not a blank response: nothing is left of it without its reasoning
             how = HOW.only_reasoning
         says[TOLD.n], says[TOLD.start], says[TOLD.end] = n, said, behind

@@ -19,7 +19,7 @@ from relfast.stats.summary import Tally
 if TYPE_CHECKING:
     from relfast.engine.text_fast_path import ScannedBlock, TextFastPath
 
-SEGMENT_LINES: Final = 64
+SEGMENT_LINES: Final = 512
 """Lines reported at a time where records can hang or crash: the most that is done again after a fault."""
 
 FIRST_LINES: Final = 8
@@ -27,6 +27,7 @@ SEGMENT_SECONDS: Final = 0.1
 """A worker begins with few lines, and reports more at a time unless they take longer than this."""
 
 EMBED_LINES: Final = 1_024
+FEWEST_EMBED_LINES: Final = 64
 EMBED_SECONDS: Final = 20.0
 """The same where texts are embedded: a model is fast on many texts of one length, and nothing hangs."""
 
@@ -203,50 +204,19 @@ class BlockScoring:
         verdicts: Mapping[Place, Verdict] | None,
         segment_lines: int | None,
     ) -> Iterator[Segment]:
-        """Runs of fast lines by template, the slow ones between them the ordinary way."""
+        """Fast lines by template, the slow ones between them the ordinary way."""
         if scanned.n_lines < stop:
             raise _changed(block)
         scanned.first_index = block.first_index
         if not verdicts:
-            scanned.judge(start, stop)
+            scanned.learn(start, stop)
         pace = _Pace(segment_lines or max(1, stop - start))
-        slow_since_report = 0
-        parts = Segment(start, b"", 0, Tally())
-        rows: list[bytes] = []
-        for first, end, slow in scanned.runs(start, stop):
-            if not slow:
-                text, tally = scanned.rows(first, end)
-                rows.append(text)
-                if parts.n_rows:
-                    parts.tally.merge(tally)
-                else:
-                    parts.tally = tally  # as a rule all of the block is one run
-                parts.n_rows += tally.rows
-                parts.stop = end
-                parts.n_fast += end - first
-                continue
-            at = first
-            while at < end:
-                lines = scanned.slow(at, end, pace.step)
-                segment = scanned.score(lines, verdicts)
-                rows.append(segment.rows)
-                parts.n_rows += segment.n_rows
-                parts.tally.merge(segment.tally)
-                parts.stop = lines.stop
-                parts.n_exact += segment.n_exact
-                parts.n_fast += segment.n_fast
-                parts.n_left += segment.n_left
-                slow_since_report += len(lines.numbers)
-                at = lines.stop
-                if segment_lines and slow_since_report >= pace.step:
-                    parts.rows = b"".join(rows)
-                    yield parts
-                    pace.next(parts.tally)
-                    parts, rows, slow_since_report = Segment(lines.stop, b"", 0, Tally()), [], 0
-        if parts.n_rows or parts.n_fast or parts.stop < stop or not rows:
-            parts.rows = b"".join(rows)
-            parts.stop = max(parts.stop, stop)
-            yield parts
+        at = start
+        while at < stop:
+            segment = scanned.segment(at, stop, pace.step, verdicts)
+            yield segment
+            pace.next(segment.tally)
+            at = segment.stop
 
 
 class _Pace:
@@ -263,8 +233,8 @@ class _Pace:
         seconds, self._began = now - self._began, now
         if self._most > 1 and done.tasks and EMBEDDED.issuperset(done.tasks):
             # the first ones pay for loading the model
-            slow = seconds > EMBED_SECONDS and self.step > SEGMENT_LINES
-            self.step = max(SEGMENT_LINES, self.step // 4) if slow else EMBED_LINES
+            slow = seconds > EMBED_SECONDS and self.step > FEWEST_EMBED_LINES
+            self.step = max(FEWEST_EMBED_LINES, self.step // 4) if slow else EMBED_LINES
         else:
             slow = seconds > SEGMENT_SECONDS
             self.step = max(1, self.step // 4) if slow else min(2 * self.step, self._most)

@@ -12,15 +12,15 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from itertools import accumulate
+from typing import Final, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import RECORD_COLUMNS, RECORD_TEXT, RECORD_TEXT_END
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS
 from relfast_kernels.tags import layouts
 
 from relfast.records import Extracted, Options
-from relfast.tasks.block_rows import MAX_AT_ONCE, Block
+from relfast.tasks.modules import MAX_TEXTS
 from relfast.tasks.reasoning import lower, read_label, read_strictly, strip_reasoning
 from relfast.tasks.rel_c import RelCOptions
 
@@ -133,7 +133,7 @@ def can_read(options: RelCOptions) -> bool:
 
 
 class TagReader:
-    """Reads the tags of up to `MAX_AT_ONCE` responses, all or ``one``, and writes golds (of those ``beside``)
+    """Reads the tags of up to `MAX_TEXTS` responses, all or ``one``, and writes golds (of those ``beside``)
     and tags into ``texts``. For one thread at a time; only where one `can_read` them.
 
     Attributes
@@ -163,11 +163,10 @@ class TagReader:
         self._written = ctypes.c_int64()
         self._result = ctypes.byref(self._written), ctypes.byref(ctypes.c_void_p())
         self._size, self._n = ctypes.c_int64(), ctypes.c_int64()
-        self._chosen, self._golds, self._told, self._sizes, self._records = (
-            (ctypes.c_int64 * (columns * MAX_AT_ONCE))()
-            for columns in (1, 1, layouts.TOLD_COLUMNS, SIZE_COLUMNS, RECORD_COLUMNS)
+        self._spans = (ctypes.c_int64 * (MAX_TEXTS + 1))()
+        self._golds, self._told, self._sizes = (
+            (ctypes.c_int64 * (columns * MAX_TEXTS))() for columns in (1, layouts.TOLD_COLUMNS, SIZE_COLUMNS)
         )
-        self._of_texts = self._size, b"", ctypes.c_int64(0), self._records, self._n
         self.sizes_at = ctypes.addressof(self._sizes)
         self._beside = beside
         self._set_room(ROOM)
@@ -184,32 +183,17 @@ class TagReader:
             self._sizes,
         )
 
-    def read_texts(self, texts: Sequence[str], golds: Sequence[int]) -> None:
-        """Read some texts. Raises `UnicodeEncodeError` for lone surrogates."""
-        joined = texts[0] if len(texts) == 1 else "".join(texts)
-        data = joined.encode()
-        size = self._size.value = len(data)
-        start, place = 0, RECORD_TEXT
-        # other columns stay 0: RECORD_TEXT_PLACE is IN_DATA
-        for at, text in enumerate(texts):
-            self._chosen[at] = at
-            self._records[place] = start
-            start += len(text) if len(joined) == size else len(text.encode())
-            self._records[place + RECORD_TEXT_END - RECORD_TEXT] = start
-            place += RECORD_COLUMNS
-        self._read((data, *self._of_texts), golds)
-
-    def read(self, block: Block, numbers: Sequence[int], golds: Sequence[int]) -> None:
-        """Read some records of a block, each with the number of its gold."""
-        self._chosen[: len(numbers)] = [*numbers]
-        self._read(tuple(map(ctypes.c_int64, block.where)), golds)
-
-    def _read(self, where: tuple[Any, ...], golds: Sequence[int]) -> None:
-        """Call the kernel on ``where``: data, scratch space and records, each with its size."""
-        n = self._n.value = len(golds)
+    def read(self, texts: Sequence[str], golds: Sequence[int]) -> None:
+        """Read some texts, each with the number of its gold. Raises `UnicodeEncodeError` for lone
+        surrogates."""
+        parts = [*map(str.encode, texts)]
+        n = self._n.value = len(parts)
+        self._spans[: n + 1] = [*accumulate(map(len, parts), initial=0)]
+        self._size.value = self._spans[n]
         self._golds[:n] = [*golds]
+        where = parts[0] if n == 1 else b"".join(parts), self._size, self._spans, self._golds, self._n
         while True:
-            status = self._gather(*self._result, *where, self._chosen, self._golds, self._n, *self._after)
+            status = self._gather(*self._result, *where, *self._after)
             if status:
                 raise RuntimeError(f"kernel failed with status {status}")
             self.n_bytes = self._written.value

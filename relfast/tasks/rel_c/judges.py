@@ -1,20 +1,19 @@
-"""REL-C2 and C3 where kernels read tags and molecules: responses of a block of lines, and texts at hand.
-
-`MotifJudge` and `IsomersJudge` judge either; what they leave is scored by `motif` and `missing_isomers`.
+"""REL-C2 and C3 where kernels read tags and molecules: `MotifJudge` and `IsomersJudge` judge texts; what they
+leave is scored by `motif` and `missing_isomers`.
 """
 
 from __future__ import annotations
 
 import ctypes
 import threading
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from relfast_kernels.smiles.layouts import RESULT_COLUMNS
 from relfast_kernels.tags import layouts
 
-from relfast.chem.common_substructure import MAX_STEPS, MOLECULES, SHORT_STEPS
+from relfast.chem.common_substructure import MAX_STEPS, MOLECULES
 from relfast.chem.common_substructure import Golds as Motifs
 from relfast.chem.smiles_table import (
     FLAWS,
@@ -25,9 +24,8 @@ from relfast.chem.smiles_table import (
     lazy_memory,
     simple_table,
 )
-from relfast.records import Outcome, Record, Score
+from relfast.records import Outcome, Score
 from relfast.tasks.base import Task
-from relfast.tasks.block_rows import Block, OutcomeJudge
 from relfast.tasks.modules import MAX_TEXTS
 from relfast.tasks.rel_c import RelCOptions, missing_isomers, motif
 from relfast.tasks.rel_c.extract import Golds, TagReader, can_read, reason_of
@@ -37,71 +35,118 @@ GOLD_BYTES: Final = 1 << 24
 """Golds that are kept, and bytes of their texts, most of which are never touched."""
 
 KNOWN: Final = 10_000
-"""Answers to texts at hand of which the outcome is kept; about 1 kB each. A GRPO step has 1,000 to 10,000
-rollouts."""
+"""Answers of which the row is kept; about 1 kB each. A GRPO step has 1,000 to 10,000 rollouts."""
 
 MAX_KNOWN_CHARS: Final = 4_000
 """Longest answer that is kept: REL-C3's is a list of molecules as long as the model likes."""
 
 
-Answer = tuple[int, int, str]
-"""The number of a gold, how a response was read, and what it names: all that an outcome depends on."""
+Answer = tuple[int, int, str | None]
+"""The number of a gold, how a response was read, and what it names, None where that is nothing: all that an
+outcome depends on."""
 
 
-class TagJudge(OutcomeJudge):
-    """Judges what responses name in tags. Safe to use from several threads, but for `make_room`.
+class TagJudge(ABC):
+    """A `relfast.tasks.modules.TextJudge` of what texts name in tags. Equal answers are judged once.
+
+    Thread-safe: of what is known each step is one of a dictionary, and who comes between two of them at most
+    has an answer judged again.
 
     Parameters
     ----------
     options
         The job's.
-    details
-        Whether outcomes have the texts of ``--details``.
-    beside
-        Golds that readers write beside what responses name.
-    one
-        Whether the answer is one tag, or all of them.
+    row_of
+        Makes the row of an outcome.
+    known
+        Called for each text whose answer was judged before.
+    longest
+        Texts whose answers have more characters are left.
     """
 
-    def __init__(self, options: RelCOptions, details: bool, beside: Golds, *, one: bool) -> None:
-        self._options, self._strict, self._details, self._one = options, options.strict, details, one
-        self.beside = beside
-        self.readers: list[TagReader] = []
+    def __init__(
+        self,
+        options: RelCOptions,
+        row_of: Callable[[Outcome], Score],
+        known: Callable[[], object],
+        longest: int,
+    ) -> None:
+        self._options, self._strict = options, options.strict
+        self._row_of, self._tell_known, self._longest = row_of, known, longest
+        self._known: dict[Answer, Score] = {}
+        self._readers: list[TagReader] = []
 
-    def gold(self, record: Record) -> int:
-        """The number of a gold; -1 for one that kernels cannot read."""
-        return self.number(record.answer)
+    def gold(self, answer: object, question: object) -> int:
+        """The number of a gold; -1 for one that kernels cannot read, and without room."""
+        return self.number(answer) if type(answer) is dict else -1
 
-    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> list[Outcome | None]:
-        """The outcomes of some records."""
-        read = self.reader()
-        read.read(block, records, golds)
-        outcomes = self.outcomes(read, golds, range(len(golds)))
-        if self._details:
-            for outcome, gold, (n, start, end, _) in zip(outcomes, golds, read.rows, strict=True):
-                if outcome is not None:
-                    outcome.details = {
-                        "pred": self.shown(read.said[start : end - 1], n),
-                        "gold": self.shown_gold(gold),
-                    }
-        self.readers.append(read)
-        return outcomes
+    def one(self, gold: int, text: str) -> Score | None:
+        """The row of a text."""
+        return self.many((gold,), (text,))[0]
 
-    def reader(self) -> TagReader:
-        """One for the caller alone, until it goes back to the ``readers``; what it has read is good until
-        then."""
+    def many(self, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
+        """The rows of some texts."""
         try:
-            return self.readers.pop()
+            read = self._readers.pop()
         except IndexError:  # as many as threads are in here
-            return TagReader(self._options, self.beside, one=self._one)
+            read = self._reader()
+        read.read(texts, golds)
+        if len(texts) > 1 and any(end - start > self._longest for _, start, end, _ in read.rows):
+            rows = [self.one(gold, text) for gold, text in zip(golds, texts, strict=True)]
+        else:
+            rows = self._rows(read, golds)
+        self._readers.append(read)
+        return rows
+
+    def _rows(self, read: TagReader, golds: Sequence[int]) -> list[Score | None]:
+        """The rows of texts that were read, all or none of which are too long."""
+        known = self._known
+        rows: list[Score | None] = []
+        new: dict[Answer, int] = {}
+        again: list[tuple[int, int]] = []
+        for at, (gold, (n, start, end, how)) in enumerate(zip(golds, read.rows, strict=True)):
+            row = None
+            if n != layouts.LEFT_TO_PYTHON and end - start <= self._longest:
+                answer = gold, how, read.said[start : end - 1] if n > 0 else None
+                row = known.get(answer)
+                if row is not None:
+                    self._tell_known()
+                elif (first := new.setdefault(answer, at)) != at:
+                    again.append((at, first))
+            rows.append(row)
+        if new:
+            if len(known) >= KNOWN:
+                known.clear()
+            outcomes = self.outcomes(read, golds, new.values())
+            for answer, at in new.items():
+                outcome, said = outcomes[at], answer[2] or ""
+                if outcome is None:
+                    continue
+                outcome.details = {
+                    "pred": self.shown(said, read.rows[at][0]),
+                    "gold": self.shown_gold(golds[at]),
+                }
+                rows[at] = row = self._row_of(outcome)
+                if len(said) <= MAX_KNOWN_CHARS:
+                    known[answer] = row
+            for at, first in again:
+                rows[at] = rows[first]
+                if rows[at] is not None:
+                    self._tell_known()
+        return rows
+
+    @property
+    @abstractmethod
+    def is_full(self) -> bool:
+        """Whether there may be no room for the golds of `MAX_TEXTS` texts more."""
 
     @abstractmethod
     def number(self, answer: object) -> int:
         """The number of a gold; -1 for one that kernels cannot read, and without room."""
 
     @abstractmethod
-    def has_room(self, n: int) -> bool:
-        """Whether there certainly is room for ``n`` golds more."""
+    def _reader(self) -> TagReader:
+        """One for a thread alone."""
 
     @abstractmethod
     def outcomes(self, read: TagReader, golds: Sequence[int], wanted: Iterable[int]) -> list[Outcome | None]:
@@ -127,20 +172,18 @@ _NO_GOLDS: Final = Golds(
 
 
 class MotifJudge(TagJudge):
-    """REL-C2. ``steps`` a search may have; what needs more is left."""
+    """REL-C2."""
 
-    def __init__(self, options: RelCOptions, details: bool, motifs: Motifs, steps: int) -> None:
-        super().__init__(options, details, _NO_GOLDS, one=True)
-        self._motifs, self._steps = motifs, steps
+    def __init__(self, motifs: Motifs, options: RelCOptions, *more: Any) -> None:
+        super().__init__(options, *more)
+        self._motifs = motifs
 
-    def make_room(self, n: int) -> bool:
-        if self.has_room(n):
-            return False
-        self._motifs.forget()
-        return True
+    @property
+    def is_full(self) -> bool:
+        return self._motifs.room < MAX_TEXTS
 
-    def has_room(self, n: int) -> bool:
-        return self._motifs.room >= n
+    def _reader(self) -> TagReader:
+        return TagReader(self._options, _NO_GOLDS, one=True)
 
     def number(self, answer: object) -> int:
         return self._motifs.number(motif.gold_of(answer))
@@ -162,7 +205,8 @@ class MotifJudge(TagJudge):
                     outcomes[at] = motif.nothing(text, flaw)
             elif n >= 0:
                 outcomes[at] = motif.no_answer(strict, reason_of(how))
-        pairs = self._motifs.judge(asked, read.texts, steps=self._steps)
+        # no search takes longer than 10 ms
+        pairs = self._motifs.judge(asked, read.texts, steps=MAX_STEPS)
         for at, found, (number, start, end) in zip(places, pairs, asked, strict=True):
             outcomes[at] = motif.decide(found, motifs[number], said[start:end], strict=strict)
         return outcomes
@@ -177,20 +221,16 @@ class MotifJudge(TagJudge):
 class IsomersJudge(TagJudge):
     """REL-C3."""
 
-    def __init__(self, options: RelCOptions, details: bool, table: SmilesTable) -> None:
+    def __init__(self, table: SmilesTable, options: RelCOptions, *more: Any) -> None:
+        super().__init__(options, *more)
         self._table, self._golds = table, IsomerGolds()
-        super().__init__(options, details, self._golds.known, one=False)
 
-    def make_room(self, n: int) -> bool:
-        if self.has_room(n):
-            return False
-        self._golds = IsomerGolds()
-        self.beside = self._golds.known
-        self.readers.clear()
-        return True
+    @property
+    def is_full(self) -> bool:
+        return not self._golds.has_room(MAX_TEXTS)
 
-    def has_room(self, n: int) -> bool:
-        return self._golds.has_room(n)
+    def _reader(self) -> TagReader:
+        return TagReader(self._options, self._golds.known, one=False)
 
     def number(self, answer: object) -> int:
         gold = missing_isomers.gold_of(answer)
@@ -288,99 +328,17 @@ class IsomerGolds:
         return number
 
 
-class TagTexts:
-    """A `relfast.tasks.modules.TextJudge` of what a judge says of texts at hand. Equal answers to a gold are
-    judged once; those of more than ``longest`` characters are left. Thread-safe: of what is known each step
-    is one of a dictionary, and who comes between two of them at most has an answer judged again."""
-
-    def __init__(
-        self, judge: TagJudge, row_of: Callable[[Outcome], Score], known: Callable[[], object], longest: int
-    ) -> None:
-        self._judge, self._row_of, self._tell_known = judge, row_of, known
-        self._longest = longest
-        self._known: dict[Answer, Score] = {}
-
-    @property
-    def is_full(self) -> bool:
-        """Whether there may be no room for more."""
-        return not self._judge.has_room(MAX_TEXTS)
-
-    def gold(self, answer: object, question: object) -> int:
-        """The number of a gold; -1 for one that kernels cannot read."""
-        return self._judge.number(answer) if type(answer) is dict else -1
-
-    def one(self, gold: int, text: str) -> Score | None:
-        """The row of a text."""
-        return self.many((gold,), (text,))[0]
-
-    def many(self, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
-        """The rows of some texts."""
-        judge, known = self._judge, self._known
-        read = judge.reader()
-        read.read_texts(texts, golds)
-        if any(end - start > self._longest for _, start, end, _ in read.rows):
-            judge.readers.append(read)
-            one_by_one = zip(golds, texts, strict=True)
-            return [None] if len(texts) == 1 else [self.one(gold, text) for gold, text in one_by_one]
-        rows: list[Score | None] = []
-        new: dict[Answer, int] = {}
-        again: list[tuple[int, int]] = []
-        for at, (gold, (n, start, end, how)) in enumerate(zip(golds, read.rows, strict=True)):
-            answer = gold, how, read.said[start : end - 1] if n > 0 else ""
-            row = None
-            if n != layouts.LEFT_TO_PYTHON:
-                row = known.get(answer)
-                if row is not None:
-                    self._tell_known()
-                elif (first := new.setdefault(answer, at)) != at:
-                    again.append((at, first))
-            rows.append(row)
-        if new:
-            if len(known) >= KNOWN:
-                known.clear()
-            outcomes = judge.outcomes(read, golds, new.values())
-            for answer, at in new.items():
-                outcome, said = outcomes[at], answer[2]
-                if outcome is None:
-                    continue
-                outcome.details = {
-                    "pred": judge.shown(said, read.rows[at][0]),
-                    "gold": judge.shown_gold(golds[at]),
-                }
-                rows[at] = row = self._row_of(outcome)
-                if len(said) <= MAX_KNOWN_CHARS:
-                    known[answer] = row
-            for at, first in again:
-                rows[at] = rows[first]
-                if rows[at] is not None:
-                    self._tell_known()
-        judge.readers.append(read)
-        return rows
+# What `relfast.tasks.rel_c` names; each gives None where the options or missing machine code do not allow it.
+# ``more`` is what `TagJudge` takes beside options
 
 
-# What `relfast.tasks.rel_c` names; each gives None where the options or missing machine code do not allow it
-
-
-def open_motifs(options: RelCOptions, details: bool, steps: int = SHORT_STEPS) -> MotifJudge | None:
-    """The judge of REL-C2's blocks."""
+def open_motifs(task: Task, options: RelCOptions, *more: Any) -> MotifJudge | None:
+    """The judge of REL-C2."""
     motifs = Motifs.open(whole_rings=options.strict) if can_read(options) else None
-    return None if motifs is None else MotifJudge(options, details, motifs, steps)
+    return None if motifs is None else MotifJudge(motifs, options, *more)
 
 
-def open_isomers(options: RelCOptions, details: bool) -> IsomersJudge | None:
-    """The judge of REL-C3's blocks."""
+def open_isomers(task: Task, options: RelCOptions, *more: Any) -> IsomersJudge | None:
+    """The judge of REL-C3."""
     table = simple_table() if can_read(options) else None
-    return None if table is None else IsomersJudge(options, details, table)
-
-
-def open_motif_texts(task: Task, options: RelCOptions, *more: Any) -> TagTexts | None:
-    """The judge of texts for REL-C2; ``more`` is what `TagTexts` takes."""
-    # no search takes longer than 10 ms, and to stop it and begin it anew would take longer still
-    judge = open_motifs(options, False, MAX_STEPS)
-    return None if judge is None else TagTexts(judge, *more)
-
-
-def open_isomer_texts(task: Task, options: RelCOptions, *more: Any) -> TagTexts | None:
-    """The judge of texts for REL-C3."""
-    judge = open_isomers(options, False)
-    return None if judge is None else TagTexts(judge, *more)
+    return None if table is None else IsomersJudge(table, options, *more)

@@ -42,7 +42,6 @@ TASK: Final = Task(
     module="relfast.tasks.seqbench.score",
     gold=Gold(keys=(("actions",), ("structural_details",), ("completion",))),
     loads=("relfast.tasks.seqbench.machine:machine",),
-    in_blocks="relfast.tasks.seqbench.score:open_judge",
     generator="relfast.tasks.seqbench.generate",
     generated_with="relfast.tasks.seqbench.parameters:Parameters",
     shown="relfast.tasks.seqbench.display:DISPLAY",

@@ -79,13 +79,8 @@ class Machine:
 
     def judge(self, parts: Sequence[bytes], problems: Sequence[Problem], how: int = 0) -> Found:
         """Find the plans of responses (UTF-8) and judge them, each in its maze."""
-        n = len(parts)
+        n, sizes = len(parts), [*map(len, parts)]
         texts = (ctypes.c_char_p * n)(*parts)
-        return self.judge_at(ctypes.addressof(texts), [*map(len, parts)], problems, how)
-
-    def judge_at(self, texts: int, sizes: Sequence[int], problems: Sequence[Problem], how: int) -> Found:
-        """The same of texts at addresses, which stand at ``texts``."""
-        n = len(sizes)
         self._make_room(max(sizes, default=0))
         found, ratios = (
             array("q", bytes(8 * layouts.FOUND_COLUMNS * n)),
@@ -97,7 +92,7 @@ class Machine:
         at, size = 0, _NUMBERS
         while at < n:
             stop = min(at + _TEXTS_A_CALL, n)
-            done = self._judge(texts, *places, at, stop, how, *results, self._desk)
+            done = self._judge(ctypes.addressof(texts), *places, at, stop, how, *results, self._desk)
             if done < stop and done == at:
                 size *= 8
                 self._grow(size)

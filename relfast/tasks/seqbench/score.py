@@ -19,10 +19,9 @@ from relfast_kernels.maze import layouts
 
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
-from relfast.tasks.block_rows import Block, OutcomeJudge
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 from relfast.tasks.seqbench.actions import Action, encode
-from relfast.tasks.seqbench.machine import Found, machine
+from relfast.tasks.seqbench.machine import machine
 from relfast.tasks.seqbench.maze import Fields, Layout, Maze, Source, first
 
 NO_MAZE: Final = (
@@ -192,13 +191,19 @@ _OF_NO_MAZE: Final = ("valid", "optimal", "legal_ratio", "violation", "violation
 
 
 def extract(record: Record, options: Options) -> Extracted[str]:
-    """The text to look for a plan in; `score` finds out whether it holds one."""
+    """The text to look for a plan in; `score` finds out whether it holds one. Reasoning is left for the
+    kernel to cut, unless its marks are none that kernels know."""
     response = record.response
+    if not isinstance(response, str):
+        return Extracted("", False, "not_text")
+    return _cut(response, options) if options.reasoning else Extracted(response)
+
+
+def _cut(response: str, options: Options) -> Extracted[str]:
+    """A response without reasoning."""
     if options.strict:
         text, reason = read_strictly(response, options.reasoning)
         return Extracted(text, reason is None, reason)
-    if not isinstance(response, str):
-        return Extracted("", False)
     return Extracted(strip_reasoning(response, options.reasoning) if options.strip_reasoning else response)
 
 
@@ -216,7 +221,6 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 def _score(batch: Batch, options: Options) -> list[Outcome]:
     outcomes: list[Outcome | None] = []
     asked: list[Asked] = []
-    texts: list[bytes] = []
     for record, extracted in batch:
         fields, key = gold_of(record)
         problem = PROBLEMS.get(fields, key)
@@ -225,13 +229,32 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
             outcomes.append(Outcome(False, found=False, error=flaw))
             continue
         outcomes.append(None)
-        asked.append(Asked(problem, fields, extracted.reason))
-        texts.append(encode(extracted.value))
-    found = machine().judge(
-        texts, [each.problem for each in asked], layouts.IS_STRICT if options.strict else 0
-    )
-    judged = iter(_outcomes(asked, texts, found, options))
+        asked.append(Asked(problem, fields, extracted.value, extracted.reason))
+    judged = iter(_judged(asked, options))
     return [next(judged) if outcome is None else outcome for outcome in outcomes]
+
+
+def _judged(asked: Sequence[Asked], options: Options) -> list[Outcome]:
+    """Responses cut and judged by the kernel; those that only Python can cut, a second time."""
+    if options.reasoning or not (options.strict or options.strip_reasoning):
+        return _outcomes(asked, options, 0)[0]
+    outcomes, certain = _outcomes(asked, options, layouts.CUTS_REASONING)
+    left = [at for at, flag in enumerate(certain) if not flag or _has_surrogate(asked[at].response)]
+    if left:
+        cut = [(asked[at], _cut(asked[at].response, options)) for at in left]
+        again = [each._replace(response=text.value, reason=each.reason or text.reason) for each, text in cut]
+        for at, outcome in zip(left, _outcomes(again, options, 0)[0], strict=True):
+            outcomes[at] = outcome
+    return outcomes
+
+
+def _has_surrogate(text: str) -> bool:
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            return True
+    return False
 
 
 def gold_of(record: Record) -> tuple[Fields, bytes]:
@@ -248,18 +271,20 @@ def gold_of(record: Record) -> tuple[Fields, bytes]:
 
 
 class Asked(NamedTuple):
-    """A record's problem and gold, and why no plan was looked for in its response, if so."""
+    """A record's problem and gold, its response, and why no plan was looked for there, if so."""
 
     problem: Problem
     fields: Fields
-    reason: str | None = None
+    response: str
+    reason: str | None
 
 
-def _outcomes(
-    asked: Sequence[Asked], texts: Sequence[bytes], found: Found, options: Options
-) -> list[Outcome]:
-    """What the kernel found in texts (UTF-8), as outcomes."""
-    violations, indices, n_actions, exact, optimal, given_up, begins, ends, votes, _ = map(
+def _outcomes(asked: Sequence[Asked], options: Options, how: int) -> tuple[list[Outcome], list[int]]:
+    """What the kernel finds in responses, as outcomes; 0 for each that only Python can cut."""
+    texts = [encode(each.response) for each in asked]
+    how |= layouts.IS_STRICT if options.strict else 0
+    found = machine().judge(texts, [each.problem for each in asked], how)
+    violations, indices, n_actions, exact, optimal, given_up, begins, ends, votes, certain = map(
         found.column, layouts.FOUND
     )
     progress, precision, recall, f1, legal, walk = map(found.ratio, layouts.RATIO)
@@ -305,7 +330,7 @@ def _outcomes(
         votes,
         strict=True,
     )
-    return [
+    outcomes = [
         Outcome(
             right == 1,
             dict(zip(metrics, numbers, strict=True)),
@@ -318,52 +343,4 @@ def _outcomes(
         )
         for right, numbers, text, begin, end, each, n, vote in rows
     ]
-
-
-MAX_PROBLEMS: Final = 4_096
-"""Problems that a judge keeps; full, all are forgotten."""
-
-
-def open_judge(options: Options, details: bool) -> PlanJudge | None:
-    """The judge of a job's blocks; None for marks of reasoning that no kernel knows."""
-    if options.reasoning and (options.strict or options.strip_reasoning):
-        return None
-    return PlanJudge(options, details)
-
-
-class PlanJudge(OutcomeJudge):
-    """Judges responses where they stand in a block's bytes."""
-
-    def __init__(self, options: Options, details: bool) -> None:
-        self._options, self._details = options, details
-        self._how = layouts.CUTS_REASONING if options.strict or options.strip_reasoning else 0
-        self._how |= layouts.IS_STRICT if options.strict else 0
-        self._problems: list[Asked] = []
-        self._n_bytes = 0
-
-    def make_room(self, n: int) -> bool:
-        if len(self._problems) + n <= MAX_PROBLEMS and self._n_bytes <= CACHE_BYTES:
-            return False
-        self._problems, self._n_bytes = [], 0
-        return True
-
-    def gold(self, record: Record) -> int:
-        fields, key = gold_of(record)
-        problem = PROBLEMS.get(fields, key)
-        if isinstance(problem, str) or (self._options.strict and problem.flaw is not None):
-            return -1  # the row says what is wrong with it
-        self._problems.append(Asked(problem, fields))
-        self._n_bytes += problem.n_bytes
-        return len(self._problems) - 1
-
-    def judge(self, block: Block, records: Sequence[int], golds: Sequence[int]) -> list[Outcome | None]:
-        asked = [self._problems[gold] for gold in golds]
-        addresses, sizes = block.texts(records)
-        at = addresses.buffer_info()[0]
-        found = machine().judge_at(at, sizes, [each.problem for each in asked], self._how)
-        texts = [block.text(record) for record in records] if self._details else [b""] * len(records)
-        outcomes = _outcomes(asked, texts, found, self._options)
-        return [
-            outcome if certain else None
-            for outcome, certain in zip(outcomes, found.column(layouts.FOUND.certain), strict=True)
-        ]
+    return outcomes, certain

@@ -12,7 +12,6 @@ from both_ways import Ways
 from seeds import fresh, rounds
 
 import relfast
-from relfast.engine import block_rows
 from relfast.engine.job import Job
 from relfast.errors import InputError
 from relfast.seqbench import Maze, generate, shortest_plan
@@ -166,8 +165,7 @@ def test_random_plans_in_random_mazes(monkeypatch: pytest.MonkeyPatch) -> None:
     for more in (*jobs, {"rewards": {"SeqBench": "logical_depth"}}):
         found = Ways.of_job(Job(**more)).same(lines, size=100)
         assert found.n_exact < 0.2 * len(lines)
-    monkeypatch.setattr(score, "MAX_PROBLEMS", 2)
-    monkeypatch.setattr(block_rows, "MOST_AT_ONCE", 7)
+    monkeypatch.setattr(score.PROBLEMS, "limit", 1)
     Ways.of_job(Job(details=True)).same(lines[-300:])
 
 
