@@ -29,6 +29,9 @@ MAX_MOLECULES: Final = 20_000
 5 ms."""
 
 
+Failed = Callable[[str, Exception], None]
+
+
 def own(row: Score, index: int = 0, id: Any = None, sample: int = 0) -> Score:
     """A copy of a row that may be somebody else's too, for its caller to keep."""
     return Score(
@@ -53,11 +56,15 @@ class JudgedTexts:
     ----------
     open_judge
         Gives an empty judge. The first one is ``judge``.
+    failed
+        Told of a judge that fails, and why.
     """
 
-    def __init__(self, task: Task, judge: TextJudge, open_judge: Callable[[], TextJudge | None]) -> None:
+    def __init__(
+        self, task: Task, judge: TextJudge, open_judge: Callable[[], TextJudge | None], failed: Failed
+    ) -> None:
         self._name, self._can_hang = task.name, task.can_hang
-        self._judge, self._open = judge, open_judge
+        self._judge, self._open, self._failed = judge, open_judge, failed
 
     def kept(self, answer: object, response: str, question: object) -> Score | None:
         """The row of one response, which may be that of others too: nothing in it may be changed. None where
@@ -82,7 +89,7 @@ class JudgedTexts:
         except UnicodeEncodeError:
             return None
         except Exception as error:
-            tell(f"the kernel that reads {self._name}", error)
+            self._failed(f"the kernel that reads {self._name}", error)
             return None
 
     def rows(self, records: Sequence[Record]) -> list[Score | None]:
@@ -147,7 +154,7 @@ class JudgedTexts:
                 return [None]
             return [self._kept_texts(judge, [g], [t])[0] for g, t in zip(golds, texts, strict=True)]
         except Exception as error:
-            tell(f"the kernel that reads {self._name}", error)
+            self._failed(f"the kernel that reads {self._name}", error)
             return [None] * len(texts)
 
     def _renew(self) -> TextJudge:
@@ -170,6 +177,8 @@ class Judges:
         Called for each text whose answer was judged before.
     longest
         Most characters of molecules that a response may name to be judged.
+    failed
+        Told of what fails, and why; it is left to the ordinary way.
     """
 
     def __init__(
@@ -179,9 +188,10 @@ class Judges:
         *,
         known: Callable[[], object] = lambda: None,
         longest: int = MAX_MOLECULES,
+        failed: Failed | None = None,
     ) -> None:
         self._options, self._row_of, self._known = options, row_of, known
-        self._longest = longest
+        self._longest, self._failed = longest, failed or tell
         self.found: dict[str, JudgedTexts] = {}
 
     def of(self, name: str) -> JudgedTexts | None:
@@ -197,7 +207,7 @@ class Judges:
         if judge is None:
             return None
         # of several threads that come here at once the first one's counts
-        return self.found.setdefault(name, JudgedTexts(task, judge, open_judge))
+        return self.found.setdefault(name, JudgedTexts(task, judge, open_judge, self._failed))
 
 
 _told_of: Final[set[str]] = set()

@@ -260,7 +260,7 @@ class Scoring:
         if self.judges is None:
             from relfast.engine.judged_texts import MAX_CHARS, Judges
 
-            self.judges = Judges(self.options, self.row_of, longest=MAX_CHARS)
+            self.judges = Judges(self.options, self.row_of, longest=MAX_CHARS, failed=self.detours.add)
         return self.judges
 
     def _singly(self, task: Task, records: Sequence[Record]) -> list[Score]:

@@ -25,6 +25,8 @@ from seeds import SEED, rounds
 import relfast
 from relfast.chem import common_substructure
 from relfast.engine import judged_texts
+from relfast.engine.file_run.block_scoring import BlockScoring
+from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
 from relfast.engine.judged_texts import MAX_MOLECULES, JudgedTexts, Judges
 from relfast.engine.online.pending import key_of
@@ -456,6 +458,10 @@ def test_a_judge_that_fails_leaves_its_lines(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(IsomersJudge, "outcomes", fail)
     lines = plain_lines(2)
     assert same(lines, job_of("reference")).n_left > 0
+    blocks = BlockScoring(Scoring(job_of("reference")), large=True)
+    data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    (segment,) = blocks.segments(Block(0, 0, 0, len(lines), 0, len(data), data=data))
+    assert dict(segment.detours) == {"the kernel that reads REL-C3": (1, "MemoryError()")}
 
 
 def test_records_with_a_verdict_are_not_judged() -> None:

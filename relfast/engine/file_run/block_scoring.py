@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from relfast.engine.io.blocks import Block, Fault
@@ -17,7 +18,7 @@ from relfast.records import Place, Score, unscored
 from relfast.stats.summary import Tally
 
 if TYPE_CHECKING:
-    from relfast.engine.text_fast_path import ScannedBlock, TextFastPath
+    from relfast.engine.text_fast_path import TextFastPath
 
 SEGMENT_LINES: Final = 512
 """Lines reported at a time where records can hang or crash: the most that is done again after a fault."""
@@ -150,10 +151,24 @@ class BlockScoring:
         fast_path = None if one_by_one else self._open_fast_path(len(data))
         if fast_path is not None:
             scanned = fast_path.scan(data, stop, block.filter or self._scoring.job.filter)
-            yield from self._mixed(block, scanned, start, stop, verdicts, segment_lines)
+            scanned.first_index = block.first_index
+            n_lines = scanned.n_lines
+            score = partial(scanned.segment, verdicts=verdicts)
+            if n_lines >= stop and not verdicts:
+                scanned.learn(start, stop)
         else:
             lines = split_lines(bytes(data))
-            yield from self._plain(block, lines, start, stop, verdicts, one_by_one, segment_lines)
+            n_lines = len(lines)
+            score = partial(self._plain, block, lines, verdicts, one_by_one)
+        if n_lines < stop:
+            raise _changed(block)
+        pace = _Pace(segment_lines, stop - start)
+        at = start
+        while at < stop:
+            segment = score(at, stop, pace.step)
+            yield segment
+            pace.next(segment.tally)
+            at = segment.stop
 
     def _open_fast_path(self, size: int) -> TextFastPath | None:
         """The fast path, once enough has been read for its 20 ms to pay."""
@@ -171,60 +186,28 @@ class BlockScoring:
         self,
         block: Block,
         lines: Sequence[bytes],
-        start: int,
-        stop: int,
-        verdicts: Mapping[Place, Verdict] | None,
+        verdicts: Mapping[Place, Verdict],
         one_by_one: bool,
-        segment_lines: int | None,
-    ) -> Iterator[Segment]:
-        if len(lines) < stop:
-            raise _changed(block)
-        pace = _Pace(segment_lines or max(1, stop - start))
-        at = start
-        while at < stop:
-            end = min(at + pace.step, stop)
-            scores = self._scoring.lines(
-                lines[at:end],
-                block.first_index + at,
-                verdicts,
-                one_by_one=one_by_one,
-                chosen=block.filter,
-            )
-            segment = segment_of(end, scores)
-            yield segment
-            pace.next(segment.tally)
-            at = end
-
-    def _mixed(
-        self,
-        block: Block,
-        scanned: ScannedBlock,
         start: int,
         stop: int,
-        verdicts: Mapping[Place, Verdict] | None,
-        segment_lines: int | None,
-    ) -> Iterator[Segment]:
-        """Fast lines by template, the slow ones between them the ordinary way."""
-        if scanned.n_lines < stop:
-            raise _changed(block)
-        scanned.first_index = block.first_index
-        if not verdicts:
-            scanned.learn(start, stop)
-        pace = _Pace(segment_lines or max(1, stop - start))
-        at = start
-        while at < stop:
-            segment = scanned.segment(at, stop, pace.step, verdicts)
-            yield segment
-            pace.next(segment.tally)
-            at = segment.stop
+        most: int,
+    ) -> Segment:
+        """The segment of at most so many lines, none of which has been read."""
+        stop = min(start + most, stop)
+        first = block.first_index + start
+        scores = self._scoring.lines(
+            lines[start:stop], first, verdicts, one_by_one=one_by_one, chosen=block.filter
+        )
+        return segment_of(stop, scores)
 
 
 class _Pace:
-    """How many lines to report at a time: up to ``most``, fewer where they take long."""
+    """How many lines to report at a time: up to ``most``, fewer where they take long; all where that is
+    None."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.step = min(most, FIRST_LINES) if most <= SEGMENT_LINES else most
+    def __init__(self, most: int | None, n_lines: int) -> None:
+        self._most = n_lines if most is None else most
+        self.step = n_lines if most is None else min(most, FIRST_LINES)
         self._began = time.monotonic()
 
     def next(self, done: Tally) -> None:
