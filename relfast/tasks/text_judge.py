@@ -301,11 +301,12 @@ class KernelTexts:
 
     def one(self, gold: int, text: str) -> Score | None:
         """The row of a text."""
-        why = None
         if self._cuts_here:
             marks = self._options.reasoning
             if self._options.strict:
                 text, why = read_strictly(text, marks)
+                if why is not None:
+                    return None
             else:
                 text = strip_reasoning(text, marks)
         data = text.encode()
@@ -313,7 +314,7 @@ class KernelTexts:
         rows, size = place.rows, len(data)
         rows[layouts.RECORD_KEY], rows[layouts.RECORD_TEXT_END] = gold, size
         if (self._judge if size <= LONG else self._judge_long)(
-            place.result, place.failure, data, 1, place.context
+            place.result, place.failure, data, place.context
         ):
             raise RuntimeError("the kernel that scores responses failed")
         found = rows[layouts.RECORD_KEY]
@@ -321,7 +322,7 @@ class KernelTexts:
         if row is None and found >= 0:
             row = self._row(place)
         self._places.append(place)
-        return row if why is None else None
+        return row
 
     def many(self, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
         """The rows of some texts: the kernel takes as long for one after the other."""

@@ -33,38 +33,14 @@ _UNSHOWN: Final = byte_set("()[]*#`~")
 """What a backslash before it makes nothing of; before `_BLANKS`, it makes a blank."""
 _BLANKS: Final = byte_set(",;:! ")
 _LETTERS: Final = byte_set(ascii_letters)
-_CHUNK: Final = 32
-"""Bytes that are looked at together."""
+_SHOWN: Final = byte_set("".join(char for char in map(chr, range(32, 123)) if char not in "$&*<\\_`"))
+"""What is shown as it is: printable ASCII that no dress begins or ends with."""
 
 
 @kernel
 def is_alnum(byte: int) -> bool:
     """Whether a byte is an ASCII letter or digit."""
     return 48 <= byte <= 57 or 97 <= byte <= 122 or 65 <= byte <= 90
-
-
-@kernel
-def _is_shown(byte: Any) -> Any:
-    """Whether a byte within a line is shown as it is: printable ASCII that no dress begins or ends with."""
-    return (
-        (byte >= 32) & (byte < 123) & (byte != 36) & (byte != 38) & (byte != 42) & (byte != 60)
-        & (byte != 92) & (byte != 95) & (byte != 96)
-    )  # fmt: skip
-
-
-@kernel
-def _shown_end(text: Any, at: int, end: int) -> int:
-    """The first byte from ``at`` on that is not shown as it is, or ``end``."""
-    while at + _CHUNK <= end:
-        others = False
-        for k in range(np.uint64(at), np.uint64(at + _CHUNK)):
-            others |= not _is_shown(text[k])
-        if others:
-            break
-        at += _CHUNK
-    while at < end and _is_shown(text[at]):
-        at += 1
-    return at
 
 
 @kernel
@@ -358,8 +334,8 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             if after > at:
                 at = after
                 continue
-        if _is_shown(byte):
-            stop = _shown_end(text, at, end)
+        if _SHOWN[byte]:
+            stop = skip(text, at, end, _SHOWN)
             for k in range(np.uint64(stop - at)):
                 letter = text[np.uint64(at) + k]
                 out[np.uint64(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * 32

@@ -65,7 +65,7 @@ from relfast_kernels.text.columns import (
     WAY_COLUMNS,
 )
 from relfast_kernels.text.find import find_lines
-from relfast_kernels.text.lines import Golds, Work, judge_texts, know_ids, scan_lines, score_lines
+from relfast_kernels.text.lines import Golds, Work, judge_text, know_ids, scan_lines, score_lines
 from relfast_kernels.text.marks import LOOKED_AT
 from relfast_kernels.text.projection import Table
 from relfast_kernels.text.reasoning import cut_among
@@ -193,12 +193,11 @@ def _know(ids: Any, n: int, ends: Any, numbers: Any, n_ids: int, context: Any) -
     )
 
 
-def _judge(data: Any, n: int, context: Any) -> int:
-    # ctypes passes a plain integer in 32 bits
-    n &= 0x7FFF_FFFF
+def _judge(data: Any, context: Any) -> int:
     records, scratch, settings, golds, work = _places_of(carray(context, CONTEXT_SIZE, np.int64))
-    size = records[n - 1, RECORD_TEXT_END]
-    return judge_texts(carray(data, size, np.uint8), settings, golds, work, records[:n], scratch)
+    text = carray(data, records[0, RECORD_TEXT_END], np.uint8)
+    judge_text(text, settings, golds, work, records[0], scratch)
+    return 0
 
 
 def _write(data: Any, n: int, context: Any, start: int, stop: int) -> int:
@@ -230,8 +229,8 @@ ENTRIES = {
     "score": (_score, "pipii"),
     "know": (_know, "pippip"),
     "cut": (_cut, "pippipipip"),
-    "judge": (_judge, "pip"),
-    "judge_long": (_judge, "pip"),
+    "judge": (_judge, "pp"),
+    "judge_long": (_judge, "pp"),
     "write": (_write, "pipii"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

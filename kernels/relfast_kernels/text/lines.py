@@ -349,41 +349,28 @@ def _score_line(
 
 
 @kernel
-def judge_texts(data: Any, settings: Any, golds: Any, work: Any, records: Any, scratch: Any) -> int:
-    """Score texts against golds that are known by their numbers; how many got their key.
+def judge_text(data: Any, settings: Any, golds: Any, work: Any, record: Any, scratch: Any) -> None:
+    """Score a text against a gold that is known by its number.
 
     Parameters
     ----------
     data : uint8
-        All texts, UTF-8.
-    records : int64, shape (n, RECORD_COLUMNS)
-        Where each text is in ``data``, and its gold's number as its key; keys, votes and, with details, where
-        taxa are in ``scratch`` are filled in. The key of a text that only Python can score is `UNKNOWN`.
+        The text, UTF-8.
+    record : int64, shape (RECORD_COLUMNS,)
+        Where it is in ``data``, and its gold's number as its key; key, vote and, with details, where taxa are
+        in ``scratch`` are filled in. The key of a text that only Python can score is `UNKNOWN`.
     """
-    n_done = 0
-    known: Any = UNKNOWN
-    used: Any = 0
-    taken: Any = 0
-    for number in range(records.shape[0]):
-        record = records[number]
-        gold = record[RECORD_KEY]
-        record[RECORD_KEY] = UNKNOWN
-        row = golds.rows[gold]
-        size = record[RECORD_TEXT_END] - record[RECORD_TEXT] + row[GOLD_TEXT_STOP] - row[GOLD_TEXT_AT]
-        if used + SCRATCH_PER_BYTE * size + SCRATCH_PER_LINE > len(scratch):
-            continue
-        if gold != known:
-            known, taken = gold, _take_gold(golds, gold, settings, work, scratch, used)
-            # where only Python can read it, what the texts before it have written stays
-            used = max(used, taken)
-        if taken < 0:
-            continue
-        done, used = _score_record(data, record, row[GOLD_TASK], settings, golds, work, scratch, used)
-        if done:
-            n_done += 1
-        else:
+    gold = record[RECORD_KEY]
+    record[RECORD_KEY] = UNKNOWN
+    row = golds.rows[gold]
+    size = len(data) + row[GOLD_TEXT_STOP] - row[GOLD_TEXT_AT]
+    if SCRATCH_PER_BYTE * size + SCRATCH_PER_LINE > len(scratch):
+        return
+    taken = _take_gold(golds, gold, settings, work, scratch, 0)
+    if taken >= 0:
+        done, _ = _score_record(data, record, row[GOLD_TASK], settings, golds, work, scratch, taken)
+        if not done:
             record[RECORD_KEY] = UNKNOWN
-    return n_done
 
 
 @kernel
