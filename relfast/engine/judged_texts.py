@@ -179,6 +179,8 @@ class Judges:
         Most characters of molecules that a response may name to be judged.
     failed
         Told of what fails, and why; it is left to the ordinary way.
+    shows
+        Whether rows have what was read.
     """
 
     def __init__(
@@ -189,9 +191,10 @@ class Judges:
         known: Callable[[], object] = lambda: None,
         longest: int = MAX_MOLECULES,
         failed: Failed | None = None,
+        shows: bool = True,
     ) -> None:
         self._options, self._row_of, self._known = options, row_of, known
-        self._longest, self._failed = longest, failed or tell
+        self._longest, self._failed, self._shows = longest, failed or tell, shows
         self.found: dict[str, JudgedTexts] = {}
 
     def of(self, name: str) -> JudgedTexts | None:
@@ -200,9 +203,8 @@ class Judges:
         task = TASKS.get(name)
         if found is not None or task is None or task.of_texts is None:
             return found
-        open_judge = partial(
-            task.text_judge, self._options, partial(self._row_of, task), self._known, self._longest
-        )
+        row_of = partial(self._row_of, task)
+        open_judge = partial(task.text_judge, self._options, row_of, self._known, self._longest, self._shows)
         judge = open_judge()
         if judge is None:
             return None

@@ -255,12 +255,14 @@ class Scoring:
         self._load(task, lambda: self.open_judges().of(task.name), part=" judge")
         return self.open_judges().of(task.name)
 
-    def open_judges(self) -> Judges:
-        """The judges, opened if they were not."""
+    def open_judges(self, *, shows: bool = True) -> Judges:
+        """The judges, opened if they were not; whether their rows have what was read."""
         if self.judges is None:
             from relfast.engine.judged_texts import MAX_CHARS, Judges
 
-            self.judges = Judges(self.options, self.row_of, longest=MAX_CHARS, failed=self.detours.add)
+            self.judges = Judges(
+                self.options, self.row_of, longest=MAX_CHARS, failed=self.detours.add, shows=shows
+            )
         return self.judges
 
     def _singly(self, task: Task, records: Sequence[Record]) -> list[Score]:

@@ -178,7 +178,7 @@ class TextFastPath:
         self._known = KnownGold(scoring)
         self._work = WorkSpace()
         self._state = numbers(STATE_SIZE)
-        scoring.open_judges()
+        scoring.open_judges(shows=job.details)
         self._lines = numbers(0)
         self._context = numbers(CONTEXT_SIZE)
         for part, memory in (

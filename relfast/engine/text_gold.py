@@ -136,7 +136,8 @@ class KnownGold:
             if rest == HAS_ID_ONLY and self._scoring.job.data:
                 texts = memoryview(block.data), memoryview(block.scratch).cast("B")
                 said: Any = "" if len(mine) == 1 else [""] * len(mine)
-                entry = Entry(id_of(texts, block.records, mine.start), response=said, row=_NO_MORE)
+                records = memoryview(block.records).cast("B").cast("q")
+                entry = Entry(id_of(texts, records, mine.start), response=said, row=_NO_MORE)
                 found = self._scoring.entry(entry, block.first_index + number)
                 self._learn(digest, found, len(mine), 0, rest)
             else:
@@ -152,9 +153,8 @@ class KnownGold:
     def take(self, block: ScannedBlock, numbers: Sequence[int]) -> Taken:
         """The records of some lines of a block, none of which the kernel has scored."""
         entries: list[Record | Score] = []
-        lines = block.lines
+        lines, records = (memoryview(part).cast("B").cast("q") for part in (block.lines, block.records))
         n_exact = n_known = 0
-        records = block.records
         texts = memoryview(block.data), memoryview(block.scratch).cast("B")
         for number in numbers:
             place = number * LINE_COLUMNS
@@ -178,9 +178,9 @@ class KnownGold:
             n_known += task.of_texts is not None
             id = known.id if rest == ID_OF_GOLD else id_of(texts, records, at)
             for sample in range(end - at):
-                row = records[(at + sample) * RECORD_COLUMNS : (at + sample + 1) * RECORD_COLUMNS]
-                text = texts[row[RECORD_TEXT_PLACE] != IN_DATA]
-                response = str(text[row[RECORD_TEXT] : row[RECORD_TEXT_END]], "utf-8")
+                row = (at + sample) * RECORD_COLUMNS
+                text = texts[records[row + RECORD_TEXT_PLACE] != IN_DATA]
+                response = str(text[records[row + RECORD_TEXT] : records[row + RECORD_TEXT_END]], "utf-8")
                 entries.append(
                     Record(
                         index,
@@ -223,12 +223,13 @@ class KnownGold:
         )
 
 
-def id_of(texts: tuple[memoryview, memoryview], records: ctypes.Array[ctypes.c_int64], number: int) -> Any:
+def id_of(texts: tuple[memoryview, memoryview], records: Sequence[int], number: int) -> Any:
     """The id of a record, as the kernel left it."""
-    row = records[number * RECORD_COLUMNS : (number + 1) * RECORD_COLUMNS]
-    if row[RECORD_ID_PLACE] == NOWHERE:
+    row = number * RECORD_COLUMNS
+    place = records[row + RECORD_ID_PLACE]
+    if place == NOWHERE:
         return None
-    return orjson.loads(texts[row[RECORD_ID_PLACE] != IN_DATA][row[RECORD_ID] : row[RECORD_ID_END]])
+    return orjson.loads(texts[place != IN_DATA][records[row + RECORD_ID] : records[row + RECORD_ID_END]])
 
 
 MOST_GOLDS: Final = 1 << 17

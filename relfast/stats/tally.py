@@ -50,7 +50,7 @@ class TaskTally(Plain):
         task = scored[0].task or "" if scored else ""
         known = METRICS.get(task, {})
         # rows of others may have other names without end
-        names = dict.fromkeys(name for name in itertools.chain.from_iterable(rows) if name in known)
+        names = [name for name in dict.fromkeys(itertools.chain.from_iterable(rows)) if name in known]
         columns = {metric: [metrics.get(metric) for metrics in rows] for metric in names}
         self.found += sum([score.status == "ok" for score in scored])
         n, units, _ = _added([score.reward for score in scored], None)
@@ -61,14 +61,8 @@ class TaskTally(Plain):
         if breakdown is not None and breakdown.by[0] in columns:
             keys = zip(*[columns[name] for name in breakdown.by], strict=True)
             added = [_addends(task, name, columns[name]) for name in breakdown.sums]
-            cells: dict[tuple[Any, ...], list[int]] = {}
-            for key, values in zip(keys, zip(*added, strict=True), strict=True):
-                cell = cells.setdefault(key, [0] * (1 + len(values)))
-                cell[0] += 1
-                for at, value in enumerate(values, 1):
-                    cell[at] += value
-            for key, counts in cells.items():
-                add_columns(self.cells, {_cell_name(key): counts})
+            for (key, values), n in Counter(zip(keys, zip(*added, strict=True), strict=True)).items():
+                add_columns(self.cells, {_cell_name(key): (1, *values)}, n)
 
     def _add_columns(self, known: Mapping[str, Metric], columns: Mapping[str, Sequence[Any]]) -> None:
         numbers: list[tuple[int, str, int, int]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -102,6 +103,7 @@ class BlockScoring:
         self._fast_path: TextFastPath | None = None
         self._bytes_without_fast_path = FAST_PATH_FROM_BYTES if large else 0
         self._loader = Loader()
+        self._paces: dict[int | None, _Pace] = {}
 
     def segments(
         self,
@@ -162,7 +164,8 @@ class BlockScoring:
             score = partial(self._plain, block, lines, verdicts, one_by_one)
         if n_lines < stop:
             raise _changed(block)
-        pace = _Pace(segment_lines, stop - start)
+        pace = self._paces.setdefault(segment_lines, _Pace(segment_lines or sys.maxsize))
+        pace.begin()
         at = start
         while at < stop:
             segment = score(at, stop, pace.step)
@@ -202,12 +205,15 @@ class BlockScoring:
 
 
 class _Pace:
-    """How many lines to report at a time: up to ``most``, fewer where they take long; all where that is
-    None."""
+    """How many lines to report at a time: up to ``most``, fewer where they take long."""
 
-    def __init__(self, most: int | None, n_lines: int) -> None:
-        self._most = n_lines if most is None else most
-        self.step = n_lines if most is None else min(most, FIRST_LINES)
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.step = min(most, FIRST_LINES) if most < sys.maxsize else most
+        self._began = 0.0
+
+    def begin(self) -> None:
+        """Another block begins."""
         self._began = time.monotonic()
 
     def next(self, done: Tally) -> None:

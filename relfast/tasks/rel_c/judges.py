@@ -62,6 +62,8 @@ class TagJudge(ABC):
         Called for each text whose answer was judged before.
     longest
         Texts whose answers have more characters are left.
+    shows
+        Whether rows have what was read.
     """
 
     def __init__(
@@ -70,9 +72,10 @@ class TagJudge(ABC):
         row_of: Callable[[Outcome], Score],
         known: Callable[[], object],
         longest: int,
+        shows: bool,
     ) -> None:
         self._options, self._strict = options, options.strict
-        self._row_of, self._tell_known, self._longest = row_of, known, longest
+        self._row_of, self._tell_known, self._longest, self._shows = row_of, known, longest, shows
         self._known: dict[Answer, Score] = {}
         self._readers: list[TagReader] = []
 
@@ -122,10 +125,11 @@ class TagJudge(ABC):
                 outcome, said = outcomes[at], answer[2] or ""
                 if outcome is None:
                     continue
-                outcome.details = {
-                    "pred": self.shown(said, read.rows[at][0]),
-                    "gold": self.shown_gold(golds[at]),
-                }
+                if self._shows:
+                    outcome.details = {
+                        "pred": self.shown(said, read.rows[at][0]),
+                        "gold": self.shown_gold(golds[at]),
+                    }
                 rows[at] = row = self._row_of(outcome)
                 if len(said) <= MAX_KNOWN_CHARS:
                     known[answer] = row
