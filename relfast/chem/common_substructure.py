@@ -21,7 +21,8 @@ from relfast_kernels.mcs.layouts import Pair
 from relfast_kernels.smiles.layouts import INVALID, MAX_SMILES
 
 from relfast import deadlines
-from relfast.chem.smiles_table import MAX_CANONICAL, is_clean_text, lazy_memory
+from relfast.chem.smiles_table import MAX_CANONICAL, is_clean_text
+from relfast.memory import lazy_memory
 
 UNIT: Final = "mcs"
 

@@ -10,9 +10,7 @@ it RDKit does everything, with the same results.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import mmap
 import os
 import re
 import sys
@@ -25,6 +23,8 @@ from relfast_kernels.compiled import native
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles import layouts
 
+from relfast.memory import lazy_memory
+
 UNIT: Final = "smiles"
 
 CACHED_TEXTS: Final = 1 << 18
@@ -35,17 +35,6 @@ most (pages never written take no memory)."""
 
 MAX_CANONICAL: Final = 1_000
 """Longest text by RDKit that is worth a try: graphs of 60 atoms take 200 characters at most."""
-
-
-def lazy_memory(n_bytes: int, *, large_pages: bool = False) -> ctypes.Array[ctypes.c_char]:
-    """Zeros that take no memory until they are written over (ctypes' own would be written at once); in pages
-    of 2 MB, if the system has them, where much is going to be touched."""
-    # private: a process that is forked has a table of its own
-    memory = mmap.mmap(-1, n_bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    if large_pages and hasattr(mmap, "MADV_HUGEPAGE"):
-        with contextlib.suppress(OSError):
-            memory.madvise(mmap.MADV_HUGEPAGE)
-    return (ctypes.c_char * n_bytes).from_buffer(memory)
 
 
 def joined(texts: Sequence[str]) -> bytes | None:

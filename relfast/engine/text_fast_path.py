@@ -66,9 +66,10 @@ from relfast.engine.segments import Segment, pieces, rows_of
 from relfast.engine.text_gold import TASK_BY_NUMBER, Golds, KnownGold, kinds_of, start_of
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_table import TextTable, can_hold
+from relfast.memory import lazy_memory
 from relfast.records import Place
 from relfast.stats.summary import Tally
-from relfast.tasks.text_judge import WorkSpace, lazy_buffer, least_measure, numbers
+from relfast.tasks.text_judge import WorkSpace, least_measure, numbers
 
 _OTHERS: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
 """Kind of a line → whether no kernel has scored it."""
@@ -189,7 +190,7 @@ class TextFastPath:
         ):
             self._context[part] = ctypes.addressof(memory)
         self._have_records(numbers(RECORDS * RECORD_COLUMNS))
-        self._have_scratch(lazy_buffer(SCRATCH_BYTES))
+        self._have_scratch(lazy_memory(SCRATCH_BYTES))
         self._writer = RowWriter(scoring, functions["write"], self._context)
 
     def _have_records(self, records: ctypes.Array[ctypes.c_int64]) -> None:
@@ -255,7 +256,7 @@ class TextFastPath:
                 self._grow_scratch()
 
     def _grow_scratch(self) -> None:
-        scratch = lazy_buffer(2 * len(self.scratch))
+        scratch = lazy_memory(2 * len(self.scratch))
         ctypes.memmove(scratch, self.scratch, self._state[STATE_USED])
         self._have_scratch(scratch)
 

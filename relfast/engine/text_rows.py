@@ -37,10 +37,11 @@ from relfast_kernels.layouts import (
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_gold import TASK_BY_NUMBER, buffer
 from relfast.json_text import encode_row
+from relfast.memory import lazy_memory
 from relfast.records import Record, Score
 from relfast.stats.samples import SAMPLE
 from relfast.stats.summary import Tally
-from relfast.tasks.text_judge import lazy_buffer, numbers, outcome_of
+from relfast.tasks.text_judge import numbers, outcome_of
 
 if TYPE_CHECKING:
     from relfast.engine.text_fast_path import ScannedBlock
@@ -69,7 +70,7 @@ class RowWriter:
         self._scoring, self._write, self._context = scoring, write, context
         self._written, self._parts = numbers(WRITTEN_SIZE), numbers(TEMPLATE_PARTS * MOST_TEMPLATES + 1)
         self._keys, self._counts = numbers(MOST_TEMPLATES), numbers(MOST_TEMPLATES)
-        self._slots, self._templates = numbers(TEMPLATE_SLOTS), lazy_buffer(TEMPLATE_BYTES)
+        self._slots, self._templates = numbers(TEMPLATE_SLOTS), lazy_memory(TEMPLATE_BYTES)
         self._out, self._samples = buffer(0), buffer(0)
         context[AT_KEYS], context[AT_COUNTS] = ctypes.addressof(self._keys), ctypes.addressof(self._counts)
         context[AT_PARTS], context[AT_SLOTS] = ctypes.addressof(self._parts), ctypes.addressof(self._slots)

@@ -8,7 +8,6 @@ does.
 from __future__ import annotations
 
 import ctypes
-import mmap
 import struct
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -19,18 +18,12 @@ from relfast_kernels import layouts
 from relfast_kernels.compiled import native
 from relfast_kernels.text.columns import MOST_MEMBERS
 
+from relfast.memory import lazy_memory
 from relfast.records import Options, Outcome, Score
 from relfast.tasks.base import Task, resolve
 from relfast.tasks.facts import TextKernel
 from relfast.tasks.modules import MAX_TEXTS
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
-
-
-def lazy_buffer(size: int) -> ctypes.Array[ctypes.c_char]:
-    """Zeros that take memory only where they are touched, and of which a forked child has its own: pages that
-    could be shared also take the system twice as long to find."""
-    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return (ctypes.c_char * size).from_buffer(memory)
 
 
 def numbers(n: int) -> ctypes.Array[ctypes.c_int64]:
@@ -46,7 +39,7 @@ class WorkSpace:
 
     def __init__(self) -> None:
         self._parts = [
-            lazy_buffer(8 * size)
+            lazy_memory(8 * size)
             for size in (
                 layouts.TOKEN_COLUMNS * layouts.MAX_TOKENS,
                 2 * layouts.MAX_TOKENS,
@@ -106,7 +99,7 @@ class PreparedGolds:
     def __init__(self, most: int, most_bytes: int, slots: int = 1) -> None:
         sizes = most_bytes, most, slots, slots
         columns = 1, _ROW.size, 8, 8
-        self._memory = [lazy_buffer(n * size) for n, size in zip(sizes, columns, strict=True)]
+        self._memory = [lazy_memory(n * size) for n, size in zip(sizes, columns, strict=True)]
         self._text, self._rows, *others = (memoryview(part).cast("B") for part in self._memory)
         self.digests, self.numbers = (part.cast("q") for part in others)
         self.n = self.used = 0
@@ -181,7 +174,7 @@ class _Place:
     __slots__ = ("_alive", "context", "failure", "result", "rows", "said")
 
     def __init__(self, settings: ctypes.Array[ctypes.c_int64], golds: PreparedGolds) -> None:
-        work, scratch = WorkSpace(), lazy_buffer(SCRATCH)
+        work, scratch = WorkSpace(), lazy_memory(SCRATCH)
         records, context = numbers(layouts.RECORD_COLUMNS), numbers(layouts.CONTEXT_SIZE)
         for part, memory in (
             (layouts.AT_RECORDS, records),

@@ -21,9 +21,9 @@ from relfast.chem.smiles_table import (
     SmilesTable,
     flaw_of_text,
     joined,
-    lazy_memory,
     simple_table,
 )
+from relfast.memory import lazy_memory
 from relfast.records import Outcome, Score
 from relfast.tasks.base import Task
 from relfast.tasks.modules import MAX_TEXTS
