@@ -13,7 +13,7 @@ from typing import Any, Final
 from relfast_kernels.smiles.layouts import RESULT_COLUMNS
 from relfast_kernels.tags import layouts
 
-from relfast.chem.common_substructure import MAX_STEPS, MOLECULES
+from relfast.chem.common_substructure import MOLECULES
 from relfast.chem.common_substructure import Golds as Motifs
 from relfast.chem.smiles_table import (
     FLAWS,
@@ -209,8 +209,7 @@ class MotifJudge(TagJudge):
                     outcomes[at] = motif.nothing(text, flaw)
             elif n >= 0:
                 outcomes[at] = motif.no_answer(strict, reason_of(how))
-        # no search takes longer than 10 ms
-        pairs = self._motifs.judge(asked, read.texts, steps=MAX_STEPS)
+        pairs = self._motifs.judge(asked, read.texts)
         for at, found, (number, start, end) in zip(places, pairs, asked, strict=True):
             outcomes[at] = motif.decide(found, motifs[number], said[start:end], strict=strict)
         return outcomes

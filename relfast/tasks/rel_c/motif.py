@@ -27,7 +27,7 @@ from zlib import crc32
 
 from relfast_kernels.mcs.layouts import Pair
 
-from relfast.chem.common_substructure import MAX_STEPS, Compared, Prepared, constant_in, is_compiled, prepared
+from relfast.chem.common_substructure import Compared, Prepared, constant_in, is_compiled, prepared
 from relfast.chem.common_substructure import judge as judge_pair
 from relfast.chem.smiles_table import has_isotope, same_clean_molecule
 from relfast.interrupts import uninterrupted
@@ -196,7 +196,7 @@ def _compare(gold: object, response: object, *, whole_rings: bool = False) -> Co
     theirs = prepared(gold)
     if not isinstance(theirs, Prepared):
         return theirs
-    return judge_pair(theirs, response, whole_rings=whole_rings, steps=MAX_STEPS)
+    return judge_pair(theirs, response, whole_rings=whole_rings)
 
 
 def _judge_as_published(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
