@@ -161,6 +161,7 @@ def test_random_plans_in_random_mazes(monkeypatch: pytest.MonkeyPatch) -> None:
             seen[str(metrics["violation"])] += 1
     kinds = ("no way", "None", *(kind for kind in VIOLATIONS if kind != "unparsable"))
     assert min(seen[kind] for kind in kinds) > 3, seen
+    lines += [{**lines[-1], "question": text} for text in ("", "Hello.")]  # no mazes
     jobs: list[dict[str, Any]] = [{}, {"options": AllOptions(policy="strict"), "details": True}]
     for more in (*jobs, {"rewards": {"SeqBench": "logical_depth"}}):
         found = Ways.of_job(Job(**more)).same(lines, size=100)
