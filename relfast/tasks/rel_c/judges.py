@@ -63,7 +63,8 @@ class TagJudge(ABC):
     longest
         Texts whose answers have more characters are left.
     shows
-        Whether rows have what was read.
+        Whether rows have what was read, and are kept for equal answers. Not so in files: few answers come
+        again there, and to keep 10,000 rows costs a seventh of REL-C3's time.
     """
 
     def __init__(
@@ -131,7 +132,7 @@ class TagJudge(ABC):
                         "gold": self.shown_gold(golds[at]),
                     }
                 rows[at] = row = self._row_of(outcome)
-                if len(said) <= MAX_KNOWN_CHARS:
+                if self._shows and len(said) <= MAX_KNOWN_CHARS:
                     known[answer] = row
             for at, first in again:
                 rows[at] = rows[first]
