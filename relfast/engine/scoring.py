@@ -24,7 +24,6 @@ from relfast.json_text import Undecodable, decode_object
 from relfast.records import Outcome, Place, Record, Score, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import Task
-from relfast.tasks.modules import MAX_TEXTS
 
 if TYPE_CHECKING:
     from relfast.engine.judged_texts import JudgedTexts, Judges
@@ -235,6 +234,8 @@ class Scoring:
         judge = self._judge_of(task)
         if judge is None:
             return slow(task, records)
+        from relfast.tasks.modules import MAX_TEXTS  # which no run without judges loads
+
         scores: list[Score | None] = []
         for some in pieces(records, MAX_TEXTS):
             # they take a fraction of the time of one; where they do not, each is given its own, one by one,
