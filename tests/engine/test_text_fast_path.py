@@ -24,8 +24,9 @@ from relfast.engine.job import Job
 from relfast.engine.segments import Detours
 from relfast.engine.text_gold import KnownGold
 from relfast.engine.text_table import can_hold
+from relfast.memory import lazy_memory
 from relfast.seqbench import generate
-from relfast.tasks import TASKS, get_task, text_judge
+from relfast.tasks import TASKS, get_task
 from relfast.tasks.options import AllOptions
 
 
@@ -43,7 +44,7 @@ def test_rows_beyond_all_room() -> None:
         for n, response in enumerate([*many[:40], *many[-2:], many[:2200], ["no"] * 6_000])
     ]
     ways = Ways.of_job(Job(details=True))
-    ways.fast_path.scratch = text_judge.lazy_buffer(1 << 12)
+    ways.fast_path.scratch = lazy_memory(1 << 12)
     assert (
         ways.same(rows, segment_lines=3).n_fast == len(rows) - 2
     )  # more different numbers than are compared
