@@ -41,29 +41,28 @@ def _mazes(folder: Path) -> Probe:
     return Probe(lambda: machine().judge(texts, [problem] * n))
 
 
+N_LINES: Final = 60
+
+
 def _text_kernel(policy: str) -> Callable[[Path], Probe]:
     """Lines to rows in this process, as a worker does with a block."""
 
     def probe(folder: Path) -> Probe:
         from benchmarks.workloads_dumps import DUMPS
+        from relfast.engine.file_run.block_scoring import BlockScoring
+        from relfast.engine.io.blocks import Block
         from relfast.engine.job import Job
         from relfast.engine.scoring import Scoring
-        from relfast.engine.text_fast_path import TextFastPath
         from relfast.tasks.options import AllOptions
 
         path = folder / f"block-{policy}.jsonl"
-        DUMPS["native"].write(path, 60)
+        DUMPS["native"].write(path, N_LINES)
         data = path.read_bytes()
-        lines = data.splitlines()
-        fast_path = TextFastPath.open(Scoring(Job(options=AllOptions(policy=policy))))
-        assert fast_path is not None, "the text kernels are not compiled"
+        blocks = BlockScoring(Scoring(Job(options=AllOptions(policy=policy))), large=True)
 
         def ours() -> None:
-            block = fast_path.scan(data, len(lines))
-            block.judge(0, len(lines))
-            for start, stop, slow in block.runs(0, len(lines)):
-                if not slow:
-                    block.rows(start, stop)
+            for segment in blocks.segments(Block(0, 0, 0, N_LINES, 0, len(data), data=data)):
+                assert segment.n_rows == N_LINES
 
         return Probe(ours)
 
