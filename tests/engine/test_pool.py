@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from processes import python
+from processes import python, until
 
 from relfast import Scorer, cores
 from relfast.cores import usable_cores
@@ -198,6 +198,19 @@ def test_workers_share_the_cores(workers: int, monkeypatch: pytest.MonkeyPatch) 
 
 
 # frames between the pool and its workers
+
+
+def test_a_pipe_of_others_that_breaks_ends_no_worker() -> None:
+    """A worker writes to Math-Verify's child, and to the process of a shared model, which may be gone."""
+    said: list[str] = []
+    pool = Pool(Job(), 1, tell=said.append)
+    try:
+        until(lambda: any(" ready " in line for line in said), "a worker that is ready")
+        status = Path(f"/proc/{pool.pids()[0]}/status").read_text("ascii")
+        ignored = next(line.split()[1] for line in status.splitlines() if line.startswith("SigIgn"))
+        assert int(ignored, 16) >> (signal.SIGPIPE - 1) & 1
+    finally:
+        pool.close()
 
 
 def test_a_frame_that_takes_many_reads() -> None:

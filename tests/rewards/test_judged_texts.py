@@ -462,6 +462,8 @@ def test_a_judge_that_fails_leaves_its_lines(monkeypatch: pytest.MonkeyPatch) ->
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     (segment,) = blocks.segments(Block(0, 0, 0, len(lines), 0, len(data), data=data))
     assert dict(segment.detours) == {"the kernel that reads REL-C3": (1, "MemoryError()")}
+    monkeypatch.setattr(IsomersJudge, "number", fail)
+    assert same(lines, job_of("reference")).n_left > 0
 
 
 def test_records_with_a_verdict_are_not_judged() -> None:

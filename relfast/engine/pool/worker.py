@@ -15,7 +15,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 from relfast import deadlines, interrupts
 from relfast.embed import THREADS_VARIABLE
@@ -126,15 +126,23 @@ def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
                     one_by_one=request.one_by_one,
                     segment_lines=1 if request.one_by_one else SEGMENT_LINES,
                 ):
-                    send(answers, segment)
+                    _tell(answers, segment)
             elif isinstance(request, RecordsRequest):
                 for scores in _scores_of(request.records, scoring):
-                    send(answers, scores)
-            send(answers, None)
+                    _tell(answers, scores)
+            _tell(answers, None)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         except Exception as error:
-            send(answers, Failure.of(error))
+            _tell(answers, Failure.of(error))
+
+
+def _tell(answers: int, message: Any) -> None:
+    """Send an answer. Who reads no more was interrupted, and this process leaves silently."""
+    try:
+        send(answers, message)
+    except BrokenPipeError:
+        os._exit(0)
 
 
 def _scores_of(records: Sequence[Record], scoring: Scoring) -> Iterator[list[Score]]:
@@ -158,7 +166,6 @@ def main(parent: int, page: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # who reads no more was interrupted: leave silently
     interrupts.block_for_good()
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -182,8 +189,8 @@ def main(parent: int, page: int) -> None:
         deadlines.untimed = guard.untimed
         scoring = Scoring(setup.job, gold, guard, clock=deadlines.WorkingClock())
     except Exception as error:
-        send(answers, Failure.of(error))
+        _tell(answers, Failure.of(error))
         return
-    send(answers, Ready(os.getpid(), gold.repeated))
+    _tell(answers, Ready(os.getpid(), gold.repeated))
     os.dup2(nowhere, 2)  # RDKit can write gigabytes about one bad answer
     _serve(answers, scoring, setup)

@@ -82,7 +82,10 @@ class TagJudge(ABC):
 
     def gold(self, answer: object, question: object) -> int:
         """The number of a gold; -1 for one that kernels cannot read, and without room."""
-        return self.number(answer) if type(answer) is dict else -1
+        try:
+            return self.number(answer) if type(answer) is dict else -1
+        except Exception:  # whatever is wrong with it, its task's scorer says so in a row
+            return -1
 
     def one(self, gold: int, text: str) -> Score | None:
         """The row of a text."""
