@@ -38,7 +38,7 @@ def _mazes(folder: Path) -> Probe:
     (row,) = mazes(1, 20, 20, 100, 4)
     problem, n = solve(Fields.of(None, None, row)), 500
     texts = [row["completion"].encode()] * n
-    return Probe(lambda: machine().judge(texts, [problem] * n))
+    return Probe(lambda: machine().judge(texts, [problem.address] * n))
 
 
 N_LINES: Final = 60

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from relfast.records import Record
-from relfast.tasks.options import AllOptions
+from relfast.records import Options, Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +156,9 @@ class Shown:
         return self.record.answer if isinstance(self.record.answer, Mapping) else {}
 
     @property
-    def options(self) -> AllOptions:
+    def options(self) -> Options:
         """With the response's policy."""
-        return AllOptions(policy="strict" if self.strict else "reference")
+        return Options(policy="strict" if self.strict else "reference")
 
 
 class Mark(NamedTuple):

@@ -10,14 +10,11 @@ import ctypes
 import threading
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import ITEM_COLUMNS
 from relfast_kernels.maze import layouts
-
-if TYPE_CHECKING:
-    from relfast.tasks.seqbench.score import Problem
 
 UNIT: Final = "maze"
 
@@ -77,8 +74,8 @@ class Machine:
         self._put(layouts.DESK.numbers, 4 * n)
         self.desk[layouts.DESK.numbers_size] = n
 
-    def judge(self, parts: Sequence[bytes], problems: Sequence[Problem], how: int = 0) -> Found:
-        """Find the plans of responses (UTF-8) and judge them, each in its maze."""
+    def judge(self, parts: Sequence[bytes], mazes: Sequence[int], how: int = 0) -> Found:
+        """Find the plans of responses (UTF-8) and judge them, each in the maze whose numbers are there."""
         n, sizes = len(parts), [*map(len, parts)]
         texts = (ctypes.c_char_p * n)(*parts)
         self._make_room(max(sizes, default=0))
@@ -86,8 +83,8 @@ class Machine:
             array("q", bytes(8 * layouts.FOUND_COLUMNS * n)),
             array("d", bytes(8 * layouts.N_RATIOS * n)),
         )
-        lengths, mazes = array("q", sizes), array("q", [problem.address for problem in problems])
-        places = lengths.buffer_info()[0], mazes.buffer_info()[0]
+        lengths, numbers = array("q", sizes), array("q", mazes)
+        places = lengths.buffer_info()[0], numbers.buffer_info()[0]
         results = found.buffer_info()[0], ratios.buffer_info()[0]
         at, size = 0, _NUMBERS
         while at < n:

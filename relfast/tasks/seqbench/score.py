@@ -283,7 +283,7 @@ def _outcomes(asked: Sequence[Asked], options: Options, how: int) -> tuple[list[
     """What the kernel finds in responses, as outcomes; 0 for each that only Python can cut."""
     texts = [encode(each.response) for each in asked]
     how |= layouts.IS_STRICT if options.strict else 0
-    found = machine().judge(texts, [each.problem for each in asked], how)
+    found = machine().judge(texts, [each.problem.address for each in asked], how)
     violations, indices, n_actions, exact, optimal, given_up, begins, ends, votes, certain = map(
         found.column, layouts.FOUND
     )
