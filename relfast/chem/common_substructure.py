@@ -21,13 +21,16 @@ from relfast_kernels.mcs.layouts import Pair
 from relfast_kernels.smiles.layouts import INVALID, MAX_SMILES
 
 from relfast import deadlines
-from relfast.chem.smiles_table import MAX_CANONICAL, is_clean_text
+from relfast.chem.smiles_table import is_clean_text
 from relfast.memory import lazy_memory
 
 UNIT: Final = "mcs"
 
 MAX_STEPS: Final = 20_000
 """Steps after which a search is given up, 10 ms at most; 98 in 100 pairs of drugs need fewer than 1,000."""
+
+MAX_CANONICAL: Final = 1_000
+"""Longest text by RDKit that is worth a try: graphs of 60 atoms take 200 characters at most."""
 
 CACHED_PREPARED: Final = 1_024
 """Molecules that are kept prepared, gold above all: 26 kB each."""

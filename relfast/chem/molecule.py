@@ -10,8 +10,6 @@ from typing import Any, Final
 from rdkit import Chem, RDLogger
 from relfast_kernels.smiles import layouts
 
-from relfast.chem.smiles_table import simple_table
-
 # On bad SMILES the log is the main cost (33 MB of it for 8 kB of open brackets), and is never read.
 RDLogger.DisableLog("rdApp.*")
 
@@ -103,15 +101,6 @@ class Molecule:
     @cached_property
     def fingerprint(self) -> int:
         """32 bits equal for equal graphs: those of `relfast_kernels.smiles.graph_code.fingerprint`."""
-        table = simple_table()
-        if table is not None:
-            # the kernel reads what RDKit writes in a fifth of the time that walking its atoms takes
-            known = table.fingerprint_of(self.written)
-            if known is not None:
-                return known
-        return self._walked_fingerprint()
-
-    def _walked_fingerprint(self) -> int:
         labels = [64 * _label(atom) for atom in self.mol.GetAtoms()]
         bonds = [
             (bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), _ORDERS.get(bond.GetBondType(), _OTHER_ORDER))

@@ -33,9 +33,6 @@ CACHED_BYTES: Final = 1 << 23
 """A table's size: quarter of a million spellings of 32 characters and half as many molecules, in 32 MB at
 most (pages never written take no memory)."""
 
-MAX_CANONICAL: Final = 1_000
-"""Longest text by RDKit that is worth a try: graphs of 60 atoms take 200 characters at most."""
-
 
 def joined(texts: Sequence[str]) -> bytes | None:
     """The texts as bytes, each ended by a newline; None if one is no text or cannot stand like that."""
@@ -132,7 +129,7 @@ class SmilesTable:
         # arguments that are ready: for one record the call would cost as much as what is done
         self._match, self._learn = functions["match"].__wrapped__, functions["learn"]  # type: ignore[attr-defined]
         self._spaces: list[_Space] = []
-        self._code, self._fingerprint = functions["code"], functions["fingerprint"]
+        self._code = functions["code"]
         self._memory = [
             lazy_memory(n_bytes)
             for n_bytes in (
@@ -227,13 +224,6 @@ class SmilesTable:
         code = ctypes.create_string_buffer(2 * layouts.MAX_CODE)
         length = self._code(text.encode(), len(text), by_rdkit, code, self._table)
         return code.raw[:length] if length > 0 else None
-
-    def fingerprint_of(self, text: str) -> int | None:
-        """The fingerprint of the graph that a SMILES by RDKit describes, None if it cannot be read."""
-        if not 0 < len(text) <= MAX_CANONICAL or not text.isascii():
-            return None
-        fingerprint = self._fingerprint(text.encode(), len(text), self._table)
-        return fingerprint if fingerprint >= 0 else None
 
 
 _HAS_GIL: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()

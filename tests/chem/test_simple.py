@@ -73,7 +73,7 @@ def check(table: SmilesTable, text: str) -> bool:
         assert table.code_of(flat.key, by_rdkit=True) == code, text
     if not table.match([text], [text]).unknown:
         # a record whose only prediction is wrong votes with the fingerprint
-        assert table.match([], [text]).vote == flat.fingerprint == molecule._walked_fingerprint(), text
+        assert table.match([], [text]).vote == flat.fingerprint, text
     return True
 
 

@@ -19,7 +19,7 @@ from relfast_kernels.smiles.layouts import (
     TEXT_COLUMNS,
     WORK_SIZE,
 )
-from relfast_kernels.smiles.table import Table, code_of, fingerprint_of, learn, match_lists
+from relfast_kernels.smiles.table import Table, code_of, learn, match_lists
 
 
 @kernel
@@ -72,14 +72,9 @@ def _code(data: Any, n_bytes: int, by_rdkit: int, code: Any, table: Any) -> int:
     )
 
 
-def _fingerprint(data: Any, n_bytes: int, table: Any) -> int:
-    return fingerprint_of(carray(data, n_bytes, np.uint8), _table(table).graph)
-
-
 ENTRIES = {
     "match": (_match, "pipiippipp"),
     "learn": (_learn, "pipiip"),
     "code": (_code, "piipp"),
-    "fingerprint": (_fingerprint, "pip"),
 }
 """Name → function and its arguments (``p`` pointer, ``i`` int64)."""

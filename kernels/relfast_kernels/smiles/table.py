@@ -324,13 +324,6 @@ def code_of(data: Bytes, by_rdkit: bool, code: Bytes, table: Table) -> int:
 
 
 @kernel
-def fingerprint_of(data: Bytes, graph: Ints) -> int:
-    """The fingerprint of a text that RDKit wrote, or `UNKNOWN`."""
-    n = read_canonical(data, 0, len(data), graph)
-    return fingerprint(graph, n) if n > 0 else UNKNOWN
-
-
-@kernel
 def learn(data: Bytes, code: Bytes, known_fingerprint: int, table: Table) -> int:
     """Remember the code of a text (empty: that it is invalid); its class, or `UNKNOWN` without room."""
     make_room(table)
