@@ -30,19 +30,12 @@ def rows(run: dict[str, Any]) -> list[dict[str, Any]]:
     return [bench["extra_info"] for bench in run["benchmarks"] if "task" in bench["extra_info"]]
 
 
-def ratio_of(info: dict[str, Any]) -> float | None:
-    for name in ("floor_ratio", "floor_share", "vs"):
-        if name in info:
-            return float(info[name])
-    return None
-
-
 def within(info: dict[str, Any]) -> bool:
     """Whether a ratio keeps its limit; one without a limit does."""
-    ratio, limit = info.get("value", ratio_of(info)), info.get("limit")
-    if ratio is None or limit is None:
+    if "limit" not in info:
         return True
-    return ratio >= limit if info.get("limit_is") == "at least" else ratio <= limit
+    found: float = info["value"] if "value" in info else info["ratio"]
+    return found >= info["limit"] if info.get("at_least") else found <= info["limit"]
 
 
 def _number(value: float | None) -> str:
@@ -51,9 +44,8 @@ def _number(value: float | None) -> str:
 
 def _ratio(info: dict[str, Any]) -> str:
     """A row's ratio, or what it measured instead, with its unit."""
-    ratio = ratio_of(info)
-    if ratio is not None:
-        return f"{_number(ratio)} ×"
+    if "ratio" in info:
+        return f"{_number(info['ratio'])} ×"
     return f"{_number(info['value'])} {info['unit']}" if "value" in info else "–"
 
 
@@ -81,11 +73,7 @@ def table(run: dict[str, Any]) -> str:
         "|---|---:|---:|---:|---:|---:|",
     ]
     for info in rows(run):
-        limit = (
-            f"{'≥' if info.get('limit_is') == 'at least' else '≤'} {info['limit']:g}"
-            if "limit" in info
-            else "–"
-        )
+        limit = f"{'≥' if info.get('at_least') else '≤'} {info['limit']:g}" if "limit" in info else "–"
         missed = "" if within(info) else " (missed)"
         lines.append(
             f"| {info['task']} | {_number(info.get('items_per_s'))} | {_number(info.get('mb_per_s'))}"

@@ -8,7 +8,6 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,8 @@ from naive_rel import score_c3
 from relfast_kernels.compiled import native
 
 from . import workloads_chem
-from .conftest import environment
 from .floors import decode, rdkit_alone, write_rdkit_work
-from .measure import QUICK, against, size
+from .measure import QUICK, against, environment, relfast_command, size
 from .workloads_dumps import DUMPS, Dump
 from .workloads_seqbench import write_seqbench_dump
 
@@ -37,9 +35,7 @@ SMOKED = (
 
 
 @pytest.mark.parametrize("kind", DUMPS)
-def test_dump_against_decode_floor(
-    kind: str, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
-) -> None:
+def test_dump_against_decode_floor(kind: str, tmp_path: Path, benchmark: Any) -> None:
     if benchmark.disabled and kind not in SMOKED:
         pytest.skip("timed only, by `make bench` and `make bench-quick`; four kinds are tried in every run")
     dump = DUMPS[kind]
@@ -55,7 +51,6 @@ def test_dump_against_decode_floor(
         task=f"relfast score, {kind}, {n * dump.samples:,} responses",
         items=n * dump.samples,
         n_bytes=n_bytes,
-        workers=2,
         limit=1.0,
         rounds=3,
         check=lambda *_: _is_whole(out.read_bytes(), n, dump),
@@ -101,13 +96,7 @@ def _repeat(path: Path, times: int, target: Path) -> int:
     ],
 )
 def test_two_workers_against_one(
-    name: str,
-    dump: Dump,
-    n: int,
-    times: int,
-    tmp_path: Path,
-    benchmark: Any,
-    relfast_command: Callable[..., None],
+    name: str, dump: Dump, n: int, times: int, tmp_path: Path, benchmark: Any
 ) -> None:
     """In turn, each run with an output of its own: one that is written over is cut back first, and written to the
     disk by the run that closes it. One worker has all cores too, one of which then is its parent's. At 100,000
@@ -131,8 +120,6 @@ def test_two_workers_against_one(
         task=f"2 workers against 1, {name}, {n * times:,} responses",
         items=n * times,
         n_bytes=n_bytes,
-        workers=2,
-        name="vs",
         limit=1.8,
         at_least=True,
         check=lambda *_: last[1].read_bytes() == last[2].read_bytes(),
@@ -146,7 +133,7 @@ def test_memory_of_a_longer_file(tmp_path: Path, benchmark: Any) -> None:
     once, path, out = tmp_path / "once.jsonl", tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
     DUMPS["native"].write(once, n)
     n_bytes = _repeat(once, times, path)
-    peaks: dict[Path, list[float]] = {once: [], path: []}
+    peaks: dict[Path, list[int]] = {once: [], path: []}
 
     def measure() -> float:
         for _ in range(1 if benchmark.disabled else 3):
@@ -156,24 +143,18 @@ def test_memory_of_a_longer_file(tmp_path: Path, benchmark: Any) -> None:
 
     growth = benchmark.pedantic(measure, rounds=1, iterations=1)
     assert benchmark.disabled or growth <= 1.1
-    benchmark.extra_info |= {
-        "task": f"memory of {n_bytes / 1e9:.1f} GB against {once.stat().st_size / 1e6:.0f} MB, 2 workers",
-        "items": n * times,
-        "correct": out.read_bytes().count(b"\n") == n * times,
-        "vs": round(growth, 3),
-        "spread": [min(peaks[path]), max(peaks[path])],
-        "limit": 1.1,
-        "limit_is": "at most",
-    }
+    assert out.read_bytes().count(b"\n") == n * times
+    task = f"memory of {n_bytes / 1e9:.1f} GB against {once.stat().st_size / 1e6:.0f} MB, 2 workers"
+    benchmark.extra_info.update(task=task, items=n * times, ratio=round(growth, 3), limit=1.1)
 
 
-def _peak(*arguments: object) -> float:
-    """Most megabytes that the processes of a command held together."""
+def _peak(*arguments: object) -> int:
+    """Most bytes that the processes of a command held together."""
     command = [sys.executable, "-m", "relfast", *map(str, arguments)]
     with subprocess.Popen(command, env=environment()) as process:
         most = peak_memory(process)
     assert process.returncode == 0
-    return most / 1e6
+    return most
 
 
 # what starting costs: importing, ten records, compiling
@@ -191,12 +172,11 @@ def test_import(benchmark: Any) -> None:
         lambda: python("pass"),
         task="import relfast against bare Python",
         items=1,
-        name="vs",
         rounds=11,
     )
 
 
-def test_ten_records(tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]) -> None:
+def test_ten_records(tmp_path: Path, benchmark: Any) -> None:
     """A ten-record file, whole command, against `relfast --version`."""
     path = tmp_path / "ten.jsonl"
     with gzip.open(Path(__file__).parents[1] / "relfast/data/rel_demo.jsonl.gz") as demo:
@@ -208,7 +188,6 @@ def test_ten_records(tmp_path: Path, benchmark: Any, relfast_command: Callable[.
         lambda: relfast_command("--version"),
         task="relfast score on ten records against relfast --version",
         items=10,
-        name="vs",
         check=lambda *_: out.read_bytes().count(b"\n") >= 10,
     )
 
@@ -228,7 +207,7 @@ def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytes
 
     benchmark.pedantic(compile_text, rounds=1)
     assert native.is_built(unit)
-    benchmark.extra_info.update(task="compile the text kernels", items=1, correct=True)
+    benchmark.extra_info.update(task="compile the text kernels", items=1)
     if benchmark.stats is not None:
         benchmark.extra_info |= {"value": round(benchmark.stats.stats.mean, 1), "unit": "s"}
 
@@ -236,9 +215,7 @@ def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytes
 # mazes
 
 
-def test_mazes_against_decode_floor(
-    tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
-) -> None:
+def test_mazes_against_decode_floor(tmp_path: Path, benchmark: Any) -> None:
     """Responses over 500 instances with structural_details in full (100,000 make 2.4 GB)."""
     n = size(benchmark, smoke=40, quick=4_000, full=100_000)
     path, out = tmp_path / "dump.jsonl", tmp_path / "out.jsonl"
@@ -250,7 +227,6 @@ def test_mazes_against_decode_floor(
         task=f"relfast score, SeqBench rows with structural_details, {n:,} responses, {min(n, 500)} mazes",
         items=n,
         n_bytes=n_bytes,
-        workers=2,
         check=lambda *_: out.read_bytes().count(b'"status":"ok"') > n // 2,
     )
     path.unlink()
@@ -272,14 +248,7 @@ WORKERS = 2
         ("REL-C3", "strict", 0.5),
     ],
 )
-def test_distinct_spellings(
-    task: str,
-    policy: str,
-    limit: float,
-    tmp_path: Path,
-    benchmark: Any,
-    relfast_command: Callable[..., None],
-) -> None:
+def test_distinct_spellings(task: str, policy: str, limit: float, tmp_path: Path, benchmark: Any) -> None:
     """Each molecule spelled anew, both policies, against RDKit doing the same in as many processes."""
     n = size(benchmark, smoke=60, quick=4_000, full=20_000)
     path, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
@@ -295,7 +264,6 @@ def test_distinct_spellings(
         task=f"relfast score, {task}, {policy}, {n:,} records, distinct spellings, against the RDKit floor",
         items=n,
         n_bytes=path.stat().st_size,
-        workers=WORKERS,
         limit=limit,
         check=lambda *_: out.read_bytes().count(b"\n") == n,
     )
@@ -303,9 +271,7 @@ def test_distinct_spellings(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("answers", "limit"), [("distinct spellings", 100.0), ("repeated answers", 300.0)])
-def test_against_published_loop(
-    answers: str, limit: float, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
-) -> None:
+def test_against_published_loop(answers: str, limit: float, tmp_path: Path, benchmark: Any) -> None:
     """REL-C3 on one core, whole command, against json.loads → the published scorer → json.dumps.
 
     The loop takes some 50 ms a record, so it is timed on every so many records only.
@@ -334,8 +300,6 @@ def test_against_published_loop(
         loop,
         task=f"relfast score, REL-C3, {n:,} records, {answers}, one core, against the published loop",
         items=n,
-        workers=0,
-        name="vs",
         limit=limit,
         at_least=True,
         rounds=3,

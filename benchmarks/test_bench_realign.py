@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from processes import python
 
 from relfast.embed import models
 from relfast.embed.adding import resolve
+from relfast.embed.cache import MemoryCache
 from relfast.embed.embedder import Embedder
 from relfast.embed.models import Model
 from relfast.embed.session import Session, usable_threads
 
-from .measure import QUICK, against, size
+from .measure import QUICK, against, relfast_command, size
 from .workloads_realign import matrices, solutions, steps
 
 ROWS, COLUMNS = 12, 14
@@ -32,6 +31,17 @@ def minilm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Model]:
         patch.setenv("RELFAST_CACHE_DIR", str(tmp_path_factory.mktemp("embedders")))
         patch.delenv("RELFAST_EMBED_CACHE", raising=False)
         yield resolve("minilm")
+
+
+@pytest.fixture(scope="module")
+def embedder(minilm: Model) -> Embedder:
+    return Embedder(minilm)
+
+
+def _fresh(embedder: Embedder) -> Embedder:
+    """An embedder whose caches are empty."""
+    embedder._memory = MemoryCache(embedder.dimensions)
+    return embedder
 
 
 def test_alignment_against_the_textbook(benchmark: Any) -> None:
@@ -50,7 +60,6 @@ def test_alignment_against_the_textbook(benchmark: Any) -> None:
         lambda: [align(matrix, ROWS, COLUMNS) for matrix in stack],
         task=f"alignment with path, batch of {ROWS} × {COLUMNS}, against a plain loop over the matrix",
         items=pairs,
-        name="vs",
         limit=500,
         at_least=True,
         check=lambda ours, theirs: all(
@@ -61,7 +70,7 @@ def test_alignment_against_the_textbook(benchmark: Any) -> None:
 
 
 @pytest.mark.slow
-def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
+def test_embedding_against_naive_batches(minilm: Model, embedder: Embedder, benchmark: Any) -> None:
     """Batches of 32 as they come, padded to their longest text, through the same graph."""
     texts = [
         step
@@ -71,12 +80,11 @@ def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
         if len(step) > 1
     ]
     session = Session(minilm, threads=usable_threads())
-    tokenizer = Embedder(minilm)._tokenizer
 
     def naive() -> NDArray[np.float32]:
         parts = []
         for at in range(0, len(texts), 32):
-            encoded = [item.ids for item in tokenizer.encode_batch(texts[at : at + 32])]
+            encoded = [item.ids for item in embedder._tokenizer.encode_batch(texts[at : at + 32])]
             lengths = np.array([len(ids) for ids in encoded])
             ids = np.zeros((len(encoded), lengths.max()), np.int64)
             for row, tokens in zip(ids, encoded, strict=True):
@@ -86,56 +94,44 @@ def test_embedding_against_naive_batches(minilm: Model, benchmark: Any) -> None:
 
     against(
         benchmark,
-        lambda: _fresh(minilm).encode(texts),
+        lambda: _fresh(embedder).encode(texts),
         naive,
         task="embedding the steps of solutions, MiniLM, against padded batches of 32",
         items=len(texts),
-        name="vs",
         limit=3.0,
         at_least=True,
         check=lambda ours, theirs: bool(np.allclose(ours, theirs, atol=1e-5)),
     )
 
 
+_ADDED = """
+import json, sys, psutil
+from relfast.embed.embedder import Embedder
+embedder = Embedder(sys.argv[1])
+texts = json.load(sys.stdin)
+embedder.encode(texts[:2])
+before = psutil.Process().memory_info().rss
+embedder.encode(texts)
+print((psutil.Process().memory_info().rss - before) / 2**20)
+"""
+
+
 def test_memory_over_the_loaded_model(minilm: Model, benchmark: Any) -> None:
     """Resident memory that embedding adds to a loaded model and runtime, in a process of its own."""
     texts = steps(size(benchmark, smoke=24, quick=1_000, full=4_000))
-    code = (
-        "import json, sys, psutil\n"
-        "from relfast.embed.embedder import Embedder\n"
-        "embedder = Embedder(sys.argv[1])\n"
-        "texts = json.load(sys.stdin)\n"
-        "embedder.encode(texts[:2])\n"
-        "before = psutil.Process().memory_info().rss\n"
-        "embedder.encode(texts)\n"
-        "print((psutil.Process().memory_info().rss - before) / 2**20)\n"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
 
     def measure() -> float:
-        command = [sys.executable, "-c", code, minilm.path]
-        done = subprocess.run(
-            command, input=json.dumps(texts), env=environment, capture_output=True, text=True, check=True
-        )
+        done = python("-c", _ADDED, minilm.path, input=json.dumps(texts), check=True, timeout=None)
         return float(done.stdout)
 
     added = benchmark.pedantic(measure, rounds=1, iterations=1)
     assert added <= 100
-    benchmark.extra_info |= {
-        "task": "memory that embedding adds to a loaded MiniLM",
-        "items": len(texts),
-        "correct": True,
-        "value": round(added, 1),
-        "unit": "MB",
-        "limit": 100,
-        "limit_is": "at most",
-    }
+    task = "memory that embedding adds to a loaded MiniLM"
+    benchmark.extra_info.update(task=task, items=len(texts), value=round(added, 1), unit="MB", limit=100)
 
 
 @pytest.mark.slow
-def test_a_warm_disk_cache_against_a_cold_one(
-    minilm: Model, tmp_path: Path, benchmark: Any, relfast_command: Callable[..., None]
-) -> None:
+def test_a_warm_disk_cache_against_a_cold_one(minilm: Model, tmp_path: Path, benchmark: Any) -> None:
     """`relfast score` on real solutions: the first run computes, the next ones look up."""
     rows = solutions(size(benchmark, smoke=4, quick=100, full=1_200))
     dump, out = tmp_path / "dump.jsonl", tmp_path / "out.jsonl"
@@ -156,26 +152,11 @@ def test_a_warm_disk_cache_against_a_cold_one(
         lambda: score(tmp_path / f"cold{next(runs)}"),
         task="relfast score on solutions with a warm disk cache of embeddings, against a cold one",
         items=len(rows),
-        name="vs",
         limit=10,
         at_least=True,
         rounds=1 if QUICK else 3,
         check=lambda warm, cold: bool(warm == cold and warm.count(b"\n") == len(rows)),
     )
-
-
-def _fresh(model: Model) -> Embedder:
-    """An embedder whose caches are empty, on the session that is loaded already."""
-    embedder = _loaded.get(model.hash)
-    if embedder is None:
-        embedder = _loaded[model.hash] = Embedder(model)
-    from relfast.embed.cache import MemoryCache
-
-    embedder._memory = MemoryCache(model.dimensions)
-    return embedder
-
-
-_loaded: dict[str, Embedder] = {}
 
 
 # against torch, which is no dependency: `make test-trainers` installs it and runs this as a smoke test, `make bench-torch`
@@ -187,32 +168,23 @@ TOLERANCE = 1e-5
 
 @pytest.mark.trainers
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
-def test_minilm_against_sentence_transformers(minilm: Model, benchmark: Any) -> None:
+def test_minilm_against_sentence_transformers(embedder: Embedder, benchmark: Any) -> None:
     import sentence_transformers
     import torch
 
     package = models.package_directory("minilm")
     texts = steps(size(benchmark, smoke=64, quick=200, full=1_500))
-    embedder = _fresh(minilm)
     torch.set_num_threads(embedder.threads)
     rival = sentence_transformers.SentenceTransformer(str(package), device="cpu")
     rival.encode(texts[:32], show_progress_bar=False)
     embedder.encode(["warm up"])
-    widest: list[float] = []
-
-    def check(ours: Any, theirs: Any) -> bool:
-        widest.append(float(np.abs(ours - theirs).max()))
-        return widest[-1] <= TOLERANCE
-
     against(
         benchmark,
-        lambda: _fresh(minilm).encode(texts),
+        lambda: _fresh(embedder).encode(texts),
         lambda: rival.encode(texts, batch_size=32, show_progress_bar=False),
         task="embedding distinct steps, MiniLM, against sentence-transformers (float32, same threads)",
         items=len(texts),
-        name="vs",
         limit=2.2,
         at_least=True,
-        check=check,
+        check=lambda ours, theirs: bool(np.abs(ours - theirs).max() <= TOLERANCE),
     )
-    benchmark.extra_info |= {"widest_difference": widest[-1], "threads": embedder.threads}

@@ -61,15 +61,13 @@ def _reasoning(rng: random.Random) -> str:
 
 
 def missing_isomers(
-    n: int, seed: int = 0, samples: int = 1, *, distinct: bool = False, spelling: int | None = None
+    n: int, seed: int = 0, samples: int = 1, *, distinct: bool = False
 ) -> Iterator[dict[str, Any]]:
     """REL-C3 records: right isomers in varied spellings, some repeated, wrong ones, some invalid.
 
-    ``samples`` answers for each prompt in a row. ``distinct`` spells every molecule anew each time; another
-    ``spelling`` of a seed is the same molecules, written differently.
+    ``samples`` answers for each prompt in a row. ``distinct`` spells every molecule anew each time.
     """
     rng = random.Random(seed)
-    pen = rng if spelling is None else random.Random(spelling)
     records = rel_records("REL-C3")
     bank = sorted({smiles for record in records for smiles in record["answer"]["missing_smiles"]})
     for number in range(n):
@@ -80,7 +78,7 @@ def missing_isomers(
         wrong = [rng.choice(bank) for _ in range(rng.randrange(1 + len(gold) // 5))]
         given = [rng.choice(record["answer"]["molecules"])] if rng.random() < 0.2 else []
         spell = _random_spelling if distinct else _spell
-        answers = [spell(pen, smiles) for smiles in right + wrong + given]
+        answers = [spell(rng, smiles) for smiles in right + wrong + given]
         if rng.random() < 0.3:
             answers.append(rng.choice(INVALID))
         if rng.random() < 0.2 and answers:
@@ -105,13 +103,10 @@ def _random_spelling(rng: random.Random, smiles: str) -> str:
     )
 
 
-def motifs(
-    n: int, seed: int = 0, samples: int = 1, *, distinct: bool = False, spelling: int | None = None
-) -> Iterator[dict[str, Any]]:
+def motifs(n: int, seed: int = 0, samples: int = 1, *, distinct: bool = False) -> Iterator[dict[str, Any]]:
     """REL-C2 records: right motifs in varied spellings, parts and extensions of them, other molecules of
     the list, invalid text; samples and spellings as of `missing_isomers`."""
     rng = random.Random(seed)
-    pen = rng if spelling is None else random.Random(spelling)
     spell = _random_spelling if distinct else _spell
     records = rel_records("REL-C2")
     golds = sorted({record["answer"]["smiles"] for record in records})
@@ -121,13 +116,13 @@ def motifs(
         gold = record["answer"]["smiles"]
         kind = rng.random()
         if kind < 0.35:
-            answer = spell(pen, gold)
+            answer = spell(rng, gold)
         elif kind < 0.55:
-            answer = spell(pen, _altered(rng, gold))
+            answer = spell(rng, _altered(rng, gold))
         elif kind < 0.85:
-            answer = spell(pen, rng.choice(record["answer"]["molecules"]))
+            answer = spell(rng, rng.choice(record["answer"]["molecules"]))
         elif kind < 0.95:
-            answer = spell(pen, rng.choice(golds))
+            answer = spell(rng, rng.choice(golds))
         else:
             answer = rng.choice(INVALID)
         response = f"{_reasoning(rng)}<smiles>{answer}</smiles>"
@@ -164,9 +159,9 @@ class Batch(NamedTuple):
     responses: list[str]
 
 
-def batch(task: str, n: int, seed: int, spelling: int | None = None) -> Batch:
+def batch(task: str, n: int, seed: int) -> Batch:
     """What a GRPO step asks for: eight rollouts a prompt, every molecule spelled anew, so that nothing has been seen
     before."""
     make = missing_isomers if task == "REL-C3" else motifs
-    records = list(make(n, seed, ROLLOUTS, distinct=True, spelling=spelling))
+    records = list(make(n, seed, ROLLOUTS, distinct=True))
     return Batch(task, [row["answer"] for row in records], [row["response"] for row in records])

@@ -138,8 +138,15 @@ def test_the_newest_run_by_date(tmp_path: Path) -> None:
 
 
 def test_every_row_says_what_it_measured(tmp_path: Path) -> None:
-    call = {"task": "a call", "items_per_s": 1e4, "vs": 1.5, "p50_us": 4.0, "p99_us": 20.0, "max_us": 900.0}
-    memory = {"task": "memory", "value": 120.0, "unit": "MB", "limit": 100, "limit_is": "at most"}
+    call = {
+        "task": "a call",
+        "items_per_s": 1e4,
+        "ratio": 1.5,
+        "p50_us": 4.0,
+        "p99_us": 20.0,
+        "max_us": 900.0,
+    }
+    memory = {"task": "memory", "value": 120.0, "unit": "MB", "limit": 100}
     saved(tmp_path, "0001_a.json", "2026-11-01T10:00:00+00:00", call, memory)
     lines = table(newest_run(tmp_path)).splitlines()
     assert lines[-2] == "| a call | 10,000 | – | 4, 20, 900 µs | 1.5 × | – |"
