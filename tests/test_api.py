@@ -90,18 +90,6 @@ def test_score_batch() -> None:
     assert batch[4].error == {"type": "UnknownTask", "message": "task cannot be inferred from answer"}
 
 
-@pytest.mark.parametrize("tasks", ["REL-A1", "rel-a1", ["REL-A1", None], None])
-def test_tasks_of_a_batch(tasks: Any) -> None:
-    batch = relfast.score_batch(tasks, [{"target": 1}, {"target": 2}], ["Answer 2", "Answer 2"])
-    assert batch.correct.tolist() == [True, False]
-
-
-def test_an_unknown_task_is_a_row_of_the_batch() -> None:
-    batch = relfast.score_batch(["REL-A1", "math"], [{"target": 1}] * 2, ["Answer 2"] * 2)
-    assert list(batch.status) == ["ok", "invalid_record"]
-    assert batch[1].error == {"type": "UnknownTask", "message": "unknown task 'math'"}
-
-
 def test_lengths_of_a_batch() -> None:
     with pytest.raises(
         relfast.UsageError, match="lengths differ: 2 tasks, 1 answers, 2 responses, 2 questions"

@@ -6,7 +6,7 @@ import inspect
 import pickle
 import sys
 from dataclasses import FrozenInstanceError, fields
-from typing import Any, Unpack, get_args, get_type_hints
+from typing import Any, Unpack, get_type_hints
 
 import pytest
 from click.testing import CliRunner
@@ -16,7 +16,6 @@ from relfast.cli.main import cli
 from relfast.engine.job import Job, make_job, make_options
 from relfast.keywords import AdapterKeywords, JobKeywords, OptionKeywords, ScorerKeywords, TaskKeywords
 from relfast.parameters import Choice, Number, Pair, Sizes, Text, Whole, parameters_of
-from relfast.records import Options
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 from relfast.tasks.options import AllOptions
 
@@ -138,14 +137,6 @@ def test_the_command_line_has_every_option_with_its_text() -> None:
             assert f"{parameter.flag} [{'|'.join(parameter.kind.names)}]" in shown
 
 
-def test_a_task_sees_its_own_options_and_the_common_ones() -> None:
-    common = {field.name for field in fields(Options)}
-    for owner in AllOptions.__mro__[1:-2]:
-        own = {field.name for field in fields(owner)} - common
-        assert own
-        assert own < DECLARED.keys()
-
-
 @pytest.mark.parametrize(("timeout", "seconds"), [(0, 5), (5, 4), (2, 1), (0.5, 1), (60, 5)])
 def test_rdkit_s_search_ends_before_the_record_does(timeout: float, seconds: int) -> None:
     assert AllOptions().within(timeout) == AllOptions(mcs_timeout=seconds)
@@ -177,9 +168,3 @@ def test_sizes_are_written_as_they_are_read(text: str, sizes: tuple[int, ...]) -
     assert Sizes().parse(text) == sizes
     assert Sizes().write(sizes) == text
     assert Sizes().check("sizes", list(sizes)) == sizes
-
-
-def test_policies_are_one_list() -> None:
-    policy = DECLARED["policy"].kind
-    assert isinstance(policy, Choice)
-    assert policy.names == get_args(get_type_hints(Options)["policy"])

@@ -125,16 +125,6 @@ def test_where_nothing_can_be_kept_nothing_is_compiled(empty: Path) -> None:
     assert not list((empty / "cache" / "native").iterdir())
 
 
-def test_where_all_is_compiled_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RELFAST_COMPILE")
-    (tmp_path / "in.jsonl").write_text(2 * ROW)
-    for unit in native.UNITS:
-        assert native.is_built(unit) or native.build(unit)
-    assert "kernels" not in score(tmp_path, "wait").stderr
-    (tmp_path / "out.jsonl").unlink()
-    assert "kernels" not in score(tmp_path, None).stderr
-
-
 @pytest.fixture
 def planted(tmp_path: Path) -> Path:
     """A cache directory with this machine's code in it, whole."""

@@ -26,7 +26,6 @@ from relfast.engine.file_run.run import Progress
 from relfast.inference.request_log import RequestCounts
 from relfast.records import STATUSES, Score, unscored
 from relfast.stats.summary import Summary, Tally, TaskSummary, summarize
-from relfast.stats.sums import units_of
 from relfast.stats.tally import TaskTally
 from relfast.tasks.seqbench.generate import make_rows
 from relfast.tasks.seqbench.l0 import tables
@@ -276,25 +275,6 @@ def test_samples_that_were_lost(capsys: pytest.CaptureFixture[str], monkeypatch:
     said = capsys.readouterr().err
     assert re.findall(r"maj@[0-9]+", said) == ["maj@2", "maj@4", "maj@7", "maj@8"]
     assert " · maj@k for 2 other k in the JSON" in said or "  maj@k for 2 other k in the JSON" in said
-
-
-def test_millions_of_rows_of_all_statuses(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    counts = dict.fromkeys(STATUSES, 2_000_000)
-    half = TaskTally(counts, 2_000_000, [2, units_of(1)])
-    task = TaskSummary("SeqBench", half, {(4, 2): 1_000_000}, {4: [2, units_of(1)]})
-    names = ("REL-C3", "SeqBench", "(unknown)")
-    print_summary(Summary(dict.fromkeys(names, task), f"relfast {'x' * 200}"))
-    said = capsys.readouterr().err
-    *lines, signature = said.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert "…" not in said
-    for line, name in zip(lines[1:4], names, strict=True):
-        assert line.split() == [name, "1,000,000", "10,000,000", "0.500", "0.500–0.500", "50.0%", "6,000,000"]  # fmt: skip
-    # to be copied whole, and compared
-    assert len(signature) == 208
 
 
 def test_seqbenchs_results_are_in_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

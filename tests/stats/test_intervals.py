@@ -324,19 +324,6 @@ def test_clustered_share_and_pass_at_k(world: tuple[int, int, float, float]) -> 
     assert hits / draws <= 0.99, "no wider than it need be"
 
 
-@pytest.mark.fuzz
-def test_prompts_with_different_numbers_of_samples() -> None:
-    """Samples are lost at random: the share is then over samples, and still covered."""
-    rng, draws, hits = generator(52), rounds(16_000), 0
-    for _ in range(draws):
-        sizes = rng.integers(1, 9, 60)
-        right = rng.binomial(sizes, rng.beta(1, 2, 60))
-        pairs, counts = np.unique(np.stack([sizes, right], 1), axis=0, return_counts=True)
-        histogram = {(int(n), int(c)): int(count) for (n, c), count in zip(pairs, counts, strict=True)}
-        hits += covers(share_interval(histogram), 1 / 3)
-    assert least(draws) <= hits / draws <= 0.985
-
-
 def clustered(
     rng: np.random.Generator, prompts: int, samples: int, shift: float, *, shares: bool
 ) -> Differences:

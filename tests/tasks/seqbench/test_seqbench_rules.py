@@ -207,20 +207,6 @@ def test_what_is_legal_is_what_another_checker_says(seed: int) -> None:
             walk.step(luck.choice(walk.legal()))
 
 
-def test_doors_and_their_keys() -> None:
-    row = ROWS[0]
-    walk, gold = walk_of(row), checker.gold_of(row)
-    at = next(n for n, action in enumerate(gold) if action.startswith("unlock"))
-    room, key = gold[at].split(": ")[1], gold[at - 1].split(": ")[1]
-    assert walk.key_to(room) is None
-    for action in gold[1 : at - 1]:
-        walk.step(action)
-    assert walk.key_to(room) == key
-    assert walk.held[-1] == key
-    assert walk.where.startswith(f"You are in room {walk.room}, with key ")
-    assert walk.step(f"move_to: {room}") == "door_locked"
-
-
 def test_no_maze_no_walk() -> None:
     for answer, facts, field in (
         ({}, None, "context"),
