@@ -39,12 +39,10 @@ from relfast_kernels.layouts import (
     LINE_ANSWER,
     LINE_COLUMNS,
     LINE_DIGEST,
-    LINE_END,
     LINE_GOLD,
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
-    LINE_START,
     N_FILTER,
     N_LINES,
     N_RECORDS,
@@ -63,7 +61,8 @@ from relfast_kernels.layouts import (
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment, pieces, rows_of
-from relfast.engine.text_gold import TASK_BY_NUMBER, Golds, KnownGold, kinds_of, start_of
+from relfast.engine.text_block import ScannedBlock, kinds_of, start_of
+from relfast.engine.text_gold import TASK_BY_NUMBER, Golds, KnownGold
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_table import TextTable, can_hold
 from relfast.memory import lazy_memory
@@ -73,65 +72,6 @@ from relfast.tasks.text_judge import WorkSpace, least_measure, numbers
 
 _OTHERS: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
 """Kind of a line → whether no kernel has scored it."""
-
-
-class ScannedBlock:
-    """A block's lines as the kernel read them.
-
-    Attributes
-    ----------
-    chosen
-        The filter of lm-evaluation-harness that is scored.
-    first_index
-        The index of its first line, which may be known only once lines have been read.
-    """
-
-    def __init__(
-        self,
-        fast_path: TextFastPath,
-        data: bytes | memoryview,
-        address: bytes | ctypes.Array[ctypes.c_char],
-        lines: ctypes.Array[ctypes.c_int64],
-        n_lines: int,
-        chosen: str | None,
-    ) -> None:
-        self._fast_path = fast_path
-        self.data, self.address, self.lines, self.n_lines = data, address, lines, n_lines
-        self.chosen, self.first_index = chosen, 0
-
-    @property
-    def records(self) -> ctypes.Array[ctypes.c_int64]:
-        """What the kernel left of the responses, `RECORD_COLUMNS` numbers each."""
-        return self._fast_path.records
-
-    @property
-    def scratch(self) -> ctypes.Array[ctypes.c_char]:
-        """Texts that records point to, where they do not stand in the block."""
-        return self._fast_path.scratch
-
-    def learn(self, start: int, stop: int) -> None:
-        """Have those of some lines scored whose gold only this block has told."""
-        self._fast_path.learn(self, range(start, stop))
-
-    def line(self, number: int) -> bytes:
-        """The bytes of a line, its end excluded."""
-        at = number * LINE_COLUMNS
-        return bytes(self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]])
-
-    def segment(
-        self, start: int, stop: int, most: int, verdicts: Mapping[Place, Verdict] | None = None
-    ) -> Segment:
-        """Lines from ``start`` on, ``most`` of which no kernel has scored: rows of these are made together,
-        the ordinary way, and put between those that are written by template."""
-        # a block has a thousand lines, most often all alike: found as bytes are, without a look at each
-        others = kinds_of(self.lines, start, stop).translate(_OTHERS)
-        if 1 not in others:
-            rows, tally = self._fast_path.rows(self, start, stop)
-            return Segment(stop, rows, tally.rows, tally, n_fast=stop - start)
-        slow = [*compress(range(start, stop), others)]
-        if len(slow) > most:
-            stop = slow[most]
-        return self._fast_path.mixed(self, start, stop, slow[:most], verdicts)
 
 
 def runs(start: int, stop: int, without: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -194,12 +134,12 @@ class TextFastPath:
         self._writer = RowWriter(scoring, functions["write"], self._context)
 
     def _have_records(self, records: ctypes.Array[ctypes.c_int64]) -> None:
-        self.records = records
+        self._records = records
         self._context[AT_RECORDS] = ctypes.addressof(records)
         self._context[N_RECORDS] = len(records) // RECORD_COLUMNS
 
     def _have_scratch(self, scratch: ctypes.Array[ctypes.c_char]) -> None:
-        self.scratch = scratch
+        self._scratch = scratch
         self._context[AT_SCRATCH], self._context[N_SCRATCH] = ctypes.addressof(scratch), len(scratch)
 
     @classmethod
@@ -247,21 +187,22 @@ class TextFastPath:
         while True:
             found = self._scan(address, len(data), context)
             if state[STATE_WANTS] == WANTS_NOTHING:
-                return ScannedBlock(self, data, address, self._lines, found, chosen)
+                return ScannedBlock(data, address, self._lines, found, self._records, self._scratch, chosen)
             if state[STATE_WANTS] == WANTS_RECORDS:
-                records = numbers(2 * len(self.records))
-                ctypes.memmove(records, self.records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
+                records = numbers(2 * len(self._records))
+                ctypes.memmove(records, self._records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
                 self._have_records(records)
             else:
                 self._grow_scratch()
 
     def _grow_scratch(self) -> None:
-        scratch = lazy_memory(2 * len(self.scratch))
-        ctypes.memmove(scratch, self.scratch, self._state[STATE_USED])
+        scratch = lazy_memory(2 * len(self._scratch))
+        ctypes.memmove(scratch, self._scratch, self._state[STATE_USED])
         self._have_scratch(scratch)
 
     def learn(self, block: ScannedBlock, numbers: range) -> None:
-        """Prepare the golds of lines that nobody has met before, and score those lines."""
+        """Prepare the golds of lines that nobody has met before, which only this block has told, and score
+        those lines."""
         if FIELDS not in kinds_of(block.lines, numbers.start, numbers.stop):
             return
         columns = memoryview(block.lines).cast("B").cast("q")
@@ -294,8 +235,29 @@ class TextFastPath:
             at = self._score(block.address, len(block.data), self._context, at, numbers.stop)
             if at < numbers.stop:
                 self._grow_scratch()
+                block.scratch = self._scratch
 
-    def mixed(
+    def segment(
+        self,
+        block: ScannedBlock,
+        start: int,
+        stop: int,
+        most: int,
+        verdicts: Mapping[Place, Verdict] | None = None,
+    ) -> Segment:
+        """Lines from ``start`` on, ``most`` of which no kernel has scored: rows of these are made together,
+        the ordinary way, and put between those that are written by template."""
+        # a block has a thousand lines, most often all alike: found as bytes are, without a look at each
+        others = kinds_of(block.lines, start, stop).translate(_OTHERS)
+        if 1 not in others:
+            rows, tally = self._rows(block, start, stop)
+            return Segment(stop, rows, tally.rows, tally, n_fast=stop - start)
+        slow = [*compress(range(start, stop), others)]
+        if len(slow) > most:
+            stop = slow[most]
+        return self._mixed(block, start, stop, slow[:most], verdicts)
+
+    def _mixed(
         self,
         block: ScannedBlock,
         start: int,
@@ -320,18 +282,18 @@ class TextFastPath:
                 run = between.popleft()
                 end = bisect_left(scores, first + run[0], at, key=attrgetter("index"))
                 add(rows_of(scores[at:end]))
-                add(self.rows(block, *run))
+                add(self._rows(block, *run))
                 at = end
             add(rows_of(scores[at:]))
         for run in between:
-            add(self.rows(block, *run))
+            add(self._rows(block, *run))
         segment = Segment(stop, b"".join(rows), tally.rows, tally)
         segment.n_exact = taken.n_exact
         segment.n_fast = stop - start - taken.n_exact
         segment.n_left = min(taken.n_known, scoring.n_left - left)
         return segment
 
-    def rows(self, block: ScannedBlock, start: int, stop: int) -> tuple[bytes, Tally]:
+    def _rows(self, block: ScannedBlock, start: int, stop: int) -> tuple[bytes, Tally]:
         """Rows and tally of lines that are not slow."""
         at, end = (block.lines[line * LINE_COLUMNS + LINE_RECORD] for line in (start, stop))
         return self._writer.rows(block, at, end)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import orjson
 from relfast_kernels.layouts import (
@@ -20,11 +20,7 @@ from relfast_kernels.layouts import (
     LINE_KIND,
     LINE_RECORD,
     LINE_REST,
-    NOWHERE,
     RECORD_COLUMNS,
-    RECORD_ID,
-    RECORD_ID_END,
-    RECORD_ID_PLACE,
     RECORD_TEXT,
     RECORD_TEXT_END,
     RECORD_TEXT_PLACE,
@@ -34,15 +30,12 @@ from relfast_kernels.layouts import (
 from relfast.engine.job import Job
 from relfast.engine.rows import Gold
 from relfast.engine.scoring import Scoring
+from relfast.engine.text_block import ScannedBlock, id_of
 from relfast.formats import Entry
 from relfast.json_text import encode_json
 from relfast.records import Record, Score, SharedGold
 from relfast.tasks import TASKS
 from relfast.tasks.text_judge import PreparedGolds, compared_gold, gold_text
-
-if TYPE_CHECKING:
-    from relfast.engine.text_fast_path import ScannedBlock
-
 
 TASK_BY_NUMBER: Final = {
     task.text_kernel.number: (task, task.text_kernel)
@@ -52,31 +45,6 @@ TASK_BY_NUMBER: Final = {
 
 NUMBERS: Final = {task.name: number for number, (task, _) in TASK_BY_NUMBER.items()}
 """The kernel's numbers of the tasks whose responses it reads."""
-
-
-def buffer(size: int) -> ctypes.Array[ctypes.c_char]:
-    return (ctypes.c_char * size)()
-
-
-_Start = ctypes.c_char * 0
-
-
-def start_of(data: bytes | memoryview) -> bytes | ctypes.Array[ctypes.c_char]:
-    """Where some bytes are, as a kernel is told; not an array as long as they are: a new type for each length
-    would take 50 µs."""
-    return data if isinstance(data, bytes) else _Start.from_buffer(data)
-
-
-_NUMBER: Final = ctypes.sizeof(ctypes.c_int64)
-
-
-def kinds_of(lines: ctypes.Array[ctypes.c_int64], start: int, stop: int) -> bytes:
-    """The kinds of lines ``start`` to ``stop``, a byte each."""
-    columns = memoryview(lines).cast("B")
-    # kinds are small, and the lowest byte of a number comes first
-    return columns[
-        _NUMBER * (start * LINE_COLUMNS + LINE_KIND) : _NUMBER * stop * LINE_COLUMNS : _NUMBER * LINE_COLUMNS
-    ].tobytes()
 
 
 MAX_BYTES: Final = 32 << 20
@@ -221,15 +189,6 @@ class KnownGold:
         self.golds[digest] = Record(
             first.index, first.id, first.task, first.answer, None, first.question, 0, first.row, shared
         )
-
-
-def id_of(texts: tuple[memoryview, memoryview], records: Sequence[int], number: int) -> Any:
-    """The id of a record, as the kernel left it."""
-    row = number * RECORD_COLUMNS
-    place = records[row + RECORD_ID_PLACE]
-    if place == NOWHERE:
-        return None
-    return orjson.loads(texts[place != IN_DATA][records[row + RECORD_ID] : records[row + RECORD_ID_END]])
 
 
 MOST_GOLDS: Final = 1 << 17

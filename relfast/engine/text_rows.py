@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from relfast_kernels.layouts import (
     AT_COUNTS,
@@ -35,16 +35,14 @@ from relfast_kernels.layouts import (
 )
 
 from relfast.engine.scoring import Scoring
-from relfast.engine.text_gold import TASK_BY_NUMBER, buffer
+from relfast.engine.text_block import ScannedBlock, buffer
+from relfast.engine.text_gold import TASK_BY_NUMBER
 from relfast.json_text import encode_row
 from relfast.memory import lazy_memory
 from relfast.records import Record, Score
 from relfast.stats.samples import SAMPLE
 from relfast.stats.summary import Tally
 from relfast.tasks.text_judge import numbers, outcome_of
-
-if TYPE_CHECKING:
-    from relfast.engine.text_fast_path import ScannedBlock
 
 ROW_BYTES: Final = 256
 """Room for a row at first: the longest template without details has 190."""

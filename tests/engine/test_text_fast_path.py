@@ -43,7 +43,7 @@ def test_rows_beyond_all_room() -> None:
         for n, response in enumerate([*many[:40], *many[-2:], many[:2200], ["no"] * 6_000])
     ]
     ways = Ways.of_job(Job(details=True))
-    ways.fast_path.scratch = lazy_memory(1 << 12)
+    ways.fast_path._scratch = lazy_memory(1 << 12)
     assert (
         ways.same(rows, segment_lines=3).n_fast == len(rows) - 2
     )  # more different numbers than are compared

@@ -155,9 +155,9 @@ class BlockScoring:
             scanned = fast_path.scan(data, stop, block.filter or self._scoring.job.filter)
             scanned.first_index = block.first_index
             n_lines = scanned.n_lines
-            score = partial(scanned.segment, verdicts=verdicts)
+            score = partial(fast_path.segment, scanned, verdicts=verdicts)
             if n_lines >= stop and not verdicts:
-                scanned.learn(start, stop)
+                fast_path.learn(scanned, range(start, stop))
         else:
             lines = split_lines(bytes(data))
             n_lines = len(lines)
