@@ -80,9 +80,9 @@ def command(
     """
     from relfast.cli.progress import ProgressReporter, scoring
     from relfast.engine.file_run.files import score_files
-    from relfast.engine.file_run.telling import tell_nobody
     from relfast.engine.io.writer import ConsumerGone
     from relfast.engine.job import make_job
+    from relfast.engine.segments import tell_nobody
     from relfast.stats.unusable import describe
 
     job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)

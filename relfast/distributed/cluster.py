@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from relfast.distributed.part_scoring import Assignment, Method, PartWorker, Tick, Work, versions
-from relfast.engine.file_run.telling import Tell, tell_nobody
+from relfast.engine.segments import Tell, tell_nobody
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
 
 if TYPE_CHECKING:

@@ -20,11 +20,12 @@ from relfast.distributed.parts import Chunk, Part, RowAt, blocks_of, measure
 from relfast.distributed.storage import Folder, is_url, told_as
 from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
 from relfast.engine.file_run.first_causes import FAR, FirstCauses
-from relfast.engine.file_run.run import Blocks, in_process, on_pool
+from relfast.engine.file_run.run import in_process, on_pool
 from relfast.engine.io.sources import iterate_lines
 from relfast.engine.io.writer import encoder
 from relfast.engine.job import Job
 from relfast.engine.scoring import EMBEDDED
+from relfast.engine.segments import Blocks
 from relfast.engine.signature import packages_of, version
 from relfast.errors import OutputError, ReadError, RelfastError
 from relfast.json_text import decode_object, encode_json

@@ -16,11 +16,11 @@ from relfast.distributed.parts import PART_BYTES, Failed, Part, Planning, chunks
 from relfast.distributed.storage import Folder, expand
 from relfast.engine.file_run.files import LARGE_BYTES
 from relfast.engine.file_run.run import Progress, filter_note
-from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.engine.io.commit_log import fingerprint
 from relfast.engine.io.parquet import require_parquet
 from relfast.engine.io.sources import STDIN, find_sources
 from relfast.engine.job import Job
+from relfast.engine.segments import Tell, tell_nobody
 from relfast.engine.settings import count_of, workers_of
 from relfast.engine.signature import signature
 from relfast.errors import InputError, ReadError, RelfastError, ResumeMismatchError, UsageError

@@ -1,16 +1,27 @@
-"""Rows of consecutive lines, as a worker reports them."""
+"""What scoring blocks reports: rows of consecutive lines, what took the ordinary way, lines for who asked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from relfast.json_text import encode_row
 from relfast.plain import Plain
 from relfast.records import Score
 from relfast.stats.tally import Tally
+
+if TYPE_CHECKING:
+    from relfast.engine.io.blocks import Block
+
+Tell = Callable[[str], None]
+"""Takes one line. Called by any thread; must not raise."""
+
+
+def tell_nobody(line: str) -> None:
+    """The `Tell` of whoever did not ask."""
+
 
 Found = Mapping[str, tuple[int, str]]
 """What was left to the ordinary way → how often, and the first failure."""
@@ -90,3 +101,9 @@ class Segment(Plain):
     n_exact: int = 0
     n_left: int = 0
     detours: Found = field(default_factory=dict)
+
+
+class Blocks(Protocol):
+    """Scores blocks: in-process, or on a pool. Yields each block with its segments, in order."""
+
+    def __call__(self, todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]: ...

@@ -26,8 +26,8 @@ from relfast.distributed.part_scoring import Assignment, Done, PartWorker
 from relfast.distributed.parts import Planning, chunks_of, find_inputs, measure
 from relfast.distributed.run import score_on_ray
 from relfast.engine.file_run.files import score_files
-from relfast.engine.file_run.telling import Tell
 from relfast.engine.job import Job, make_job
+from relfast.engine.segments import Tell
 from relfast.errors import (
     InputError,
     OutputError,

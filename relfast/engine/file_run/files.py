@@ -10,13 +10,14 @@ from typing import Final
 
 from relfast.cores import usable_cores
 from relfast.engine.file_run.run import Progress, in_process, on_pool, open_output, run
-from relfast.engine.file_run.telling import Tell, Ways, describe_setting, tell_nobody
+from relfast.engine.file_run.telling import Ways, describe_setting
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import CHUNK, Damaged
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_output
 from relfast.engine.io.sources import STDIN, Source, find_sources
 from relfast.engine.job import Job
+from relfast.engine.segments import Tell, tell_nobody
 from relfast.engine.settings import count_of, shard_of, workers_of
 from relfast.errors import InputError, UsageError
 from relfast.stats.summary import Summary

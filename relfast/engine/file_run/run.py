@@ -7,12 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.file_run.block_work import score_on_pool
 from relfast.engine.file_run.first_causes import FirstCauses
-from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.commit_log import Commit, fingerprint
 from relfast.engine.io.filters import Filters
@@ -23,7 +22,7 @@ from relfast.engine.job import Job
 from relfast.engine.pool.pool import Pool
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import EMBEDDED, Scoring
-from relfast.engine.segments import Segment
+from relfast.engine.segments import Blocks, Segment, Tell, tell_nobody
 from relfast.engine.signature import embedder_of, signature
 from relfast.errors import ResumeMismatchError, UsageError
 from relfast.plain import Plain
@@ -55,12 +54,6 @@ class Progress(Plain):
     slow: int = 0
     timeout: float = 0.0
     causes: Callable[[], Sequence[Cause]] = tuple
-
-
-class Blocks(Protocol):
-    """Scores blocks: in-process, or on a pool. Yields each block with its segments, in order."""
-
-    def __call__(self, todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]: ...
 
 
 def _ignore(note: str) -> None:

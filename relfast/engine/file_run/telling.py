@@ -6,30 +6,18 @@ What happens meanwhile (workers that start, die, or are long at work on a record
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from relfast.embed import CACHE_VARIABLE
+from relfast.engine.io.blocks import Block
 from relfast.engine.io.sources import Source, lines_of
 from relfast.engine.job import Job
-from relfast.engine.segments import Detours
+from relfast.engine.segments import Blocks, Detours, Segment
 from relfast.errors import RelfastError
 from relfast.formats import detect
 from relfast.formats.paths import MISSING, follow
 from relfast.json_text import Undecodable, decode_object
-
-if TYPE_CHECKING:
-    from relfast.engine.file_run.run import Blocks
-    from relfast.engine.io.blocks import Block
-    from relfast.engine.segments import Segment
-
-Tell = Callable[[str], None]
-"""Takes one line. Called by any thread; must not raise."""
-
-
-def tell_nobody(line: str) -> None:
-    """The `Tell` of whoever did not ask."""
 
 
 class Ways:

@@ -23,13 +23,13 @@ from relfast_kernels.compiled.cache import how_to_compile, report
 
 from relfast.cores import usable_cores
 from relfast.embed import vectors_cache
-from relfast.engine.file_run.telling import Tell, tell_nobody
 from relfast.engine.gold_records import Repeated
 from relfast.engine.job import Job
 from relfast.engine.pool import protocol as wire
 from relfast.engine.pool.failures import FROM_OUTSIDE, LOST, Death, Died
 from relfast.engine.pool.forkserver import START_SECONDS, ForkServer, ServerGone
 from relfast.engine.pool.protocol import WorkItem
+from relfast.engine.segments import Tell, tell_nobody
 from relfast.errors import WorkerError
 from relfast.records import Place
 
