@@ -15,10 +15,10 @@ import os
 import threading
 import warnings
 import weakref
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import nullcontext
+from itertools import islice
 from typing import Any, Final, Unpack, cast, overload
 
 from relfast.cores import default_workers
@@ -105,8 +105,52 @@ def worths(on_error: OnError, policy: Policy) -> dict[str, float | str | None]:
     return {"response": LOWEST if policy == "strict" else kinds["machinery"], **kinds}
 
 
+MAX_TOGETHER: Final = 256
+"""Calls scored in one go; more would only make the first wait for the last."""
+
 SUBMIT_EVERY: Final = 32
 """Records of a batch that are prepared before workers are given them: they start while we go on."""
+
+
+class MicroBatcher:
+    """One thread at a time scores, for itself and for all that wait.
+
+    A call that comes alone is scored at once; calls that come meanwhile are scored together by whoever is
+    let in next. Thread-safe.
+
+    Parameters
+    ----------
+    score
+        Scores of records, in order; may raise.
+    lock
+        Held by whoever scores. Those that share it take turns.
+    """
+
+    def __init__(self, score: Callable[[Sequence[Record]], list[Score]], lock: threading.Lock) -> None:
+        self._score, self._lock = score, lock
+        self._waiting: deque[tuple[Sequence[Record], Future[list[Score]]]] = deque()
+
+    def __call__(self, records: Sequence[Record]) -> list[Score]:
+        """The records' scores. Raises what scoring raised."""
+        mine: Future[list[Score]] = Future()
+        self._waiting.append((records, mine))
+        with self._lock:
+            while not mine.done():
+                self._score_some()
+        return mine.result()
+
+    def _score_some(self) -> None:
+        together = [self._waiting.popleft() for _ in range(min(MAX_TOGETHER, len(self._waiting)))]
+        try:
+            scores = iter(self._score([record for records, _ in together for record in records]))
+        except BaseException as error:
+            for _, future in together:
+                future.set_exception(error)
+            if not isinstance(error, Exception):
+                raise  # a Ctrl-C is the caller's, and nobody else's wait may last for ever
+            return
+        for records, future in together:
+            future.set_result([*islice(scores, len(records))])
 
 
 class Scorer:
@@ -163,6 +207,8 @@ class Scorer:
             self._judges = Judges(scoring.options, scoring.row_of, known=known)
         self._scoring.judges = self._judges
         self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts, self._place)
+        # an embedding model is fastest on many texts, and one call fills all cores
+        self._embedding = MicroBatcher(self._here, _embedding_turn)
 
     def share_pool(self, place: str) -> None:
         """Leave what needs workers to the pool behind a socket, which other processes use too
@@ -488,9 +534,8 @@ class Scorer:
                     self._isolated.submit(new)
                     new.clear()
         for name, places in here.items():
-            with _embedding_turn if TASKS[name].embeds else nullcontext():
-                rows = self._here([entries[at] for at in places])
-            for at, row in zip(places, rows, strict=True):
+            score = self._embedding if TASKS[name].embeds else self._here
+            for at, row in zip(places, score([entries[at] for at in places]), strict=True):
                 begun[at] = row
         return begun
 
