@@ -117,19 +117,15 @@ def running(server: Server) -> Iterator[Server]:
             elif failure == "no choices":
                 self.send(200, b'{"object": "error", "choices": []}')
             elif failure == "null text":
-                choice["message" if chat else "text"] = (
-                    {"role": "assistant", "content": None} if chat else None
-                )
+                choice |= {"message": {"role": "assistant", "content": None}} if chat else {"text": None}
                 self.send(200, json.dumps(reply).encode())
             elif failure == "torn json":
                 self.send(200, json.dumps(reply).encode()[:-20])
             elif failure == "trickle":
                 self.trickle(json.dumps(reply).encode())
-            elif failure == "reset":
-                self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                self.close_connection = True
-                self.connection.close()
-            elif failure == "hang up":
+            elif failure in ("reset", "hang up"):
+                if failure == "reset":
+                    self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.close_connection = True
                 self.connection.close()
             else:

@@ -27,8 +27,6 @@ def make_checkpoint(
     pooling: Literal["cls", "mean"] = "cls",
     prefix: str = "",
     seed: int = 0,
-    positions: int = 64,
-    max_tokens: int | None = 48,
 ) -> Path:
     """Write config, tokenizer, pooling config and random weights as a sentence-transformers directory."""
     from safetensors.numpy import save_file
@@ -57,7 +55,7 @@ def make_checkpoint(
         "num_hidden_layers": layers,
         "intermediate_size": 4 * hidden,
         "layer_norm_eps": 1e-12,
-        "max_position_embeddings": positions,
+        "max_position_embeddings": 64,
         "position_embedding_type": "absolute",
         "type_vocab_size": 2,
         "vocab_size": len(pieces),
@@ -65,21 +63,15 @@ def make_checkpoint(
         "pad_token_id": 0,
     }
     (directory / "config.json").write_text(json.dumps(config))
-    if max_tokens is not None:
-        (directory / "sentence_bert_config.json").write_text(
-            json.dumps({"max_seq_length": max_tokens, "do_lower_case": False})
-        )
+    (directory / "sentence_bert_config.json").write_text('{"max_seq_length": 48, "do_lower_case": false}')
     (directory / "1_Pooling").mkdir(exist_ok=True)
-    (directory / "1_Pooling" / "config.json").write_text(
-        json.dumps(
-            {
-                "word_embedding_dimension": hidden,
-                "pooling_mode_cls_token": pooling == "cls",
-                "pooling_mode_mean_tokens": pooling == "mean",
-                "pooling_mode_max_tokens": False,
-            }
-        )
-    )
+    pooled = {
+        "word_embedding_dimension": hidden,
+        "pooling_mode_cls_token": pooling == "cls",
+        "pooling_mode_mean_tokens": pooling == "mean",
+        "pooling_mode_max_tokens": False,
+    }
+    (directory / "1_Pooling" / "config.json").write_text(json.dumps(pooled))
     weights = random_weights(config, seed)
     save_file({prefix + name: array for name, array in weights.items()}, str(directory / "model.safetensors"))
     return directory

@@ -19,7 +19,6 @@ import numpy as np
 
 WIDTH: Final = 32
 HIDDEN: Final = 64
-LAYERS: Final = 1
 HEADS: Final = 2
 CONTEXT: Final = 16_384
 SPECIAL: Final = ("<unk>", "<s>", "</s>")
@@ -33,18 +32,13 @@ def write_tiny_model(path: Path, seed: int = 0) -> None:
 
     draws = np.random.default_rng(seed)
     tokens = [*SPECIAL, *(f"<0x{byte:02X}>" for byte in range(256))]
-    kinds = [
-        gguf.TokenType.UNKNOWN,
-        gguf.TokenType.CONTROL,
-        gguf.TokenType.CONTROL,
-        *[gguf.TokenType.BYTE] * 256,
-    ]
-
+    control, byte = gguf.TokenType.CONTROL, gguf.TokenType.BYTE
+    kinds = [gguf.TokenType.UNKNOWN, control, control, *[byte] * 256]
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name("tiny")
     writer.add_context_length(CONTEXT)
     writer.add_embedding_length(WIDTH)
-    writer.add_block_count(LAYERS)
+    writer.add_block_count(1)
     writer.add_feed_forward_length(HIDDEN)
     writer.add_head_count(HEADS)
     writer.add_head_count_kv(HEADS)
@@ -66,14 +60,13 @@ def write_tiny_model(path: Path, seed: int = 0) -> None:
     add("token_embd.weight", len(tokens), WIDTH)
     writer.add_tensor("output_norm.weight", np.ones(WIDTH, np.float32))
     add("output.weight", len(tokens), WIDTH)
-    for layer in range(LAYERS):
-        for norm in ("attn_norm", "ffn_norm"):
-            writer.add_tensor(f"blk.{layer}.{norm}.weight", np.ones(WIDTH, np.float32))
-        for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
-            add(f"blk.{layer}.{name}.weight", WIDTH, WIDTH)
-        for name in ("ffn_gate", "ffn_up"):
-            add(f"blk.{layer}.{name}.weight", HIDDEN, WIDTH)
-        add(f"blk.{layer}.ffn_down.weight", WIDTH, HIDDEN)
+    for norm in ("attn_norm", "ffn_norm"):
+        writer.add_tensor(f"blk.0.{norm}.weight", np.ones(WIDTH, np.float32))
+    for name in ("attn_q", "attn_k", "attn_v", "attn_output"):
+        add(f"blk.0.{name}.weight", WIDTH, WIDTH)
+    for name in ("ffn_gate", "ffn_up"):
+        add(f"blk.0.{name}.weight", HIDDEN, WIDTH)
+    add("blk.0.ffn_down.weight", WIDTH, HIDDEN)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -85,24 +78,15 @@ def tiny_server(folder: Path) -> Iterator[str]:
     """The server's base URL (…/v1); the server ends with the block."""
     model = folder / "tiny.gguf"
     write_tiny_model(model)
-    process = subprocess.Popen(
-        [sys.executable, __file__, str(model)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        url = process.stdout.readline().strip()
-        assert url.startswith("http"), url
-        yield f"{url}/v1"
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        process.kill()
-        process.wait()
-        process.stdout.close()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([sys.executable, __file__, str(model)], text=True, **pipes) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().strip()
+            assert url.startswith("http"), url
+            yield f"{url}/v1"
+        finally:
+            process.kill()
 
 
 def serve(model: str) -> None:

@@ -180,20 +180,3 @@ def answered(folder: Path) -> set[str]:
         lines = (folder / f"{name}.jsonl").read_text("utf-8").split("\n")
         found |= {line for line in lines if line and json.loads(line)["error"] is None}
     return found
-
-
-@pytest.mark.slow
-def test_fields_of_ones_own_reach_the_server(api: str, tmp_path: Path) -> None:
-    """A grammar that lets the model say one thing only: what it says is right, and so is its score."""
-    records, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    rows = [
-        {"id": n, "task": "REL-A1", "question": "Which panel?", "answer": {"target": n}} for n in range(3)
-    ]
-    write_dump(records, rows)
-    grammar = json.dumps({"grammar": 'root ::= "Answer 2 and more"', "temperature": None})
-    asked = ["--api", api, "--model", ALIAS, "-o", output, "--extra-body", grammar, "--stop", " and"]
-    assert exit_code("run", records, *asked, "--samples", 2, "--seed", 3, "-q") == 0
-    assert [row["response"] for row in rows_of(output)] == [["Answer 2", "Answer 2"]] * 3
-    assert exit_code("score", output, "-o", tmp_path / "rows.jsonl", "--workers", 0, "-q") == 0
-    scored = rows_of(tmp_path / "rows.jsonl")
-    assert [row["correct"] for row in scored] == [False, False, True, True, False, False]

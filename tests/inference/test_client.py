@@ -227,14 +227,8 @@ def test_a_row_that_failed_in_part_stays_until_its_successor(tmp_path: Path) -> 
     with open_log(path, resume=True, **partial) as log:
         log.finish(range(3))
     assert rows_of(path) == ROWS[:3]
-
-
-def test_a_successor_counts_after_a_kill_too(tmp_path: Path) -> None:
-    path = tmp_path / "out.jsonl"
-    half = {"n": 1, "text": "half", "error": {"type": "X"}}
-    partial = {"partial": lambda row: True}
-    with open_log(path) as log:
-        log.append([half, ROWS[1]])
+    # killed when both stood there: the successor counts
+    path.write_text("".join(json.dumps(row) + "\n" for row in (half, ROWS[1])))
     with open_log(path, resume=True, **partial) as log:
         assert (1 in log, log.before(1)) == (True, [])
     assert rows_of(path) == [ROWS[1]]

@@ -11,7 +11,7 @@ import socketserver
 import subprocess
 import threading
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,26 +45,22 @@ def responses(path: Path) -> list[Any]:
 
 
 def test_each_record_comes_back_with_its_response_in_order(tmp_path: Path) -> None:
-    records, output = write_dump(tmp_path / "in.jsonl", RECORDS), tmp_path / "out.jsonl"
+    """Gold keeps all its digits."""
+    gold = {"label": "yes", "taxa": [3, 12345678901234567891]}
+    asked = [
+        *RECORDS,
+        {"id": 98765432109876543210, "task": "REL-B1", "question": "Which taxa?", "answer": gold},
+    ]
+    records, output = write_dump(tmp_path / "in.jsonl", asked), tmp_path / "out.jsonl"
     with running(Server(solve=solve, failing=1)) as server:
         assert exit_code("run", records, *options(server, output)) == 0
         assert len(server.met) > 4
     rows = rows_of(output)
-    assert [{key: row[key] for key in RECORDS[0]} for row in rows] == RECORDS
-    assert [row["response"] for row in rows] == [solve(record["question"]) for record in RECORDS]
+    assert [{key: row[key] for key in RECORDS[0]} for row in rows] == asked
+    assert type(rows[-1]["id"]) is type(rows[-1]["answer"]["taxa"][1]) is int
+    assert [row["response"] for row in rows] == [solve(record["question"]) for record in asked]
     assert {row["error"] for row in rows} == {None}
     assert rows[7]["generation"]["model"] == "m"
-
-
-def test_gold_keeps_all_its_digits(tmp_path: Path) -> None:
-    gold = {"label": "yes", "taxa": [3, 12345678901234567891]}
-    record = {"id": 98765432109876543210, "task": "REL-B1", "question": "Which taxa?", "answer": gold}
-    records, output = write_dump(tmp_path / "in.jsonl", [record]), tmp_path / "out.jsonl"
-    with running(Server(solve=solve)) as server:
-        assert exit_code("run", records, *options(server, output)) == 0
-    (row,) = rows_of(output)
-    assert {key: row[key] for key in record} == record
-    assert type(row["id"]) is type(row["answer"]["taxa"][1]) is int
 
 
 def test_failures_are_rows_and_are_asked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -123,21 +119,6 @@ def test_records_that_cannot_be_asked(tmp_path: Path) -> None:
     }
 
 
-def test_several_samples_are_a_list(tmp_path: Path) -> None:
-    counts: dict[str, int] = {}
-
-    def numbered(prompt: str) -> str:
-        counts[prompt] = counts.get(prompt, 0) + 1
-        return str(counts[prompt])
-
-    records, output = write_dump(tmp_path / "in.jsonl", RECORDS[:4]), tmp_path / "out.jsonl"
-    with running(Server(solve=numbered)) as server:
-        arguments = [*options(server, output), "--samples", 3, "--temperature", 0.7, "--system", "Brief."]
-        assert exit_code("run", records, *arguments, "--limit", 3) == 0
-        assert {request["temperature"] for request in server.requests} == {0.7}
-    assert [sorted(texts) for texts in responses(output)] == [["1", "2", "3"]] * 3
-
-
 def score_rows(output: Path) -> list[dict[str, Any]]:
     scored = output.with_suffix(".scored.jsonl")
     exit_code("score", output, "-o", scored, "--workers", 0, "--overwrite", "-q")
@@ -146,7 +127,7 @@ def score_rows(output: Path) -> list[dict[str, Any]]:
 
 def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
     """Three samples each; the second request of one prompt and all of another fail."""
-    records, output = write_dump(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
+    records, output = write_dump(tmp_path / "in.jsonl", RECORDS[:4]), tmp_path / "out.jsonl"
     met: dict[str, int] = {}
     failing = True
 
@@ -157,7 +138,8 @@ def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
         return f"Answer {met[prompt]}"
 
     with running(Server(solve=answer)) as server:
-        arguments = [records, *options(server, output), "--samples", 3, "--attempts", 1, "--concurrency", 1]
+        more = "--samples 3 --attempts 1 --concurrency 1 --temperature 0.7 --system Brief. --limit 3"
+        arguments = [records, *options(server, output), *more.split()]
         assert exit_code("run", *arguments) == 0
         first, second, third = rows_of(output)
         assert [first["response"][0], first["response"][2]] == ["Answer 1", "Answer 3"]
@@ -172,6 +154,8 @@ def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
         assert [row["status"] for row in rows[:3]] == ["ok", "invalid_record", "ok"]
         assert {row["status"] for row in rows[3:6]} == {"invalid_record"}
         assert rows[1]["error"] == first["error"][1]
+        assert {request["temperature"] for request in server.requests} == {0.7}
+        assert {request["messages"][0]["content"] for request in server.requests} == {"Brief."}
         failing = False
         server.requests.clear()
         assert exit_code("run", *arguments, "--resume") == 0
@@ -215,23 +199,18 @@ class Misbehaving(Server):
         return kind
 
 
-def asking(server: Server, records: list[Path], output: Path) -> list[str]:
-    options = ["--api", server.url, "--model", "m", "-o", output, "--attempts", 3, "--backoff", 0.01]
-    return [*map(str, [*records, *options, "--timeout", 2, "-q"])]
-
-
 @pytest.mark.slow
 def test_killed_four_times_it_asks_nothing_twice(tmp_path: Path) -> None:
     """100 records of each benchmark, two samples each; the process dies four times, whatever it is doing."""
     n, samples, concurrency, kills = 300, 2, 32, 4
     records, output = write_all(tmp_path, n // 3), tmp_path / "out.jsonl"
-    more = ["--samples", str(samples), "--temperature", "1", "--seed", "7", "--concurrency", str(concurrency)]
+    more = f"--samples {samples} --temperature 1 --seed 7 --concurrency {concurrency} --attempts 3 --timeout 2".split()
     command, key = ("-m", "relfast", "run"), {"OPENAI_API_KEY": KEY}
     kept: list[tuple[int, set[tuple[str, int]]]] = []
     with running(Misbehaving(solve=lambda prompt: WRONG, failing=1, slow=4.0, echoes_key=True)) as server:
         for number in range(kills):
             answered = server.answered.total()
-            asked_for = [*asking(server, records, output), *more, *(["--resume"] if number else [])]
+            asked_for = [*records, *options(server, output), *more, *(["--resume"] if number else [])]
             child = started(*command, *asked_for, environment=key, stderr=subprocess.DEVNULL)
             enough = answered + samples * n // (kills + 4)
             comes_true(
@@ -245,7 +224,7 @@ def test_killed_four_times_it_asks_nothing_twice(tmp_path: Path) -> None:
             assert KEY.encode() not in shown
             assert b"relfast" in shown
             kept.append((len(server.requests), answered_in(output)))
-        asked_for = [*asking(server, records, output), *more, "--resume"]
+        asked_for = [*records, *options(server, output), *more, "--resume"]
         done_ = python(*command, *asked_for, environment=key, text=False, check=True)
         # of what succeeded nothing is asked again, but for what was on its way at a kill
         good = n * samples - sum(samples for row in rows_of(output) if row["error"])
@@ -259,11 +238,13 @@ def test_killed_four_times_it_asks_nothing_twice(tmp_path: Path) -> None:
         quiet = tmp_path / "quiet.jsonl"
         server.asked.clear()
         server.failing = 0
-        assert exit_code("run", *asking(server, records, quiet), *more) == 0
+        assert exit_code("run", *records, *options(server, quiet), *more) == 0
     assert output.read_bytes() == quiet.read_bytes()
     headers = (Path(f"{path}.run.json").read_bytes() for path in (output, quiet))
     assert len(set(headers)) == 1
-    check_samples(output, tmp_path, samples)
+    expected = [error is None for row in rows_of(output) for error in (row["error"] or [None] * samples)]
+    assert [row["status"] in SCORED for row in score_rows(output)] == expected
+    assert not all(expected)
     for path in tmp_path.iterdir():
         assert KEY.encode() not in path.read_bytes(), path
     assert KEY.encode() not in done_.stderr + done_.stdout
@@ -290,24 +271,11 @@ def answered_in(output: Path) -> set[tuple[str, int]]:
     return done
 
 
-def check_samples(output: Path, tmp_path: Path, samples: int) -> None:
-    scored = tmp_path / "scored.jsonl"
-    assert exit_code("score", output, "-o", scored, "--workers", 0, "--overwrite", "-q") == 0
-    rows = rows_of(scored)
-    expected = [error is None for row in rows_of(output) for error in (row["error"] or [None] * samples)]
-    assert [row["status"] in SCORED for row in rows] == expected
-    assert not all(expected)
-
-
 def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
     """Cut off in its answer it is one like others, unless told; cut off before it there is none."""
-    records = tmp_path / "in.jsonl"
     texts = ("fine", "cut", "nothing", "thinks", "empty")
-    rows = [
-        {"id": text, "task": "REL-A1", "question": f"{text}: which?", "answer": {"target": 0}}
-        for text in texts
-    ]
-    write_dump(records, rows)
+    rows = [{**RECORDS[0], "id": text, "question": f"{text}: which?"} for text in texts]
+    records = write_dump(tmp_path / "in.jsonl", rows)
     ends: dict[str, tuple[str, dict[str, Any]]] = {
         "cut": ("length", {}),
         "nothing": ("length", {"content": None, "reasoning_content": "Hmm, let me"}),
@@ -316,7 +284,7 @@ def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
     }
     with running(Server(solve=lambda prompt: "Answer 1", ends=ends)) as server:
         output = tmp_path / "out.jsonl"
-        assert exit_code("run", *asking(server, [records], output)) == 0
+        assert exit_code("run", records, *options(server, output)) == 0
         assert len(server.requests) == len(texts), "nothing of this is mended by asking again"
         found = {row["id"]: row for row in rows_of(output)}
         assert {name: row["response"] for name, row in found.items()} == {
@@ -332,7 +300,7 @@ def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
         assert found["fine"]["generation"]["usage"] == {"prompt_tokens": 2, "completion_tokens": 2}
         assert found["fine"]["generation"]["server_model"] == "m-served"
         strict = tmp_path / "strict.jsonl"
-        assert exit_code("run", *asking(server, [records], strict), "--truncated", "fail") == 0
+        assert exit_code("run", records, *options(server, strict), "--truncated", "fail") == 0
     assert [row["id"] for row in rows_of(strict) if row["error"]] == ["cut", "nothing", "empty"]
 
 
@@ -344,7 +312,8 @@ def test_an_error_that_repeats_the_key_does_not_bring_it_into_a_row(
     records.write_text('{"id": 1, "question": "fine"}\n{"id": 2, "question": "broken"}\n')
     server = Server(solve=lambda prompt: f"You sent {KEY}, thanks", broken="broken", echoes_key=True)
     with running(server):
-        assert exit_code("run", *asking(server, [records], output), "--key-env", "THEIR_KEY") == 0
+        more = ["--attempts", 3, "--key-env", "THEIR_KEY"]
+        assert exit_code("run", records, *options(server, output), *more) == 0
     assert server.keys == {f"Bearer {KEY}"}
     fine, broken = rows_of(output)
     assert fine["response"] == "You sent [key], thanks"
@@ -507,12 +476,9 @@ def of_kind(text: str) -> bytes:
     return (GOOD | BAD)[found[1]]
 
 
-def write(path: Path, kinds: dict[str, bytes]) -> Path:
-    rows = [
-        {"id": kind, "task": "REL-A1", "question": f"kind<{kind}>", "answer": {"target": 1}} for kind in kinds
-    ]
-    write_dump(path, rows)
-    return path
+def write(path: Path, kinds: Iterable[str]) -> Path:
+    rows = [{**RECORDS[0], "id": kind, "question": f"kind<{kind}>"} for kind in kinds]
+    return write_dump(path, rows)
 
 
 ASKED = ("--model", "m", "--attempts", 1, "--timeout", 20, "-q")
@@ -543,7 +509,7 @@ def test_run_ends_whatever_a_server_says(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_run_says_why_nothing_came(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Refused, unauthorized, late: the cause is where one looks, not only in the rows."""
-    records = write(tmp_path / "in.jsonl", {"one": b"", "two": b""})
+    records = write(tmp_path / "in.jsonl", ["one", "two"])
 
     def told(url: str, *more: object) -> str:
         assert (

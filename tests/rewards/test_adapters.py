@@ -4,6 +4,7 @@ engine, counts of failures, gold and questions as data sets carry them."""
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import math
 import pickle
@@ -111,22 +112,9 @@ class TestTRL:
         named = trl.make_reward(name="published")
         assert "published/correct" in self._call(named, ["<Yes>"], answer=[{"label": "Yes"}])[1]
         assert named.__name__ == "published"
-        with pytest.raises(UnscoredError):
-            trl.make_reward(on_error="raise")(completions=["x"], answer=[None])
-        with pytest.raises(UsageError):
-            trl.make_reward(on_error="zero")  # type: ignore[arg-type]
 
 
 class TestVerl:
-    def test_every_sample_has_the_same_fields(self) -> None:
-        cases = [case for case in MIXED if case.task is not None]
-        results = [
-            verl.compute_score(task, text, answer, {"question": "q"}) for task, answer, text, _ in cases
-        ]
-        assert len({tuple(result) for result in results}) == 1
-        assert all(isinstance(result["pred"], str) for result in results)
-        assert [result["unscored"] for result in results] == [float(case.reward is None) for case in cases]
-
     def test_the_task_may_be_in_extra_info_and_gold_in_arrays(self) -> None:
         result = verl.compute_score(
             "my_dataset",
@@ -150,18 +138,12 @@ class TestVerl:
 
 class TestOpenRLHF:
     def test_what_it_gives(self) -> None:
-        prompts = [f"Question {n}: <Yes>, <smiles>CCO</smiles> or Answer: 4?\n" for n in range(len(MIXED))]
-        queries = [
-            prompt + str(text) + "<|im_end|>\n" for prompt, text in zip(prompts, RESPONSES, strict=True)
-        ]
-        labels = [json.dumps({"task": task, "answer": answer}) for task, answer, _, _ in MIXED]
-        given = openrlhf.reward_func(queries, prompts, labels)
+        (asked,) = DOORS["openrlhf bare wrapped"].asks(rows_of(MIXED))
+        given = openrlhf.reward_func(**asked)
         assert set(given) == {"rewards", "scores", "extra_logs"}
         assert _close(given["rewards"], REWARDS)
         assert _close(given["scores"], [None if r is None else float(r == 1.0) for r in REWARDS])
         assert list(given["extra_logs"]["unscored"]) == [REWARDS.count(None) / len(REWARDS)] * len(REWARDS)
-        one = openrlhf.reward_func(queries[-1:], prompts[-1:], labels[-1:])
-        assert list(one["extra_logs"]["unscored"]) == [float(REWARDS[-1] is None)]
 
     def test_labels_may_be_gold_alone(self) -> None:
         func = openrlhf.make_reward(on_error=0.25)
@@ -232,8 +214,6 @@ class TestVerifiers:
 
     def test_a_rubric_takes_them_for_functions_of_one_rollout(self) -> None:
         """It looks at parameter names, at the annotated return, and at ``__name__``."""
-        import inspect
-
         for function in (verifiers.reward, verifiers.reward_async, verifiers.make_reward(name="mine")):
             signature = inspect.signature(function)
             plural = {"states", "prompts", "completions", "answers", "tasks", "infos"}
@@ -254,15 +234,11 @@ class TestSlime:
 class TestNeMoRL:
     def test_a_step(self) -> None:
         env = pickle.loads(pickle.dumps(nemo_rl.RelfastEnvironment({"workers": 1, "on_error": -1.0})))
-        logs = [[{"role": "user", "content": "q"}, *chat(response)] for response in RESPONSES]
-        metadata: list[Any] = [
-            {"task": task, ("ground_truth" if at % 2 else "answer"): answer}
-            for at, (task, answer, _, _) in enumerate(MIXED)
-        ]
-        given = env.step(logs, metadata)
+        (asked,) = DOORS["nemo"].asks(rows_of(MIXED))
+        given = env.step(**asked)
         assert _close(given.rewards, [-1.0 if one is None else one for one in REWARDS])
         assert list(given.terminateds) == [1.0] * len(MIXED)
-        assert given.metadata == metadata
+        assert given.metadata == asked["metadata"]
         assert [message["role"] for message in given.observations] == ["environment"] * len(MIXED)
         assert "correct" in given.observations[0]["content"]
         batch, metrics = env.global_post_process_and_metrics(
@@ -272,14 +248,12 @@ class TestNeMoRL:
         assert batch["is_end"] == [1.0] * 3
         env.shutdown()
 
-    def test_options_and_an_empty_batch(self) -> None:
-        env = nemo_rl.make_environment(on_error=0.0)
-        assert list(env.step([chat("<Yes>")], [None]).rewards) == [0.0]
-        assert len(env.step([], []).rewards) == 0
-
-    def test_keys_of_its_own_environments(self) -> None:
+    def test_options(self) -> None:
+        """Those of its own environments among them."""
         env = nemo_rl.RelfastEnvironment({"num_workers": 2, "stop_strings": None, "on_error": 0.0})
         assert env.options["workers"] == 2
+        assert list(env.step([chat("<Yes>")], [None]).rewards) == [0.0]
+        assert len(env.step([], []).rewards) == 0
         with pytest.raises(UsageError):
             nemo_rl.RelfastEnvironment({"num_worker": 2})
 

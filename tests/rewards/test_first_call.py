@@ -26,6 +26,8 @@ from relfast.rewards.trl import make_reward
 from relfast.rewards.verl import make_compute_score
 from relfast.tasks.base import MAX_SAID
 
+EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
+
 # a first call, and what is wrong with it: said, with its cause, where one looks
 
 
@@ -82,12 +84,18 @@ def test_other_trainers_log_it_too(caplog: pytest.LogCaptureFixture) -> None:
     assert len(logged(caplog)) == 1
 
 
-def test_verl_loads_the_file_that_path_names() -> None:
-    """As verl does it: by its place, under a name of its own."""
-    place = PLACES["verl"]()
-    assert place == Path(shared.__file__).parent / "verl.py"
+@pytest.mark.parametrize(
+    "place", [PLACES["verl"](), EXAMPLES / "verl_reward.py"], ids=lambda place: place.name
+)
+def test_files_for_verl(place: Path) -> None:
+    """Loaded as verl does it: by its place, under a name of its own."""
     compute_score = runpy.run_path(str(place), run_name="custom_module")["compute_score"]
-    assert compute_score("REL-C1", "<Yes>", {"label": "Yes"})["score"] == 1.0
+    row = {"data_source": "REL-C3", "solution_str": "<smiles>CCO</smiles>"}
+    good = compute_score(**row, ground_truth='{"missing_smiles": ["CCO", "COC"]}', extra_info={})
+    bad = compute_score(**row, ground_truth="{}", extra_info=None)
+    assert 0 < good["score"] < 1
+    assert (bad["score"], bad["unscored"]) == (0.0 if place.parent == EXAMPLES else None, 1.0)
+    assert good.keys() == bad.keys()
 
 
 # how many of the first responses had no final answer in a documented form
@@ -213,12 +221,6 @@ def test_at_the_doors() -> None:
     assert given.answers == expected
 
 
-# files of `examples/`, loaded as verl and OpenRLHF load them: from a path
-
-
-EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
-
-
 def test_verls_key_is_todays_wherever_it_is_named() -> None:
     """verl 0.9 silently ignores the key without ``reward.``."""
     root = EXAMPLES.parent
@@ -226,20 +228,6 @@ def test_verls_key_is_todays_wherever_it_is_named() -> None:
     named = [re.findall(r"([\w.]*)custom_reward_function\.path", path.read_text("utf-8")) for path in files]
     prefixes = {prefix for found in named for prefix in found}
     assert prefixes == {"reward."}
-
-
-def test_verl_file() -> None:
-    function = runpy.run_path(str(EXAMPLES / "verl_reward.py"))["compute_score"]
-    good = function(
-        data_source="REL-C2",
-        solution_str="<smiles>CC</smiles>",
-        ground_truth='{"smiles": "CCO"}',
-        extra_info={},
-    )
-    bad = function(data_source="REL-C2", solution_str="x", ground_truth="{}", extra_info=None)
-    assert 0 < good["score"] < 1
-    assert (bad["score"], bad["unscored"]) == (0.0, 1.0)
-    assert good.keys() == bad.keys()
 
 
 def test_openrlhf_file() -> None:

@@ -49,21 +49,20 @@ def live() -> Iterator[Live]:
 
 
 def test_score_gives_the_rows_of_the_library(live: Live) -> None:
-    status, answer = live.ask("/score", {"records": [*RECORDS, 5, None]})
-    assert status == 200
-    with relfast.Scorer(policy="strict", workers=1) as scorer:
-        expected = [score.to_row() for score in scorer.score([*RECORDS, 5, None])]  # type: ignore[list-item]
-    assert answer == {"rows": json.loads(json.dumps(expected))}
-    assert [row["index"] for row in answer["rows"]] == list(range(len(RECORDS) + 2))
-
-
-def test_the_policy_can_be_asked_for(live: Live) -> None:
-    record = {"task": "REL-C1", "answer": {"label": "Yes"}, "response": "<think><Yes></think>"}
-    rewards = {}
-    for policy in ("strict", "reference", None):
-        _, answer = live.ask("/score", {"records": [record], "policy": policy})
-        rewards[policy] = answer["rows"][0]["reward"]
-    assert rewards == {"strict": 0.0, "reference": 1.0, None: 0.0}
+    """Under the policy that is asked for, ``strict`` by default."""
+    rewards = []
+    for asked, policy in (
+        ({}, "strict"),
+        ({"policy": "strict"}, "strict"),
+        ({"policy": "reference"}, "reference"),
+    ):
+        status, answer = live.ask("/score", {"records": [*RECORDS, 5, None], **asked})
+        assert status == 200
+        expected = relfast.score([*RECORDS, 5, None], policy=policy, workers=1)  # type: ignore[list-item]
+        assert answer == {"rows": json.loads(json.dumps([score.to_row() for score in expected]))}
+        assert [row["index"] for row in answer["rows"]] == list(range(len(RECORDS) + 2))
+        rewards.append([row["reward"] for row in answer["rows"]])
+    assert rewards[0] != rewards[2]
 
 
 def test_health_docs_and_metrics(live: Live) -> None:
@@ -130,17 +129,15 @@ def test_a_port_that_is_taken_is_said() -> None:
 def test_a_stop_waits_for_what_is_being_scored() -> None:
     """Also for a record that hangs: its row is its timeout."""
     gold, response = HANG
-    got: list[Any] = []
-    with live_server("--timeout", "1.5", "--policy", "reference") as server:
+    options = ("--timeout", "1.5", "--policy", "reference")
+    with ThreadPoolExecutor(1) as pool, live_server(*options) as server:
         record = {"task": "REL-C2", "answer": gold, "response": response}
-        client = threading.Thread(target=lambda: got.append(server.ask("/score", {"records": [record] * 3})))
-        client.start()
+        asked = pool.submit(server.ask, "/score", {"records": [record] * 3})
         until(
             lambda: "relfast_http_requests_in_flight 2.0" in server.ask("/metrics")[1], "a request in flight"
         )
         assert server.stop() == 0
-        client.join(PATIENCE)
-    ((status, answer),) = got
+        status, answer = asked.result(PATIENCE)
     assert status == 200
     assert [row["status"] for row in answer["rows"]] == ["timeout"] * 3
 
@@ -370,22 +367,6 @@ def counted(server: Live) -> dict[str, float]:
     return {**{code: int(n) for code, n in found}, "in flight": float(in_flight[1]) - 1}
 
 
-class Later(threading.Thread):
-    """A request whose answer is looked at later."""
-
-    def __init__(self, server: Live, records: list[dict[str, Any]]) -> None:
-        super().__init__(daemon=True)
-        self.server, self.records, self.got = server, records, (0, None)
-        self.start()
-
-    def run(self) -> None:
-        self.got = self.server.ask("/score", {"records": self.records})
-
-    def status(self) -> int:
-        self.join(PATIENCE)
-        return self.got[0]
-
-
 def test_a_body_has_its_time_to_come() -> None:
     with live_server("--body-timeout", "0.3") as server:
         with half_sent(server) as connection:
@@ -408,13 +389,14 @@ def test_half_a_body_keeps_no_server_alive(number: signal.Signals) -> None:
 
 
 def test_a_second_signal_ends_it_at_once() -> None:
-    with live_server("--timeout", "3600", "--stop-timeout", "3600", "--policy", "reference") as server:
-        busy = Later(server, [hanging(0)])
+    options = ("--timeout", "3600", "--stop-timeout", "3600", "--policy", "reference")
+    with ThreadPoolExecutor(1) as pool, live_server(*options) as server:
+        busy = pool.submit(server.ask, "/score", {"records": [hanging(0)]})
         until(lambda: counted(server)["in flight"] == 1, "it is being scored")
         server.process.send_signal(signal.SIGTERM)
         until(lambda: not _takes_connections(server), "the port is closed")
         assert server.stop() == 0
-        assert busy.status() == 503
+        assert busy.result(PATIENCE)[0] == 503
 
 
 def _takes_connections(server: Live) -> bool:
@@ -456,15 +438,17 @@ def test_hang_ups_are_no_bad_requests_and_the_log_has_a_line_a_request() -> None
 
 def test_requests_that_wait_for_workers_hold_up_no_others() -> None:
     """More of them than there are threads; what is not answered in the time of a stop is told so."""
-    with live_server("--timeout", "3600", "--stop-timeout", "0.1", "--policy", "reference") as server:
-        busy = [Later(server, [hanging(n)]) for n in range(60)]
+    options = ("--timeout", "3600", "--stop-timeout", "0.1", "--policy", "reference")
+    with ThreadPoolExecutor(60) as pool, live_server(*options) as server:
+        busy = [pool.submit(server.ask, "/score", {"records": [hanging(n)]}) for n in range(60)]
         until(lambda: counted(server)["in flight"] == 60, "all are being scored")
         assert server.ask("/score", {"records": []}) == (200, {"rows": []})
         assert server.ask("/score", {"records": [TEXT] * 20})[0] == 200
         assert server.ask("/get_reward", {"response": "<Yes>", "label": TEXT}) == (200, 1.0)
         assert server.stop() == 0
-        assert {each.status() for each in busy} == {503}
-        assert {each.got[1]["detail"] for each in busy} == {"the server was stopped before this was answered"}
+        for each in busy:
+            status, answer = each.result(PATIENCE)
+            assert (status, answer["detail"]) == (503, "the server was stopped before this was answered")
         assert server.process.stderr is not None
         assert "Traceback" not in server.process.stderr.read()
 
