@@ -3,7 +3,7 @@
 ``python -m benchmarks.gate`` measures the probes of `benchmarks.gate_probes` in this checkout and in one of the commit
 before, in turn; exit 1 names what is slower. ``--prove`` does a fifth more work here and expects the gate to say so.
 
-The commit before is RELFAST_BEFORE or ``--against``, else where the branch left origin/main, else HEAD's parent. Each
+The commit before is RELFAST_BEFORE, else where the branch left origin/main, else HEAD's parent. Each
 build runs its own probes, so that those of the other may be of other names inside. Both are on one machine, so no
 figure depends on its processor, and nothing is recorded.
 
@@ -29,7 +29,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -125,9 +124,7 @@ class Build:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.communicate()
 
     def _asked(self, *question: object) -> object:
@@ -235,7 +232,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.gate", description="Is anything slower than in the build before?"
     )
-    parser.add_argument("--against", metavar="COMMIT", help="the build before")
     parser.add_argument("--only", default="", help="probes whose name contains this text")
     parser.add_argument(
         "--prove", action="store_true", help="do a fifth more here, and expect it to be found"
@@ -245,7 +241,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.serve:
         serve()
         return 0
-    before = options.against or commit_before()
+    before = commit_before()
     if before is None:
         print("no build before is here to compare with (a clone of one commit): nothing measured")
         return 0

@@ -25,35 +25,15 @@ INVALID: Final = ("C1CC(", "CC(C", "C(C)(C)(C)(C)C", "not sure", "CC1CC", "OC(=O
 
 
 @cache
-def spellings(smiles: str, n: int = SPELLINGS) -> tuple[str, ...]:
-    """Different ways to write a molecule: other orders of atoms, all bonds or hydrogens explicit, Kekulé
-    forms; the canonical one first."""
+def _spellings(smiles: str) -> tuple[str, ...]:
+    """Different ways to write a molecule, the canonical one first."""
     rng = random.Random(smiles)
-    mol = Chem.MolFromSmiles(smiles)
-    found = {smiles: None}
-    for _ in range(3 * n):
-        kind = rng.random()
-        text = Chem.MolToSmiles(mol, canonical=False, rootedAtAtom=rng.randrange(mol.GetNumAtoms()))
-        if kind < 0.9:
-            order = list(range(mol.GetNumAtoms()))
-            rng.shuffle(order)
-            text = Chem.MolToSmiles(
-                Chem.RenumberAtoms(mol, order),
-                canonical=False,
-                allBondsExplicit=kind < 0.05,
-                allHsExplicit=0.05 <= kind < 0.15,
-                kekuleSmiles=0.15 <= kind < 0.25,
-            )
-        if Chem.MolFromSmiles(text) is not None:
-            found[text] = None
-        if len(found) == n:
-            break
-    return tuple(found)
+    return tuple({smiles: None} | {_random_spelling(rng, smiles): None for _ in range(SPELLINGS - 1)})
 
 
 def _spell(rng: random.Random, smiles: str) -> str:
     """As a model would: half of the time the usual form."""
-    return smiles if rng.random() < 0.5 else rng.choice(spellings(smiles))
+    return smiles if rng.random() < 0.5 else rng.choice(_spellings(smiles))
 
 
 def _reasoning(rng: random.Random) -> str:
@@ -89,6 +69,7 @@ def missing_isomers(
 
 
 def _random_spelling(rng: random.Random, smiles: str) -> str:
+    """Its atoms in another order, perhaps with all bonds or hydrogens explicit."""
     mol = Chem.MolFromSmiles(smiles)
     order = list(range(mol.GetNumAtoms()))
     rng.shuffle(order)
