@@ -215,34 +215,9 @@ class _Reader:
         self._errors, self._status = _walks(form.errors), _walks(form.status)
         # an empty path is that to the row
         self._samples = [(said, _walks(said.items) or (walk(""),)) for said in form.said]
-        others = (
-            form.source,
-            form.suffix,
-            form.row,
-            form.members,
-            form.none,
-            form.errors,
-            form.filter,
-            form.number,
-        )
-        names = (form.id, form.task, form.question, form.answer, form.response)
-        is_plain = form.plain and not any(others) and all(map(str.isidentifier, names))
-        self._names = names if is_plain else None
-        """Where rows have nothing but members of theirs."""
 
     def read(self, row: _Row) -> Entry:
         """The entry of a row."""
-        if self._names is not None:
-            id, task, asked, gold, said = self._names
-            get = row.get
-            return Entry(
-                get(id, MISSING),
-                get(task, MISSING),
-                get(asked, MISSING),
-                get(gold, MISSING),
-                get(said, MISSING),
-                row,
-            )
         form, attached = self.form, None
         answer, question = self._answer_of(row), first(row, self._question)
         if not form.plain:
