@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from struct import Struct
 from typing import Any, Final, NamedTuple
@@ -136,17 +136,6 @@ def count_many(samples: bytes | bytearray | memoryview) -> tuple[Counts, Counter
     return counts, Counter(tasks[many & (lines > 1)].tolist())
 
 
-def divided(samples: bytes | bytearray, shares: int) -> tuple[bytes, list[int]]:
-    """Samples in so many shares (at most 256), all of a prompt in one, in their order; and where each share
-    begins and the last one ends."""
-    import numpy as np
-
-    table = np.frombuffer(samples, np.dtype(FIELDS))
-    share = (table["prompt"] % shares).astype(np.uint8)
-    ends = np.cumsum(np.bincount(share, minlength=shares)) * SAMPLE.size
-    return table[np.argsort(share, kind="stable")].tobytes(), [0, *ends.tolist()]
-
-
 UNKNOWN_TASK: Final = "(unknown)"
 """The group of rows whose task is unknown."""
 
@@ -233,6 +222,7 @@ def with_votes(samples: bytes | bytearray, votes: bytes) -> bytes | bytearray:
     return changed
 
 
+_HASH_BYTE: Final = 1
 _VOTE_BYTES: Final = range(9, 13)
 
 
@@ -240,7 +230,7 @@ CHUNK_BYTES: Final = SAMPLE.size * 50_000
 """Samples of 120 MB of responses: those of smaller inputs are never put down."""
 
 SHARES: Final = 64
-"""Of which as many are counted at a time as make about a chunk."""
+"""Most times that what was put down is read again: each time a share of the prompts is counted."""
 
 
 class SampleStore:
@@ -252,7 +242,7 @@ class SampleStore:
     def __init__(self) -> None:
         self._near = bytearray()
         self._file: int | None = None
-        self._starts = [0]
+        self._put = 0
         self._hold = False
 
     def __del__(self) -> None:
@@ -271,18 +261,20 @@ class SampleStore:
         that were put down cannot be read again."""
         if self._file is None:
             return collapse(self._near, tasks)
-        # not before: numpy would take its 30 MB beside the workers
-        near, ends = divided(self._near, SHARES)
-        chunks = [self._divided(start, end) for start, end in pairwise(self._starts)]
-        step = max(1, SHARES * CHUNK_BYTES // (self._starts[-1] + len(near)))
+        import numpy as np
+
+        n = min(SHARES, -(-(self._put + len(self._near)) // CHUNK_BYTES))
         counts: Counts = {}
         several: Counter[int] = Counter()
-        for first in range(0, SHARES, step):
-            last = min(first + step, SHARES)
-            parts = [read(at[first], at[last]) for read, at in chunks]
-            some = b"".join([*parts, near[ends[first] : ends[last]]])
-            if some:
-                found, on_several = count_many(some)
+        for low, high in pairwise(256 * at // n for at in range(n + 1)):
+            share = bytearray()
+            for samples in self._all():
+                # all of a prompt have one hash; what is below the share wraps around
+                hashes = np.frombuffer(samples, np.uint8)[_HASH_BYTE :: SAMPLE.size]
+                chosen = np.flatnonzero(hashes - np.uint8(low) < high - low)
+                share += np.frombuffer(samples, np.dtype(FIELDS)).take(chosen).tobytes()
+            if share:
+                found, on_several = count_many(share)
                 for task, kinds in found.items():
                     counts.setdefault(task, Counter()).update(kinds)
                 several.update(on_several)
@@ -297,33 +289,23 @@ class SampleStore:
 
                 with tempfile.TemporaryFile(prefix="relfast-", buffering=0) as file:
                     self._file = os.dup(file.fileno())
-            self._write(self._near, self._starts[-1])
+            done = 0
+            with memoryview(self._near) as view:
+                while done < len(view):
+                    done += os.pwrite(self._file, view[done:], self._put + done)
         except OSError:
             return  # there is no room: they stay here
-        self._starts.append(self._starts[-1] + len(self._near))
+        self._put += done
         self._near.clear()
         self._hold = False
 
-    def _divided(self, start: int, end: int) -> tuple[Callable[[int, int], bytes], list[int]]:
-        """Divide samples where they are: what reads them then, and where each share begins and the last one
-        ends."""
-        samples, ends = divided(self._read(start, end), SHARES)
-        try:
-            self._write(samples, start)
-        except OSError:  # a file system that copies what is changed has no room for it
-            return lambda first, last: samples[first:last], ends
-        return self._read, [start + at for at in ends]
-
-    def _write(self, samples: bytes | bytearray, start: int) -> None:
+    def _all(self) -> Iterator[bytes | bytearray]:
+        """All samples, some at a time."""
         assert self._file is not None
-        done = 0
-        with memoryview(samples) as view:
-            while done < len(samples):
-                done += os.pwrite(self._file, view[done:], start + done)
-
-    def _read(self, start: int, end: int) -> bytes:
-        assert self._file is not None
-        samples = os.pread(self._file, end - start, start)
-        if len(samples) != end - start:
-            raise OSError("a temporary file has changed")
-        return samples
+        for start in range(0, self._put, CHUNK_BYTES):
+            n = min(CHUNK_BYTES, self._put - start)
+            samples = os.pread(self._file, n, start)
+            if len(samples) != n:
+                raise OSError("a temporary file has changed")
+            yield samples
+        yield self._near
