@@ -8,8 +8,7 @@ interrupted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,47 +21,40 @@ from relfast.inference.requests import Request
 _SCORED: Final = ".scored.jsonl"
 
 
-@dataclass
-class Made:
-    """What is counted of a run's rows."""
-
-    records: int = 0
-    failed: int = 0
-    models: Counter[str] = field(default_factory=Counter)
-    finish_reasons: Counter[str] = field(default_factory=Counter)
-    errors: Counter[str] = field(default_factory=Counter)
-    tokens: Counter[str] = field(default_factory=Counter)
-
-    def add(self, row: Mapping[str, Any], generation: str) -> None:
-        """Count a row; ``generation`` is the field that says how its response came about."""
+def made_of(
+    rows: Iterable[Mapping[str, Any]], requests: Sequence[Request], generation: str
+) -> dict[str, Any]:
+    """The `MADE` of a header: what is counted of the rows of some requests, with the prompts by task, and our
+    version. ``generation`` is the field that says how a row's response came about."""
+    records = failed = 0
+    errors, reasons, tokens = Counter[str](), Counter[str](), Counter[str]()
+    models: set[str] = set()
+    asked = {request.index for request in requests}
+    for row in rows:
         about = row[generation]
-        self.records += 1
-        self.failed += row["error"] is not None
-        for error in _listed(row["error"]):
-            self.errors[error["type"]] += 1
-        for model in _listed(about.get("server_model")):
-            self.models[model] += 1
-        for reason in _listed(about.get("finish_reason")):
-            self.finish_reasons[reason] += 1
+        if about["index"] not in asked:
+            continue
+        records += 1
+        failed += row["error"] is not None
+        errors.update(error["type"] for error in _listed(row["error"]))
+        models.update(_listed(about.get("server_model")))
+        reasons.update(_listed(about.get("finish_reason")))
         for usage in _listed(about.get("usage")):
-            self.tokens.update(usage)
-
-    def to_dict(self, requests: Iterable[Request]) -> dict[str, Any]:
-        """The `MADE` of a header: with the prompts by task, and our version."""
-        prompts: dict[str, str] = {}
-        for request in requests:
-            if request.wording is not None:
-                prompts.setdefault(request.task or "(unknown)", request.wording)
-        return {
-            "relfast": __version__,
-            "prompts": prompts,
-            "records": self.records,
-            "failed": self.failed,
-            "errors": dict(sorted(self.errors.items())),
-            "server_models": sorted(self.models),
-            "finish_reasons": dict(sorted(self.finish_reasons.items())),
-            "tokens": dict(sorted(self.tokens.items())),
-        }
+            tokens.update(usage)
+    prompts: dict[str, str] = {}
+    for request in requests:
+        if request.wording is not None:
+            prompts.setdefault(request.task or "(unknown)", request.wording)
+    return {
+        "relfast": __version__,
+        "prompts": prompts,
+        "records": records,
+        "failed": failed,
+        "errors": dict(sorted(errors.items())),
+        "server_models": sorted(models),
+        "finish_reasons": dict(sorted(reasons.items())),
+        "tokens": dict(sorted(tokens.items())),
+    }
 
 
 def _listed(value: Any) -> list[Any]:

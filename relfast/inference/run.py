@@ -14,7 +14,7 @@ from relfast.errors import ResumeMismatchError
 from relfast.formats import read_row
 from relfast.formats.failure import NoResponse
 from relfast.inference.client import CUT_OFF, Client, Completion, Endpoint, Prompt, Settings
-from relfast.inference.header import Made
+from relfast.inference.header import made_of
 from relfast.inference.request_log import RequestCounts, RequestLog
 from relfast.inference.requests import Request
 
@@ -105,12 +105,11 @@ def complete_records(
         resume=resume,
         overwrite=overwrite,
     ) as log:
-        made = Made()
-        _check_records(log, requests, made)
+        _check_records(log, requests)
         todo = [request for request in requests if request.index not in log]
         counts = RequestCounts(len(requests), len(requests) - len(todo))
-        asyncio.run(_Sending(log, plan, counts, made, report).send(todo))
-        log.finish((request.index for request in requests), made.to_dict(requests))
+        asyncio.run(_Sending(log, plan, counts, report).send(todo))
+        log.finish((request.index for request in requests), made_of(log.rows(), requests, GENERATION))
     return counts
 
 
@@ -122,10 +121,9 @@ class _Sending:
         log: RequestLog,
         plan: Plan,
         counts: RequestCounts,
-        made: Made,
         report: Callable[[RequestCounts], None] | None,
     ) -> None:
-        self._log, self._plan, self._counts, self._made, self._report = log, plan, counts, made, report
+        self._log, self._plan, self._counts, self._report = log, plan, counts, report
         self._waiting: dict[int, list[Completion | None]] = {}
 
     async def send(self, requests: list[Request]) -> None:
@@ -195,7 +193,6 @@ class _Sending:
     def _add(self, request: Request, completions: list[Completion]) -> None:
         row = _row(request, completions, self._plan.settings)
         self._log.append([row])
-        self._made.add(row, GENERATION)
         self._counts.done += 1
         self._counts.failed += row["error"] is not None
         for completion in completions:
@@ -258,18 +255,13 @@ def _piece(request: Request, sample: int, completion: Completion) -> dict[str, A
     return {"response": completion.text, GENERATION: about | {"server_model": completion.model} | said}
 
 
-def _check_records(log: RequestLog, requests: list[Request], made: Made) -> None:
-    """Whether the rows that are there complete these very records; counts those that are done."""
+def _check_records(log: RequestLog, requests: list[Request]) -> None:
+    """Whether the rows that are there complete these very records."""
     digests = {request.index: request.digest for request in requests}
-    for row in log.rows():
-        _check_digest(row, digests)
-        if row[GENERATION]["index"] in digests:
-            made.add(row, GENERATION)
-    for row in chain.from_iterable(log.before(request.index) for request in requests):
-        _check_digest(row, digests)
-
-
-def _check_digest(row: Mapping[str, Any], digests: Mapping[int, str]) -> None:
-    index, digest = row[GENERATION]["index"], row[GENERATION].get("prompt")
-    if digests.get(index, digest) != digest:
-        raise ResumeMismatchError(f"record {index} of the input has another question now, or another prompt")
+    parts = chain.from_iterable(log.before(request.index) for request in requests)
+    for row in chain(log.rows(), parts):
+        index, digest = row[GENERATION]["index"], row[GENERATION].get("prompt")
+        if digests.get(index, digest) != digest:
+            raise ResumeMismatchError(
+                f"record {index} of the input has another question now, or another prompt"
+            )
