@@ -26,15 +26,6 @@ def buffer(size: int) -> ctypes.Array[ctypes.c_char]:
     return (ctypes.c_char * size)()
 
 
-_Start = ctypes.c_char * 0
-
-
-def start_of(data: bytes | memoryview) -> bytes | ctypes.Array[ctypes.c_char]:
-    """Where some bytes are, as a kernel is told; not an array as long as they are: a new type for each length
-    would take 50 µs."""
-    return data if isinstance(data, bytes) else _Start.from_buffer(data)
-
-
 _NUMBER: Final = ctypes.sizeof(ctypes.c_int64)
 
 
@@ -53,8 +44,8 @@ class ScannedBlock:
 
     Attributes
     ----------
-    data, address
-        Its bytes, and where they are.
+    data
+        Its bytes.
     lines, n_lines
         `LINE_COLUMNS` numbers for each line and one behind the last.
     records, scratch
@@ -63,22 +54,21 @@ class ScannedBlock:
     chosen
         The filter of lm-evaluation-harness that is scored.
     first_index
-        The index of its first line, which may be known only once lines have been read.
+        The index of its first line.
     """
 
-    data: bytes | memoryview
-    address: bytes | ctypes.Array[ctypes.c_char]
+    data: bytes
     lines: ctypes.Array[ctypes.c_int64]
     n_lines: int
     records: ctypes.Array[ctypes.c_int64]
     scratch: ctypes.Array[ctypes.c_char]
     chosen: str | None
-    first_index: int = 0
+    first_index: int
 
     def line(self, number: int) -> bytes:
         """The bytes of a line, its end excluded."""
         at = number * LINE_COLUMNS
-        return bytes(self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]])
+        return self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]]
 
 
 def id_of(texts: tuple[memoryview, memoryview], records: Sequence[int], number: int) -> Any:

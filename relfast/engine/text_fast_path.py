@@ -61,7 +61,7 @@ from relfast_kernels.layouts import (
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import Scoring
 from relfast.engine.segments import Segment, pieces, rows_of
-from relfast.engine.text_block import ScannedBlock, kinds_of, start_of
+from relfast.engine.text_block import ScannedBlock, kinds_of
 from relfast.engine.text_gold import TASK_BY_NUMBER, Golds, KnownGold
 from relfast.engine.text_rows import RowWriter
 from relfast.engine.text_table import TextTable, can_hold
@@ -150,32 +150,15 @@ class TextFastPath:
         functions = native.find(UNIT)
         return None if functions is None else cls(scoring, functions)
 
-    def scan(
-        self,
-        data: bytes | memoryview,
-        n_lines: int,
-        chosen: str | None = None,
-    ) -> ScannedBlock:
-        """Read the first ``n_lines`` of a block's lines.
-
-        ``data`` must stay as it is while the result is used, which is until the next block is read.
+    def scan(self, data: bytes, n_lines: int, first_index: int, chosen: str | None) -> ScannedBlock:
+        """Read the first ``n_lines`` of a block's lines; the result is good until the next block is read.
         ``chosen`` is the filter of lm-evaluation-harness that is scored.
         """
         self._known.begin_block()
         self._golds.make_room(len(data) >> 6)
-        address = start_of(data)
         if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
             self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
-        found = self._find_lines(address, len(data), self._lines, n_lines)
-        return self._scan_lines(data, address, found, chosen)
-
-    def _scan_lines(
-        self,
-        data: bytes | memoryview,
-        address: bytes | ctypes.Array[ctypes.c_char],
-        n_lines: int,
-        chosen: str | None,
-    ) -> ScannedBlock:
+        n_lines = self._find_lines(data, len(data), self._lines, n_lines)
         context, state = self._context, self._state
         name = (chosen or "").encode("utf-8", "surrogatepass")
         of_filter = ctypes.create_string_buffer(name)
@@ -185,9 +168,11 @@ class TextFastPath:
         context[AT_GOLDS] = ctypes.addressof(self._golds.about)
         ctypes.memset(state, 0, ctypes.sizeof(state))
         while True:
-            found = self._scan(address, len(data), context)
+            found = self._scan(data, len(data), context)
             if state[STATE_WANTS] == WANTS_NOTHING:
-                return ScannedBlock(data, address, self._lines, found, self._records, self._scratch, chosen)
+                return ScannedBlock(
+                    data, self._lines, found, self._records, self._scratch, chosen, first_index
+                )
             if state[STATE_WANTS] == WANTS_RECORDS:
                 records = numbers(2 * len(self._records))
                 ctypes.memmove(records, self._records, 8 * RECORD_COLUMNS * state[STATE_RECORDS])
@@ -232,7 +217,7 @@ class TextFastPath:
         """Score those of some lines whose gold is known by now."""
         at = numbers.start
         while at < numbers.stop:
-            at = self._score(block.address, len(block.data), self._context, at, numbers.stop)
+            at = self._score(block.data, len(block.data), self._context, at, numbers.stop)
             if at < numbers.stop:
                 self._grow_scratch()
                 block.scratch = self._scratch

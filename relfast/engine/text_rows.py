@@ -87,7 +87,7 @@ class RowWriter:
         written[WRITTEN_ROWS] = written[WRITTEN_SAMPLES] = 0
         while True:
             context[N_KEYS] = len(self._tallies)
-            at = self._write(block.address, len(block.data), context, at, end)
+            at = self._write(block.data, len(block.data), context, at, end)
             if written[WRITTEN_WANTS] == WANTS_NOTHING:
                 break
             if written[WRITTEN_WANTS] == WANTS_TEMPLATE:

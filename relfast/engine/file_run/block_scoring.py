@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,44 +37,24 @@ FAST_PATH_FROM_BYTES: Final = 2**19
 under ``strict``. A full block takes it at once."""
 
 
-_ROUND: Final = 1 << 16
-"""Blocks of a file differ in size by less: the first one's room does for all."""
+def load(block: Block) -> bytes:
+    """The bytes of a block's lines; a row of Parquet is a line of JSON. Raises `ReadError`, `Damaged`."""
+    if block.data is not None:
+        return block.data
+    assert block.path is not None
+    if block.parquet:
+        from relfast.engine.io.parquet import read_group
 
-
-class Loader:
-    """Reads blocks into one buffer: fresh memory for each costs as much as reading it."""
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-
-    def load(self, block: Block) -> bytes | memoryview:
-        """The bytes of a block's lines, good until the next call; a row of Parquet is a line of JSON. Raises
-        `ReadError`, `Damaged`."""
-        if block.data is not None:
-            return block.data
-        assert block.path is not None
-        if block.parquet:
-            from relfast.engine.io.parquet import read_group
-
-            return b"\n".join([*read_group(block.path, block.group), b""])
-        if len(self._buffer) < block.size:
-            self._buffer = bytearray()  # so that there are not two of them
-            self._buffer = bytearray(-(-block.size // _ROUND) * _ROUND)
-        view = memoryview(self._buffer)
-        length = 0
-        try:
-            descriptor = os.open(block.path, os.O_RDONLY)
-            try:
-                while length < block.size:
-                    got = os.preadv(descriptor, [view[length : block.size]], block.start + length)
-                    if not got:
-                        raise _changed(block)
-                    length += got
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            raise ReadError(error.strerror or str(error), file=block.path) from error
-        return view[:length]
+        return b"\n".join([*read_group(block.path, block.group), b""])
+    try:
+        with open(block.path, "rb") as file:
+            file.seek(block.start)
+            data = file.read(block.size)
+    except OSError as error:
+        raise ReadError(error.strerror or str(error), file=block.path) from error
+    if len(data) < block.size:
+        raise _changed(block)
+    return data
 
 
 def _changed(block: Block) -> ReadError:
@@ -102,7 +81,6 @@ class BlockScoring:
         self._scoring = scoring
         self._fast_path: TextFastPath | None = None
         self._bytes_without_fast_path = FAST_PATH_FROM_BYTES if large else 0
-        self._loader = Loader()
         self._paces: dict[int | None, _Pace] = {}
 
     def segments(
@@ -143,7 +121,7 @@ class BlockScoring:
             yield _faulty(stop, block.faults)
             return
         try:
-            data = self._loader.load(block)
+            data = load(block)
         except Damaged as error:
             from relfast.engine.io.parquet import damaged_rows
 
@@ -152,14 +130,14 @@ class BlockScoring:
             return
         fast_path = None if one_by_one else self._open_fast_path(len(data))
         if fast_path is not None:
-            scanned = fast_path.scan(data, stop, block.filter or self._scoring.job.filter)
-            scanned.first_index = block.first_index
+            chosen = block.filter or self._scoring.job.filter
+            scanned = fast_path.scan(data, stop, block.first_index, chosen)
             n_lines = scanned.n_lines
             score = partial(fast_path.segment, scanned, verdicts=verdicts)
             if n_lines >= stop and not verdicts:
                 fast_path.learn(scanned, range(start, stop))
         else:
-            lines = split_lines(bytes(data))
+            lines = split_lines(data)
             n_lines = len(lines)
             score = partial(self._plain, block, lines, verdicts, one_by_one)
         if n_lines < stop:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from relfast.engine.file_run.block_scoring import Loader, split_lines
+from relfast.engine.file_run.block_scoring import load, split_lines
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Damaged
 from relfast.engine.io.filters import Filters
@@ -47,14 +47,13 @@ def measure(
     """
     scoring = Scoring(job, read_gold(job.data))
     found: dict[str, Lengths] = {}
-    loader = Loader()
     for block in blocks(sources, job.max_line_bytes, filters):
         if limit is not None and block.first_index >= limit:
             break
         if block.faults or (keep is not None and not keep(block)):
             continue
         with suppress(Damaged):  # its rows say so
-            lines = split_lines(bytes(loader.load(block)))
+            lines = split_lines(load(block))
             for index, line in enumerate(lines[: limit and limit - block.first_index], block.first_index):
                 _measure_line(line, index, scoring, block.filter, found)
     return found
