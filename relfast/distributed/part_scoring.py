@@ -176,13 +176,11 @@ Method = Literal["measure", "score"]
 class Assignment:
     """What every worker of a run must know.
 
-    ``workers`` are its processes, 0 = none; ``large`` as for a `Pool`; rows go to ``folder``, in files that
-    end in ``suffix``.
+    ``workers`` are its processes, 0 = none; rows go to ``folder``, in files that end in ``suffix``.
     """
 
     job: Job
     workers: int
-    large: bool
     part_bytes: int
     folder: Folder
     suffix: str
@@ -203,7 +201,7 @@ class PartWorker:
         self._open = contextlib.ExitStack()
         native.see_to_missing()
         self._score = self._open.enter_context(
-            on_pool(told.job, told.workers, large=told.large) if told.workers else in_process(told.job)
+            on_pool(told.job, told.workers) if told.workers else in_process(told.job)
         )
 
     def hello(self) -> dict[str, Any]:

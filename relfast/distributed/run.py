@@ -14,7 +14,6 @@ from relfast.distributed.output import RunFolder
 from relfast.distributed.part_scoring import Assignment, Done, Method, Work, suffix_of
 from relfast.distributed.parts import PART_BYTES, Failed, Part, Planning, chunks_of, find_inputs, reason_of
 from relfast.distributed.storage import Folder, expand
-from relfast.engine.file_run.files import LARGE_BYTES
 from relfast.engine.file_run.run import Progress, filter_note
 from relfast.engine.io.commit_log import fingerprint
 from relfast.engine.io.parquet import require_parquet
@@ -98,7 +97,7 @@ def score_on_ray(
     target = RunFolder(folder, run, found, suffix, resume=resume, overwrite=overwrite)
     n_bytes = sum(item.size for item in found)
     state = Progress(started=time.monotonic(), total_bytes=0 if limit is not None else n_bytes)
-    told = Assignment(job, 0, n_bytes >= LARGE_BYTES, part_bytes, folder, suffix)
+    told = Assignment(job, 0, part_bytes, folder, suffix)
 
     def answers(work: Work) -> Generator[tuple[Method, Any, Any]]:
         """Have tasks done, if there are any, errors of the machinery raised, progress shown meanwhile."""

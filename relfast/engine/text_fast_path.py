@@ -85,8 +85,6 @@ def runs(start: int, stop: int, without: Sequence[int]) -> Iterator[tuple[int, i
         yield start, stop
 
 
-UNIT: Final = "text"
-
 MOST_REFUSED: Final = 1 << 16
 _LEARNT: Final = (LINE_KIND, LINE_GOLD, LINE_DIGEST, LINE_ANSWER, LINE_REST)
 
@@ -147,7 +145,7 @@ class TextFastPath:
         """The fast path, or None where the job or the missing machine code does not allow it."""
         if not can_hold(scoring.job.field_map):
             return None
-        functions = native.find(UNIT)
+        functions = native.find("text")
         return None if functions is None else cls(scoring, functions)
 
     def scan(self, data: bytes, n_lines: int, first_index: int, chosen: str | None) -> ScannedBlock:

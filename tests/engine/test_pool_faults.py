@@ -28,7 +28,7 @@ from relfast_kernels.compiled import native
 
 import relfast
 from relfast.engine.job import Job
-from relfast.engine.pool import pool
+from relfast.engine.pool import pool, worker
 from relfast.engine.pool.failures import Death
 from relfast.engine.pool.forkserver import ForkServer
 from relfast.engine.pool.pool import LEAST_WORK, Pool
@@ -201,8 +201,8 @@ def test_the_limits_of_a_worker() -> None:
         (pid,) = workers.pids()
         assert psutil.Process(pid).ppid() != os.getpid()
         limits = {what: psutil.Process(pid).rlimit(what) for what in (psutil.RLIMIT_AS, psutil.RLIMIT_STACK)}
-        assert limits[psutil.RLIMIT_AS][0] == pool.MEMORY_BYTES
-        assert limits[psutil.RLIMIT_STACK][0] == pool.STACK_BYTES
+        assert limits[psutil.RLIMIT_AS][0] == worker.MEMORY_BYTES
+        assert limits[psutil.RLIMIT_STACK][0] == worker.STACK_BYTES
         hang = _done(workers)
         assert (hang.deaths[0].status, hang.deaths[0].place) == (-signal.SIGALRM, (7, 0))
 

@@ -72,15 +72,10 @@ def split_lines(data: bytes) -> list[bytes]:
 class BlockScoring:
     """Scores blocks: the fast path for the lines it reads, the ordinary way for all others."""
 
-    def __init__(
-        self,
-        scoring: Scoring,
-        *,
-        large: bool = False,
-    ) -> None:
+    def __init__(self, scoring: Scoring) -> None:
         self._scoring = scoring
         self._fast_path: TextFastPath | None = None
-        self._bytes_without_fast_path = FAST_PATH_FROM_BYTES if large else 0
+        self._bytes_without_fast_path = 0
         self._paces: dict[int | None, _Pace] = {}
 
     def segments(

@@ -23,8 +23,8 @@ from relfast.errors import InputError, UsageError
 from relfast.stats.summary import Summary
 
 LARGE_BYTES: Final = 32 * 2**20
-"""Input from which workers load the text fast path at once, and a first run has its kernels compiled in the
-background (minutes of one core)."""
+"""Input whose blocks are full, so that workers load the text fast path at once, and of which a first run has
+its kernels compiled in the background (minutes of one core)."""
 
 COMPILE_AFTER: Final = 0.5
 COMPILE_LATER: Final = 5.0
@@ -111,7 +111,7 @@ def score_files(
     notes: list[str] = []
     try:
         with (
-            on_pool(job, workers, large=large, once=True, tell=tell, meanwhile=meanwhile, note=notes.append)
+            on_pool(job, workers, once=True, tell=tell, meanwhile=meanwhile, note=notes.append)
             if workers
             else in_process(job, notes.append)
         ) as score:

@@ -81,7 +81,6 @@ def on_pool(
     job: Job,
     workers: int,
     *,
-    large: bool,
     once: bool = False,
     tell: Tell = tell_nobody,
     meanwhile: Callable[[int], None] = lambda n_slow: None,
@@ -90,7 +89,7 @@ def on_pool(
     """Score on worker processes, which are gone when the context is left; with ``once`` they begin to go when
     all blocks that were given first are scored. ``meanwhile`` is told at least every half second how many
     records are slow, ``note`` what there is to say of gold."""
-    pool = Pool(job, workers, large=large, tell=tell)
+    pool = Pool(job, workers, tell=tell)
 
     def score(todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
         yield from score_on_pool(pool, meanwhile, todo)

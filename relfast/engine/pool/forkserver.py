@@ -26,7 +26,7 @@ import struct
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -46,9 +46,6 @@ _DESCRIPTORS: Final = struct.Struct("3i")
 
 START_SECONDS: Final = 120.0
 """Longest start of a worker; imports take 0.3 s, and a minute from a cold network disk."""
-
-_LARGE_BYTES: Final = 32 * 2**20
-"""As `relfast.engine.file_run.files.LARGE_BYTES`, which is not loaded yet."""
 
 
 class ServerGone(Exception):
@@ -327,7 +324,7 @@ def _import_tasks() -> None:
     gc.freeze()
 
 
-def _serve(parent: int, control: _socket.socket, gold: Callable[[], Sequence[str]]) -> None:
+def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str]]) -> None:
     """Fork workers for process ``parent``, as it asks over ``control``."""
     from relfast.engine.pool import worker
 
@@ -418,18 +415,7 @@ def _become_helper(parent: int, control: _socket.socket, arguments: Sequence[str
     try:
         sys.path[:] = import_path()
         os.environ[QUIET_VARIABLE] = "1"
-
-        def gold() -> list[str]:
-            if any(map(_is_large, arguments)):
-                from relfast_kernels.compiled import native
-
-                from relfast.engine.text_fast_path import UNIT
-
-                # what ``strict`` extractors load is not: most files need none of it
-                native.find(UNIT)
-            return [os.path.abspath(path) for path in _values_of("--data", arguments)]
-
-        _serve(parent, control, gold)
+        _serve(parent, control, lambda: map(os.path.abspath, _values_of("--data", arguments)))
     except BaseException:
         sys.excepthook(*sys.exc_info())
     finally:
@@ -440,13 +426,6 @@ def _values_of(option: str, arguments: Sequence[str]) -> list[str]:
     """What an option is given, as far as can be seen at a glance."""
     values = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"{option}=")]
     return values + [value for name, value in itertools.pairwise(arguments) if name == option]
-
-
-def _is_large(argument: str) -> bool:
-    try:
-        return os.stat(argument).st_size >= _LARGE_BYTES
-    except (OSError, ValueError):
-        return False
 
 
 if __name__ == "__main__":

@@ -33,18 +33,6 @@ from relfast.engine.segments import Tell, tell_nobody
 from relfast.errors import WorkerError
 from relfast.records import Place
 
-STACK_BYTES: Final = 64 * 2**20
-"""Stack of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
-
-MEMORY_BYTES: Final = 4 * 2**30
-"""Address space of a worker: what keeps it from filling the machine between two looks at what it holds."""
-
-GROWTH_BYTES: Final = 2**30
-"""What a worker may hold beyond what it needs to begin with; a ring of 20,000 atoms would take 11 GB."""
-
-GROWTH_OF_LINE: Final = 64
-"""The same for each byte of the longest line, where that is more: empty objects take 24 decoded."""
-
 GRACE_SECONDS: Final = 10.0
 """How long past its deadline a worker may stay silent before the parent kills it itself. The kernel's
 timer has done so long before; this is for a worker stopped by somebody else."""
@@ -187,25 +175,13 @@ class Pool:
         What the workers score with.
     workers
         How many.
-    memory
-        Address space of each, in bytes; 0 = no limit.
-    large
-        A large input is coming: load what pays only then.
     tell
         Is told of workers that start or die, and of records that take long.
 
     ``repeated`` says, once a worker is ready, which ids have gold records that differ.
     """
 
-    def __init__(
-        self,
-        job: Job,
-        workers: int,
-        memory: int = MEMORY_BYTES,
-        *,
-        large: bool = False,
-        tell: Tell = tell_nobody,
-    ) -> None:
+    def __init__(self, job: Job, workers: int, *, tell: Tell = tell_nobody) -> None:
         self._tell = tell
         report(*filter(None, [vectors_cache()]))
         if how_to_compile() == "wait":
@@ -215,9 +191,7 @@ class Pool:
         # workers that are started later should find the files, wherever the caller has gone by then
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
         self.workers = workers
-        cores = max(1, usable_cores() // max(1, workers))
-        growth = max(GROWTH_BYTES, GROWTH_OF_LINE * job.max_line_bytes) if memory else 0
-        self._setup = wire.Setup(self.job, memory, growth, STACK_BYTES, large, cores)
+        self._setup = wire.Setup(self.job, max(1, usable_cores() // max(1, workers)))
         self._queue: deque[WorkItem] = deque()
         self._changed = threading.Condition()
         self._closing = False

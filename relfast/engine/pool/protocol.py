@@ -52,15 +52,9 @@ PAGE: Final = mmap.PAGESIZE
 
 
 class Setup(NamedTuple):
-    """The first frame a worker gets: what to score with, its limits (bytes; 0 = none: address space, what it
-    may hold beyond what it needs to begin with, stack), whether a large input is coming, and how many of the
-    cores are its own."""
+    """The first frame a worker gets: what to score with, and how many of the cores are its own."""
 
     job: Job
-    memory: int
-    growth: int
-    stack: int
-    large: bool
     cores: int
 
 

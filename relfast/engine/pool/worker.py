@@ -42,6 +42,18 @@ _PR_SET_NAME: Final = 15
 NAME: Final = "relfast-worker"
 """What ``ps`` and ``top`` show."""
 
+STACK_BYTES: Final = 64 * 2**20
+"""Stack of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
+
+MEMORY_BYTES: Final = 4 * 2**30
+"""Address space of a worker: what keeps it from filling the machine between two looks at what it holds."""
+
+GROWTH_BYTES: Final = 2**30
+"""What a worker may hold beyond what it needs to begin with; a ring of 20,000 atoms would take 11 GB."""
+
+GROWTH_OF_LINE: Final = 64
+"""The same for each byte of the longest line, where that is more: empty objects take 24 decoded."""
+
 REPORT_SECONDS: Final = 0.005
 """Longest time a finished score waits for company. When a record hangs, what was reported before is kept
 and its callers go on."""
@@ -89,7 +101,7 @@ class KernelGuard:
     def _limit_memory(self, limited: bool) -> None:
         """From what is held now: what was loaded is no record's."""
         self._limited = limited
-        size = own_memory(os.getpid()) + self._growth if limited and self._growth else 0
+        size = own_memory(os.getpid()) + self._growth if limited else 0
         self._in_flight.limit_memory(size)
 
 
@@ -101,16 +113,14 @@ def die_with(parent: int) -> None:
 
 
 def _limit(what: int, value: int) -> None:
-    if not value:
-        return
     _, hard = resource.getrlimit(what)
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
     resource.setrlimit(what, (value, hard))
 
 
-def _serve(answers: int, scoring: Scoring, setup: Setup) -> None:
-    blocks = BlockScoring(scoring, large=setup.large)
+def _serve(answers: int, scoring: Scoring) -> None:
+    blocks = BlockScoring(scoring)
     while True:
         try:
             request = receive(0)
@@ -176,8 +186,8 @@ def main(parent: int, page: int) -> None:
         return
     assert isinstance(setup, Setup)
     _limit(resource.RLIMIT_CORE, 1)
-    _limit(resource.RLIMIT_STACK, setup.stack)
-    _limit(resource.RLIMIT_AS, setup.memory)
+    _limit(resource.RLIMIT_STACK, STACK_BYTES)
+    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     # an embedding model would else start a thread per core in every worker
     os.environ.setdefault(THREADS_VARIABLE, str(setup.cores))
     try:
@@ -185,7 +195,8 @@ def main(parent: int, page: int) -> None:
         gold = _gold_at_hand.get(paths)
         if gold is None:
             gold = read_gold(paths)
-        guard = KernelGuard(InFlight(page), setup.growth)
+        growth = max(GROWTH_BYTES, GROWTH_OF_LINE * setup.job.max_line_bytes)
+        guard = KernelGuard(InFlight(page), growth)
         deadlines.untimed = guard.untimed
         scoring = Scoring(setup.job, gold, guard, clock=deadlines.WorkingClock())
     except Exception as error:
@@ -193,4 +204,4 @@ def main(parent: int, page: int) -> None:
         return
     _tell(answers, Ready(os.getpid(), gold.repeated))
     os.dup2(nowhere, 2)  # RDKit can write gigabytes about one bad answer
-    _serve(answers, scoring, setup)
+    _serve(answers, scoring)
