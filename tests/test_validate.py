@@ -1,20 +1,25 @@
-"""Records against the REL document's format."""
+"""Records against the REL document's format, what blind strategies earn of them, and those of the demo."""
 
 from __future__ import annotations
 
 import copy
 import gzip
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
-from contract_records import generate
+from click.testing import CliRunner
+from contract_records import generate, gold
 from corpora import REL_FILES, ROOT, rel_records
 from hypothesis import given
 from hypothesis import strategies as st
 
+from relfast.audit import RIGHT, WRONG, audit
+from relfast.cli.main import cli
 from relfast.errors import InputError
+from relfast.tasks import TASKS
 from relfast.validate import FileCheck, check_record
 
 A1, C1, C2, C3 = (rel_records(task)[0] for task in ("REL-A1", "REL-C1", "REL-C2", "REL-C3"))
@@ -189,3 +194,74 @@ def test_records_of_other_tasks_are_good_if_a_response_could_be_scored() -> None
         assert check.n_good > 20
     (flaw,) = check_record({"instance_id": "m", "completion": None, "context": "A maze."})
     assert "completion" in flaw.message
+
+
+# what blind strategies earn: over all tasks, on records and on dumps with responses
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_every_strategy_answers_any_question(task: str) -> None:
+    record, _ = gold(task)[0]
+    for name, respond in TASKS[task].blind_strategies().items():
+        for question in (record["question"], "", None, "Panel 0:\n[1, 2\n>taxon_1\nRoom A and B"):
+            response = respond({"id": None, "task": task, "question": question}, random.Random(0))
+            assert isinstance(response, str), name
+
+
+def test_the_published_leak_is_found_and_responses_are_told_apart() -> None:
+    rows: list[dict[str, Any]] = []
+    for at, record in enumerate(rel_records("REL-A2")[:20]):
+        right = record["answer"]["target"] + 1
+        rows.append({**record, "response": f"Answer {right if at % 2 else right % 8 + 1}"})
+    found = {finding.strategy: finding for finding in audit(rows, workers=0)}
+    assert found["shortest choice"].rewards["strict"] == 1.0
+    assert found[RIGHT].n == found[WRONG].n == 10
+    assert (found[RIGHT].rewards["strict"], found[WRONG].rewards["strict"]) == (1.0, 0.0)
+    blind = [finding.rewards["strict"] for finding in found.values()][2:]
+    assert blind == sorted(blind, reverse=True)
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    rows = rel_records("REL-B1")[:12]
+    assert audit(rows, seed=3, workers=0) == audit(rows, seed=3, workers=0)
+    assert all(finding.n == 5 for finding in audit(rows, limit=5, workers=0))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    path.write_text("{broken\n" + "".join(json.dumps(row) + "\n" for row in rel_records("REL-C1")[:4]))
+    shown = CliRunner().invoke(cli, ["audit", str(path)])
+    assert shown.exit_code == 0
+    assert "REL-C1" in shown.stdout
+    assert f"1 of 5 lines passed over; the first: {path}:1: not JSON" in shown.stderr
+    printed = CliRunner().invoke(cli, ["audit", str(path), "--json"])
+    assert {row["task"] for row in json.loads(printed.stdout)} == {"REL-C1"}
+
+
+# the demo dump: published records, every kind of response
+
+
+DEMO = ROOT / "relfast" / "data" / "rel_demo.jsonl.gz"
+
+
+def records() -> list[dict[str, Any]]:
+    with gzip.open(DEMO, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_size_and_kinds() -> None:
+    found = records()
+    assert 200 <= len(found) <= 600
+    assert DEMO.stat().st_size < 700_000
+    assert {record["task"] for record in found} >= set(REL_FILES)
+    assert all(record["metadata"]["source"] for record in found)
+    assert sum(isinstance(record["response"], list) for record in found) > 10
+    assert len({record["id"] for record in found}) == len(found)
+
+
+def test_questions_and_gold_are_the_published_ones() -> None:
+    published = {record["id"]: record for task in REL_FILES for record in rel_records(task)}
+    for record in records():
+        if record["task"] in REL_FILES:
+            original = published[record["id"]]
+            assert (record["question"], record["answer"]) == (original["question"], original["answer"])

@@ -271,22 +271,6 @@ def test_a_record_by_id_and_by_index(rows: list[dict[str, Any]], file: Path) -> 
     assert "the response holds no plan" in show(f"{file}:1").output
 
 
-def test_records_and_compressed_files(rows: list[dict[str, Any]], tmp_path: Path) -> None:
-    row = rows[2]
-    record = {
-        "id": 7,
-        "task": "SeqBench",
-        "question": row["context"],
-        "answer": {"actions": row["completion"]},
-    }
-    path = tmp_path / "records.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps(record).encode() + b"\n"))
-    result = show(f"{path}:0")
-    assert result.exit_code == 0
-    assert "S" in result.output
-    assert "G" in result.output
-
-
 def test_a_page_has_the_same_drawing(rows: list[dict[str, Any]]) -> None:
     drawn = picture(rows[0])
     root = ElementTree.fromstring(to_svg(drawn))

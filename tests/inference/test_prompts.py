@@ -18,7 +18,6 @@ from relfast.inference.header import header_line, read_header
 from relfast.inference.requests import Wordings
 from relfast.seqbench import parse_actions
 from relfast.tasks import TASKS, get_task
-from relfast.tasks.prompting import Prompt
 from relfast.tasks.seqbench.generate import make_rows
 from relfast.tasks.seqbench.prompt import EXAMPLES
 
@@ -129,12 +128,6 @@ def test_a_task_that_rows_do_not_say() -> None:
     row = {"question": "Bob is in room A1. Alice is in room A1."}
     assert Wordings().request(0, row).prompt == row["question"]
     assert Wordings(None, get_task("SeqBench")).request(0, row).wording == "seqbench-few-shot 1"
-
-
-def test_ones_own_name_is_none_of_ours() -> None:
-    names = [prompt.name for task in TASKS.values() for prompt in task.prompts]
-    assert all(name.replace("-", "").isalpha() for name in names)
-    assert Prompt.own("x", "{question}").shown != Prompt.own("x", "{question} ").shown
 
 
 def test_the_header_says_what_was_asked_with(tmp_path: Path) -> None:

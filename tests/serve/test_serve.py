@@ -13,7 +13,6 @@ import struct
 import subprocess
 import sys
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -89,25 +88,6 @@ def test_health_docs_and_metrics(live: Live) -> None:
             assert live.ask(path)[0] == 200
     assert live.ask("/docs")[0] == 200
     assert live.ask("/nothing")[0] == 404
-
-
-def test_a_kept_connection_waits_for_no_delayed_acknowledgement(live: Live) -> None:
-    """Nagle's algorithm would hold each answer for 40 ms; an answer takes 1 to 3, the first of a connection is
-    never held."""
-    row = {"records": [{"task": "REL-C1", "answer": {"label": "Yes"}, "response": "<Yes>"}]}
-
-    def seconds(connection: http.client.HTTPConnection) -> float:
-        started = time.perf_counter()
-        assert ask_on(connection, "/score", row)[0] == 200
-        return time.perf_counter() - started
-
-    kept, fresh = [], []
-    with contextlib.closing(live.connect()) as connection:
-        for _ in range(30):
-            kept.append(seconds(connection))
-            with contextlib.closing(live.connect()) as another:
-                fresh.append(seconds(another))
-    assert min(kept[1:]) < 5 * min(fresh)
 
 
 def test_it_listens_on_the_loopback_only(live: Live) -> None:
@@ -272,24 +252,6 @@ def test_prometheus_reads_the_page() -> None:
     assert values["relfast_responses_total", "timeout"] == 3
     for name, value in (("http_requests_in_flight", 1), ("shared_total", 8), ("workers", 2)):
         assert values[f"relfast_{name}",] == value
-
-
-def test_requests_of_many_threads_are_all_counted() -> None:
-    metrics = Metrics()
-    start = threading.Barrier(8)
-
-    def ask(_: int) -> None:
-        start.wait()
-        for _ in range(2_000):
-            metrics.began()
-            metrics.ended("/score", 200, 0.5)
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(ask, range(8)))
-    _, values = read_page(metrics)
-    assert values["relfast_http_requests_total", "/score", "200"] == 16_000
-    assert values["relfast_http_request_seconds_count", "/score"] == 16_000
-    assert values["relfast_http_requests_in_flight",] == 0
 
 
 # the server under schemathesis, against its own OpenAPI description

@@ -17,7 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import relfast
-from relfast import score_file
 from relfast.cli.table import print_summary
 from relfast.errors import UsageError
 from relfast.formats.facts import facts_of
@@ -326,24 +325,6 @@ def test_what_cannot_be_put_down_is_held(monkeypatch: pytest.MonkeyPatch) -> Non
     assert half.collapse(NAMES) == expected
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     assert stored(samples, 60, monkeypatch).collapse(NAMES) == expected
-
-
-def test_a_run_and_its_continuation_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = [
-        {
-            "id": f"r{number % 90}",
-            "task": "REL-A1",
-            "answer": {"target": number % 8},
-            "response": [f"Answer {(number + k) % 6 + 1}" for k in range(2)],
-        }
-        for number in range(300)
-    ]
-    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
-    dump.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    held = score_file(dump, out, workers=0).to_dict()["tasks"]
-    monkeypatch.setattr(kept, "CHUNK_BYTES", 100 * SAMPLE.size)
-    assert score_file(dump, out, workers=0, overwrite=True).to_dict()["tasks"] == held
-    assert score_file(dump, out, workers=0, resume=True).to_dict()["tasks"] == held
 
 
 # lengths of responses, tokens and truncation, read off a dump

@@ -189,7 +189,7 @@ def _isomers(record: dict[str, Any], rng: random.Random) -> Case:
 
 
 FULL: Final = BASE
-"""A right answer is read where this is paid; how the working is graded, `tests/tasks/realign/test_strict.py` tests."""
+"""A right answer is read where this is paid; how the working is graded, `tests/tasks/realign/test_score.py` tests."""
 
 EVERY: Final = 87
 """Of the published solutions each such is a case, where its model was right."""
