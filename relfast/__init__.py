@@ -11,24 +11,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from relfast.api import areward, ascore, evaluate_response, read_rows, score, score_batch, score_file
-    from relfast.comparison import Comparison, compare
-    from relfast.engine.online.scorer import Scorer
-    from relfast.errors import (
-        InputError,
-        MissingExtraError,
-        OutputError,
-        RelfastError,
-        ResumeMismatchError,
-        UnknownTaskError,
-        UnscoredError,
-        UsageError,
-        WorkerError,
-    )
-    from relfast.records import Score
-    from relfast.results import ScoreBatch
-    from relfast.stats.summary import Summary
+if TYPE_CHECKING:  # `as`: what type checkers take for exported
+    from relfast.api import areward as areward
+    from relfast.api import ascore as ascore
+    from relfast.api import evaluate_response as evaluate_response
+    from relfast.api import read_rows as read_rows
+    from relfast.api import score as score
+    from relfast.api import score_batch as score_batch
+    from relfast.api import score_file as score_file
+    from relfast.comparison import Comparison as Comparison
+    from relfast.comparison import compare as compare
+    from relfast.engine.online.scorer import Scorer as Scorer
+    from relfast.errors import InputError as InputError
+    from relfast.errors import MissingExtraError as MissingExtraError
+    from relfast.errors import OutputError as OutputError
+    from relfast.errors import RelfastError as RelfastError
+    from relfast.errors import ResumeMismatchError as ResumeMismatchError
+    from relfast.errors import UnknownTaskError as UnknownTaskError
+    from relfast.errors import UnscoredError as UnscoredError
+    from relfast.errors import UsageError as UsageError
+    from relfast.errors import WorkerError as WorkerError
+    from relfast.records import Score as Score
+    from relfast.results import ScoreBatch as ScoreBatch
+    from relfast.stats.summary import Summary as Summary
 
 _HOMES: Final = {
     "relfast.api": "areward ascore evaluate_response read_rows score score_batch score_file",
@@ -41,31 +46,7 @@ _HOMES: Final = {
     "relfast.stats.summary": "Summary",
 }
 
-__all__ = [
-    "Comparison",
-    "InputError",
-    "MissingExtraError",
-    "OutputError",
-    "RelfastError",
-    "ResumeMismatchError",
-    "Score",
-    "ScoreBatch",
-    "Scorer",
-    "Summary",
-    "UnknownTaskError",
-    "UnscoredError",
-    "UsageError",
-    "WorkerError",
-    "__version__",
-    "areward",
-    "ascore",
-    "compare",
-    "evaluate_response",
-    "read_rows",
-    "score",
-    "score_batch",
-    "score_file",
-]
+__all__ = ["__version__", *(name for names in _HOMES.values() for name in names.split())]
 
 
 if not TYPE_CHECKING:  # type checkers would take any name for one of ours

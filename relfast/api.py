@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from relfast.engine.job import DEFAULT_TIMEOUT, make_job, make_options
+from relfast.engine.job import DEFAULT_TIMEOUT as DEFAULT_TIMEOUT  # for those who type their options
+from relfast.engine.job import make_job, make_options
 from relfast.errors import UsageError, said_in_python
 from relfast.keywords import AdapterKeywords, JobKeywords, Policy, ScorerKeywords, TaskKeywords
 from relfast.records import Record, Score
@@ -225,15 +226,3 @@ def score_file(
             lengths=lengths,
             progress=progress,
         )
-
-
-# kept importable from here for those who type their options
-__all__ = [
-    "DEFAULT_TIMEOUT",
-    "ascore",
-    "evaluate_response",
-    "read_rows",
-    "score",
-    "score_batch",
-    "score_file",
-]

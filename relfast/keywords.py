@@ -10,20 +10,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Literal, TypedDict
 
-from relfast.records import Policy
-from relfast.tasks.options import OptionKeywords, TaskKeywords
-
-__all__ = [
-    "AdapterKeywords",
-    "JobKeywords",
-    "OnError",
-    "OnErrorByKind",
-    "OptionKeywords",
-    "Policy",
-    "ScorerKeywords",
-    "TaskKeywords",
-    "Unscored",
-]
+from relfast.records import Policy as Policy
+from relfast.tasks.options import OptionKeywords as OptionKeywords
+from relfast.tasks.options import TaskKeywords as TaskKeywords
 
 Unscored = float | None | Literal["raise"]
 """What an unscored response is worth: a number, None (left out), or an `UnscoredError`."""
