@@ -11,9 +11,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from relfast.errors import MissingExtraError
 from relfast.records import Score
-from relfast.tables import html_table, to_pandas
+from relfast.tables import html_table, to_arrow, to_pandas
 
 SHOWN_ROWS: Final = 20
 """Rows of a batch that a notebook shows."""
@@ -144,18 +143,12 @@ class ScoreBatch:
         MissingExtraError
             pyarrow is not installed.
         """
-        try:
-            import pyarrow
-        except ImportError:
-            raise MissingExtraError("ScoreBatch.to_arrow", "parquet") from None
-        columns = self._columns()
+        columns = {
+            name: [None if value != value else value for value in column]
+            for name, column in self._columns().items()
+        }
         columns["id"] = [None if value is None else str(value) for value in columns["id"]]
-        made = {}
-        for name, column in columns.items():
-            values = column if isinstance(column, list) else column.tolist()
-            values = [None if value != value else value for value in values]
-            made[name] = pyarrow.array(values, _TYPES.get(name), from_pandas=True)
-        return pyarrow.table(made)
+        return to_arrow(columns, "ScoreBatch.to_arrow", _TYPES)
 
 
 _TYPES: Final = {"index": "int64", "id": "string", "task": "string", "sample": "int64", "status": "string",

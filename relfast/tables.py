@@ -47,13 +47,16 @@ def to_pandas(columns: Mapping[str, Sequence[Any]], what: str) -> Any:
     return pandas.DataFrame(dict(columns))
 
 
-def to_arrow(columns: Mapping[str, Sequence[Any]], what: str) -> Any:
-    """A `pyarrow.Table`; ``what`` is named by the `MissingExtraError` that is raised without pyarrow."""
+def to_arrow(columns: Mapping[str, Sequence[Any]], what: str, types: Mapping[str, str] | None = None) -> Any:
+    """A `pyarrow.Table`, its columns of ``types`` or what their values are; ``what`` is named by the
+    `MissingExtraError` that is raised without pyarrow."""
     try:
         import pyarrow
     except ImportError:
         raise MissingExtraError(what, "parquet") from None
-    return pyarrow.table({name: pyarrow.array(list(values)) for name, values in columns.items()})
+    known = types or {}
+    made = {name: pyarrow.array(list(values), known.get(name)) for name, values in columns.items()}
+    return pyarrow.table(made)
 
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

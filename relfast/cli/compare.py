@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-import orjson
 
 from relfast.cli.main import say
 from relfast.comparison.model import Comparison
 from relfast.errors import UsageError, printable
-from relfast.json_text import encode_json
+from relfast.json_text import encode_indented, encode_json
 from relfast.outputs import STDOUT, refuse_existing, whole_file
 
 if TYPE_CHECKING:
@@ -83,10 +82,7 @@ def _named(run: str) -> tuple[str | None, str]:
 
 def _text(comparison: Comparison, form: str) -> str:
     if form == "json":
-        try:
-            return orjson.dumps(comparison.to_dict(), option=orjson.OPT_INDENT_2).decode() + "\n"
-        except (TypeError, ValueError):
-            return encode_json(comparison.to_dict()).decode() + "\n"  # an id that orjson cannot write
+        return encode_indented(comparison.to_dict()).decode() + "\n"
     if form == "csv":
         return comparison.to_csv()
     if form == "latex":

@@ -219,6 +219,9 @@ def _packed(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
 
 
+_OF_GROUP: Final = ("title", "note", "wide", "large", "drawings")
+
+
 def _texts(kept: Kept, exhibit: Exhibit | None) -> dict[str, Any]:
     score, record = kept.score, kept.record
     error = score.error
@@ -232,17 +235,8 @@ def _texts(kept: Kept, exhibit: Exhibit | None) -> dict[str, Any]:
         "error": f"{error.get('type')}: {error.get('message')}" if isinstance(error, Mapping) else "",
         "metrics": [[name, _metric(value)] for name, value in score.metrics.items()][:100],
         "why": made.why,
-        "groups": [
-            {
-                "title": group.title,
-                "note": group.note,
-                "wide": group.wide,
-                "large": group.large,
-                "drawings": [list(d) for d in group.drawings],
-            }
-            for group in made.groups
-        ],
-        "listings": [{"title": one.title, "header": one.header, "rows": one.rows} for one in made.listings],
+        "groups": [{name: getattr(group, name) for name in _OF_GROUP} for group in made.groups],
+        "listings": [listing._asdict() for listing in made.listings],
     }
 
 

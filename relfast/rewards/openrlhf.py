@@ -17,7 +17,6 @@ and forgotten (``on_error="raise"`` is refused). Say what a response without a s
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Unpack
 
@@ -77,8 +76,6 @@ class RewardFunc(Adapter):
         rewards = [*map(self.value, scores)]
         corrects = [*map(correct_of, scores, rewards)]
         logs = {name: [share] * len(scores) for name, share in shares(scores).items()} if scores else {}
-        if "torch" not in sys.modules:
-            return {"rewards": rewards, "scores": corrects, "extra_logs": logs}
         return {
             "rewards": tensor(rewards),
             "scores": tensor(corrects),
