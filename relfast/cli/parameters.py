@@ -38,20 +38,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def options_of(declaring: type, *, without: tuple[str, ...] = ()) -> Callable[[F], F]:
     """A decorator that gives a command the options that ``declaring`` declares, in that order."""
-    options = [_option(parameter) for parameter in parameters_of(declaring) if parameter.name not in without]
+    shown = [p for p in parameters_of(declaring) if p.flag is not None and p.name not in without]
+    return with_options(*map(_option, shown))
+
+
+def with_options(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """A decorator that gives a command some options, in that order."""
 
     def decorate(function: F) -> F:
         for option in reversed(options):
-            if option is not None:
-                function = option(function)
+            function = option(function)
         return function
 
     return decorate
 
 
-def _option(parameter: Parameter) -> Callable[[F], F] | None:
-    if parameter.flag is None:
-        return None
+def _option(parameter: Parameter) -> Callable[[F], F]:
+    assert parameter.flag is not None
     more: dict[str, Any] = {"default": parameter.default, "show_default": True, "help": parameter.help}
     if parameter.metavar is not None:
         more["metavar"] = parameter.metavar

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, HelpedCommand, say
+from relfast.cli.parameters import with_options
 from relfast.cli.progress import ProgressReporter, Status, counted_status
 from relfast.errors import UsageError
 
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from relfast.inference.request_log import RequestCounts
 
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-_OPTIONS = (
+asking_options = with_options(
     click.option("--prompt", metavar="NAME|FILE", help="Prompt: a name of the task's, question (as it stands), boxed (asks for a form that strict reads), or a text file with {question} in it.  [default: the task's own]"),
     click.option("--samples", type=click.IntRange(1), default=1, show_default=True, metavar="K", help="Responses to each record; several make a list."),
     click.option("--system", metavar="TEXT", help="System message."),
@@ -38,13 +37,7 @@ _OPTIONS = (
     click.option("--backoff", type=click.FloatRange(0), default=0.5, show_default=True, metavar="SECONDS", help="Mean pause before the second attempt; it doubles."),
     click.option("--key-env", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Environment variable with the server's key."),
 )  # fmt: skip
-
-
-def asking_options(function: F) -> F:
-    """Give a command the options that say how a server is asked; `settings_of` takes them."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
+"""Gives a command the options that say how a server is asked; `settings_of` takes them."""
 
 
 def settings_of(model: str, given: Mapping[str, Any]) -> Settings:
@@ -143,7 +136,6 @@ def command(
     what was asked with stands beside it in FILE.run.json. A request that fails after all attempts leaves
     response null and says why in error. The key of a hosted server is taken from the environment.
     """
-    from relfast.cli.progress import ProgressReporter
     from relfast.inference.requests import Wordings, read_requests
     from relfast.inference.run import Plan, complete_records
     from relfast.tasks import get_task

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -51,22 +51,16 @@ def _fraction(a: float, b: float, x: float) -> float:
     return value
 
 
-def _solve(function: Callable[[float], float], target: float, low: float, high: float) -> float:
-    """Where an increasing function reaches ``target``, by halving down to neighbouring doubles."""
-    while True:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            return middle
-        if function(middle) < target:
+@lru_cache(maxsize=4096)
+def beta_quantile(p: float, a: float, b: float) -> float:
+    """Where I_x(a, b) is ``p``, by halving down to neighbouring doubles."""
+    low, high = 0.0, 1.0
+    while low < (middle := (low + high) / 2) < high:
+        if incomplete_beta(a, b, middle) < p:
             low = middle
         else:
             high = middle
-
-
-@lru_cache(maxsize=4096)
-def beta_quantile(p: float, a: float, b: float) -> float:
-    """Where I_x(a, b) is ``p``."""
-    return _solve(lambda x: incomplete_beta(a, b, x), p, 0.0, 1.0)
+    return middle
 
 
 @lru_cache(maxsize=4096)
