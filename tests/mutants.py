@@ -185,7 +185,10 @@ class Contexts:
                 self.seconds[test] += float(seconds)  # type: ignore[assignment]
         for path in folder.glob("data.*"):
             data = coverage.CoverageData(str(path))
-            data.read()
+            try:
+                data.read()
+            except coverage.exceptions.DataError:
+                continue  # of a process that a test has killed
             for file in data.measured_files():
                 known = self._lines.setdefault("relfast/" + file.rpartition("/relfast/")[2], {})
                 for line, tests in data.contexts_by_lineno(file).items():
