@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import random
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Literal
@@ -16,6 +14,7 @@ from corpora import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from molecule_pairs import spell
+from processes import python
 from rdkit import Chem
 from relfast_kernels.compiled import native
 from relfast_kernels.smiles import layouts
@@ -287,8 +286,8 @@ for policy in ("reference", "strict"):
 rows[1]["response"] = "<smiles>C~C</smiles>"
 print(*(s.correct for s in Scoring(make_job()).entries(scoring.row(rows[1], 0))), "rdkit" in sys.modules)
 """
-    said = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert said.stdout.split("\n") == ["False True False", "False True False", "False True", ""]
+    said = python("-c", program, check=True).stdout
+    assert said.split("\n") == ["False True False", "False True False", "False True", ""]
 
 
 def test_what_is_readable_for_the_kernel_is_for_rdkit(monkeypatch: pytest.MonkeyPatch) -> None:

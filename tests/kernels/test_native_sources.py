@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 import os
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from processes import python
 from relfast_kernels.compiled import native
 
 ROOT = Path(native.__file__).parent.parent
@@ -99,11 +99,9 @@ print(call(ctypes.addressof(values), 3), len(lowered) > 2)
 @pytest.mark.parametrize(("way", "lowered"), [("once", True), ("own", False)])
 def test_both_ways_of_building_give_code_that_runs(way: str, lowered: bool, tmp_path: Path) -> None:
     """The builder reaches into numba: with one that has changed there, this fails and users get the own way."""
-    known = {name: value for name, value in os.environ.items() if not name.startswith("NUMBA_")}
     (tmp_path / "probe.py").write_text(_PROBE)
-    known["PYTHONPATH"] = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
-    command = [sys.executable, "-W", "ignore", "-c", _BUILD, way]
-    done = subprocess.run(command, env=known, capture_output=True, text=True, check=False)
+    here = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
+    done = python("-W", "ignore", "-c", _BUILD, way, environment=here)
     assert done.stdout.split() == ["30", str(lowered)], done.stderr
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from corpora import ROOT
+from processes import PATIENCE, python
 from relfast_kernels.compiled.jit import BUILDING
 from relfast_kernels.text import vectors
 from relfast_kernels.text.vectors import WIDTH
 from seeds import fresh
 
-ROOT = Path(__file__).parent.parent.parent
 BYTES = b'\\\\\\nu"/[<0923 \x00\x1f\x7f\x80\x97\xe2\xffabz'
 
 
@@ -68,13 +65,7 @@ def test_compiled(processor: str) -> None:
     """The same as machine code, for this processor and for one that has neither AVX-512 nor AVX2."""
     script = "import sys, relfast_kernels.compiled.builder, pytest; sys.exit(pytest.main(sys.argv[1:]))"
     chosen = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": ""} if processor else {}
-    done = subprocess.run(
-        [sys.executable, "-c", script, "-q", "-n", "0", "-p", "no:cacheprovider", __file__],
-        env={**os.environ, **chosen},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    tests = ("-q", "-n", 0, "-p", "no:cacheprovider", __file__)
+    done = python("-c", script, *tests, environment=chosen, cwd=ROOT, timeout=5 * PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout, done.stdout

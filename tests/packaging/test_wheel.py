@@ -16,6 +16,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
 from corpora import ROOT, rel_records
 from processes import PATIENCE
@@ -35,15 +36,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def build(kind: str, folder: Path, processors: str = "native") -> tuple[Path, str]:
     """Built from the sources as they are by the backend that pip calls, and what it said; with the libraries
     that are there."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"import hatch_build; print(hatch_build.build_{kind}({str(folder)!r}))"],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "RELFAST_WHEEL_FOR": processors},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
+    code = f"import hatch_build; print(hatch_build.build_{kind}({str(folder)!r}))"
+    done = processes.python("-c", code, cwd=ROOT, environment={"RELFAST_WHEEL_FOR": processors})
     assert done.returncode == 0, done.stderr
     return folder / done.stdout.split()[-1], done.stderr
 
