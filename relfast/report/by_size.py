@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from relfast.records import SCORED, Record, Score
 from relfast.report import figures
@@ -16,10 +16,6 @@ from relfast.stats.sums import add_columns
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task, resolve
 from relfast.tasks.display import Axis, Display, Layout, Measures
-
-if TYPE_CHECKING:
-    from relfast.report.scored_rows import Scored
-
 
 Cell = dict[str, list[float]]
 """Rows of one size and one class of gold: metric → its sums over clusters (prompts), which are their number,
@@ -169,17 +165,21 @@ class SizeCounter:
 PUBLISHED: Final = "(published layout)"
 
 
-def sections(runs: Sequence[Scored], tasks: Sequence[str], report: Report) -> list[Section]:
+Sizes = Mapping[str, Mapping[str, SizeTable]]
+"""Run → task → its table."""
+
+
+def sections(runs: Sizes, tasks: Sequence[str], report: Report) -> list[Section]:
     """A section a task that says its sizes, where rows have them."""
     made = (_section(name, display_of(name), runs, report) for name in tasks)
     return [section for section in made if section is not None]
 
 
-def _section(name: str, display: Display, runs: Sequence[Scored], report: Report) -> Section | None:
+def _section(name: str, display: Display, runs: Sizes, report: Report) -> Section | None:
     pictures: list[Picture] = []
     tables: list[Table] = []
     stem = "".join(c if c.isalnum() else "_" for c in name.lower())
-    known = {run.name: table for run in runs if (table := run.counted.sizes.get(name)) is not None}
+    known = {run: by_task[name] for run, by_task in runs.items() if name in by_task}
     for axis in display.axes:
         with_axis = {run: table for run, table in known.items() if table.values(axis.name)}
         if not any(len(table.values(axis.name)) > 1 for table in with_axis.values()):

@@ -148,7 +148,7 @@ def generate_report(
     sections = [
         overview.grid(runs),
         overview.scores(runs, report),
-        *by_size.sections(runs, overview.tasks_of(runs), report),
+        *by_size.sections({run.name: run.counted.sizes for run in runs}, overview.tasks_of(runs), report),
         *_own(runs, report, drawn),
         overview.samples(runs, report),
         overview.side_by_side(runs),

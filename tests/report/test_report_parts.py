@@ -34,7 +34,7 @@ def scored(tmp_path: Path, scores: list[Score], dump: list[Any] | None = None) -
 
 
 def sections(run: Scored, folder: Path) -> list[Section]:
-    return by_size.sections([run], [*run.summary.tasks], Report(folder))
+    return by_size.sections({run.name: run.counted.sizes}, [*run.summary.tasks], Report(folder))
 
 
 def table_of(sections: list[Section], title: str) -> Table:
