@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Any
 
 from corpora import b1_names
@@ -41,20 +40,6 @@ MOTIF = [
     "<smiles>{smiles}", "The motif is <smiles>{smiles}</smiles>.", "```\n<smiles>{smiles}</smiles>\n```",
     "**<smiles>{smiles}</smiles>**", "Final answer:\n<smiles>{smiles}</smiles>\n",
 ]  # fmt: skip
-
-REASONING: list[Callable[[str], str]] = [
-    lambda answer: answer,
-    lambda answer: f"<think>\nAnswer 3? No. Yes! <Yes> <No> <smiles>C</smiles> taxon_1\n</think>\n{answer}",
-    lambda answer: f"Answer 2, no, <No>, yes, <smiles>CC</smiles>\n</think>\n\n{answer}",
-    lambda answer: f"<think></think>{answer}",
-    lambda answer: (
-        f"Let me look at this step by step.\n\n1. I compare all 8 of them.\n2. Row 3 decides.\n\n{answer}"
-    ),
-    lambda answer: (
-        f"Each row sums to 712.5, so 4 columns of 3 agree.\nThat leaves one possibility.\n\n{answer}"
-    ),
-    lambda answer: f"We are asked to be brief.\n{answer}\n",
-]
 
 
 def _panel(record: dict[str, Any], rng: random.Random) -> str:
@@ -102,10 +87,3 @@ def answer(record: dict[str, Any], rng: random.Random) -> str:
     """The bare right answer to a published record, in one of its forms."""
     task = record["task"]
     return _WRITERS[task if task in _WRITERS else task[:5]](record, rng)
-
-
-def response(record: dict[str, Any], rng: random.Random) -> str:
-    """The same with or without reasoning before it."""
-    text = answer(record, rng)
-    # tags in prose are answers of REL-C; reasoning without its marks may not contain any
-    return rng.choice(REASONING)(text)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from corpora import ROOT
-from engine_runs import exit_code, write_dump
+from engine_runs import exit_code, rows_of, write_dump
 from openai_server import Server, running
-from three_benchmarks import realign, seqbench
 
+from relfast.bench.sets import SETS
 from relfast.errors import UsageError
 from relfast.inference.header import header_line, read_header
 from relfast.inference.requests import Wordings
@@ -20,6 +20,9 @@ from relfast.seqbench import parse_actions
 from relfast.tasks import TASKS, get_task
 from relfast.tasks.seqbench.generate import make_rows
 from relfast.tasks.seqbench.prompt import EXAMPLES
+
+MAZES = list(make_rows(2, 5, rows=5, cols=5, B=1))
+PROBLEMS = rows_of(SETS["realign"].path)[:2]
 
 PINNED = {
     "2f68f6663c8f9a77": "seqbench-few-shot 1",
@@ -57,15 +60,14 @@ def test_boxed_adds_a_sentence_to_the_published_question() -> None:
         assert (asked.prompt, asked.wording) == (f"Which {{one}}?\n\n{sentence}", "boxed 1")
         published = Wordings().request(0, row)
         assert (published.prompt, published.task, published.wording) == (row["question"], name, "question 1")
-    (maze,), (problem,) = seqbench(1), realign(1)
-    assert Wordings("boxed").request(0, maze).wording == "seqbench-few-shot 1"
-    assert Wordings("boxed").request(0, problem).wording == "realign 1"
+    assert Wordings("boxed").request(0, MAZES[0]).wording == "seqbench-few-shot 1"
+    assert Wordings("boxed").request(0, PROBLEMS[0]).wording == "realign 1"
 
 
 def test_seqbench_has_the_papers_examples() -> None:
     published = json.loads((ROOT / "tests/data/seqbench/few_shot_examples.json").read_text())["examples"]
     assert len(published) == len(EXAMPLES)
-    (row,) = seqbench(1)
+    row = MAZES[0]
     prompt = Wordings().request(0, row).prompt
     assert isinstance(prompt, str)
     for example in published:
@@ -98,8 +100,8 @@ def test_seqbench_says_who_goes_to_whom(form: str) -> None:
 
 
 def test_gold_stays_out_of_every_prompt() -> None:
-    (row,) = seqbench(1)
-    problem = realign(1)[0]
+    row = MAZES[0]
+    problem = PROBLEMS[0]
     plan = parse_actions(row["completion"])
     assert plan is not None
     for wanted, asked in ((", ".join(plan), row), (row["completion"], row), (problem["solution"], problem)):
@@ -132,7 +134,7 @@ def test_a_task_that_rows_do_not_say() -> None:
 
 def test_the_header_says_what_was_asked_with(tmp_path: Path) -> None:
     records, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    write_dump(records, (*seqbench(2), *realign(2)))
+    write_dump(records, (*MAZES, *PROBLEMS))
     with running(Server(solve=lambda prompt: "['start: A1']")) as server:
         more = ["--stop", "END", "--extra-body", '{"top_p": 0.5, "temperature": null}', "--samples", "2"]
         asking = ["--api", server.url, "--model", "m", "-o", str(output), "--seed", "11", "-q"]
@@ -155,7 +157,7 @@ def test_the_header_says_what_was_asked_with(tmp_path: Path) -> None:
 
 def test_a_datasets_row_becomes_a_record() -> None:
     """Gold that stands beside the question comes back where scoring looks for it; a foreign column is no gold."""
-    row = realign(1)[0]
+    row = PROBLEMS[0]
     request = Wordings().request(0, row)
     assert (request.task, request.wording) == ("ReAlign", "realign 1")
     assert request.row == {

@@ -20,8 +20,9 @@ import pytest
 from engine_runs import exit_code, rows_of, write_dump
 from openai_server import FAILURES, Server, running
 from processes import PATIENCE, comes_true, python, started
-from three_benchmarks import write_all
 
+from relfast.bench.sets import SETS
+from relfast.inference.requests import read_requests
 from relfast.records import SCORED
 
 RECORDS = [
@@ -201,9 +202,10 @@ class Misbehaving(Server):
 
 @pytest.mark.slow
 def test_killed_four_times_it_asks_nothing_twice(tmp_path: Path) -> None:
-    """100 records of each benchmark, two samples each; the process dies four times, whatever it is doing."""
-    n, samples, concurrency, kills = 300, 2, 32, 4
-    records, output = write_all(tmp_path, n // 3), tmp_path / "out.jsonl"
+    """Three samples of each built-in record; the process dies four times, whatever it is doing."""
+    records, output = [str(each.path) for each in SETS.values()], tmp_path / "out.jsonl"
+    prompts = [str(request.prompt) for request in read_requests(records)]
+    n, samples, concurrency, kills = len(prompts), 3, 16, 4
     more = f"--samples {samples} --temperature 1 --seed 7 --concurrency {concurrency} --attempts 3 --timeout 2".split()
     command, key = ("-m", "relfast", "run"), {"OPENAI_API_KEY": KEY}
     kept: list[tuple[int, set[tuple[str, int]]]] = []
@@ -223,7 +225,7 @@ def test_killed_four_times_it_asks_nothing_twice(tmp_path: Path) -> None:
             assert child.wait() == -signal.SIGKILL, "it ended before it could be killed"
             assert KEY.encode() not in shown
             assert b"relfast" in shown
-            kept.append((len(server.requests), answered_in(output)))
+            kept.append((len(server.requests), answered_in(output, prompts)))
         asked_for = [*records, *options(server, output), *more, "--resume"]
         done_ = python(*command, *asked_for, environment=key, text=False, check=True)
         # of what succeeded nothing is asked again, but for what was on its way at a kill
@@ -251,23 +253,16 @@ def test_killed_four_times_it_asks_nothing_twice(tmp_path: Path) -> None:
     assert set(FAILURES) <= set(server.met) | {"slow", "trickle"}
 
 
-def answered_in(output: Path) -> set[tuple[str, int]]:
+def answered_in(output: Path, prompts: list[str]) -> set[tuple[str, int]]:
     """The prompts whose answers stand in an output, whole or not, with their seeds."""
-    from relfast.inference.requests import Wordings
-
     done = set()
-    wordings = Wordings()
-    records = {}
-    for path in (output.parent / f"{name}.jsonl" for name in ("rel", "seqbench", "realign")):
-        for row in rows_of(path):
-            records[len(records)] = wordings.request(len(records), row).prompt
     for line in output.read_bytes().split(b"\n")[:-1]:
         row = json.loads(line)
         about = row["generation"]
         texts = [row["response"]] if "sample" in about else row["response"]
         for at, text in enumerate(texts):
             if text is not None:
-                done.add((str(records[about["index"]]), 7 + about.get("sample", at)))
+                done.add((prompts[about["index"]], 7 + about.get("sample", at)))
     return done
 
 

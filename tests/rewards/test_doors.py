@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import honest
 import orjson
 import pytest
-from contract_records import REALIGN, SEQBENCH
-from corpora import DATA, rel_records, solutions
+from contract_records import REALIGN, SEQBENCH, gold
+from corpora import DATA, solutions
 from live_server import Live, live_server
 from reward_cases import HANG
 from reward_doors import DOORS, SINGLE, columns, labels, queries
@@ -34,7 +33,8 @@ from relfast.tasks import TASKS
 Options = dict[str, Any]
 
 RECORDS_EACH = 3
-TRICKS_EACH = 8
+TRICKS_EACH = 9
+THOUGHT = "<think>\nAnswer 3? No. Yes! <Yes> <No> <smiles>C</smiles> taxon_1\n</think>\n"
 
 
 class Case(NamedTuple):
@@ -62,11 +62,10 @@ def _cases() -> list[Case]:
     rng = random.Random("doors")
     cases = []
     for task in ("REL-A1", "REL-A2", "REL-A3", "REL-A4", "REL-B1", "REL-C1", "REL-C2", "REL-C3"):
-        records = [record for record in rel_records(task) if len(record["question"]) < 100_000]
-        for record in rng.sample(records, RECORDS_EACH):
-            tricks = _tricks("REL-A1" if task.startswith("REL-A") else task)
-            texts = [honest.response(record, rng) for _ in range(3)] + rng.sample(tricks, TRICKS_EACH)
-            texts += [texts[0] + "<|im_end|>", f"{record['question']}\n{texts[1]}"]
+        tricks = _tricks("REL-A1" if task.startswith("REL-A") else task)
+        for record, right in gold(task)[:RECORDS_EACH]:
+            texts = [right, f"{THOUGHT}{right}", f"Row 3 of 8 decides.\n\n{right}", f"{right}<|im_end|>"]
+            texts += [f"{record['question']}\n{right}", *rng.sample(tricks, TRICKS_EACH)]
             cases += [Case(record, text) for text in texts]
     plan = SEQBENCH["answer"]["actions"]
     for text in (json.dumps(plan), json.dumps(plan[:3]), f"1. {plan[0]}", "[]", SEQBENCH["question"]):
@@ -282,12 +281,6 @@ def test_a_task_has_a_lowest_reward_of_its_own(judge: Any, monkeypatch: pytest.M
         assert scorer.reward("REL-C2", GOLD, TEXT) == -1.0
 
 
-def _of_openrlhf(gold: Any, **options: Any) -> Any:
-    label = json.dumps({"task": "REL-C2", "answer": gold})
-    given = openrlhf.make_reward(**options)(["q" + TEXT], ["q"], [label])
-    return float(given["rewards"][0]), float(given["scores"][0])
-
-
 ONE_OF_EACH = [door for door in DOORS if not door.startswith("openrlhf") or "chatml" in door]
 
 
@@ -312,11 +305,12 @@ def test_hanging_pays_nothing_at_any_door(judge: Any, door: str, verdict: Any) -
             reward(broken, "raise")
 
 
-def test_openrlhf_counts_it_as_wrong(judge: Any) -> None:
-    judge(LATE)
-    assert _of_openrlhf(GOLD) == (0.0, 0.0)
-    judge(BROKEN)
-    assert _of_openrlhf(GOLD, on_error=0.5) == (0.5, 0.0)
+@pytest.mark.parametrize(("verdict", "on_error", "reward"), [(LATE, None, 0.0), (BROKEN, 0.5, 0.5)])
+def test_openrlhf_counts_it_as_wrong(judge: Any, verdict: Any, on_error: Any, reward: float) -> None:
+    judge(verdict)
+    label = json.dumps({"task": "REL-C2", "answer": GOLD})
+    given = openrlhf.make_reward(on_error=on_error)(["q" + TEXT], ["q"], [label])
+    assert (float(given["rewards"][0]), float(given["scores"][0])) == (reward, 0.0)
 
 
 @pytest.mark.slow

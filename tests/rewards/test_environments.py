@@ -85,13 +85,6 @@ SMALL = {"rows": 4, "cols": 4, "B": 1, "N": 1.0}
 MAZES = Problems("seqbench", seed=3, curriculum=[(0, SMALL)])
 
 
-def strict(problem: Problem, response: str) -> float:
-    with relfast.Scorer(policy="strict", workers=0) as scorer:
-        reward = scorer.reward(problem.task, problem.answer, response, problem.question)
-    assert reward is not None
-    return reward
-
-
 def gold_plan(problem: Problem) -> list[str]:
     plan = parse_actions(problem.answer["completion"])
     assert plan is not None
@@ -171,12 +164,15 @@ def test_gold_earns_all() -> None:
             environment.step(plan[-1])
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(1, 5))
 def test_random_walks_earn_what_their_plans_earn(seed: int) -> None:
+    """They are cut off after so many actions, or after three times those of the shortest plan."""
     luck = random.Random(seed)
-    environment = Environment(MAZES, max_steps=60)
-    _, about = environment.reset(seed=seed)
-    plan, refused = gold_plan(MAZES[seed])[:1], 0
+    shortest = gold_plan(MAZES[seed])
+    most = 60 if seed % 2 else 3 * len(shortest)
+    environment = Environment(MAZES, max_steps=60 if seed % 2 else None)
+    _, about = environment.reset(**({"seed": seed} if seed % 2 else {"options": {"at": seed}}))  # type: ignore[arg-type]
+    plan, refused = shortest[:1], 0
     terminated = truncated = False
     while not (terminated or truncated):
         action = luck.choice([*about["legal_actions"], "move_to: nowhere", "fly"])
@@ -186,23 +182,12 @@ def test_random_walks_earn_what_their_plans_earn(seed: int) -> None:
         else:
             refused += 1
             assert text.startswith("Not possible: ")
-    assert terminated or len(plan) - 1 + refused == 60
-    expected = strict(MAZES[seed], str(plan)) * len(plan) / (len(plan) + refused)
-    assert reward == pytest.approx(expected)
+    assert terminated or len(plan) - 1 + refused == most
+    with relfast.Scorer(policy="strict", workers=0) as scorer:
+        expected = scorer.reward("SeqBench", MAZES[seed].answer, str(plan), MAZES[seed].question)
+    assert expected is not None
+    assert reward == pytest.approx(expected * len(plan) / (len(plan) + refused))
     assert (about["metrics"]["violation"] is None) is terminated
-
-
-def test_wandering_is_cut_off() -> None:
-    environment = Environment(MAZES)
-    environment.reset(options={"at": 1})
-    steps = 0
-    truncated = False
-    while not truncated:
-        _, reward, terminated, truncated, _ = environment.step("move_to: nowhere")
-        steps += 1
-        assert not terminated
-    assert steps == 3 * len(gold_plan(MAZES[1]))
-    assert reward == 0.0
 
 
 @pytest.mark.parametrize("task", ["REL-A1", "REL-B1", "REL-C2", "REL-C3", "ReAlign"])

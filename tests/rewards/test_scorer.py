@@ -34,13 +34,19 @@ def scorer() -> Any:
         yield scorer
 
 
-def test_one_by_one_gives_the_same_rows_as_a_batch(scorer: relfast.Scorer) -> None:
-    batch = scorer.score_batch(TASK_COLUMN, ANSWERS, RESPONSES)
-    for at, (task, answer, response, _) in enumerate(MIXED):
-        one = scorer.score_one(task, answer, response).to_row()
-        assert {**one, "index": at} == batch[at].to_row()
-        future = scorer.submit(task, answer, response).result(PATIENCE)
-        assert future.to_row() == one
+def test_one_by_one_gives_the_same_rows_as_a_batch_and_each_is_counted() -> None:
+    with relfast.Scorer(policy="strict", workers=1) as scorer:
+        batch = scorer.score_batch(TASK_COLUMN, ANSWERS, RESPONSES)
+        for at, (task, answer, response, _) in enumerate(MIXED):
+            one = scorer.score_one(task, answer, response).to_row()
+            assert {**one, "index": at} == batch[at].to_row()
+            assert scorer.submit(task, answer, response).result(PATIENCE).to_row() == one
+        stats = scorer.stats()
+    assert sum(stats[status] for status in STATUSES) == 3 * len(MIXED)
+    assert stats["invalid_record"] == 3 * sum(reward is None for reward in REWARDS)
+    assert stats["no_answer"] == 3
+    assert stats["timeout"] == stats["crashed"] == stats["workers_replaced"] == 0
+    assert stats["scored_before"] > 0
 
 
 def test_at_once_is_what_needs_no_worker(scorer: relfast.Scorer) -> None:
@@ -83,20 +89,6 @@ def test_length_and_order_are_kept_whatever_comes(scorer: relfast.Scorer) -> Non
     assert set(batch.status) <= set(STATUSES)
     for score in batch.scores:
         assert (score.reward is None) == (score.status in ("invalid_record", "timeout", "crashed"))
-
-
-def test_stats_count_every_response_once() -> None:
-    with relfast.Scorer(policy="strict", workers=1) as scorer:
-        scorer.score_batch(TASK_COLUMN, ANSWERS, RESPONSES)
-        for task, answer, response, _ in MIXED:
-            scorer.reward(task, answer, response)
-            scorer.submit(task, answer, response).result(PATIENCE)
-        stats = scorer.stats()
-    assert sum(stats[status] for status in STATUSES) == 3 * len(MIXED)
-    assert stats["invalid_record"] == 3 * sum(reward is None for reward in REWARDS)
-    assert stats["no_answer"] == 3
-    assert stats["timeout"] == stats["crashed"] == stats["workers_replaced"] == 0
-    assert stats["scored_before"] > 0
 
 
 def test_equal_answers_are_scored_once(scorer: relfast.Scorer) -> None:
@@ -148,12 +140,9 @@ def test_workers_end_with_close_and_start_again() -> None:
         scorer.close()
         scorer.close()
         wait_for_no_workers(before)
-
-
-def test_workers_end_with_the_object() -> None:
-    before = {worker.pid for worker in workers_of()}
-    scorer = relfast.Scorer(workers=1)
-    scorer.reward("REL-C2", {"smiles": "CCO"}, "<smiles>CCO</smiles>")
+    # nor do they outlive the object
+    scorer.start()
+    until(lambda: {worker.pid for worker in workers_of()} - before, "a worker")
     del scorer
     gc.collect()
     wait_for_no_workers(before)
