@@ -63,7 +63,7 @@ def _text_kernel(policy: str) -> Callable[[Path], Probe]:
 
         def ours() -> None:
             for segment in blocks.segments(Block(0, 0, 0, N_LINES, 0, len(data), data=data)):
-                assert segment.n_rows == N_LINES
+                assert segment.tally.rows == N_LINES
 
         return Probe(ours)
 

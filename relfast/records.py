@@ -97,6 +97,10 @@ class Record(Plain):
     row: Mapping[str, Any] | None = None
     shared: SharedGold | None = field(default=None, compare=False, repr=False)
 
+    def unscored(self, status: Status, kind: str, message: str) -> Score:
+        """Its row without a score."""
+        return unscored(self.index, self.id, self.task, self.sample, status, kind, message)
+
 
 T = TypeVar("T")
 

@@ -69,7 +69,7 @@ class Ways(NamedTuple):
             data = b"".join(line + b"\n" for line in some)  # an empty last one is a line too
             block = Block(0, 0, first, len(some), 0, len(data), data=data, filter=chosen)
             for segment in blocks.segments(block, **options):
-                assert segment.n_rows == segment.rows.count(b"\n")
+                assert segment.tally.rows == segment.rows.count(b"\n")
                 written.append(segment.rows)
                 tally.merge(segment.tally)
                 for at, n in enumerate((segment.n_fast, segment.n_exact, segment.n_left)):

@@ -128,7 +128,7 @@ def score_part(
     OutputError
         The rows cannot be written.
     """
-    tally, n_rows, n_lines = Tally(), 0, 0
+    tally, n_lines = Tally(), 0
     name = file_of(part, suffix)
     with folder.draft(name) as path:
         rows_path = f"{path}.jsonl" if suffix == ".parquet" else path
@@ -142,13 +142,12 @@ def score_part(
                 rows = b"".join([segment.rows for segment in segments])
                 with told_as(OutputError, name):
                     file.write(encode(rows) if encode and rows else rows)
-                n_rows += sum(segment.n_rows for segment in segments)
                 n_lines += block.n_lines
                 for segment in segments:
                     tally.merge(segment.tally)
                     if segment.tally.count("invalid_record"):
                         causes.rows(segment.rows)
-            if encode and not n_rows:
+            if encode and not tally.rows:
                 with told_as(OutputError, name):
                     file.write(encode(b""))
         if part.expected not in (-1, n_lines):
@@ -164,7 +163,7 @@ def score_part(
         from relfast.embed.adding import describe
 
         embedder = describe(job.options.embedder, job.options.device)
-    done = Done(part, n_rows, folder.size(name) or 0, tally, embedder, causes.unusable)
+    done = Done(part, tally.rows, folder.size(name) or 0, tally, embedder, causes.unusable)
     folder.write(note_of(part), done.to_json())
     return done
 

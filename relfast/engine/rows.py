@@ -74,19 +74,12 @@ def entry_of(row: Mapping[str, Any], job: Job) -> Entry:
 
 
 def records_of(
-    row: Mapping[str, Any], index: int, job: Job, gold: Gold, chosen: str | None = None
+    entry: Entry, index: int, job: Job, gold: Gold, chosen: str | None = None
 ) -> Iterator[Record | Score]:
-    """The records of one input row, one a sample; what holds none gives an unscored `Score`.
+    """The records of what one input row says, one a sample; what holds none gives an unscored `Score`.
 
     ``chosen`` is the filter of lm-evaluation-harness that is scored; rows of other filters give nothing.
     """
-    yield from records_of_entry(entry_of(row, job), index, job, gold, chosen)
-
-
-def records_of_entry(
-    entry: Entry, index: int, job: Job, gold: Gold, chosen: str | None = None
-) -> Iterator[Record | Score]:
-    """The records of what one input row says; see `records_of`."""
     if job.data and entry.numbered and entry.answer in (MISSING, None):
         entry.id = id_by_question(gold, entry)
     shown_id = None if entry.id is MISSING else shallow(entry.id)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from relfast.deadlines import Deadlines
 from relfast.engine.job import Job
 from relfast.engine.pool.failures import Verdict, timed_out_verdict
-from relfast.engine.rows import Gold, records_of, records_of_entry
+from relfast.engine.rows import Gold, entry_of, records_of
 from relfast.engine.segments import Detours, pieces
 from relfast.errors import RelfastError
 from relfast.formats import Entry
@@ -88,10 +88,6 @@ class Scoring:
             for name, task in TASKS.items()
         }
 
-    def reward_metric(self, task: Task) -> str:
-        """The metric that becomes ``reward``."""
-        return self._reward_metric[task.name]
-
     def lines(
         self,
         lines: Sequence[bytes],
@@ -121,19 +117,15 @@ class Scoring:
             return [unscored(index, None, None, 0, "invalid_record", "InvalidJSON", str(error))]
         return self.row(row, index, chosen)
 
-    def row(self, row: Mapping[str, Any], index: int, chosen: str | None = None) -> list[Record | Score]:
-        """The records of one decoded input row."""
+    def row(
+        self, row: Mapping[str, Any] | Entry, index: int, chosen: str | None = None
+    ) -> list[Record | Score]:
+        """The records of one decoded input row, or of what it says."""
         try:
-            return list(records_of(row, index, self.job, self.gold, chosen or self.job.filter))
+            entry = row if isinstance(row, Entry) else entry_of(row, self.job)
+            return list(records_of(entry, index, self.job, self.gold, chosen or self.job.filter))
         except Exception as error:
             # a dialect met something nobody thought of: a row says so, the run goes on
-            return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]
-
-    def entry(self, entry: Entry, index: int) -> list[Record | Score]:
-        """The records of what a row says."""
-        try:
-            return list(records_of_entry(entry, index, self.job, self.gold))
-        except Exception as error:
             return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]
 
     def entries(
@@ -151,7 +143,7 @@ class Scoring:
                 continue
             verdict = verdicts.get((entry.index, entry.sample)) if verdicts else None
             if verdict is not None:
-                results[at] = unscored(entry.index, entry.id, entry.task, entry.sample, *verdict)
+                results[at] = entry.unscored(*verdict)
             else:
                 groups.setdefault(entry.task, []).append(at)
         for name, places in groups.items():
@@ -218,14 +210,11 @@ class Scoring:
         finally:
             self.guard.leave()
         return [
-            self._timed_out(record) if outcome is None else self.score_of(task, record, outcome)
+            record.unscored(*timed_out_verdict(timeout))
+            if outcome is None
+            else self.score_of(task, record, outcome)
             for record, outcome in zip(records, outcomes, strict=True)
         ]
-
-    def _timed_out(self, record: Record) -> Score:
-        return unscored(
-            record.index, record.id, record.task, record.sample, *timed_out_verdict(self.job.timeout)
-        )
 
     def _fast_first(self, task: Task, records: Sequence[Record]) -> list[Score]:
         """Those that the task's judge can score at once, the others one by one or, where none can hang,
@@ -279,7 +268,7 @@ class Scoring:
             except MemoryError:
                 if not isinstance(self.guard, NoGuard):
                     raise  # it gets another chance, in a worker with all its memory
-                scores.append(_out_of_memory(record))
+                scores.append(record.unscored("crashed", "MemoryError", "scoring it ran out of memory"))
             except RelfastError:
                 raise
             except Exception as error:
@@ -312,14 +301,10 @@ class Scoring:
 
     def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
         """The row of a record from its outcome."""
-        return self.score_at(task, record.index, record.id, record.sample, outcome)
+        return self.row_of(task, outcome, record.index, record.id, record.sample)
 
-    def row_of(self, task: Task, outcome: Outcome) -> Score:
-        """The row of an outcome, without a place."""
-        return self.score_at(task, 0, None, 0, outcome)
-
-    def score_at(self, task: Task, index: int, id: Any, sample: int, outcome: Outcome) -> Score:
-        """The row of a response from its place and its outcome."""
+    def row_of(self, task: Task, outcome: Outcome, index: int = 0, id: Any = None, sample: int = 0) -> Score:
+        """The row of an outcome at its place, or without one."""
         if outcome.error is not None:
             kind = outcome.error_type
             return unscored(index, id, task.name, sample, "invalid_record", kind, outcome.error)
@@ -341,14 +326,7 @@ class Scoring:
         )
 
 
-def _out_of_memory(record: Record) -> Score:
-    message = "scoring it ran out of memory"
-    return unscored(record.index, record.id, record.task, record.sample, "crashed", "MemoryError", message)
-
-
 def failed(record: Record, error: Exception) -> Score:
     """A record that made its scoring raise: unscored, in the words of what was raised."""
-    message = str(error) or type(error).__name__
-    return unscored(
-        record.index, record.id, record.task, record.sample, "invalid_record", type(error).__name__, message
-    )
+    kind = type(error).__name__
+    return record.unscored("invalid_record", kind, str(error) or kind)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
+from relfast.engine.io.blocks import Block
 from relfast.json_text import encode_row
 from relfast.plain import Plain
 from relfast.records import Score
 from relfast.stats.tally import Tally
-
-if TYPE_CHECKING:
-    from relfast.engine.io.blocks import Block
 
 Tell = Callable[[str], None]
 """Takes one line. Called by any thread; must not raise."""
@@ -95,7 +93,6 @@ class Segment(Plain):
 
     stop: int
     rows: bytes
-    n_rows: int
     tally: Tally
     n_fast: int = 0
     n_exact: int = 0
@@ -103,7 +100,5 @@ class Segment(Plain):
     detours: Found = field(default_factory=dict)
 
 
-class Blocks(Protocol):
-    """Scores blocks: in-process, or on a pool. Yields each block with its segments, in order."""
-
-    def __call__(self, todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]: ...
+Blocks = Callable[[Iterator[Block]], Iterator[tuple[Block, list[Segment]]]]
+"""Scores blocks: in-process, or on a pool. Yields each block with its segments, in order."""

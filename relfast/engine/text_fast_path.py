@@ -234,7 +234,7 @@ class TextFastPath:
         others = kinds_of(block.lines, start, stop).translate(_OTHERS)
         if 1 not in others:
             rows, tally = self._rows(block, start, stop)
-            return Segment(stop, rows, tally.rows, tally, n_fast=stop - start)
+            return Segment(stop, rows, tally, n_fast=stop - start)
         slow = [*compress(range(start, stop), others)]
         if len(slow) > most:
             stop = slow[most]
@@ -270,7 +270,7 @@ class TextFastPath:
             add(rows_of(scores[at:]))
         for run in between:
             add(self._rows(block, *run))
-        segment = Segment(stop, b"".join(rows), tally.rows, tally)
+        segment = Segment(stop, b"".join(rows), tally)
         segment.n_exact = taken.n_exact
         segment.n_fast = stop - start - taken.n_exact
         segment.n_left = min(taken.n_known, scoring.n_left - left)

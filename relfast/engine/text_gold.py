@@ -106,7 +106,7 @@ class KnownGold:
                 said: Any = "" if len(mine) == 1 else [""] * len(mine)
                 records = memoryview(block.records).cast("B").cast("q")
                 entry = Entry(id_of(texts, records, mine.start), response=said, row=_NO_MORE)
-                found = self._scoring.entry(entry, block.first_index + number)
+                found = self._scoring.row(entry, block.first_index + number)
                 self._learn(digest, found, len(mine), 0, rest)
             else:
                 line = block.line(number)
@@ -268,7 +268,7 @@ class Golds:
             except (TypeError, ValueError, RecursionError):
                 continue  # met by itself it is what the ordinary way makes of it
             if answer not in known:
-                found = scoring.entry(Entry(id, response="", row=_NO_MORE), 0)[0]
+                found = scoring.row(Entry(id, response="", row=_NO_MORE), 0)[0]
                 shared = isinstance(found, Record) and self.is_answer(found)
                 known[answer] = self._number(cast("Record", found)) if shared else -1
             if known[answer] >= 0:

@@ -39,7 +39,7 @@ from relfast.engine.text_block import ScannedBlock, buffer
 from relfast.engine.text_gold import TASK_BY_NUMBER
 from relfast.json_text import encode_row
 from relfast.memory import lazy_memory
-from relfast.records import Record, Score
+from relfast.records import Score
 from relfast.stats.samples import SAMPLE
 from relfast.stats.summary import Tally
 from relfast.tasks.text_judge import numbers, outcome_of
@@ -141,4 +141,4 @@ class RowWriter:
         task, kernel = TASK_BY_NUMBER[key & KEY_TASK]
         strict, details = self._scoring.options.strict, self._scoring.job.details
         outcome = outcome_of(kernel, key, strict=strict, details=details)
-        return self._scoring.score_of(task, Record(0, None, task.name, None, None), outcome)
+        return self._scoring.row_of(task, outcome)

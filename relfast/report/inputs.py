@@ -18,7 +18,7 @@ from relfast.comparison.runs import read_summary
 from relfast.engine.io.scored import is_row, read_scores
 from relfast.engine.io.sources import Source, find_sources, lines_of
 from relfast.engine.job import Job
-from relfast.engine.rows import read_gold, records_of
+from relfast.engine.rows import entry_of, read_gold, records_of
 from relfast.errors import InputError, UsageError
 from relfast.formats.facts import facts_of
 from relfast.json_text import Undecodable, decode_object, shallow
@@ -97,7 +97,7 @@ class Dump:
             row = decode_object(line, EXACT_FIELDS)
         except Undecodable:
             return
-        entries = list(records_of(row, index, self._job, self._gold, self._job.filter))
+        entries = list(records_of(entry_of(row, self._job), index, self._job, self._gold, self._job.filter))
         self._row, self._samples = row, len(entries)
         for record in entries:
             if isinstance(record, Record):

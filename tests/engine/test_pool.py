@@ -216,7 +216,7 @@ def test_a_pipe_of_others_that_breaks_ends_no_worker() -> None:
 def test_a_frame_that_takes_many_reads() -> None:
     tally = Tally.of([Score(0, "a", "REL-A1", 0, "ok", True, 1.0, {})])
     detours = {"gold": (2, "KeyError('x')")}
-    sent = Segment(7, os.urandom(3_000_000), 1, tally, n_fast=2, n_exact=3, n_left=4, detours=detours)
+    sent = Segment(7, os.urandom(3_000_000), tally, n_fast=2, n_exact=3, n_left=4, detours=detours)
     readable, writable = os.pipe()
     with ThreadPoolExecutor(1) as pool:
         pool.submit(lambda: [send(writable, each) for each in (sent, None, Ready(5))])

@@ -210,5 +210,4 @@ def _faulty(stop: int, faults: Mapping[int, Fault]) -> Segment:
 
 def segment_of(stop: int, scores: Iterable[Score]) -> Segment:
     """The segment of some rows."""
-    rows, tally = rows_of(scores)
-    return Segment(stop, rows, tally.rows, tally)
+    return Segment(stop, *rows_of(scores))

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Final
 
 from relfast.cores import usable_cores
-from relfast.engine.file_run.run import Progress, in_process, on_pool, open_output, run
-from relfast.engine.file_run.telling import Ways, describe_setting
+from relfast.engine.file_run.run import Progress, in_process, on_pool, run
+from relfast.engine.file_run.telling import describe_setting, describe_ways
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import CHUNK, Damaged
+from relfast.engine.io.commit_log import fingerprint
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_output
 from relfast.engine.io.sources import STDIN, Source, find_sources
+from relfast.engine.io.writer import FileWriter, StreamWriter, Writer, is_stream
 from relfast.engine.job import Job
 from relfast.engine.segments import Tell, tell_nobody
 from relfast.engine.settings import count_of, shard_of, workers_of
@@ -81,7 +83,13 @@ def score_files(
     keep = None if shard is None else _shard(sources, *shard)
     filters = Filters(sources, job.dialect, job.filter)
     decided = {"limit": limit, "shard": shard, "filters": [filters[at] for at in range(len(sources))]}
-    writer = open_output(output, job, sources, resume=resume, overwrite=overwrite, **decided)
+    writer: Writer
+    if output == STDIN:
+        writer = StreamWriter.of_stdout()
+    elif is_stream(output):
+        writer = StreamWriter.of_device(output)
+    else:
+        writer = FileWriter(output, fingerprint(job, sources, **decided), resume=resume, overwrite=overwrite)
     if writer.commits:
         tell(f"output {output}: continued after {len(writer.commits)} blocks")
     workers = usable_cores() if workers is None else workers
@@ -91,14 +99,13 @@ def score_files(
             tell(line)
     if not workers:
         tell("workers: none, scored in this process without deadlines")
-    ways = Ways()
     state = Progress(timeout=job.timeout)
     may_compile = large and workers > 0
 
     def meanwhile(n_slow: int) -> None:
         nonlocal may_compile
         # lines on the fast path have their kernels; a short run hardly misses the others
-        wait = COMPILE_LATER if ways.asked else COMPILE_AFTER
+        wait = COMPILE_LATER if state.n_fast + state.n_exact else COMPILE_AFTER
         if may_compile and time.monotonic() - state.started > wait:
             may_compile = False
             from relfast_kernels.compiled import native
@@ -111,7 +118,7 @@ def score_files(
     notes: list[str] = []
     try:
         with (
-            on_pool(job, workers, once=True, tell=tell, meanwhile=meanwhile, note=notes.append)
+            on_pool(job, workers, tell=tell, meanwhile=meanwhile, note=notes.append)
             if workers
             else in_process(job, notes.append)
         ) as score:
@@ -119,7 +126,7 @@ def score_files(
                 job,
                 sources,
                 writer,
-                ways.counted(score),
+                score,
                 filters=filters,
                 limit=limit,
                 keep=keep,
@@ -138,7 +145,7 @@ def score_files(
         for name, of_task in measure(sources, job, filters=filters, limit=limit, keep=keep).items():
             if name in summary.tasks:
                 summary.tasks[name].lengths = of_task
-    for line in (str(ways), *ways.detours.lines()):
+    for line in (describe_ways(state.n_fast, state.n_exact, state.n_left), *state.detours.lines()):
         tell(line)
     tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary

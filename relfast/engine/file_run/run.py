@@ -6,23 +6,23 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
 
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.file_run.block_work import score_on_pool
 from relfast.engine.file_run.first_causes import FirstCauses
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.commit_log import Commit, fingerprint
+from relfast.engine.io.commit_log import Commit
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.reader import blocks
-from relfast.engine.io.sources import STDIN, Source
-from relfast.engine.io.writer import FileWriter, StreamWriter, Writer, is_stream
+from relfast.engine.io.sources import Source
+from relfast.engine.io.writer import Writer
 from relfast.engine.job import Job
 from relfast.engine.pool.pool import Pool
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import EMBEDDED, Scoring
-from relfast.engine.segments import Blocks, Segment, Tell, tell_nobody
+from relfast.engine.segments import Blocks, Detours, Segment, Tell, tell_nobody
 from relfast.engine.signature import embedder_of, signature
 from relfast.errors import ResumeMismatchError, UsageError
 from relfast.plain import Plain
@@ -40,6 +40,7 @@ class Progress(Plain):
     ``total_bytes`` is 0 where the input's size is not known. What an earlier run had done is in
     ``resumed_rows`` and ``resumed_bytes``, and in the totals. ``causes`` are those of the invalid rows;
     ``slow`` counts the records that are at work for long at this moment, each for up to ``timeout`` seconds.
+    Which ways the lines of this run took is counted as in a `Segment`.
     """
 
     done_bytes: int = 0
@@ -54,24 +55,26 @@ class Progress(Plain):
     slow: int = 0
     timeout: float = 0.0
     causes: Callable[[], Sequence[Cause]] = tuple
+    n_fast: int = 0
+    n_exact: int = 0
+    n_left: int = 0
+    detours: Detours = field(default_factory=Detours)
 
-
-def _ignore(note: str) -> None:
-    pass
+    def add(self, segment: Segment) -> None:
+        """Count which ways the lines of a segment took."""
+        self.n_fast += segment.n_fast
+        self.n_exact += segment.n_exact
+        self.n_left += segment.n_left
+        self.detours.merge(segment.detours)
 
 
 @contextmanager
-def in_process(job: Job, note: Callable[[str], None] = _ignore) -> Iterator[Blocks]:
+def in_process(job: Job, note: Tell = tell_nobody) -> Iterator[Blocks]:
     """Score in this process (``--workers 0``): nothing can be killed, so a hang stays a hang. ``note`` is
     told what there is to say of gold."""
     gold = read_gold(job.data)
     scoring = BlockScoring(Scoring(job, gold))
-
-    def score(todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
-        for block in todo:
-            yield block, list(scoring.segments(block))
-
-    yield score
+    yield lambda todo: ((block, list(scoring.segments(block))) for block in todo)
     if gold.repeated is not None:
         note(gold.repeated.describe(job.data))
 
@@ -81,39 +84,20 @@ def on_pool(
     job: Job,
     workers: int,
     *,
-    once: bool = False,
     tell: Tell = tell_nobody,
     meanwhile: Callable[[int], None] = lambda n_slow: None,
-    note: Callable[[str], None] = _ignore,
+    note: Tell = tell_nobody,
 ) -> Iterator[Blocks]:
-    """Score on worker processes, which are gone when the context is left; with ``once`` they begin to go when
-    all blocks that were given first are scored. ``meanwhile`` is told at least every half second how many
-    records are slow, ``note`` what there is to say of gold."""
+    """Score on worker processes, which are gone when the context is left. ``meanwhile`` is told at least
+    every half second how many records are slow, ``note`` what there is to say of gold."""
     pool = Pool(job, workers, tell=tell)
-
-    def score(todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
-        yield from score_on_pool(pool, meanwhile, todo)
-        if once:
-            pool.release()
-
     try:
-        yield score
+        yield partial(score_on_pool, pool, meanwhile)
         if pool.repeated is not None:
             note(pool.repeated.describe(job.data))
     finally:
         pool.close()
         tell(f"workers: {workers}, replaced: {pool.replaced}")
-
-
-def open_output(
-    path: str, job: Job, sources: Sequence[Source], *, resume: bool, overwrite: bool, **more: Any
-) -> Writer:
-    """The writer of an output path; ``-`` is stdout."""
-    if path == STDIN:
-        return StreamWriter.of_stdout()
-    if is_stream(path):
-        return StreamWriter.of_device(path)
-    return FileWriter(path, fingerprint(job, sources, **more), resume=resume, overwrite=overwrite)
 
 
 def run(
@@ -126,14 +110,13 @@ def run(
     limit: int | None = None,
     keep: Callable[[Block], bool] | None = None,
     progress: Callable[[Progress], None] | None = None,
-    state: Progress | None = None,
+    state: Progress,
 ) -> Summary:
     """Score what the writer does not have yet; returns the summary of the whole output.
 
     ``state`` is what ``progress`` is given. ``limit`` is a number of input lines, ``keep`` chooses the blocks
     of a shard. Raises what reading and writing raise; rows written before are whole and committed.
     """
-    state = Progress() if state is None else state
     state.started = time.monotonic()
     if limit is None and keep is None:
         state.total_bytes = _total_bytes(sources)
@@ -156,13 +139,14 @@ def run(
         samples = b"".join([segment.tally.take_samples() for segment in segments])
         store += samples
         for segment in segments:
+            state.add(segment)
             tally.merge(segment.tally)
             if segment.tally.count("invalid_record"):
                 first_causes.rows(segment.rows)
         if not embedder and any(EMBEDDED & segment.tally.tasks.keys() for segment in segments):
             embedder = embedder_of(job)
         writer.write(rows, block.then, votes_of(samples), block.checksum, embedder)
-        state.rows += sum(segment.n_rows for segment in segments)
+        state.rows = tally.rows
         state.done_bytes += block.size
         state.invalid, state.timeouts, state.crashes = tally.statuses("invalid_record", "timeout", "crashed")
         if progress is not None:

@@ -10,50 +10,24 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 
 from relfast.embed import CACHE_VARIABLE
-from relfast.engine.io.blocks import Block
 from relfast.engine.io.sources import Source, lines_of
 from relfast.engine.job import Job
-from relfast.engine.segments import Blocks, Detours, Segment
 from relfast.errors import RelfastError
 from relfast.formats import detect
 from relfast.formats.paths import MISSING, follow
 from relfast.json_text import Undecodable, decode_object
 
 
-class Ways:
-    """Counts the lines that took the fast path, those that it left to the ordinary way, and those of which
-    it left a response to the task's extractor; and failures that became no row."""
-
-    def __init__(self) -> None:
-        self.fast = self.exact = self.left = 0
-        self.detours = Detours()
-
-    def counted(self, score: Blocks) -> Blocks:
-        """The same scoring, counted as it passes."""
-
-        def counting(todo: Iterator[Block]) -> Iterator[tuple[Block, list[Segment]]]:
-            for block, segments in score(todo):
-                self.fast += sum(segment.n_fast for segment in segments)
-                self.exact += sum(segment.n_exact for segment in segments)
-                self.left += sum(segment.n_left for segment in segments)
-                for segment in segments:
-                    self.detours.merge(segment.detours)
-                yield block, segments
-
-        return counting
-
-    @property
-    def asked(self) -> int:
-        """Lines that the fast path was asked for."""
-        return self.fast + self.exact
-
-    def __str__(self) -> str:
-        asked = self.asked
-        if not asked:
-            return "text fast path: not taken"
-        share = f"{self.exact:,} ({self.exact / asked:.2%})"
-        told = f"text fast path: {asked:,} lines, {share} of them left to the ordinary way"
-        return f"{told}, {self.left:,} ({self.left / asked:.2%}) to an extractor" if self.left else told
+def describe_ways(fast: int, exact: int, left: int) -> str:
+    """How many lines took the fast path, how many of them it left to the ordinary way, and of how many of the
+    others a response to the task's extractor."""
+    asked = fast + exact
+    if not asked:
+        return "text fast path: not taken"
+    told = (
+        f"text fast path: {asked:,} lines, {exact:,} ({exact / asked:.2%}) of them left to the ordinary way"
+    )
+    return f"{told}, {left:,} ({left / asked:.2%}) to an extractor" if left else told
 
 
 def describe_setting(job: Job, sources: Sequence[Source], *, large: bool) -> Iterator[str]:

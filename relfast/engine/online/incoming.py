@@ -9,7 +9,7 @@ from typing import Any, Final
 from relfast.errors import UsageError
 from relfast.formats.entry import text_of
 from relfast.json_text import plain
-from relfast.records import Record, Score, unscored
+from relfast.records import Record, Score
 
 
 def flaw_of(record: Record) -> Score | None:
@@ -24,9 +24,7 @@ def flaw_of(record: Record) -> Score | None:
 def not_plain(record: Record, error: Exception) -> Score:
     """The score of a record whose gold JSON cannot hold, as `plain` has said."""
     said = f"answer has something in it that JSON has not ({error}): pass dicts, lists, texts and numbers"
-    return unscored(
-        record.index, record.id, record.task, record.sample, "invalid_record", "InvalidGold", said
-    )
+    return record.unscored("invalid_record", "InvalidGold", said)
 
 
 def text_in(response: object) -> Any:

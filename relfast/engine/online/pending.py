@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any, Final
 
 from relfast.engine.judged_texts import own
-from relfast.records import Extracted, Record, Score, Status, unscored
+from relfast.records import Extracted, Record, Score, Status
 from relfast.tasks import TASKS
 
 
@@ -52,8 +52,7 @@ class PendingScore(Future[Score]):
             self.set_result(score)
 
     def set_unscored(self, status: Status, kind: str, message: str) -> None:
-        record = self.record
-        self.set_score(unscored(record.index, record.id, record.task, 0, status, kind, message))
+        self.set_score(self.record.unscored(status, kind, message))
 
     def set_failed(self, why: str) -> None:
         """Say that the machinery failed."""

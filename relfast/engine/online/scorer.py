@@ -546,9 +546,7 @@ class Scorer:
         except RelfastError as error:
             # no embedding model, a package that is not installed: no record's fault, and no other task's
             why = type(error).__name__, str(error)
-            return [
-                unscored(each.index, each.id, each.task, each.sample, "crashed", *why) for each in records
-            ]
+            return [each.unscored("crashed", *why) for each in records]
 
     def _count(self, score: Score) -> None:
         self._counts[score.status]()

@@ -242,16 +242,11 @@ class Pool:
         self._live.clear()
         self._server = None
 
-    def release(self) -> None:
-        """Let workers go as soon as they have nothing to do, so that `close` need not wait for that."""
+    def close(self) -> None:
+        """End all workers now; items that are not finished have failed."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
-
-    def close(self) -> None:
-        """End all workers now; items that are not finished have failed."""
-        self.release()
-        with self._changed:
             left = list(self._queue)
             self._queue.clear()
             for worker in self._live.values():
