@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,9 @@ WORKERS_VARIABLE: Final = "RELFAST_WORKERS"
 
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 _OWN_CGROUPS: Final = Path("/proc/self/cgroup")
+_V1: Final = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+_V2: Final = ("cpu.max",)
+"""Files of a control group's quota and period, by the version of control groups."""
 
 
 def usable_cores() -> int:
@@ -58,31 +61,18 @@ def _quotas() -> Iterator[int]:
         return
     for line in lines:
         _, controllers, path = line.split(":", 2)
-        if not controllers:
-            yield from _quotas_of(_CGROUPS, path, _v2)
-        elif "cpu" in controllers.split(","):
-            yield from _quotas_of(_CGROUPS / "cpu", path, _v1)
-
-
-def _quotas_of(root: Path, path: str, read: Callable[[Path], tuple[int, int]]) -> Iterator[int]:
-    # within a container the root is often its own group already, and the path leads nowhere
-    group = root / path.lstrip("/")
-    for folder in (group, *group.parents):
-        if folder == root.parent:
-            return
-        try:
-            quota, period = read(folder)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        root, files = (_CGROUPS / "cpu", _V1) if controllers else (_CGROUPS, _V2)
+        # within a container the root is often its own group already, and the path leads nowhere
+        group = root / path.lstrip("/")
+        for folder in (group, *group.parents):
+            if folder == root.parent:
+                break
+            try:
+                texts = [(folder / name).read_text("utf-8") for name in files]
+                quota, period = map(int, " ".join(texts).split())
+            except (OSError, ValueError):
+                continue  # no such group, or no quota ("max")
             if quota > 0 and period > 0:
                 yield max(1, quota // period)
-        except (OSError, ValueError):
-            continue  # no such group, or no quota ("max")
-
-
-def _v2(folder: Path) -> tuple[int, int]:
-    quota, period = (folder / "cpu.max").read_text("utf-8").split()
-    return int(quota), int(period)
-
-
-def _v1(folder: Path) -> tuple[int, int]:
-    quota = (folder / "cpu.cfs_quota_us").read_text("utf-8")
-    return int(quota), int((folder / "cpu.cfs_period_us").read_text("utf-8"))

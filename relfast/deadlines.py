@@ -51,10 +51,6 @@ class WorkingClock:
         return now - self._left_out
 
 
-def _nothing() -> None:
-    pass
-
-
 class Deadlines:
     """Seconds that each record of a batch may take, and has taken so far. Used by one thread.
 
@@ -81,8 +77,8 @@ class Deadlines:
         n: int,
         seconds: float = 0.0,
         *,
-        before_step: Callable[[], None] = _nothing,
-        before_loading: Callable[[], None] = _nothing,
+        before_step: Callable[[], None] = lambda: None,
+        before_loading: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.seconds = seconds

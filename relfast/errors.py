@@ -19,6 +19,7 @@ Bad data is a row with its status, not an exception. Foreign errors are translat
 
 from __future__ import annotations
 
+import copyreg
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -33,14 +34,7 @@ class RelfastError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # an exception is rebuilt from its text by default, which is not what our constructors take
-        return _rebuild, (type(self), self.args, self.__dict__)
-
-
-def _rebuild(kind: type[RelfastError], arguments: tuple[Any, ...], state: dict[str, Any]) -> RelfastError:
-    error = kind.__new__(kind, *arguments)
-    error.args = arguments
-    error.__dict__.update(state)
-    return error
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class UsageError(RelfastError):
