@@ -11,16 +11,15 @@ from typing import Any, Final
 from relfast.errors import MissingExtraError
 
 
-def signed(value: float) -> str:
-    """A difference in three decimals, with its sign and a real minus."""
-    text = f"{value:+.3f}".replace("-", "−")
-    return text if float(f"{value:.3f}") else "0.000"
+def signed(value: float, decimals: int = 3) -> str:
+    """A difference, with its sign and a real minus."""
+    text = f"{value:+.{decimals}f}"
+    return text.replace("-", "−") if float(text) else f"{0:.{decimals}f}"
 
 
 def percent_points(value: float) -> str:
     """A difference of shares in percentage points, as `signed`."""
-    text = f"{100 * value:+.1f}".replace("-", "−")
-    return text if float(f"{100 * value:.1f}") else "0.0"
+    return signed(100 * value, 1)
 
 
 def probability(p: float) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -32,7 +31,7 @@ from relfast.inference.client import Completion, Prompt
 from relfast.inference.header import read_header
 from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
-from relfast.inference.run import Asker, Place, Plan, complete_records
+from relfast.inference.run import Place, Plan, complete_records
 from relfast.json_text import encode_indented
 from relfast.outputs import writing
 from relfast.realign.aligner import StepAligner
@@ -287,9 +286,3 @@ class MockAsker:
                 seed = orjson.dumps([task.name, request.digest, sample, seed_of((request, sample))])
                 text = resolve(task.mock)(request.row, random.Random(seed))
             yield (request, sample), Completion(text, finish_reason="stop", model=MOCK)
-
-
-@asynccontextmanager
-async def open_mock() -> AsyncIterator[Asker]:
-    """For `relfast.inference.run.Plan`."""
-    yield MockAsker()

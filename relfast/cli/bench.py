@@ -13,7 +13,7 @@ import click
 
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, HelpedCommand, say
 from relfast.cli.parameters import options_of
-from relfast.cli.run import Asking, asking_options, settings_of, tell_failures
+from relfast.cli.run import ASKING, Asking, asking_options, settings_of, tell_failures
 from relfast.errors import UsageError
 from relfast.realign import DEFAULT_LLM_API_ENDPOINT
 from relfast.tasks.options import AllOptions
@@ -81,7 +81,7 @@ def run(
     from relfast.cli.progress import ProgressReporter, scoring
     from relfast.engine.job import make_job
 
-    asking = {name: options.pop(name) for name in _asking_names()}
+    asking = {name: options.pop(name) for name in ASKING}
     found = _models(models, api, mock, asking)
     if judge is not None:
         found = [replace(each, judge=_judge(judge, each.plan, asking)) for each in found]
@@ -120,12 +120,6 @@ def run(
     return EXIT_ROWS_FAILED if fail_on_error and unscored else 0
 
 
-def _asking_names() -> set[str]:
-    """The names of the options that say how a server is asked."""
-    declared = asking_options(lambda: None)
-    return {option.name for option in declared.__click_params__ if option.name}  # type: ignore[attr-defined]
-
-
 def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str, Any]) -> list[Model]:
     """The models that are named.
 
@@ -134,7 +128,7 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
     UsageError
         None is, one has no server, or two have one name.
     """
-    from relfast.bench.run import MOCK, Model, Spec, open_mock
+    from relfast.bench.run import MOCK, MockAsker, Model, Spec
     from relfast.inference.client import Endpoint
     from relfast.inference.run import Plan
 
@@ -152,7 +146,7 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
         if any(model.name == spec.folder for model in found):
             raise UsageError(f"two models would be written to {spec.folder}: run them apart, with -o")
         settings = settings_of(spec.model, asking | {"key_env": spec.key_variable or asking["key_env"]})
-        fails, asker = asking["truncated"] == "fail", open_mock if mock else None
+        fails, asker = asking["truncated"] == "fail", MockAsker() if mock else None
         plan = Plan(where, settings, asking["samples"], cut_off_fails=fails, asker=asker)
         found.append(Model(spec.folder, plan))
     return found

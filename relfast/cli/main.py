@@ -152,10 +152,10 @@ class _LazyGroup(click.Group):
 
 
 _READ: Final = ("data", "task", "dialect", "filter", "field_map", "limit", "shard", "max_line_bytes")
-_ANSWERS: Final = ("temperature", "max_tokens", "seed", "system", "stop", "extra_body", "truncated")
-_SERVER: Final = ("key_env", "concurrency", "requests_per_minute", "timeout", "attempts", "backoff")
+ANSWERS: Final = ("temperature", "max_tokens", "seed", "system", "stop", "extra_body", "truncated")
+SERVER: Final = ("key_env", "concurrency", "requests_per_minute", "timeout", "attempts", "backoff")
 _OUTPUT: Final = ("output", "resume", "overwrite", "no_report", "fail_on_error", "workers", "quiet", "help")
-_ASKING: Final = {"How it answers": _ANSWERS, "The server": _SERVER, "The run": _OUTPUT}
+_ASKING: Final = {"How it answers": ANSWERS, "The server": SERVER, "The run": _OUTPUT}
 
 _OPTION_GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "score": {
@@ -176,8 +176,8 @@ _REST: Final = "What decides a score"
 
 _RARE: Final[Mapping[str, frozenset[str]]] = {
     "score": frozenset({"filter", "max_line_bytes", "part_bytes", "b1_min_f1", "tautomers", "device"}),
-    "bench": frozenset({*_ANSWERS[3:], *_SERVER[2:], "reasoning", "device", "no_report"}),
-    "run": frozenset({*_ANSWERS[4:], *_SERVER[2:]}),
+    "bench": frozenset({*ANSWERS[3:], *SERVER[2:], "reasoning", "device", "no_report"}),
+    "run": frozenset({*ANSWERS[4:], *SERVER[2:]}),
 }
 """Options that one user in a hundred needs: ``--help-all`` shows them."""
 

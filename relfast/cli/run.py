@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, HelpedCommand, say
+from relfast.cli.main import ANSWERS, EXIT_FAILED, EXIT_ROWS_FAILED, SERVER, HelpedCommand, say
 from relfast.cli.parameters import with_options
 from relfast.cli.progress import ProgressReporter, Status, counted_status
 from relfast.errors import UsageError
@@ -38,6 +38,9 @@ asking_options = with_options(
     click.option("--key-env", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Environment variable with the server's key."),
 )  # fmt: skip
 """Gives a command the options that say how a server is asked; `settings_of` takes them."""
+
+ASKING = ("prompt", "samples", *ANSWERS, *SERVER)
+"""Their names."""
 
 
 def settings_of(model: str, given: Mapping[str, Any]) -> Settings:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -42,9 +42,6 @@ class Asker(Protocol):
     ) -> AsyncIterator[tuple[Place, Completion]]: ...
 
 
-OpenAsker = Callable[[], AbstractAsyncContextManager[Asker]]
-
-
 @dataclass(frozen=True)
 class Plan:
     """What is asked, and how.
@@ -63,10 +60,10 @@ class Plan:
     settings: Settings
     samples: int = 1
     cut_off_fails: bool = False
-    asker: OpenAsker | None = None
+    asker: Asker | None = None
 
     def open(self) -> AbstractAsyncContextManager[Asker]:
-        return self.asker() if self.asker is not None else Client[Place](self.api, self.settings)
+        return Client[Place](self.api, self.settings) if self.asker is None else nullcontext(self.asker)
 
     def describe(self) -> dict[str, Any]:
         """What rows depend on: a resumed run must agree in all of it."""
