@@ -9,7 +9,7 @@ PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 QUICK   := -m 'not slow and not trainers and not browser and not ray and not lines'
 # what reads pages
-PAGES   := tests/test_docs.py tests/packaging/test_names_in_text.py tests/strict/test_page.py
+PAGES   := tests/test_docs.py tests/packaging/test_names_in_text.py
 MINUTES ?= 20
 LINES   ?= 100000
 MUTANTS ?= 200

@@ -1,6 +1,6 @@
 """The generated parts of docs/strict.md: forms, what each task looks for and asks, what real outputs lose.
 
-``python docs/forms.py`` writes them into the page; tests/strict/test_page.py holds the page against them.
+``python docs/forms.py`` writes them into the page; tests/test_docs.py holds the page against them.
 """
 
 from __future__ import annotations

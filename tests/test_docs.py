@@ -10,6 +10,7 @@ comment before a block says otherwise: ``<!-- not run: why -->`` (its options ar
 from __future__ import annotations
 
 import ast
+import importlib.util
 import os
 import re
 import shlex
@@ -229,6 +230,19 @@ def test_the_site_fetches_nothing() -> None:
     """What a page would load from elsewhere; links are the reader's to follow."""
     text = "".join(path.read_text("utf-8") for path in PAGES)
     assert re.findall(r"!\[[^\]]*\]\(https?:|<(?:script|img|link|iframe)\b", text) == []
+
+
+spec = importlib.util.spec_from_file_location("docs_forms", ROOT / "docs" / "forms.py")
+assert spec is not None
+assert spec.loader is not None
+forms = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(forms)
+
+
+@pytest.mark.parametrize("name", forms.PARTS)
+def test_parts_of_the_page_on_strict_are_made_from_the_code(name: str) -> None:
+    on_page = forms.part(forms.PAGE.read_text("utf-8"), name)
+    assert on_page == "\n".join(forms.PARTS[name]()), "python docs/forms.py writes it anew"
 
 
 # the README: short, what it names is there, its table is the demo's

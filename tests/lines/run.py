@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gzip
 import importlib
 import importlib.util
 import json
@@ -13,6 +14,7 @@ import shlex
 import socket
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 COLUMNS = {"task": ["REL-C1"] * 2, "answer": ['{"label": "Yes"}'] * 2, "question": ["isomers?"] * 2}
@@ -168,18 +170,46 @@ def verifiers(name):
 
 
 def lighteval():
-    """A tiny random model in the folder ``model``, and, where there is no network, what lighteval's tasks fetch.
-
-    Its registry imports a task that fetches a file whenever it is not there; no task here reads it.
-    """
+    """A tiny model, and, where there is no network, what lighteval's tasks fetch: its registry imports a task that
+    fetches a file whenever it is not there; no task here reads it."""
     import lighteval as installed
-    import tiny_model
 
     try:
         socket.create_connection(("raw.githubusercontent.com", 443), timeout=5).close()
     except OSError:
         (Path(installed.__file__).parent / "tasks" / "tasks" / "tinyBenchmarks.pkl").touch()
-    tiny_model.save()
+    tiny_model()
+
+
+def tiny_model():
+    """A tiny random model, one token a byte, in the folder ``model``, for harnesses."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    letters = {letter: n for n, letter in enumerate(["<eos>", *sorted(pre_tokenizers.ByteLevel.alphabet())])}
+    tokenizer = Tokenizer(models.BPE(vocab=letters, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    words = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<eos>", pad_token="<eos>")
+    words.save_pretrained("model")
+    layers = {"hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1}
+    ends = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0}
+    config = LlamaConfig(vocab_size=len(letters), max_position_embeddings=2048, **layers, **ends)
+    LlamaForCausalLM(config).save_pretrained("model")
+
+
+def records():
+    """Three records of each task of the set that the package ships, in ``records.jsonl``."""
+    import relfast
+
+    seen = Counter()
+    data = Path(relfast.__file__).parent / "data" / "rel_built_in.jsonl.gz"
+    with gzip.open(data, "rt") as file, open("records.jsonl", "w") as out:
+        for line in file:
+            task = json.loads(line)["task"]
+            seen[task] += 1
+            if seen[task] <= 3:
+                out.write(line)
 
 
 def skyrl(line):

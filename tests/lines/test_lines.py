@@ -21,13 +21,14 @@ import time
 import venv
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from corpora import ROOT
 
 pytestmark = pytest.mark.lines
 
-HERE = Path(__file__).parent
+RUN = Path(__file__).with_name("run.py")
 HOWTO = "docs/howto"
 HARNESSES = f"{HOWTO}/harnesses.md"
 TRAINING = "docs/training.md"
@@ -86,33 +87,18 @@ class Clean:
         where, version = self._run([self.bin / "python", "-c", code, tool]).split()[-2:]
         assert Path(where).resolve().is_relative_to(place.resolve())
         self.tool = f"{tool} {version}"
-        self._records()
+        self.script("records")
 
     def _pip(self, *arguments: str) -> None:
         self._run([self.bin / "python", "-m", "pip", "install", "--quiet", *arguments])
-
-    def _records(self) -> None:
-        """Three records of each task of the set that the package ships."""
-        code = (
-            "import gzip, json, pathlib, relfast\n"
-            "path = pathlib.Path(relfast.__file__).parent / 'data' / 'rel_built_in.jsonl.gz'\n"
-            "seen = {}\n"
-            "with gzip.open(path, 'rt') as file, open('records.jsonl', 'w') as out:\n"
-            "    for line in file:\n"
-            "        task = json.loads(line)['task']\n"
-            "        seen[task] = seen.get(task, 0) + 1\n"
-            "        if seen[task] <= 3:\n"
-            "            out.write(line)\n"
-        )
-        self._run([self.bin / "python", "-c", code])
 
     def shell(self, line: str) -> str:
         """Run a line as a reader would."""
         return self._run(["bash", "-euo", "pipefail", "-c", line])
 
-    def script(self, name: str, *arguments: str) -> str:
-        """Run a script of this folder with what was copied from a page."""
-        return self._run([self.bin / "python", HERE / name, *arguments])
+    def script(self, *arguments: str) -> Any:
+        """What ``run.py`` says, given what was copied from a page."""
+        return json.loads(self._run([self.bin / "python", RUN, *arguments]))
 
     def serve(self, line: str) -> subprocess.Popen[bytes]:
         """Start a server and wait until it listens."""
@@ -163,11 +149,11 @@ def clean(
 
 def test_trl(clean: Clean) -> None:
     clean.install("trl", "trl", TORCH)
-    log = json.loads(clean.script("run.py", "trl_reward", block(f"{HOWTO}/trl.md", "GRPOTrainer(...")))
+    log = clean.script("trl_reward", block(f"{HOWTO}/trl.md", "GRPOTrainer(..."))
     assert [entry["step"] for entry in log] == [1, 2]
     assert all(0 <= entry["reward"] <= 1 and entry["relfast/unscored"] == 0 for entry in log)
     walks = block(f"{HOWTO}/environments.md", "environment_factory=SeqBenchEnvironment")
-    (entry,) = json.loads(clean.script("run.py", "trl_walk", walks))
+    (entry,) = clean.script("trl_walk", walks)
     assert 0 <= entry["reward"] <= 1
     line = span(f"{HOWTO}/trl.md", "python examples/trl_grpo.py")
     assert re.search(r"^step +\d+ +reward 0\.", clean.shell(line), re.MULTILINE)
@@ -177,7 +163,7 @@ def test_verl(clean: Clean) -> None:
     clean.install("verl", "verl", TORCH)
     line = span(f"{HOWTO}/verl.md", "python -m verl.trainer.main_ppo")
     row = block(f"{HOWTO}/verl.md", '"reward_model"')
-    assert json.loads(clean.script("run.py", "verl", line, row)) == [1.0, 0.0]
+    assert clean.script("verl", line, row) == [1.0, 0.0]
 
 
 def test_openrlhf(clean: Clean) -> None:
@@ -186,11 +172,11 @@ def test_openrlhf(clean: Clean) -> None:
     page = f"{HOWTO}/openrlhf.md"
     for line in re.findall(r"^python -m openrlhf\.cli.*$", (ROOT / page).read_text("utf-8"), re.MULTILINE):
         if "http" not in line:
-            assert json.loads(clean.script("run.py", "openrlhf", line)) == [1.0, 0.0]
+            assert clean.script("openrlhf", line) == [1.0, 0.0]
             continue
         server = clean.serve(span(page, "relfast serve"))
         try:
-            assert json.loads(clean.script("run.py", "openrlhf", line)) == [1.0, 0.0]
+            assert clean.script("openrlhf", line) == [1.0, 0.0]
         finally:
             server.terminate()
             server.wait()
@@ -203,7 +189,7 @@ def test_reasoning_gym(clean: Clean) -> None:
     clean.install("reasoning-gym", "reasoning-gym")
     register = span(TRAINING, "relfast.rewards.reasoning_gym.register()")
     named = span(f"{HOWTO}/rewards.md", "relfast.rewards.reasoning_gym.score_answer")
-    assert json.loads(clean.script("run.py", "reasoning_gym", register, named)) == [1.0, 0.0, 1.0]
+    assert clean.script("reasoning_gym", register, named) == [1.0, 0.0, 1.0]
 
 
 def test_verifiers(clean: Clean) -> None:
@@ -211,13 +197,13 @@ def test_verifiers(clean: Clean) -> None:
     line = span(TRAINING, "pip install ./examples/verifiers_relfast")
     clean.shell(line)
     name = span(TRAINING, "relfast-reasoning")
-    assert json.loads(clean.script("run.py", "verifiers", name)) == [1.0, 0.0, 3]
+    assert clean.script("verifiers", name) == [1.0, 0.0, 3]
 
 
 def test_inspect(clean: Clean) -> None:
     """A tiny local model: the mock one counts tokens by a vocabulary that it fetches."""
     clean.install("inspect-ai", "inspect-ai", "transformers", "accelerate", TORCH)
-    clean.script("tiny_model.py")
+    clean.script("tiny_model")
     model = "--model hf/tiny -M model_path=model --max-tokens 4"
     line = span(HARNESSES, "inspect eval relfast/relfast_task").replace("--model …", model)
     clean.shell(f"{line} --limit 4 --display plain --log-dir first")
@@ -242,7 +228,7 @@ def test_lm_eval(clean: Clean) -> None:
 def test_lighteval(clean: Clean) -> None:
     packages = shlex.split(span(HARNESSES, "pip install lighteval"))[2:]
     clean.install("lighteval", *packages, TORCH, extras="parquet")
-    clean.script("run.py", "lighteval")
+    clean.script("lighteval")
     line = span(HARNESSES, "lighteval accelerate").replace("NAME", "model")
     clean.shell(f"{line} --max-samples 2 --output-dir out")
     rows = clean.shell("relfast score out/details/*/*/*.parquet -o rows.jsonl -q && cat rows.jsonl")
@@ -252,20 +238,20 @@ def test_lighteval(clean: Clean) -> None:
 def test_skyrl_gym(clean: Clean) -> None:
     clean.install("skyrl-gym", "skyrl-gym")
     line = span(f"{HOWTO}/rewards.md", "register(id=")
-    assert json.loads(clean.script("run.py", "skyrl", line)) == [1.0, 0.0]
+    assert clean.script("skyrl", line) == [1.0, 0.0]
 
 
 def test_ms_swift(clean: Clean) -> None:
     clean.install("ms-swift", "ms-swift", TORCH)
     line = span(f"{HOWTO}/rewards.md", "swift rlhf")
-    assert json.loads(clean.script("run.py", "swift", line)) == [1.0, 0.0]
+    assert clean.script("swift", line) == [1.0, 0.0]
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="nemo-gym wants Python 3.12")
 def test_nemo_gym(clean: Clean) -> None:
     clean.install("nemo-gym", "nemo-gym")
     recipe = span(f"{HOWTO}/rewards.md", "examples/nemo_gym_relfast")
-    assert json.loads(clean.script("run.py", "nemo_gym", recipe)) == [1.0, 0.0]
+    assert clean.script("nemo_gym", recipe) == [1.0, 0.0]
 
 
 def test_ray(clean: Clean) -> None:
