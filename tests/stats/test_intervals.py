@@ -82,12 +82,6 @@ def test_samples_that_agree_count_as_one() -> None:
     assert apart.high - apart.low == pytest.approx(2 * 1.96 * math.sqrt(0.24 / 10_000), rel=0.08)
 
 
-def test_pass_at_one_is_the_mean() -> None:
-    """With as many samples everywhere pass@1 is the mean, and so is its interval."""
-    histogram = {(4, 0): 20, (4, 1): 10, (4, 3): 15, (4, 4): 9}
-    assert pass_at_k(histogram)[1].interval == pytest.approx(share_interval(histogram))
-
-
 def test_a_mean() -> None:
     interval = mean_interval(3.0, 0.5, 10)
     assert interval == pytest.approx((3 - 0.5 * t_quantile(0.975, 9), 3 + 0.5 * t_quantile(0.975, 9)))
@@ -226,18 +220,6 @@ def test_ways_to_permute_agree() -> None:
     p, method = Differences(np.ones(3000, np.int64), fine, np.ones(3000, np.int64), False).test()
     assert method == "permutation-normal"
     assert p == pytest.approx(stats.ttest_1samp(fine, 0).pvalue, abs=0.01)
-
-
-def test_a_million_prompts_take_no_longer() -> None:
-    """Cells are counted, so that a histogram of a million prompts is tested like one of a hundred."""
-    cells = Differences(
-        np.array([1, 1, 1]), np.array([-1.0, 0.0, 1.0]), np.array([100_000, 799_000, 101_000]), True
-    )
-    p, method = cells.test()
-    assert method == "mcnemar"
-    assert p == pytest.approx(stats.binomtest(101_000, 201_000).pvalue, rel=1e-6)
-    drawn, (closed, _) = cells.bootstrap(5_000), cells.interval()
-    assert drawn == pytest.approx(closed, abs=3e-5)
 
 
 def test_bootstrap_against_scipy() -> None:

@@ -8,10 +8,8 @@ import json
 import random
 import re
 from collections import Counter
-from itertools import combinations
 from typing import Any
 
-import networkx
 import pytest
 from contract_records import Rec, check_run, generate, outcome
 from corpora import REL_FILES, rel_records
@@ -61,6 +59,7 @@ CLADES = {"n_convergent_taxa": 12, "selection": "clades"}
 FIXED = [
     ("REL-A1", {"distractors": "random"}, "d5423d53683671e0"),
     *((task, SMALL[task], said) for task, said in (("REL-A1", "ac53fa5cd56431e3"), ("REL-A2", "8c1ea26dcb4bbe60"), ("REL-A3", "a6ac9ca113568837"), ("REL-A4", "f65606abff4ae8de"), ("REL-B1", "d5d094ce610f3411"))),
+    ("REL-B1", {**SMALL["REL-B1"], "n_convergent_taxa": 4, "yes_fraction": 1.0}, "f48db239b9df62bc"),
     ("REL-B1", CLADES, "53a55d10ad7a6447"),
 ]  # fmt: skip
 
@@ -348,38 +347,6 @@ def fasta(record: Rec) -> dict[str, str]:
     return dict(pairs)
 
 
-def newick_graph(record: Rec) -> networkx.Graph:
-    """The printed tree; leaves are their names, inner nodes numbers, edges have lengths."""
-    (text,) = re.findall(r"^[ ]*(\(.*\));$", record["question"], re.MULTILINE)
-    graph: networkx.Graph = networkx.Graph()
-    inner: list[int] = []
-    number = 0
-    node: Any = None
-    for token in re.findall(r"[(),]|:[0-9.]+|\d+", text):
-        if token == "(":
-            number += 1
-            inner.append(number)
-        elif token == ")":
-            node = inner.pop()
-        elif token.startswith(":"):
-            graph.add_edge(node, inner[-1], length=float(token[1:]))
-        elif token != ",":
-            node = token
-    assert not inner
-    return graph
-
-
-def is_clade_union(graph: networkx.Graph, taxa: set[str], least: int) -> bool:
-    """Whether the taxa are whole clades of ``least`` leaves or more, the tree hung up at node 1."""
-    rooted = networkx.bfs_tree(graph, 1)
-    below = {n: {d for d in {n} | networkx.descendants(rooted, n) if isinstance(d, str)} for n in rooted}
-    covered: set[str] = set()
-    for leaves in below.values():
-        if leaves <= taxa and len(leaves) >= least:
-            covered |= leaves
-    return covered == taxa
-
-
 def check_yes(record: Rec, length: int, n_blocks: int) -> None:
     sequences = fasta(record)
     taxa = {str(t) for t in record["answer"]["taxa"]}
@@ -423,13 +390,6 @@ def test_yes_records_show_what_gold_says(parameters: dict[str, Any]) -> None:
         check_yes(record, length, parameters.get("n_convergent_sites", 5))
         taxa = {str(t) for t in record["answer"]["taxa"]}
         assert len(taxa) == parameters.get("n_convergent_taxa", 2)
-        graph = newick_graph(record)
-        assert networkx.is_tree(graph)
-        if parameters.get("selection") == "clades":
-            assert is_clade_union(graph, taxa, 1 if len(taxa) < 4 else 2)
-        else:
-            steps = dict(networkx.all_pairs_shortest_path_length(graph))
-            assert min(steps[a][b] for a, b in combinations(taxa, 2)) >= 3
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
