@@ -135,10 +135,10 @@ def plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").translate(_XML_NEVER).replace("$", r"\$")
 
 
-def short(name: str) -> str:
-    """A group's name beside an axis: one line, cut where it would push the drawing out of its figure."""
+def short(name: str, most: int = _NAME_CHARS) -> str:
+    """A name beside an axis: one line, cut where it would push the drawing out of its figure."""
     line = " ".join(name.split())
-    return plain(line if len(line) <= _NAME_CHARS else f"{line[: _NAME_CHARS - 1]}…")
+    return plain(line if len(line) <= most else f"{line[: most - 1]}…")
 
 
 def percent_axis(axis: Any) -> None:

@@ -428,9 +428,4 @@ def heatmap(
 def _step_labels(letter: str, steps: Sequence[str]) -> list[str]:
     if len(steps) > _LABELLED_STEPS:
         return []
-    labels = []
-    for number, step in enumerate(steps, 1):
-        text = " ".join(step.split())
-        short = text if len(text) <= _LABEL_CHARS else f"{text[: _LABEL_CHARS - 1]}…"
-        labels.append(f"{letter}{number}  {plain(short)}")
-    return labels
+    return [f"{letter}{number}  {short(step, _LABEL_CHARS)}" for number, step in enumerate(steps, 1)]

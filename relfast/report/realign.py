@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
-import orjson
 from numpy.typing import NDArray
 
 from relfast.engine.io.sources import find_sources, lines_of, objects_in
 from relfast.errors import InputError, MissingExtraError, UsageError
-from relfast.inference.request_log import SETTINGS_SUFFIX
+from relfast.inference.header import read_header
 from relfast.report import figures
 from relfast.report.canvas import FORMATS, Canvas
 from relfast.report.figures import Point
@@ -246,20 +245,13 @@ def _entries(path: str) -> Iterator[dict[str, Any]]:
 
 
 def _facts(results: Path, solved: Solved) -> list[tuple[str, str]]:
-    facts = [
+    settings = read_header(results) or {}
+    return [
         ("results", results.name),
         ("solutions scored", f"{len(solved):,}"),
         ("without a score", f"{solved.failed:,}"),
+        *((name.replace("_", " "), str(value)) for name, value in settings.items() if value is not None),
     ]
-    try:
-        settings = orjson.loads(results.with_name(results.name + SETTINGS_SUFFIX).read_bytes())
-    except (OSError, ValueError):
-        return facts
-    if isinstance(settings, dict):
-        facts += [
-            (name.replace("_", " "), str(value)) for name, value in settings.items() if value is not None
-        ]
-    return facts
 
 
 def _summary_text(solved: Solved) -> list[str]:

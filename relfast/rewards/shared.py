@@ -303,18 +303,13 @@ def response_of(completion: object) -> Any:
 
 def question_of(prompt: object) -> str | None:
     """The question in a prompt: text as it is, of chat messages (or an array of them) the user's last."""
-    if type(prompt) is str:
-        return prompt
-    if type(prompt) is not list:
-        if hasattr(prompt, "tolist"):
-            prompt = prompt.tolist()
-        if isinstance(prompt, str) or not isinstance(prompt, Sequence):
-            return prompt if isinstance(prompt, str) else None
+    if hasattr(prompt, "tolist"):
+        prompt = prompt.tolist()
+    if isinstance(prompt, str) or not isinstance(prompt, Sequence):
+        return prompt if isinstance(prompt, str) else None
     for message in reversed(prompt):
-        if (type(message) is dict or isinstance(message, Mapping)) and message.get("role") == "user":
-            content = message.get("content")
-            if type(content) is not str:
-                content = content_of(content)
+        if mapping(message).get("role") == "user":
+            content = content_of(message.get("content"))
             return content if isinstance(content, str) else None
     return None
 
