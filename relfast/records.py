@@ -58,14 +58,10 @@ class Options:
         """Whether the policy is ``strict``."""
         return self.policy == "strict"
 
-    def with_(self, **changes: Any) -> Self:
-        """A copy with some fields changed."""
-        return replace(self, **changes)
-
     def within(self, timeout: float) -> Self:
         """A copy for records with a deadline of ``timeout`` seconds (0: none)."""
         decided = {p.name: p.within(timeout) for p in parameters_of(type(self)) if p.within is not None}
-        return self.with_(**decided)
+        return replace(self, **decided)
 
 
 @dataclass(slots=True, eq=False)

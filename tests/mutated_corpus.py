@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -40,7 +41,7 @@ JOBS: Final[dict[str, dict[str, Any]]] = {
     "reasoning": {"options": AllOptions(strip_reasoning=True)},
     "reasoning with details": {"options": AllOptions(strip_reasoning=True), "details": True, "rewards": {"REL-B1": "f1"}},
     "rewards": {"rewards": {"REL-C2": "overlap_metric", "REL-C3": "correct", "SeqBench": "logical_depth"}},
-    "marks": {"options": STRICT.with_(reasoning=(("<cot>", "</cot>"),))},
+    "marks": {"options": replace(STRICT, reasoning=(("<cot>", "</cot>"),))},
     "joined": {"data": True},
     "strict, joined": {"data": True, "options": STRICT},
     "joined with details": {"data": True, "details": True},

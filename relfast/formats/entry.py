@@ -123,10 +123,6 @@ def _is_part(item: Any) -> bool:
     )
 
 
-def _is_message(item: Any) -> bool:
-    return (type(item) is dict or isinstance(item, Mapping)) and "role" in item
-
-
 def last_said(messages: list[Mapping[str, Any]]) -> Any:
     """The text of the last assistant message, or a `NoResponse`."""
     for message in reversed(messages):
@@ -157,7 +153,7 @@ def text_of(messages: Any) -> Any:
 def last_user_said(messages: list[Any]) -> Any:
     """The text of the last message of the user, or None; ``prompt`` is what OpenCompass calls a content."""
     for message in reversed(messages):
-        if _is_message(message) and str(message["role"]).lower() in _USERS:
+        if isinstance(message, Mapping) and str(message.get("role")).lower() in _USERS:
             return content_of(message.get("content", message.get("prompt")))
     return None
 

@@ -116,24 +116,12 @@ _NUMBERS: Final = (int, float)  # a union would be made anew for each value
 
 
 def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int, int]:
-    """How many of some values are numbers that have a mean, their sum in units, and where the first stands.
-
-    Rows have few different numbers: each is turned into units once.
-    """
-    try:
-        counts = Counter(values)
-    except TypeError:  # what is no number can be a list
-        return _added([value if isinstance(value, _NUMBERS) else None for value in values], undefined)
-    units = {
-        value: of_one
-        for value in counts
-        if isinstance(value, _NUMBERS) and value != undefined and (of_one := units_of(value)) is not None
-    }
-    if not units:
-        return 0, 0, len(values)
-    n = sum([counts[value] for value in units])
-    total = sum([counts[value] * of_one for value, of_one in units.items()])
-    return n, total, next(at for at, value in enumerate(values) if value in units)
+    """How many of some values are numbers with a mean, their sum in units, and where the first stands."""
+    n, total, first = 0, 0, len(values)
+    for at, value in enumerate(values):
+        if isinstance(value, _NUMBERS) and value != undefined and (units := units_of(value)) is not None:
+            n, total, first = n + 1, total + units, min(first, at)
+    return n, total, first
 
 
 @dataclass(slots=True, repr=False, eq=False)

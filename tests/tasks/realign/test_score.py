@@ -12,6 +12,7 @@ import random
 import re
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -143,7 +144,7 @@ def test_equals_the_plain_twin(tiny_options: AllOptions) -> None:
 def test_empty_gold_scores_zero_as_published_and_is_invalid_under_strict(tiny_options: AllOptions) -> None:
     outcome = outcome_of(GOLD, tiny_options, "Sure.")
     assert (outcome.error, outcome.metrics["alignment_score"]) == (None, 0.0)
-    assert "no steps" in str(outcome_of(GOLD, tiny_options.with_(policy="strict"), "Sure.").error)
+    assert "no steps" in str(outcome_of(GOLD, replace(tiny_options, policy="strict"), "Sure.").error)
 
 
 def test_too_many_steps_are_said(tiny_options: AllOptions) -> None:
@@ -151,11 +152,11 @@ def test_too_many_steps_are_said(tiny_options: AllOptions) -> None:
 
 
 def test_strict_reads_the_final_answer_only(tiny_options: AllOptions) -> None:
-    options = tiny_options.with_(policy="strict")
+    options = replace(tiny_options, policy="strict")
     thought = "<think>The answer is \\boxed{9}.</think>\nI do not know."
     assert not outcome_of(thought, options).correct
     assert outcome_of(thought, tiny_options).correct
-    assert not outcome_of(thought, tiny_options.with_(strip_reasoning=True)).correct
+    assert not outcome_of(thought, replace(tiny_options, strip_reasoning=True)).correct
     hedged = outcome_of("The answer is \\boxed{9} or \\boxed{8}", options)
     assert (hedged.correct, hedged.found, hedged.metrics["reason"]) == (False, False, "several_answers")
     assert outcome_of("It is not \\boxed{8}.\nThe answer is \\boxed{9}.", options).correct
@@ -173,11 +174,11 @@ def test_a_judges_verdict_in_the_row_counts_as_published(tiny_options: AllOption
         outcome = outcome_of("It is nine.", tiny_options, row=verdicts)
         assert outcome.correct is expected
         assert outcome.metrics["symbolic_correct"] is False
-        assert not outcome_of("It is nine.", tiny_options.with_(policy="strict"), row=verdicts).correct
+        assert not outcome_of("It is nine.", replace(tiny_options, policy="strict"), row=verdicts).correct
 
 
 def test_math_verify_is_a_column_of_its_own(tiny_options: AllOptions) -> None:
-    options = tiny_options.with_(grader="math-verify")
+    options = replace(tiny_options, grader="math-verify")
     gold = "Half of it.\nSo \\boxed{\\frac{1}{2}}."
     responses = [
         "The answer is \\boxed{0.5}",
@@ -238,12 +239,12 @@ def test_without_math_verify_it_is_said_what_to_install(
         importlib.util, "find_spec", lambda name, *more: None if name == "math_verify" else whole(name, *more)
     )
     with pytest.raises(MissingExtraError, match="math-verify"):
-        outcome_of(GOLD, tiny_options.with_(grader="math-verify"))
+        outcome_of(GOLD, replace(tiny_options, grader="math-verify"))
 
 
 def test_a_batch_is_its_singles(tiny_options: AllOptions, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = solutions()[::61]
-    for options in (tiny_options, tiny_options.with_(policy="strict")):
+    for options in (tiny_options, replace(tiny_options, policy="strict")):
         items = [record(row["llm_solution"], row["benchmark_solution"], k) for k, row in enumerate(rows)]
         items[3] = record(None, GOLD, 3)
         items[5] = record("x y", {}, 5)
@@ -419,7 +420,7 @@ def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(m
 
 
 def test_blind_strategies_earn_what_their_guesses_are_right(tiny_options: AllOptions) -> None:
-    options = tiny_options.with_(policy="strict")
+    options = replace(tiny_options, policy="strict")
     rows = [row for row in ROWS if row["model"].startswith("GPT-3")][::11]
     for name, strategy in STRATEGIES.items():
         rng = random.Random(name)
@@ -439,7 +440,7 @@ def test_the_gate() -> None:
 
 
 def test_gold_says_its_answer_or_has_one(tiny_options: AllOptions) -> None:
-    options = tiny_options.with_(policy="strict")
+    options = replace(tiny_options, policy="strict")
 
     def outcome(gold: dict[str, Any]) -> Outcome:
         record = Record(0, 0, "ReAlign", gold, "So \\boxed{5}.", "2 + 3?")
@@ -487,7 +488,7 @@ def test_copies_and_repeats_are_no_working() -> None:
 def test_absurd_responses_are_turned_down_before_anything_is_embedded(
     tiny_options: AllOptions, text: str, reason: str
 ) -> None:
-    options = tiny_options.with_(policy="strict")
+    options = replace(tiny_options, policy="strict")
     embedder = get_embedder("tiny")
     before = embedder.computed
     (outcome,) = scored(ROWS[:1], [f"{text}\n\\boxed{{420}}"], options)
@@ -537,7 +538,7 @@ def test_every_encoder_has_its_own_baseline() -> None:
 
 
 def test_without_a_question_the_answer_alone_is_paid(tiny_options: AllOptions) -> None:
-    options = tiny_options.with_(policy="strict")
+    options = replace(tiny_options, policy="strict")
     rows = [row for row in ROWS if was_right(row)][:5]
     assert set(rewards(rows, [row["llm_solution"] for row in rows], options, ask=False)) == {BASE}
     assert all(rewards(rows, [row["llm_solution"] for row in rows], options) > BASE)
