@@ -102,10 +102,7 @@ def _kind(value: Any) -> str:
 
 def encode_row(row: dict[str, Any]) -> bytes:
     """One line of output, newline included. Raises nothing for what was decoded from JSON."""
-    try:
-        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-    except (TypeError, ValueError, RecursionError):
-        return encode_json(row) + b"\n"
+    return encode_json(row) + b"\n"
 
 
 def encode_json(value: Any) -> bytes:

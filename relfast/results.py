@@ -155,8 +155,6 @@ _TYPES: Final = {"index": "int64", "id": "string", "task": "string", "sample": "
                  "correct": "bool", "reward": "float64", "error": "string"}  # fmt: skip
 """Types of the columns that every batch has."""
 
-_NUMBERS: Final = frozenset((float, int, bool))
-
 
 def _numbers(values: Sequence[Any]) -> npt.NDArray[np.float64]:
     """NaN for None."""
@@ -166,10 +164,7 @@ def _numbers(values: Sequence[Any]) -> npt.NDArray[np.float64]:
 
 
 def _column(values: Sequence[Any]) -> Column:
-    kinds = set(map(type, values))
-    if kinds and kinds <= _NUMBERS:
-        return np.array(values, np.float64)
-    if all(issubclass(kind, int | float | None) for kind in kinds):
+    if all(issubclass(kind, int | float | None) for kind in set(map(type, values))):
         return _numbers(values)
     column = np.empty(len(values), object)
     column[:] = values
