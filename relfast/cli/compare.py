@@ -93,7 +93,7 @@ def _text(comparison: Comparison, form: str) -> str:
 def _table(comparison: Comparison, **how: Any) -> str:
     from rich.console import Console
 
-    console = Console(highlight=False, **how)
+    console = Console(highlight=False, markup=False, **how)
     with console.capture() as text:
         _show(comparison, console)
     return text.get()
@@ -107,7 +107,7 @@ def _show(comparison: Comparison, console: Any) -> None:
     called = names_in_columns(comparison)
     for name, letter in called.items():
         if name != letter:
-            console.print(_plain(f"{letter} = {name}"))
+            console.print(printable(f"{letter} = {name}"))
     show_table(
         console, header_of(comparison, called), rows_of(comparison, called), words=text_columns(comparison)
     )
@@ -121,22 +121,15 @@ def _show(comparison: Comparison, console: Any) -> None:
             told.append(
                 f"only {called[item.a]} right {item.gained:,}, only {called[item.b]} right {item.lost:,}"
             )
-        console.print(_plain(f"{item.task}{runs}: {'; '.join(told)}; p {item.p:.3g}{plain}"))
+        console.print(printable(f"{item.task}{runs}: {'; '.join(told)}; p {item.p:.3g}{plain}"))
     for flip in comparison.flips:
         what = f"{flip.task} {flip.id!r:.60} sample {flip.sample}"
-        console.print(_plain(f"flipped: {what}: right in {called[flip.right]} only"))
+        console.print(printable(f"flipped: {what}: right in {called[flip.right]} only"))
     if comparison.n_flips > len(comparison.flips):
         console.print(f"{comparison.n_flips:,} flipped in all (--flips FILE writes them)", style="dim")
-    console.print(_plain(methods(comparison)), style="dim")
+    console.print(printable(methods(comparison)), style="dim")
     for note in comparison.notes:
-        console.print(_plain(f"note: {note}"))
-
-
-def _plain(text: str) -> str:
-    """Text for rich: markup is text, and so is what would move the cursor."""
-    from rich.markup import escape as as_text
-
-    return as_text(printable(text))
+        console.print(printable(f"note: {note}"))
 
 
 def _write_flips(result: Comparing, path: str, overwrite: bool) -> None:
