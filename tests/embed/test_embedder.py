@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -181,18 +180,6 @@ def _change(file: Path, statement: str) -> None:
     connection.execute(statement)
     connection.commit()
     connection.close()
-
-
-def test_threads_share_an_embedder(tiny: models.Model) -> None:
-    embedder = Embedder(tiny)
-    texts = [f"{word} {n}" for n in range(40) for word in WORDS]
-    expected = Embedder(tiny).encode(texts)
-    parts = [list(range(part, len(texts), 3)) * 2 for part in range(6)]
-    with ThreadPoolExecutor(6) as threads:
-        for part, found in zip(
-            parts, threads.map(lambda part: embedder.encode([texts[i] for i in part]), parts), strict=True
-        ):
-            assert np.array_equal(found, expected[part])
 
 
 def test_a_forked_child_makes_its_own_session(tiny: models.Model) -> None:

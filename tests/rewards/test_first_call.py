@@ -7,7 +7,6 @@ import logging
 import pickle
 import re
 import runpy
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
@@ -139,14 +138,6 @@ def test_calls_of_one_sample_count_together(caplog: pytest.LogCaptureFixture) ->
     compute(function, SILENT)
     (message,) = heard(caplog)
     assert message.startswith(f"relfast: {FIRST // 2} of {FIRST} responses")
-
-
-def test_threads_hear_it_once(caplog: pytest.LogCaptureFixture) -> None:
-    function = verl.make_compute_score(on_error=0.0)
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: [compute(function, SILENT) for _ in range(FIRST)], range(4)))
-    (message,) = heard(caplog)
-    assert message.startswith(f"relfast: {FIRST} of {FIRST} responses")
 
 
 def test_nothing_to_say(caplog: pytest.LogCaptureFixture) -> None:

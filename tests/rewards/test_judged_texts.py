@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import sys
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -179,8 +180,13 @@ def test_64_threads_get_their_own_rows(scorer: relfast.Scorer) -> None:
             if score != expected[at]:
                 wrong.append((place, rows[at]))
 
-    with ThreadPoolExecutor(64) as pool:
-        list(pool.map(call, range(64)))
+    between = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # or threads hardly meet
+    try:
+        with ThreadPoolExecutor(64) as pool:
+            list(pool.map(call, range(64)))
+    finally:
+        sys.setswitchinterval(between)
     assert not wrong
     after = scorer.stats()
     names = ("ok", "no_answer", "invalid_record")
@@ -502,6 +508,7 @@ WRONG_GOLDS: list[Any] = [
     {"missing_smiles": [["C"]]}, {"missing_smiles": ["C\n"]}, {"missing_smiles": ["CC[Te]C", "C"]},
     {"missing_smiles": ["["]}, {"missing_smiles": ["\u00e9"]}, {"missing_smiles": ["C"], "molecules": ["CC", 1]},
     {"missing_smiles": ["C"], "molecules": "CC"}, '{"smiles": "CCO"}', '{"missing_smiles": ["CCO", "COC"]}', "{",
+    *('{"smiles": "CCO"}' + rubbish for rubbish in (" x", ",", "}", " {}", "\n", "//", "\0", "\ud800")),
 ]  # fmt: skip
 
 
