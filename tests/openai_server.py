@@ -31,7 +31,8 @@ class Server:
     ``failing`` is the number of times in a row that a prompt fails before it is answered; ``broken``
     prompts (those that contain the text) fail always; ``delay`` seconds pass before each answer. Prompts that
     contain a key of ``ends`` have that finish reason, and their chat message the fields beside it. ``echoes_key``: errors hold
-    the key that came with the request, as some servers' do.
+    the key that came with the request, as some servers' do. ``raw``: each prompt is answered with these very bytes, and a
+    hang-up.
     """
 
     solve: Callable[[str], str]
@@ -39,6 +40,7 @@ class Server:
     broken: str | None = None
     ends: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
     echoes_key: bool = False
+    raw: Callable[[str], bytes] | None = None
     answered: Counter[str] = field(default_factory=Counter)
     keys: set[str] = field(default_factory=set)
     delay: float = 0.0
@@ -86,6 +88,10 @@ def running(server: Server) -> Iterator[Server]:
                 server.at_once += 1
                 server.most_at_once = max(server.most_at_once, server.at_once)
             try:
+                if server.raw is not None:
+                    self.close_connection = True
+                    self.wfile.write(server.raw(prompt))
+                    return
                 server.stopping.wait(server.delay)
                 self.answer(prompt, chat, server.failure(prompt))
             except (BrokenPipeError, ConnectionResetError):
@@ -155,6 +161,7 @@ def running(server: Server) -> Iterator[Server]:
 
     class Quiet(ThreadingHTTPServer):
         daemon_threads = True
+        request_queue_size = 128  # some tests ask for all at once
 
         def handle_error(self, request: Any, client_address: Any) -> None:
             pass  # connections closed on purpose

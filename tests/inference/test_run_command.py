@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import json
 import re
 import signal
-import socketserver
 import subprocess
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -438,36 +435,9 @@ BAD: dict[str, bytes] = {
 }  # fmt: skip
 
 
-@contextmanager
-def saying(answer: Callable[[str], bytes]) -> Iterator[str]:
-    """A server on loopback that answers each request with these very bytes and hangs up."""
-
-    class Handler(socketserver.StreamRequestHandler):
-        def handle(self) -> None:
-            length = 0
-            while (line := self.rfile.readline()) not in (b"\r\n", b""):
-                name, _, value = line.partition(b":")
-                length = int(value) if name.lower() == b"content-length" else length
-            text = self.rfile.read(length).decode()
-            with contextlib.suppress(OSError):  # the client has seen enough
-                self.wfile.write(answer(text))
-
-    class Server(socketserver.ThreadingTCPServer):
-        daemon_threads = True
-        request_queue_size = 128  # all kinds are asked for at once
-
-    with Server(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}/v1"
-        finally:
-            server.shutdown()
-
-
 def of_kind(text: str) -> bytes:
     found = re.search(r"kind<(.+?)>", text)
-    if found is None:  # a redirect may have lost the body
-        return http(b"", status="400 Bad Request")
+    assert found is not None
     return (GOOD | BAD)[found[1]]
 
 
@@ -481,10 +451,11 @@ ASKED = ("--model", "m", "--attempts", 1, "--timeout", 20, "-q")
 
 def test_run_ends_whatever_a_server_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records, output = write(tmp_path / "in.jsonl", GOOD | BAD), tmp_path / "out.jsonl"
-    with saying(of_kind) as url:
-        assert exit_code("run", records, "--api", url, "-o", output, *ASKED) == 0
+    with running(Server(solve, raw=of_kind)) as server:
+        asked = ["run", records, "--api", server.url, "-o", output, *ASKED]
+        assert exit_code(*asked) == 0
         told = capsys.readouterr().err
-        assert exit_code("run", records, "--api", url, "-o", output, *ASKED, "--resume") == 1
+        assert exit_code(*asked, "--resume") == 1
     rows = rows_of(output)
     assert [row["id"] for row in rows] == [*GOOD, *BAD]
     assert {row["id"] for row in rows if row["error"] is None} == {*GOOD}
@@ -520,8 +491,8 @@ def test_run_says_why_nothing_came(tmp_path: Path, capsys: pytest.CaptureFixture
         return b""
 
     wrong_key = http(b'{"error": {"message": "Incorrect API key"}}', status="401 Unauthorized")
-    with saying(lambda _: wrong_key) as url:
-        assert re.search(r"  2 × Error code: 401 - .*Incorrect API key", told(url))
-    with saying(late) as url:
-        assert "  2 × no reply in 0.3 s (" in told(url, "--timeout", 0.3)
+    with running(Server(solve, raw=lambda _: wrong_key)) as server:
+        assert re.search(r"  2 × Error code: 401 - .*Incorrect API key", told(server.url))
+    with running(Server(solve, raw=late)) as server:
+        assert "  2 × no reply in 0.3 s (" in told(server.url, "--timeout", 0.3)
         over.set()
