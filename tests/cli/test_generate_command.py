@@ -96,13 +96,6 @@ def test_variants_of_each_maze(tmp_path: Path) -> None:
     assert rows[0]["instance_metadata"]["target_name"] == "Ben"
 
 
-def test_cover_on_the_command_line(tmp_path: Path) -> None:
-    typed = "--cover -L 20:39 --bin-width 10 -B 0 -B 1 -N 0 -N 1 -n 1 --seed 4 --workers 1"
-    rows = [row["complexity_parameters"] for row in mazes(tmp_path / "mazes.jsonl", typed)]
-    found = sorted((p["logical_depth_L"] // 10, p["backtracking_count_B"], p["noise_ratio_N"]) for p in rows)
-    assert found == [(at, b, n) for at in (2, 3) for b in (0, 1) for n in (0.0, 1.0)]
-
-
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
 def test_same_bytes_for_any_number_of_workers(suffix: str, tmp_path: Path) -> None:
     output, found = tmp_path / f"mazes.jsonl{suffix}", []

@@ -287,26 +287,6 @@ def test_a_thousand_records(task: str, distractors: str) -> None:
 
 
 @pytest.mark.parametrize("task", PANELS)
-def test_hard_distractors_break_one_element_each(task: str) -> None:
-    for record in generate(task, 200, 3, distractors="hard"):
-        choices = record["metadata"]["choices"]
-        gold = choices[record["answer"]["target"]]
-        places = set()
-        for choice in choices:
-            different = [(r, c) for r, row in enumerate(gold) for c, v in enumerate(row) if choice[r][c] != v]
-            assert (not different) == (choice == gold)
-            if different:
-                places.add(tuple(different))
-        # all seven differ from gold in the same cells: one cell, one row, or a member wherever it stands
-        (cells,) = places
-        broken = record["metadata"]["broken"]
-        assert len({r for r, _ in cells}) == (len(gold) if broken == "member of the rows" else 1)
-        if broken not in ("start of a row", "member of the rows"):
-            assert len(cells) == 1
-        assert len({str(choice) for choice in choices}) == 8
-
-
-@pytest.mark.parametrize("task", PANELS)
 def test_published_records(task: str) -> None:
     for record in rel_records(task):
         metadata = record["metadata"]
