@@ -127,12 +127,7 @@ def test_machine_code_cuts_as_its_source_does(text: str, more: Any) -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    text=st.lists(
-        st.sampled_from([*WORDS, *TURN_ENDS, "<cot>", "</COT>", "<|channel|>", "<|message|>", "analysis"])
-        | st.text(max_size=4)
-    ).map("".join)
-)
+@given(text=st.lists(TEXTS | st.text(max_size=4)).map("".join))
 def test_any_text_leaves_a_part_of_itself(text: str) -> None:
     for more in ((), COT):
         left = strip_reasoning(text, more)
