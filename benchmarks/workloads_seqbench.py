@@ -36,15 +36,13 @@ def responses(row: dict[str, Any], n: int, seed: int) -> Iterator[str]:
         yield f"{_PROSE * rng.randrange(3)}\n```\n{pairs if number % 2 else plan}\n```"
 
 
-def write_seqbench_dump(
-    path: Path, n_responses: int, n_instances: int = 500, rows: int = 10, cols: int = 10
-) -> int:
+def write_seqbench_dump(path: Path, n_responses: int, n_instances: int) -> int:
     """The dataset's own rows with a ``response``, ``structural_details`` in full; returns bytes.
 
     100,000 responses over 500 instances of 10 × 10 rooms make 2.4 GB. Responses to one instance do not stand
     together: samples of a run come round by round.
     """
-    instances = mazes(n_instances, rows, cols, None, 3)
+    instances = mazes(n_instances, 10, 10, None, 3)
     rounds = -(-n_responses // n_instances)
     texts = [list(responses(row, rounds, seed)) for seed, row in enumerate(instances)]
     heads = [json.dumps(row)[:-1] for row in instances]

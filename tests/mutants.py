@@ -160,18 +160,14 @@ def gather(options: list[str]) -> int:
         *("-m", "pytest", "-p", "mutants", "-p", "no:cacheprovider", "-q", "-n", "0", "-m", QUICK),
         *("--durations=0", "--durations-min=0.01", *options),
     ]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path_of(ROOT))}
     with (KEPT / "durations.log").open("w") as log:
-        return subprocess.run(command, cwd=ROOT, env=environment, stdout=log, check=False).returncode
+        return subprocess.run(command, cwd=ROOT, env=environment_of(ROOT), stdout=log, check=False).returncode
 
 
-def path_of(root: Path) -> list[str]:
-    return [
-        str(root),
-        str(root / "kernels"),
-        str(root / "tests"),
-        *filter(None, [os.environ.get("PYTHONPATH")]),
-    ]
+def environment_of(root: Path) -> dict[str, str]:
+    """The environment of a process with a checkout's sources."""
+    path = [*(str(root / part) for part in (".", "kernels", "tests")), os.environ.get("PYTHONPATH")]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
 
 
 class Contexts:
@@ -209,7 +205,7 @@ def verdict(mutant: Mutant, tests: list[str], root: Path) -> str:
     chosen = root / "chosen.txt"
     chosen.write_text("\n".join(test for test in tests if (root / test.partition("::")[0]).exists()))
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", f"@{chosen}"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path_of(root)), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = environment_of(root) | {"PYTHONDONTWRITEBYTECODE": "1"}
     path.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.end :])
     try:
         run = subprocess.run(
