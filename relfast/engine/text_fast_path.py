@@ -98,9 +98,7 @@ class TextFastPath:
 
     def __init__(self, scoring: Scoring, functions: Mapping[str, Callable[..., int]]) -> None:
         self._scoring = scoring
-        self._find_lines, self._scan, self._score, self._know = (
-            functions[name] for name in ("find_lines", "scan", "score", "know")
-        )
+        self._scan, self._score, self._know = (functions[name] for name in ("scan", "score", "know"))
         job = scoring.job
         self._table, self._golds = TextTable(job), Golds(job)
         self._refused: set[int] = set()
@@ -156,7 +154,6 @@ class TextFastPath:
         self._golds.make_room(len(data) >> 6)
         if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
             self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
-        n_lines = self._find_lines(data, len(data), self._lines, n_lines)
         context, state = self._context, self._state
         name = (chosen or "").encode("utf-8", "surrogatepass")
         of_filter = ctypes.create_string_buffer(name)

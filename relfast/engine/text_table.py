@@ -178,7 +178,8 @@ class TextTable:
             member = self._numbers[name] if from_row and place == 0 else -1
             spans = (*self._span(name), *self._span(""))
             index = int(name) if is_index else 0
-            self._steps.append((columns.NAME_OR_INDEX, *spans, is_index, index, member))
+            kind = columns.EACH if name == "*" else columns.NAME_OR_INDEX
+            self._steps.append((kind, *spans, is_index, index, member))
         self._paths.append((begin, len(self._steps)))
         return len(self._paths) - 1
 
@@ -210,14 +211,16 @@ class TextTable:
         said = [self._said_of(said) for said in form.said]
         first_said = len(self._said)
         self._said += said
-        whole = self._path(form.response) if form.response else -1
-        response, rest, place = whole, -1, form.response
+        response, place = self._path(form.response) if form.response else -1, form.response
         if "response" in self._map:
             steps = self._map["response"].split(".")
-            at = steps.index("*") if "*" in steps else len(steps)
+            at = steps.index("*") + 1 if "*" in steps else len(steps)
             response = self._users_path(steps[:at], from_row=True)
-            rest = self._users_path(steps[at + 1 :], from_row=False) if at < len(steps) else -1
             place, first_said = steps[0], len(self._said)
+            if "*" in steps:
+                items, response, says = (response, response + 1), -1, len(self._says)
+                self._says.append((columns.SAYS_VALUE, self._users_path(steps[at:], from_row=False)))
+                self._said.append((*items, says, says + 1, False, -1, -1, False))
         of_id = self._path_list(own)
         if "id" in self._map:
             mapped = self._users_path(self._map["id"].split("."), from_row=True)
@@ -247,7 +250,7 @@ class TextTable:
             *self._path_list(form.question.split() if self._can_follow(form.question) else []),
             *self._path_list([_ERRORS, *f"{form.errors} {form.suffix} {form.attached}".split()]),
             *self._path_list([_STATUS, *form.status.split()]),
-            *(response, rest),
+            response,
             *(first_said, len(self._said)),
             self._numbers[form.filter] if form.filter else -1,
             flags,

@@ -16,7 +16,7 @@ from typing import Any, Final
 import orjson
 from relfast_kernels import layouts
 from relfast_kernels.compiled import native
-from relfast_kernels.text.columns import MOST_MEMBERS
+from relfast_kernels.text.columns import GOLD_SIZE, MOST_MEMBERS
 
 from relfast.memory import lazy_memory
 from relfast.records import Options, Outcome, Score
@@ -30,10 +30,6 @@ def numbers(n: int) -> ctypes.Array[ctypes.c_int64]:
     return (ctypes.c_int64 * n)()
 
 
-_GOLD_NUMBERS: Final = 4
-"""Numbers that a kernel keeps of the gold it works with."""
-
-
 class WorkSpace:
     """What a kernel works with beside what it is given; ``places`` says where."""
 
@@ -45,7 +41,7 @@ class WorkSpace:
                 2 * layouts.MAX_TOKENS,
                 2 * layouts.MAX_TOKENS,
                 MOST_MEMBERS,
-                _GOLD_NUMBERS,
+                GOLD_SIZE,
                 4 * layouts.MAX_TAXA,
                 2 * (layouts.TAXA_SLOTS + 1),
                 layouts.PATTERN_WORK,

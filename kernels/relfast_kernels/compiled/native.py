@@ -329,7 +329,7 @@ def _open_object(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str], 
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    for symbol in ("memchr", "memcpy", "memmove", "memset", "abort"):
+    for symbol in ("memcpy", "memmove", "memset", "abort"):
         # LLVM takes an unknown symbol for address 0
         function = getattr(ctypes.CDLL(None), symbol)
         llvm.add_symbol(symbol, ctypes.cast(function, ctypes.c_void_p).value)

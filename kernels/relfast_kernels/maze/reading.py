@@ -16,17 +16,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.layouts import ACTIONS, BAD, ITEM_END, ITEM_KIND, ITEM_PARAM, ITEM_TEXT, RESCUE, START
+from relfast_kernels.layouts import BAD, ITEM_END, ITEM_KIND, ITEM_PARAM, ITEM_TEXT, RESCUE, START
 from relfast_kernels.maze.judge import find_name, judge_plan
 from relfast_kernels.maze.layouts import CUTS_REASONING, FOUND, IS_STRICT
 from relfast_kernels.maze.search import Problem, Work
-from relfast_kernels.text.characters import is_ascii, skip_white, struck_end
-from relfast_kernels.text.find import copy
-from relfast_kernels.text.plans import accept, hash_bytes, scan
+from relfast_kernels.text.characters import skip_white, struck_end
+from relfast_kernels.text.find import BLANKS, DIGITS, copy, find_byte, line_start, listed, skip
+from relfast_kernels.text.plans import NAME_AT, NAMES, accept, hash_bytes, scan
 from relfast_kernels.text.reasoning import cut_reasoning
 
-_NAMES: Final = np.frombuffer("".join(ACTIONS).encode(), np.uint8)
-_NAME_AT: Final = np.cumsum([0, *map(len, ACTIONS)])
 _WORDS: Final = np.frombuffer(b"then\nand\nnext\nstep\nfinally\nitem\n", np.uint8)
 """Words that say no more than that another item follows."""
 _KINDS_OF_PLACE: Final = np.frombuffer(b"room\nkey\ndoor\n", np.uint8)
@@ -57,36 +55,19 @@ def _lower(byte: int) -> int:
 
 
 @kernel
-def _is_word_of(text: Any, begin: int, end: int, words: Any) -> bool:
-    """Whether text[begin:end] is one of ``words``, each ended by a newline."""
-    at = 0
-    while at < len(words):
-        k = begin
-        while words[at] != _NEWLINE and k < end and _lower(text[k]) == words[at]:
-            at += 1
-            k += 1
-        if words[at] == _NEWLINE and k == end:
-            return True
-        while words[at] != _NEWLINE:
-            at += 1
-        at += 1
-    return False
-
-
-@kernel
 def _name(text: Any, at: int, end: int) -> Any:
     """The action whose name begins at ``at``, `BAD` if none does, and where it ends."""
     first = _lower(text[at])
     for code in range(BAD):
-        name, stop = _NAME_AT[code], _NAME_AT[code + 1]
-        if _NAMES[name] != first:
+        name, stop = NAME_AT[code], NAME_AT[code + 1]
+        if NAMES[name] != first:
             continue
         k = at
         while name < stop and k < end:
-            if _NAMES[name] == 95:
+            if NAMES[name] == 95:
                 while k < end and (text[k] == _SPACE or text[k] == 95 or text[k] == 45 or text[k] == 92):
                     k += 1
-            elif _lower(text[k]) != _NAMES[name]:
+            elif _lower(text[k]) != NAMES[name]:
                 break
             else:
                 k += 1
@@ -144,9 +125,8 @@ def _object(text: Any, at: int, end: int) -> int:
         while stop < end and _BYTES[text[stop]] & _WORD and text[stop] != 95:
             stop += 1
         follows = text[stop] if stop < end else 0
-        if (follows == _SPACE or follows == 95 or follows == 35) and _is_word_of(
-            text, at, stop, _KINDS_OF_PLACE
-        ):
+        is_kind = listed(text, at, stop, _KINDS_OF_PLACE, True) > at
+        if is_kind and (follows == _SPACE or follows == 95 or follows == 35):
             at = stop
             continue
         break
@@ -247,9 +227,7 @@ def _is_glue(text: Any, at: int, end: int) -> bool:
         field = _field(text, at, end)
         if field > at:
             # a field's value in quotes is its own
-            k = field
-            while k < end and text[k] == _SPACE:
-                k += 1
+            k = skip(text, field, end, BLANKS)
             if k < end and (text[k] == 34 or text[k] == 39):
                 close = k + 1
                 while close < end and text[close] != text[k] and text[close] != _NEWLINE:
@@ -261,7 +239,7 @@ def _is_glue(text: Any, at: int, end: int) -> bool:
             before == 60 or before == 47 or before == 92 or follows == 40 or follows == 62
             or (follows == 46 and stop + 1 < end and _BYTES[text[stop + 1]] & _WORD)
             or (follows == 46 and stop + 1 == end)
-            or _is_word_of(text, at, stop, _WORDS)
+            or listed(text, at, stop, _WORDS, True) > at
         ):  # fmt: skip
             at = stop
             continue
@@ -270,27 +248,11 @@ def _is_glue(text: Any, at: int, end: int) -> bool:
 
 
 @kernel
-def _line_begin(text: Any, at: int, floor: int) -> int:
-    while at > floor and text[at - 1] != _NEWLINE:
-        at -= 1
-    return at
-
-
-@kernel
-def _line_end(text: Any, at: int, end: int) -> int:
-    while at < end and text[at] != _NEWLINE:
-        at += 1
-    return at
-
-
-@kernel
 def _is_entry(text: Any, at: int, end: int) -> bool:
     """Whether a line begins as an entry of a list does: with a number or a bullet."""
     while at < end and (text[at] == _SPACE or text[at] == 62):
         at += 1
-    k = at
-    while k < end and 48 <= text[k] <= 57:
-        k += 1
+    k = skip(text, at, end, DIGITS)
     if k > at:
         return k + 1 < end and (text[k] == 46 or text[k] == 41 or text[k] == 58)
     return at + 1 < end and text[at + 1] == _SPACE and (text[at] == 45 or text[at] == 42 or text[at] == 43)
@@ -314,7 +276,7 @@ def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) 
             break
         k += 1
         while k < end and (text[k] <= _SPACE or _is_comment(text, k, end)):
-            k = k + 1 if text[k] <= _SPACE else _line_end(text, k, end)
+            k = k + 1 if text[k] <= _SPACE else find_byte(text, k, end, _NEWLINE)
         if k >= end or (text[k] != 34 and text[k] != 39):
             break
         close = k + 1
@@ -322,9 +284,7 @@ def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) 
             close += 1
         if close >= end or text[close] != text[k]:
             break
-        follows = close + 1
-        while follows < end and text[follows] == _SPACE:
-            follows += 1
+        follows = skip(text, close + 1, end, BLANKS)
         if follows < end and text[follows] == 58:
             break
         work[n, ITEM_KIND], work[n, ITEM_TEXT], work[n, ITEM_PARAM], work[n, ITEM_END] = (
@@ -335,7 +295,7 @@ def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) 
         )
         n += 1
         at = close
-    line = _line_end(text, at, end)
+    line = find_byte(text, at, end, _NEWLINE)
     if line == end:
         return n, at if _is_glue(text, at, end) else -1
     said = at
@@ -345,7 +305,7 @@ def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) 
         return n, -1
     while line < end:
         begin = line + 1
-        line = _line_end(text, begin, end)
+        line = find_byte(text, begin, end, _NEWLINE)
         if line == end:
             # the line of the next item, or the last one
             break
@@ -411,7 +371,7 @@ def find_steps(text: Any, begin: int, end: int, names: Any, work: Any, plan: Any
             work[n, ITEM_KIND], work[n, ITEM_TEXT] = kind, at
             work[n, ITEM_PARAM], work[n, ITEM_END] = param, stop
             n += 1
-        line = _line_begin(text, at, last)
+        line = line_start(text, last, at)
         first_of_line = (line > last or last == begin) and _is_glue(text, line, at)
         last = at = stop
     if n > 0:
@@ -505,7 +465,6 @@ def read_response(text: Any, problem: Problem, how: int, desk: Desk, found: Any,
     ratios[:] = 0.0
     first, last = 0, len(text)
     strict = how & IS_STRICT != 0
-    ascii_only = is_ascii(text, 0, last)
     if how & CUTS_REASONING:
         if strict and last > MAX_STRICT:
             return True
@@ -517,7 +476,7 @@ def read_response(text: Any, problem: Problem, how: int, desk: Desk, found: Any,
     size = last - first
     copy(text, first, last, spare, 0)
     if strict:
-        fold(spare, 0, size, ascii_only)
+        fold(spare, 0, size)
     n_items, _ = scan(spare[: 2 * size], 0, size, items[0], items[1], span, strict)
     if strict:
         n_items = last_plan(spare, size, n_items, problem.names, items, span)
@@ -550,7 +509,7 @@ for _meant, _written in _FOLDED.items():
 
 
 @kernel
-def fold(text: Any, begin: int, end: int, ascii_only: bool) -> None:
+def fold(text: Any, begin: int, end: int) -> None:
     """Make text[begin:end] what a renderer shows (``strict``), byte for byte at its own place: plain quotes
     and marks, blanks for what is struck out and for characters without width."""
     at = tilde = angle = begin
@@ -570,7 +529,7 @@ def fold(text: Any, begin: int, end: int, ascii_only: bool) -> None:
             while at < end and text[at] == byte:
                 at += 1
             at = max(at, stop)
-        elif byte < 0xC2 or ascii_only:
+        elif byte < 0xC2:
             at += 1
         else:
             length = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4

@@ -14,6 +14,7 @@ all. No other word is looked at. Linear time.
 
 from __future__ import annotations
 
+from string import ascii_letters, digits
 from typing import Any, Final
 
 import numpy as np
@@ -22,29 +23,27 @@ from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.smiles.layouts import SIZE_COLUMNS, SIZES
 from relfast_kernels.tags.layouts import GOLD, HOW, LEFT_TO_PYTHON, TOLD
 from relfast_kernels.text.characters import skip_white, struck_end
-from relfast_kernels.text.find import copy, find_byte, same_bytes
+from relfast_kernels.text.find import (
+    BLANKS,
+    DIGITS,
+    LETTERS,
+    byte_set,
+    copy,
+    find_byte,
+    listed,
+    same_bytes,
+    skip,
+    skip_back,
+)
 from relfast_kernels.text.form_table import BOXES, LANGUAGES, QUALIFIED, TAGS
 from relfast_kernels.text.reasoning import cut_reasoning
 
 NEWLINE: Final = 10
 TAG: Final = np.frombuffer(b"<smiles>", np.uint8)
 
-WHITE, PLAIN = 1, 2
-"""Kinds of bytes: white space, and letters of a plain molecule."""
-
-
-def _kinds() -> Any:
-    kinds = np.zeros(256, np.int64)
-    for kind, some in (
-        (WHITE, b"\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f "),
-        (PLAIN, b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@+-[]()=#/%"),
-    ):
-        for byte in some:
-            kinds[byte] |= kind
-    return kinds
-
-
-KINDS: Final = _kinds()
+_WHITE: Final = byte_set("\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f ")
+_PLAIN: Final = byte_set(ascii_letters + digits + "@+-[]()=#/%")
+"""White space, and letters of a plain molecule."""
 
 _OPENING: Final = np.frombuffer(b"<\n&lt;\n&#60;\n\\<\n\\u003c\n\xef\xbc\x9c\n", np.uint8)
 _CLOSING: Final = np.frombuffer(b">\n&gt;\n&#62;\n\\>\n\\u003e\n\xef\xbc\x9e\n", np.uint8)
@@ -81,50 +80,21 @@ _LONGEST_LINE: Final = 200
 _FEW: Final = 5
 """Words of a heading."""
 
-_ORGANIC: Final = np.zeros(256, np.bool_)
-_ORGANIC[list(b"BCNOPSFIbcnops*")] = True
-_BONDS: Final = np.zeros(256, np.bool_)
-_BONDS[list(b"-=#$:~/\\.()0123456789@+%")] = True
-_ENDS: Final = np.zeros(256, np.bool_)
-_ENDS[list(b" \t\r\x0b\x0c\n`'\"$_")] = True
+_ORGANIC: Final = byte_set("BCNOPSFIbcnops*")
+_BONDS: Final = byte_set("-=#$:~/\\.()0123456789@+%")
+_ENDS: Final = byte_set(" \t\r\x0b\x0c\n`'\"$_")
+_BEHIND_NAME: Final = byte_set(" /")
 _LAYOUT: Final = np.frombuffer(b"code\npre\nb\nstrong\ni\nem\ntt\np\nspan\nsamp\nkbd\nu\nmark\n", np.uint8)
 
 
 @kernel
-def _listed(text: Any, at: int, end: int, some: Any, whole: bool) -> int:
-    """Where one of ``some``, each ended by a newline, ends that stands at ``at`` (``whole``: and is all of
-    text[at:end]); ``at`` where none does."""
-    k = 0
-    while k < len(some):
-        to = at
-        while (
-            some[k] != NEWLINE
-            and to < end
-            and (text[to] | 32 if 65 <= text[to] <= 90 else text[to]) == some[k]
-        ):
-            k += 1
-            to += 1
-        if some[k] == NEWLINE and (to == end or not whole):
-            return to
-        while some[k] != NEWLINE:
-            k += 1
-        k += 1
-    return at
-
-
-@kernel
 def _one_of(text: Any, at: int, end: int, some: Any) -> int:
-    return _listed(text, at, end, some, False)
+    return listed(text, at, end, some, False)
 
 
 @kernel
 def _is_one_of(text: Any, at: int, end: int, some: Any) -> bool:
-    return _listed(text, at, end, some, True) > at
-
-
-@kernel
-def _is_letter(byte: int) -> bool:
-    return 97 <= byte | 32 <= 122
+    return listed(text, at, end, some, True) > at
 
 
 @kernel
@@ -135,19 +105,13 @@ def _tag(text: Any, at: int, end: int) -> Any:
     if k == at:
         return 0, at
     kind = 1
-    while k < end and text[k] == 32:
-        k += 1
+    k = skip(text, k, end, BLANKS)
     if k < end and (text[k] == 47 or text[k] == 92):
         kind = 2
         k += 1
-    while k < end and text[k] == 32:
-        k += 1
-    name = k
-    while k < end and _is_letter(text[k]) and k - name < 12:
-        k += 1
-    name_end = k
-    while k < end and (text[k] == 32 or text[k] == 47):
-        k += 1
+    name = skip(text, k, end, BLANKS)
+    name_end = skip(text, name, min(name + 12, end), LETTERS)
+    k = skip(text, name_end, end, _BEHIND_NAME)
     stop = _one_of(text, k, end, _CLOSING)
     if stop == k:
         return 0, at
@@ -208,9 +172,7 @@ def _trim(text: Any, at: int, end: int) -> Any:
             at += 2
             end -= 2
         elif end - at > 3 and text[at] == 92 and text[end - 1] == 125:
-            k = at + 1
-            while k < end and _is_letter(text[k]):
-                k += 1
+            k = skip(text, at + 1, end, LETTERS)
             if k > at + 1 and text[k] == 123:
                 at = k + 1
                 end -= 1
@@ -219,10 +181,8 @@ def _trim(text: Any, at: int, end: int) -> Any:
             k = at
             opens = text[k] == 40 or text[k] == 91 if k < end else False
             k += opens
-            digits = k
-            while k < end and 48 <= text[k] <= 57:
-                k += 1
-            if k > digits and k + 1 < end and text[k] in (46, 41, 93, 58) and text[k + 1] == 32:
+            first_digit, k = k, skip(text, k, end, DIGITS)
+            if k > first_digit and k + 1 < end and text[k] in (46, 41, 93, 58) and text[k + 1] == 32:
                 at = k + 2
         if at == first and end == last:
             return at, end
@@ -286,7 +246,7 @@ def _read(text: Any, at: int, end: int, counts: bool, out: Any, to: int) -> Any:
     be read."""
     n, start, begin = 0, to, at
     for k in range(at, end):
-        counts = counts and KINDS[text[k]] & (PLAIN | WHITE) != 0
+        counts = counts and (_PLAIN[text[k]] or _WHITE[text[k]])
     while at < end:
         k = at
         piece = to
@@ -315,7 +275,7 @@ def _read(text: Any, at: int, end: int, counts: bool, out: Any, to: int) -> Any:
                     return 0, start
                 to = copy(text, begin, end, out, start)
                 for k in range(start, to):
-                    out[k] = 95 if KINDS[out[k]] & WHITE else out[k]
+                    out[k] = 95 if _WHITE[out[k]] else out[k]
                 out[to] = NEWLINE
                 return 1, to + 1
             to = piece
@@ -335,7 +295,7 @@ def _announces(text: Any, at: int, end: int, whole: bool) -> bool:
     n, says, links, missing, closes = 0, False, False, False, 0
     while at < end:
         byte = text[at]
-        if not (_is_letter(byte) and byte < 128):
+        if not LETTERS[byte]:
             if byte == 58 or byte == 61 or (byte == 0xEF and at + 2 < end and text[at + 2] == 0x9A):
                 closes = 3 if closes == 3 else 2
             elif byte == 46 or byte == 33 or byte == 63:
@@ -350,9 +310,7 @@ def _announces(text: Any, at: int, end: int, whole: bool) -> bool:
                 n += 1
             at += 1
             continue
-        stop = at
-        while stop < end and _is_letter(text[stop]) and text[stop] < 128:
-            stop += 1
+        stop = skip(text, at, end, LETTERS)
         says |= _is_one_of(text, at, stop, _ANNOUNCES) or (missing and _is_one_of(text, at, stop, _ISOMERS))
         missing = _is_one_of(text, at, stop, _MISSING)
         links = _is_one_of(text, at, stop, _LINKS)
@@ -374,10 +332,8 @@ def _is_joined(text: Any, at: int, end: int) -> bool:
         byte = text[at]
         if byte == NEWLINE or byte >= 128 or 48 <= byte <= 57:
             return False
-        if _is_letter(byte):
-            stop = at
-            while stop < end and _is_letter(text[stop]):
-                stop += 1
+        if LETTERS[byte]:
+            stop = skip(text, at, end, LETTERS)
             if not _is_one_of(text, at, stop, _JOINS):
                 return False
             joins = True
@@ -393,7 +349,7 @@ def _is_bare(text: Any, at: int, end: int) -> bool:
     """Whether no word stands between the line of a tag that is not closed and the next tag, or the end."""
     while at < end:
         byte = text[at]
-        if (byte >= 0xC3 and byte != 0xE2 and byte != 0xEF) or (byte < 128 and _is_letter(byte)):
+        if (byte >= 0xC3 and byte != 0xE2 and byte != 0xEF) or LETTERS[byte]:
             return False
         if (byte == 60 or byte == 38 or byte == 92 or byte == 0xEF) and _tag(text, at, end)[0] == 1:
             return True
@@ -410,13 +366,12 @@ def _may_have_form(text: Any, at: int, end: int) -> bool:
             return True
         if byte >= 0xC3 and byte != 0xE2 and byte < 0xEF:
             return True
-        if not _is_letter(byte) or byte >= 128:
+        if not LETTERS[byte]:
             at += 1
             continue
         if _one_of(text, at, end, _FORMS) > at:
             return True
-        while at < end and _is_letter(text[at]) and text[at] < 128:
-            at += 1
+        at = skip(text, at, end, LETTERS)
     return False
 
 
@@ -509,9 +464,7 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
             if n > 0:
                 k = behind
                 while k < at:
-                    line = k
-                    while line < at and text[line] != NEWLINE:
-                        line += 1
+                    line = find_byte(text, k, at, NEWLINE)
                     if _announces(text, k, line, line < at):
                         for place in range(stop - to):
                             out[first + place] = out[to + place]
@@ -529,7 +482,7 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
     if several:
         return 0, first, HOW.several
     for k in range(first, to):
-        if out[k] != NEWLINE and not KINDS[out[k]] & PLAIN:
+        if out[k] != NEWLINE and not _PLAIN[out[k]]:
             return n, to, HOW.nearly
     return n, to, HOW.plain
 
@@ -576,7 +529,7 @@ def read_published(data: Any, start: int, end: int, one: bool, out: Any, to: int
         at += len(TAG) - 1
         first = at
         blank = False
-        while first < end and KINDS[data[first]] & WHITE:
+        while first < end and _WHITE[data[first]]:
             blank |= data[first] != 10 and data[first] != 13
             first += 1
         last = first
@@ -587,9 +540,7 @@ def read_published(data: Any, start: int, end: int, one: bool, out: Any, to: int
         at = last
         if last == first and not blank:
             continue
-        while last > first and KINDS[data[last - 1]] & WHITE:
-            last -= 1
-        to = copy(data, first, last, out, to)
+        to = copy(data, first, skip_back(data, first, last, _WHITE), out, to)
         out[to] = NEWLINE
         to += 1
         n += 1

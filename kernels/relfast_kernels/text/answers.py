@@ -22,15 +22,23 @@ from relfast_kernels.text.dress import (
     paragraph_before,
     undress,
 )
-from relfast_kernels.text.find import begins_with, byte_set, same_as, skip
+from relfast_kernels.text.find import (
+    BLANKS,
+    DIGITS,
+    begins_with,
+    byte_set,
+    find_byte,
+    line_start,
+    listed,
+    skip,
+    skip_back,
+)
 from relfast_kernels.text.forms import (
     AT_LINE,
-    BLANK,
     CHOICE,
     CLAIM,
     CONCLUDED,
     CROSSED,
-    DIGITS,
     IS_BOX,
     IS_HASHED,
     IS_LABEL,
@@ -38,17 +46,16 @@ from relfast_kernels.text.forms import (
     IS_SENTENCE,
     IS_TAG,
     NO_FORM,
+    NO_WORD,
     NOUNED,
     OPEN,
     QUOTED,
-    VERDICT,
     _own_tag,
     chain,
     has_word,
     is_rest,
     is_stated,
     joined_before,
-    line_start,
     look_left,
     skip_closers,
     value_at,
@@ -56,9 +63,8 @@ from relfast_kernels.text.forms import (
 
 _TAXA: Final = np.frombuffer(b"taxa", np.uint8)
 _TAXON: Final = np.frombuffer(b"taxon", np.uint8)
-_OR: Final = np.frombuffer(b"or", np.uint8)
-_AND: Final = np.frombuffer(b"and", np.uint8)
-_ALSO: Final = np.frombuffer(b"also", np.uint8)
+_JOINS: Final = np.frombuffer(b"or\nand\nalso\n", np.uint8)
+"""Words behind which more taxa are named, which are never passed over."""
 _FRACTION: Final = byte_set("0123456789.")
 _BEFORE_BRACE: Final = byte_set(' .")]\n')
 """What may stand behind a value in a box."""
@@ -78,12 +84,6 @@ def _is_taxa(text: Any, at: int, end: int) -> int:
     if begins_with(text, at, end, _TAXON):
         return at + 6 if at + 5 < end and text[at + 5] == 115 else at + 5
     return 0
-
-
-@kernel
-def _joins(text: Any, at: int, stop: int) -> bool:
-    """Whether text[at:stop] is *or*, *and* or *also*: naming more taxa is never passed over."""
-    return same_as(text, at, stop, _OR) or same_as(text, at, stop, _AND) or same_as(text, at, stop, _ALSO)
 
 
 @kernel
@@ -136,13 +136,13 @@ def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> i
                     out[to + n] = value
                     n += 1
                 # a score in brackets, or behind a colon
-                behind = skip(text, stop, end, BLANK)
+                behind = skip(text, stop, end, BLANKS)
                 if behind < end and text[behind] == 40:
                     while behind < end and text[behind] != 41:
                         behind += 1
                     stop = behind
                 elif behind < end and text[behind] == 58 and after == 58:
-                    behind = skip(text, behind + 1, end, BLANK)
+                    behind = skip(text, behind + 1, end, BLANKS)
                     if behind < end and DIGITS[text[behind]]:
                         stop = skip(text, behind, end, _FRACTION)
             at = stop
@@ -158,7 +158,7 @@ def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> i
                     n = 0
                 called, open_run = True, True
                 at = behind
-            elif _joins(text, at, stop) or (called and n == 0):
+            elif listed(text, at, stop, _JOINS, True) > at or (called and n == 0):
                 at = stop
             else:
                 if whole and not _labels(text, at, end):
@@ -194,9 +194,8 @@ def _settle(
     int, value: int,
     nouned: bool, kind: int, is_last: bool, numbers: Any,
 ) -> Any:  # fmt: skip
-    """The form of a value in a paragraph: `NO_FORM`, or the form, where it opens, what joins it, and
-    whether the value
-    waits for a label in the paragraph before."""
+    """The form of a value in a paragraph, or `NO_FORM`; whether another value is joined to it, and whether
+    it waits for a label in the paragraph before."""
     form, opens, seen = look_left(text, low, start, False)
     if kind != CHOICE:
         first, behind = _own_tag(text, low, start, stop, high)
@@ -207,12 +206,12 @@ def _settle(
             form, opens, stop = IS_OWN, first, behind
     fenced = text[line] == FENCED
     if fenced and not ((form == IS_LABEL or form == IS_OWN) and seen & QUOTED):
-        return NO_FORM, opens, False, stop, False
+        return NO_FORM, False, False
     several, last = chain(text, low, stop, high, value, kind)
     if form == IS_BOX:
         behind = skip(text, last, high, _BEFORE_BRACE)
         if kind == CHOICE and not (behind < high and text[behind] == 125):
-            return NO_FORM, opens, False, stop, False
+            return NO_FORM, False, False
     rest = is_rest(text, last, high)
     if form == NO_FORM or form == IS_LABEL or form == IS_SENTENCE or form == IS_HASHED:
         alone = rest >= 0
@@ -231,13 +230,13 @@ def _settle(
             if seen & AT_LINE:
                 bare = not seen & (NOUNED | CONCLUDED) and not nouned
                 if ends or (bare and words_end <= rest and words >= line):
-                    return IS_BOX, start, several, last, False
+                    return IS_BOX, several, False
             waits = seen & OPEN != 0 and words >= line
-            return NO_FORM, opens, several, last, waits
+            return NO_FORM, several, waits
     if form == NO_FORM or several or seen & QUOTED:
         # of the keys of JSON the last one counts
-        return form, opens, several, last, False
-    return form, opens, joined_before(text, low, opens, value, kind), last, False
+        return form, several, False
+    return form, joined_before(text, low, opens, value, kind), False
 
 
 @kernel
@@ -279,8 +278,7 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
         bytes of what is undressed.
     """
     n_fences = find_fences(text, start, end, numbers)
-    said, said_place, said_first, said_last = NOTHING, 0, 0, 0
-    waiting, wait_place, wait_first, wait_last = NOTHING, 0, 0, 0
+    said = waiting = (NOTHING, 0, 0, 0)
     is_last = True
     stop = end
     while stop > start:
@@ -291,16 +289,13 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
         high = undress(text, first, last, numbers, n_fences, work, to)
         if high == to:
             continue
-        if waiting != NOTHING:
+        if waiting[0] != NOTHING:
             form, _, _ = look_left(work, to, high, True)
             if form == IS_LABEL or form == IS_TAG:
-                return waiting, wait_place, wait_first, wait_last
-            waiting = NOTHING
-        words, words_end = to, high
-        while words < high and not (is_alnum(work[words]) or work[words] >= 0x80):
-            words += 1
-        while words_end > words and not (is_alnum(work[words_end - 1]) or work[words_end - 1] >= 0x80):
-            words_end -= 1
+                return waiting
+            waiting = (NOTHING, 0, 0, 0)
+        words = skip(work, to, high, NO_WORD)
+        words_end = skip_back(work, words, high, NO_WORD)
         line, line_end = high + 1, high
         at = high
         while at > to:
@@ -321,50 +316,19 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
             value, behind, nouned = value_at(work, to, at, high, kind)
             if value == 0:
                 continue
-            form, _, several, _, waits = _settle(
-                work,
-                to,
-                high,
-                line,
-                line_end,
-                words,
-                words_end,
-                at,
-                behind,
-                value,
-                nouned,
-                kind,
-                is_last,
+            form, several, waits = _settle(
+                work, to, high, line, line_end, words, words_end, at, behind, value, nouned, kind, is_last,
                 numbers,
-            )
+            )  # fmt: skip
+            found = (SEVERAL if several else value), behind - to, first, last
             if form != NO_FORM:
-                return (SEVERAL if several else value), behind - to, first, last
+                return found
             if waits:
-                waiting, wait_place, wait_first, wait_last = (
-                    (SEVERAL if several else value),
-                    behind - to,
-                    first,
-                    last,
-                )
-            if said == NOTHING and _is_said(work, to, line, at, behind, high, nouned, kind):
-                said = SEVERAL if several else value
-                said_place, said_first, said_last = behind - to, first, last
+                waiting = found
+            if said[0] == NOTHING and _is_said(work, to, line, at, behind, high, nouned, kind):
+                said = found
         is_last = is_last and words_end <= words
-    return said, said_place, said_first, said_last
-
-
-@kernel
-def read_choice(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> int:
-    """REL-A's choice, 1 to 8, `NOTHING` or `SEVERAL`; see `find_value`."""
-    value, _, _, _ = find_value(text, start, end, CHOICE, work, to, numbers)
-    return value  # type: ignore[no-any-return]
-
-
-@kernel
-def read_label(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> int:
-    """REL-C1's label: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`; see `find_value`."""
-    value, _, _, _ = find_value(text, start, end, VERDICT, work, to, numbers)
-    return value  # type: ignore[no-any-return]
+    return said
 
 
 @kernel
@@ -377,9 +341,7 @@ def _taxa_below(
     n = NO_LIST
     while True:
         while at < high:
-            stop = at
-            while stop < high and work[stop] != 10:
-                stop += 1
+            stop = find_byte(work, at, high, 10)
             if has_word(work, at, stop):
                 more = read_list(work, at, stop, numbers, TAXA + max(n, 0), n == NO_LIST)
                 if more == NO_LIST:
@@ -416,9 +378,7 @@ def _read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: An
     n_fences = find_fences(text, start, end, numbers)
     high = undress(text, first, last, numbers, n_fences, work, to)
     at = to + place
-    stop = at
-    while stop < high and work[stop] != 10:
-        stop += 1
+    stop = find_byte(work, at, high, 10)
     n = read_list(work, at, stop, numbers, TAXA, value == 1)
     if value == 2 and n < 1:
         n = read_list(work, at, stop, numbers, TAXA, False)

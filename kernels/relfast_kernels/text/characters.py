@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.text.find import find_outside
 from relfast_kernels.text.json_scan import is_digit
-from relfast_kernels.text.vectors import WIDTH, first_outside
 
 SYMBOL, LETTER, SPACE, OTHER = 0, 1, 2, 3
 """Classes of non-ASCII characters."""
@@ -58,24 +58,6 @@ _CLASSES, _PAGES = two_stages(CLASSES)
 
 
 @kernel
-def is_printable(data: Any, start: int, end: int) -> bool:
-    """Whether all bytes are printable ASCII."""
-    bad = False
-    for at in range(np.uint64(start), np.uint64(end)):
-        bad |= (data[at] < 32) | (data[at] > 126)
-    return not bad
-
-
-@kernel
-def is_ascii(data: Any, start: int, end: int) -> bool:
-    """Whether all bytes are ASCII."""
-    bad = False
-    for at in range(np.uint64(start), np.uint64(end)):
-        bad |= data[at] > 127
-    return not bad
-
-
-@kernel
 def classify(point: int) -> int:
     """What a non-ASCII character is to the published patterns: see `_classes`."""
     return int(_CLASSES[np.int64(_PAGES[point >> 8]) * 256 + (point & 255)])
@@ -114,46 +96,24 @@ def decode(data: Any, at: int, end: int) -> Any:
 @kernel
 def is_utf8(data: Any, start: int, end: int) -> bool:
     """Whether bytes are UTF-8 without ASCII control characters."""
-    at = start
+    at = find_outside(data, start, end, 32, 126)
     while at < end:
-        if at + WIDTH <= end:
-            place = first_outside(data, at, 32, 126)
-            if place == WIDTH:
-                at += WIDTH
-                continue
-            at += place
-        byte = data[at]
-        if byte < 0x80:
-            if byte < 32 or byte > 126:
-                return False
-            at += 1
-            continue
         _, length = decode(data, at, end)
         if length == 0:
             return False
-        at += length
+        at = find_outside(data, at + length, end, 32, 126)
     return True
 
 
 @kernel
 def is_tame(data: Any, start: int, end: int) -> bool:
     """Whether no character of UTF-8 text is `OTHER`."""
-    at = start
+    at = find_outside(data, start, end, 0, 127)
     while at < end:
-        if data[at] < 0x80:
-            if at + WIDTH > end:
-                at += 1
-                continue
-            place = first_outside(data, at, 0, 127)
-            # two steps: the next vector need not wait for this one's place
-            if place == WIDTH:
-                at += WIDTH
-                continue
-            at += place
         point, length = decode(data, at, end)
         if length == 0 or classify(point) == OTHER:
             return False
-        at += length
+        at = find_outside(data, at + length, end, 0, 127)
     return True
 
 
@@ -209,15 +169,6 @@ def struck_end(text: Any, at: int, end: int) -> Any:
             return at, min(end, inside + _MOST)
         mark = _following(closing)
     return at, at
-
-
-@kernel
-def has_digit(data: Any, start: int, end: int) -> bool:
-    """Whether there is an ASCII digit."""
-    hits = False
-    for at in range(np.uint64(start), np.uint64(end)):
-        hits |= (data[at] >= 48) & (data[at] <= 57)
-    return hits
 
 
 @kernel

@@ -43,17 +43,16 @@ WAY_COLUMNS: Final = 4
     FORM_STATUS,
     FORM_STATUS_END,
     FORM_RESPONSE,
-    FORM_REST,
     FORM_SAID,
     FORM_SAID_END,
     FORM_FILTER,
     FORM_FLAGS,
-) = range(21)
-FORM_COLUMNS: Final = 21
+) = range(20)
+FORM_COLUMNS: Final = 20
 """A form: paths to ids, to what an id is a digest of (if all are there), and to the tool's own number;
 members on which the rest of a record depends (bits), paths to its task and answer, and to its question;
-paths to what must not be there, to a status, to the response and from each of its items; what is said; the
-member that names a filter; and flags."""
+paths to what must not be there, to a status, and to the response; what is said; the member that names a
+filter; and flags."""
 FIRST_COUNTS, NUMBERS_JOIN, NOT_EMPTY, HIDES_ROW, IS_BARE = 1, 2, 4, 8, 16
 """Flags: the first id counts, null or not, and after the digest; gold is joined by what rows ask that have no
 id of ours; an empty response is none; the row has a response where a task may look for something else;

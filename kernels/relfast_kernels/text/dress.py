@@ -6,15 +6,14 @@ line, so each paragraph is undressed by itself.
 
 from __future__ import annotations
 
-from string import ascii_letters
 from typing import Any, Final
 
 import numpy as np
 
 import relfast_kernels.text.form_table as table
 from relfast_kernels.compiled.jit import kernel
-from relfast_kernels.text.characters import two_stages
-from relfast_kernels.text.find import byte_set, find_either, put_point, skip
+from relfast_kernels.text.characters import decode, two_stages
+from relfast_kernels.text.find import LETTERS, begins_with, byte_set, find_either, put_point, skip
 from relfast_kernels.text.form_table import LANGUAGES
 
 HASHES: Final = 1
@@ -32,7 +31,7 @@ _MAX_INDENT: Final = 48
 _UNSHOWN: Final = byte_set("()[]*#`~")
 """What a backslash before it makes nothing of; before `_BLANKS`, it makes a blank."""
 _BLANKS: Final = byte_set(",;:! ")
-_LETTERS: Final = byte_set(ascii_letters)
+_SPACES: Final = byte_set(" \t")
 _SHOWN: Final = byte_set("".join(char for char in map(chr, range(32, 123)) if char not in "$&*<\\_`"))
 """What is shown as it is: printable ASCII that no dress begins or ends with."""
 
@@ -53,21 +52,6 @@ def is_space(byte: int) -> bool:
 def is_feed(byte: int) -> bool:
     """Whether a byte ends a line."""
     return 10 <= byte <= 13
-
-
-@kernel
-def point_at(text: Any, at: int, end: int) -> Any:
-    """The character at a place of UTF-8, and its bytes."""
-    byte = int(text[at])
-    if byte < 0x80:
-        return byte, 1
-    size = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-    if at + size > end:
-        return 0xFFFD, end - at
-    point = byte & (0xFF >> (size + 1))
-    for k in range(1, size):
-        point = point << 6 | (int(text[at + k]) & 0x3F)
-    return point, size
 
 
 _SAME: Final = -5
@@ -123,10 +107,7 @@ def fold(point: int) -> int:
     return point if found == _SAME else found
 
 
-@kernel
-def begins_at(text: Any, at: int, end: int, one: int, two: int, three: int) -> bool:
-    """Whether three bytes stand at a place."""
-    return at + 3 <= end and text[at] == one and text[at + 1] == two and text[at + 2] == three
+_TILDES, _COMMENT, _COMMENT_ENDS = (np.frombuffer(mark, np.uint8) for mark in (b"~~", b"<!--", b"-->"))
 
 
 @kernel
@@ -236,11 +217,11 @@ def _closing(text: Any, at: int, end: int, name: int, name_end: int) -> int:
 
 
 @kernel
-def _behind(text: Any, at: int, end: int, one: int, two: int) -> int:
-    """Behind the next two bytes that are these; -1: they do not come."""
-    while at + 1 < end:
-        if text[at] == one and text[at + 1] == two:
-            return at + 2
+def _behind(text: Any, at: int, end: int, mark: Any) -> int:
+    """Behind the next place where a mark stands; -1: it does not come."""
+    while at + len(mark) <= end:
+        if begins_with(text, at, end, mark):
+            return at + len(mark)
         at += 1
     return -1
 
@@ -284,9 +265,7 @@ def _list_mark(text: Any, at: int, end: int) -> int:
         and (text[after] == 46 or text[after] == 41)
         and is_space(text[after + 1])
     ):
-        rest = after + 1
-        while rest < end and is_space(text[rest]):
-            rest += 1
+        rest = skip(text, after + 1, end, _SPACES)
         return after + 1 if rest < end and not is_feed(text[rest]) else at
     return at
 
@@ -350,7 +329,7 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             begins = True
             continue
         if byte >= 0x80:
-            point, size = point_at(text, at, end)
+            point, size = decode(text, at, end)
             at += size
             point = fold(point)
             if point > 0:
@@ -399,7 +378,7 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             continue
         if byte == 126:
             if after == 126 and may_strike:
-                behind = _behind(text, at + 2, end, 126, 126)
+                behind = _behind(text, at + 2, end, _TILDES)
                 may_strike = behind >= 0
                 if may_strike:
                     at = behind
@@ -413,13 +392,11 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             while at < end and text[at] == 92:
                 at += 1
             after = int(text[at]) if at < end else 10
-            name_end = skip(text, at, min(at + 20, end), _LETTERS)
+            name_end = skip(text, at, min(at + 20, end), LETTERS)
             if name_end > at:
                 flags = flags_of(text, at, name_end)
                 if flags & WRAPPER:
-                    brace = name_end
-                    while brace < end and is_space(text[brace]):
-                        brace += 1
+                    brace = skip(text, name_end, end, _SPACES)
                     if brace < end and text[brace] == 123:
                         if depth < _MAX_DEPTH:
                             dressed = (dressed | 1 << depth) & ((1 << (depth + 1)) - 1)
@@ -465,14 +442,12 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             while name_end < end and name_end - name < _MAX_NAME and is_alnum(text[name_end]):
                 name_end += 1
             flags = flags_of(text, name, name_end) if name_end > name else 0
-            if after == 33 and may_strike and begins_at(text, at + 1, end, 33, 45, 45):
-                behind = at + 4
-                while behind + 2 < end and not begins_at(text, behind, end, 45, 45, 62):
-                    behind += 1
-                if begins_at(text, behind, end, 45, 45, 62):
-                    at = behind + 3
+            if after == 33 and may_strike and begins_with(text, at, end, _COMMENT):
+                behind = _behind(text, at + 4, end, _COMMENT_ENDS)
+                may_strike = behind >= 0
+                if may_strike:
+                    at = behind
                     continue
-                may_strike = False
             if flags & (LAYOUT | BREAK | CELL | STRUCK):
                 stop = name_end
                 while (

@@ -64,7 +64,6 @@ from relfast_kernels.text.columns import (
     TEST_COLUMNS,
     WAY_COLUMNS,
 )
-from relfast_kernels.text.find import find_lines
 from relfast_kernels.text.lines import Golds, Work, judge_text, know_ids, scan_lines, score_lines
 from relfast_kernels.text.marks import LOOKED_AT
 from relfast_kernels.text.projection import Table
@@ -90,10 +89,6 @@ def _cut(
         own_only != 0,
     )
     return 1 if copied else 0
-
-
-def _find_lines(data: Any, n: int, lines: Any, max_lines: int) -> int:
-    return find_lines(carray(data, n, np.uint8), n, carray(lines, (max_lines + 1, LINE_COLUMNS), np.int64))
 
 
 @kernel
@@ -224,7 +219,6 @@ def _write(data: Any, n: int, context: Any, start: int, stop: int) -> int:
 
 
 ENTRIES = {
-    "find_lines": (_find_lines, "pipi"),
     "scan": (_scan, "pip"),
     "score": (_score, "pipii"),
     "know": (_know, "pippip"),

@@ -1,31 +1,23 @@
-"""Bytes in text, ends of lines and keyed digests: the searches that the kernels which read text share."""
+"""Bytes in text and keyed digests: the searches that the kernels which read text share."""
 
 from __future__ import annotations
 
 import re
+from string import ascii_letters
 from typing import Any
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import BUILDING, kernel
-from relfast_kernels.layouts import LINE_END, LINE_START
-from relfast_kernels.text.vectors import WIDTH, copy_vector, fold, lowest, places_of
+from relfast_kernels.text.vectors import WIDTH, copy_vector, fold, lowest, places_of, places_within
 
 # Loops that LLVM should turn into vector code count in uint64: for a signed index numba adds the wrap-around
 # of negative indices, which keeps the loop scalar (0.93 µs against 0.13 µs for 2 kB).
 ONE, TWO = np.uint64(1), np.uint64(2)
 
-if not BUILDING:
+LF = 10
 
-    def find_byte(data: Any, start: int, end: int, byte: int) -> int:
-        """Index of a byte from ``start`` on, or ``end``."""
-        if isinstance(data, bytes):
-            found = data.find(byte, start, end)
-            return found if found >= 0 else end
-        for at in range(start, end):
-            if data[at] == byte:
-                return at
-        return end
+if not BUILDING:
 
     def find_either(data: Any, start: int, end: int, one: int, other: int) -> int:
         """Index of one of two bytes from ``start`` on, or ``end``."""
@@ -33,31 +25,45 @@ if not BUILDING:
         return found.start() if found else end
 
 else:
-    from numba import types
-
-    _memchr = types.ExternalFunction("memchr", types.uintp(types.uintp, types.int32, types.uintp))
-
-    @kernel
-    def find_byte(data: Any, start: int, end: int, byte: int) -> int:
-        """Index of a byte from ``start`` on, or ``end``; libc's search, 20 bytes a nanosecond."""
-        base = data.ctypes.data
-        if start >= end:
-            return end
-        found = _memchr(base + np.uintp(start), np.int32(byte), np.uintp(end - start))
-        return end if found == 0 else np.int64(found - base)  # type: ignore[return-value]
 
     @kernel
     def find_either(data: Any, start: int, end: int, one: int, other: int) -> int:
         """Index of one of two bytes from ``start`` on, or ``end``."""
         at = start
         while at < end and at + WIDTH <= len(data):
-            place = lowest(places_of(data, at, one, other))
-            at += place
-            if place < WIDTH:
-                return min(at, end)
+            places = places_of(data, at, one, other)
+            if places != 0:
+                return min(at + lowest(places), end)
+            at += WIDTH
         while at < end and data[at] != one and data[at] != other:
             at += 1
         return min(at, end)
+
+
+@kernel
+def find_byte(data: Any, start: int, end: int, byte: int) -> int:
+    """Index of a byte from ``start`` on, or ``end``."""
+    return find_either(data, start, end, byte, byte)
+
+
+@kernel
+def find_outside(data: Any, at: int, end: int, least: int, most: int) -> int:
+    """The first place from ``at`` on whose byte is not ``least`` to ``most`` (see `places_within`), or
+    ``end``."""
+    while at < end and at + WIDTH <= len(data):
+        odd = ~places_within(data, at, least, most)
+        if odd != 0:
+            return min(at + lowest(odd), end)
+        at += WIDTH
+    while at < end and (data[at] - least) & 255 <= (most - least) & 255:
+        at += 1
+    return min(at, end)
+
+
+@kernel
+def find_digit(data: Any, at: int, end: int) -> int:
+    """The first place from ``at`` on that holds an ASCII digit, or ``end``."""
+    return find_outside(data, at, end, 58, 47)
 
 
 @kernel
@@ -74,6 +80,10 @@ def byte_set(characters: str) -> Any:
     found = np.zeros(256, np.bool_)
     found[[*characters.encode()]] = True
     return found
+
+
+DIGITS, BLANKS = byte_set("0123456789"), byte_set(" ")
+LETTERS = byte_set(ascii_letters)
 
 
 @kernel
@@ -106,12 +116,7 @@ def same_bytes(data: Any, a: int, a_end: int, other: Any, b: int, b_end: int) ->
 @kernel
 def same_as(data: Any, start: int, end: int, name: Any) -> bool:
     """Whether a span holds the bytes of ``name``."""
-    if end - start != len(name):
-        return False
-    for k in range(len(name)):
-        if data[start + k] != name[k]:
-            return False
-    return True
+    return same_bytes(data, start, end, name, 0, len(name))
 
 
 @kernel
@@ -126,6 +131,32 @@ def begins_with(data: Any, start: int, end: int, name: Any) -> bool:
         if byte != name[k]:
             return False
     return True
+
+
+@kernel
+def line_start(text: Any, low: int, at: int) -> int:
+    """Where the line begins that a place is in."""
+    while at > low and text[at - 1] != LF:
+        at -= 1
+    return at
+
+
+@kernel
+def listed(text: Any, at: int, end: int, some: Any, whole: bool) -> int:
+    """Where one of ``some``, in lower case and each ended by a newline, ends that stands at ``at`` in any
+    case (``whole``: and is all of text[at:end]); ``at`` where none does."""
+    k = 0
+    while k < len(some):
+        to = at
+        while some[k] != LF and to < end and (text[to] | 32 if 65 <= text[to] <= 90 else text[to]) == some[k]:
+            k += 1
+            to += 1
+        if some[k] == LF and (to == end or not whole):
+            return to
+        while some[k] != LF:
+            k += 1
+        k += 1
+    return at
 
 
 CHUNK = 128
@@ -161,6 +192,17 @@ def load8(data: Any, at: int) -> Any:
 
 
 @kernel
+def _rest(data: Any, at: int, end: int) -> Any:
+    """Up to eight bytes as a number, zeros after the end."""
+    if at + 8 <= end:
+        return load8(data, at)
+    word = np.uint64(0)
+    for k in range(max(end - at, 0)):
+        word |= np.uint64(data[at + k]) << np.uint64(8 * k)
+    return word
+
+
+@kernel
 def copy_until(data: Any, at: int, end: int, byte: int, out: Any, to: int) -> Any:
     """Copy up to a byte or ``end``; where it stopped, and where the next byte goes.
 
@@ -188,13 +230,7 @@ def hash_text(data: Any, start: int, end: int) -> Any:
     value = np.uint64(end - start)
     at = start
     while at < end:
-        if at + 8 <= end:
-            word = load8(data, at)
-        else:
-            word = np.uint64(0)
-            for k in range(end - at):
-                word |= np.uint64(data[at + k]) << np.uint64(8 * k)
-        value = (value ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        value = (value ^ _rest(data, at, end)) * np.uint64(0x9E3779B97F4A7C15)
         value ^= value >> np.uint64(29)
         at += 8
     return value
@@ -259,17 +295,6 @@ _THIRD, _FOURTH = np.uint64(0x8EBC6AF09C88C6E3), np.uint64(0x589965CC75374CC3)
 
 
 @kernel
-def _rest(data: Any, at: int, end: int) -> Any:
-    """Up to eight bytes as a number, zeros after the end."""
-    if at + 8 <= end:
-        return load8(data, at)
-    word = np.uint64(0)
-    for k in range(max(end - at, 0)):
-        word |= np.uint64(data[at + k]) << np.uint64(8 * k)
-    return word
-
-
-@kernel
 def digest(data: Any, start: int, end: int, seed: Any, value: Any) -> Any:
     """A digest (uint64) of data[start:end] and of ``value``, by a ``seed`` that nobody can guess."""
     one = fold(seed ^ _FIRST, value ^ seed)
@@ -287,31 +312,3 @@ def digest(data: Any, start: int, end: int, seed: Any, value: Any) -> Any:
         one = fold(_rest(data, at, end) ^ first, _rest(data, at + 8, end) ^ one)
         at += 16
     return fold(one ^ second, np.uint64(end - start) ^ first)
-
-
-_LF = 10
-
-
-@kernel
-def find_lines(data: Any, n: int, lines: Any) -> int:
-    """Find where the lines of a block start and end.
-
-    Parameters
-    ----------
-    data : uint8, shape (n,)
-        Whole lines; the last may lack its end.
-    lines : int64, shape (m + 1, LINE_COLUMNS)
-        Filled: `LINE_START` and `LINE_END` of the first m lines at most.
-
-    Returns
-    -------
-    int
-        How many lines; m where there may be more.
-    """
-    at = count = 0
-    while at < n and count < lines.shape[0] - 1:
-        end = find_byte(data, at, n, _LF)
-        lines[count, LINE_START], lines[count, LINE_END] = at, end
-        count += 1
-        at = end + 1
-    return count

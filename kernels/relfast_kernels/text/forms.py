@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
+
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.dress import (
     ADVERB,
@@ -39,12 +41,14 @@ from relfast_kernels.text.dress import (
     flags_of,
     is_alnum,
 )
-from relfast_kernels.text.find import byte_set, skip, skip_back
+from relfast_kernels.text.find import BLANKS, DIGITS, byte_set, listed, skip, skip_back
 
-BLANK: Final = byte_set(" ")
-DIGITS: Final = byte_set("0123456789")
 _CLOSERS: Final = byte_set(" )]}\"'>")
 """What may stand behind a value, before its line or its question ends."""
+NO_WORD: Final = byte_set("".join(char for char in map(chr, range(128)) if not char.isalnum()))
+_SUFFIXES: Final = np.frombuffer(b"th\nst\nnd\nrd\n", np.uint8)
+_OPERATORS: Final = np.frombuffer(b"ti\ncd\ndi\npm\nfr\n", np.uint8)
+"""How ordinals end; and how commands of TeX begin that are operators: times, cdot, div, pm, frac."""
 _FILLS: Final = byte_set(" \"'([#")
 """What may stand between a form's opening and its value."""
 _FILLS_LIST: Final = byte_set(" \"'([#{\\:\n")
@@ -197,13 +201,13 @@ def _stands_right(text: Any, at: int, end: int) -> bool:
     if byte == 39 and is_alnum(after):
         return False
     # an operator behind a blank
-    here = skip(text, at, end, BLANK)
+    here = skip(text, at, end, BLANKS)
     if here < end:
         mark = int(text[here])
         if mark == 37:
             return False
         if mark == 45 or mark == 43 or mark == 42 or mark == 94 or mark == 61 or mark == 60:
-            behind = skip(text, here + 1, end, BLANK)
+            behind = skip(text, here + 1, end, BLANKS)
             if behind < end and (48 <= text[behind] <= 57):
                 return False
         if mark == 0xC3 and here + 1 < end and (text[here + 1] == 0x97 or text[here + 1] == 0xB7):
@@ -236,14 +240,8 @@ def _word_ends(text: Any, at: int, end: int) -> bool:
 
 @kernel
 def begins_command(text: Any, at: int, end: int) -> bool:
-    """Whether a command of TeX begins here that is an operator: times, cdot, div, pm, frac."""
-    return at + 2 < end and (
-        (text[at + 1] == 116 and text[at + 2] == 105)
-        or (text[at + 1] == 99 and text[at + 2] == 100)
-        or (text[at + 1] == 100 and text[at + 2] == 105)
-        or (text[at + 1] == 112 and text[at + 2] == 109)
-        or (text[at + 1] == 102 and text[at + 2] == 114)
-    )
+    """Whether a command of TeX begins here that is an operator."""
+    return listed(text, at + 1, end, _OPERATORS, False) > at + 1
 
 
 @kernel
@@ -252,12 +250,12 @@ def _named_tag(text: Any, low: int, at: int) -> Any:
     name_end = at - 1
     if name_end <= low or text[name_end] != 62:
         return -1, 0
-    name_end = skip_back(text, low, name_end, BLANK)
+    name_end = skip_back(text, low, name_end, BLANKS)
     first = name_end
     while first > low and is_wordy(text[first - 1]) and name_end - first < _MAX_NAME:
         first -= 1
     flags = flags_of(text, first, name_end) if first < name_end else 0
-    first = skip_back(text, low, first, BLANK)
+    first = skip_back(text, low, first, BLANKS)
     if first > low and text[first - 1] == 60:
         return first - 1, flags
     return -1, 0
@@ -355,9 +353,9 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                 worded = linked and not marked
                 weak = worded and flags & WEAK != 0
                 if weak:
-                    here, before = word_before(text, low, skip_back(text, low, first, BLANK))
+                    here, before = word_before(text, low, skip_back(text, low, first, BLANKS))
                     if before & LABEL:  # "the correct answer choice is"
-                        _, before = word_before(text, low, skip_back(text, low, here, BLANK))
+                        _, before = word_before(text, low, skip_back(text, low, here, BLANKS))
                     weak = not before & QUALIFIER
                 if not weak and (linked or _begins_line(text, low, first)):
                     if first > low and text[first - 1] == 34 and pos < at and text[pos] == 34:
@@ -365,13 +363,13 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                     return IS_LABEL, first, seen
                 return NO_FORM, pos, seen
             if flags & QUALIFIED and linked:
-                _, before = word_before(text, low, skip_back(text, low, first, BLANK))
+                _, before = word_before(text, low, skip_back(text, low, first, BLANKS))
                 if before & QUALIFIER:
                     return IS_LABEL, first, seen
             if flags & LINK:
                 linked = True
                 if flags & BE:
-                    here = skip_back(text, low, first, BLANK)
+                    here = skip_back(text, low, first, BLANKS)
                     before_first, before = word_before(text, low, here)
                     if not before & AUXILIARY:
                         return NO_FORM, first, seen
@@ -426,17 +424,12 @@ def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
         if 49 <= byte <= 56 and _stands_left(text, low, at):
             if _stands_right(text, at + 1, end):
                 return byte - 48, at + 1, False
-            if at + 3 <= end and not (at + 3 < end and is_wordy(text[at + 3])):
-                one, two = text[at + 1], text[at + 2]
-                if (
-                    (one == 116 and two == 104)
-                    or (one == 115 and two == 116)
-                    or (one == 110 and two == 100)
-                    or (one == 114 and two == 100)
-                ):
-                    stop = _noun_end(text, at + 3, end)
-                    if stop > 0:
-                        return byte - 48, stop, True
+            stop = min(at + 3, end)
+            is_ordinal = listed(text, at + 1, stop, _SUFFIXES, True) > at + 1
+            if is_ordinal and not (stop < end and is_wordy(text[stop])):
+                stop = _noun_end(text, stop, end)
+                if stop > 0:
+                    return byte - 48, stop, True
         elif 101 <= byte <= 116 and (at == low or not is_wordy(text[at - 1])):
             stop = word_end(text, at, end)
             flags = flags_of(text, at, stop) if 5 <= stop - at <= 7 else 0
@@ -456,10 +449,10 @@ def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
 @kernel
 def _noun_end(text: Any, at: int, end: int) -> int:
     """Where the noun behind an ordinal ends; 0: there is none, or it is asked."""
-    at = skip(text, at, end, BLANK)
+    at = skip(text, at, end, BLANKS)
     stop = word_end(text, at, end)
     if stop > at and flags_of(text, at, stop) & NOUN:
-        behind = skip(text, stop, end, BLANK)
+        behind = skip(text, stop, end, BLANKS)
         return 0 if behind < end and text[behind] == 63 else stop
     return 0
 
@@ -467,8 +460,8 @@ def _noun_end(text: Any, at: int, end: int) -> int:
 @kernel
 def _own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
     """Where the tag that a yes or no is begins and ends; -1: it is none."""
-    first = skip_back(text, low, start, BLANK)
-    stop = skip(text, stop, end, BLANK)
+    first = skip_back(text, low, start, BLANKS)
+    stop = skip(text, stop, end, BLANKS)
     if stop + 1 < end and text[stop] == 47:
         stop += 1
     if first > low and text[first - 1] == 60 and stop < end and text[stop] == 62:
@@ -619,7 +612,7 @@ def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: boo
     first, flags = word_before(text, low, at)
     while flags & NOUN:
         noun = True
-        at = skip_back(text, low, first, BLANK)
+        at = skip_back(text, low, first, BLANKS)
         first, flags = word_before(text, low, at)
     steps = 0
     here = at
@@ -633,7 +626,7 @@ def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: boo
             return True
         if flags & CHOOSES_BARE:
             return True
-        if flags & LINK and word_before(text, low, skip_back(text, low, first, BLANK))[1] & IT:
+        if flags & LINK and word_before(text, low, skip_back(text, low, first, BLANKS))[1] & IT:
             return True
         if not flags & (QUALIFIER | FILLER):
             break
@@ -650,23 +643,11 @@ def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: boo
             return True
         if not flags & (LINK | AUXILIARY | QUALIFIER | FILLER | BE):
             return False
-        at = skip(text, behind, end, BLANK)
+        at = skip(text, behind, end, BLANKS)
     return False
 
 
 @kernel
 def has_word(text: Any, at: int, end: int) -> bool:
     """Whether there is a letter or digit."""
-    while at < end:
-        if is_alnum(text[at]) or text[at] >= 0x80:
-            return True
-        at += 1
-    return False
-
-
-@kernel
-def line_start(text: Any, low: int, at: int) -> int:
-    """Where the line begins that a place is in."""
-    while at > low and text[at - 1] != 10:
-        at -= 1
-    return at
+    return skip(text, at, end, NO_WORD) < end

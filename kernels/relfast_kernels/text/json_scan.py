@@ -26,7 +26,16 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
-from relfast_kernels.text.find import copy, copy_until, find_byte, put_point, same_as
+from relfast_kernels.text.find import (
+    DIGITS,
+    copy,
+    copy_until,
+    find_byte,
+    put_point,
+    same_as,
+    same_bytes,
+    skip,
+)
 from relfast_kernels.text.json_strings import (
     BACKSLASH,
     LETTER,
@@ -65,18 +74,13 @@ def _number_end(data: Any, at: int, end: int) -> Any:
         at += 1
     if at >= end or not is_digit(data[at]):
         return -1, kind
-    if data[at] == 48:
-        at += 1
-    else:
-        while at < end and is_digit(data[at]):
-            at += 1
+    at = at + 1 if data[at] == 48 else skip(data, at, end, DIGITS)
     if at < end and data[at] == 46:
         kind = LITERAL
         at += 1
         if at >= end or not is_digit(data[at]):
             return -1, kind
-        while at < end and is_digit(data[at]):
-            at += 1
+        at = skip(data, at, end, DIGITS)
     if at - start > _LONGEST_FLOAT:
         if at - start > _LONGEST_INTEGER:
             return -1, kind
@@ -88,35 +92,28 @@ def _number_end(data: Any, at: int, end: int) -> Any:
             at += 1
         if at >= end or not is_digit(data[at]):
             return -1, kind
-        while at < end and is_digit(data[at]):
-            at += 1
+        at = skip(data, at, end, DIGITS)
     return at, kind
 
 
+_TRUE, _FALSE, _NULL, _NAN, _INFINITY, _MINUS_INFINITY = (
+    np.frombuffer(word, np.uint8) for word in (b"true", b"false", b"null", b"NaN", b"Infinity", b"-Infinity")
+)
+"""Words that are values; the last three Python writes and reads."""
+
+
 @kernel
-def _literal_end(data: Any, at: int, end: int) -> int:
-    """Index after ``true``, ``false`` or ``null``, or -1."""
-    return max(_end(data, at, end, _TRUE), _end(data, at, end, _FALSE), _end(data, at, end, _NULL))
-
-
-_TRUE, _FALSE, _NULL = (np.frombuffer(word, np.uint8) for word in (b"true", b"false", b"null"))
-_NAN = np.frombuffer(b"NaN", np.uint8)
-_INFINITY = np.frombuffer(b"Infinity", np.uint8)
-_MINUS_INFINITY = np.frombuffer(b"-Infinity", np.uint8)
+def _word_end(data: Any, at: int, end: int) -> int:
+    """Index after a word that is a value, or -1."""
+    literal = max(_end(data, at, end, _TRUE), _end(data, at, end, _FALSE), _end(data, at, end, _NULL))
+    number = max(_end(data, at, end, _NAN), _end(data, at, end, _INFINITY))
+    return max(literal, number, _end(data, at, end, _MINUS_INFINITY))
 
 
 @kernel
 def _end(data: Any, at: int, end: int, word: Any) -> int:
     """Index after a word, or -1."""
     return at + len(word) if at + len(word) <= end and same_as(data, at, at + len(word), word) else -1
-
-
-@kernel
-def _no_number_end(data: Any, at: int, end: int) -> int:
-    """Index after ``NaN``, ``Infinity`` or ``-Infinity``, which Python writes and reads, or -1."""
-    return max(
-        _end(data, at, end, _NAN), _end(data, at, end, _INFINITY), _end(data, at, end, _MINUS_INFINITY)
-    )
 
 
 @kernel
@@ -192,21 +189,14 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
             if at >= end:
                 return -1
             opened = data[at] != (125 if in_object else 93)
-        elif byte == 78 or byte == 73 or (byte == 45 and at + 1 < end and data[at + 1] == 73):
-            at = _no_number_end(data, at, end)
-            if at < 0:
-                return -1
-            tape[n, TOKEN_KIND], tape[n, TOKEN_END] = FLOAT, at
-        elif byte == 45 or is_digit(byte):
-            at, kind = _number_end(data, at, end)
+        else:
+            if is_digit(byte) or (byte == 45 and not (at + 1 < end and data[at + 1] == 73)):
+                at, kind = _number_end(data, at, end)
+            else:
+                at, kind = _word_end(data, at, end), LITERAL if byte >= 97 else FLOAT
             if at < 0:
                 return -1
             tape[n, TOKEN_KIND], tape[n, TOKEN_END] = kind, at
-        else:
-            at = _literal_end(data, at, end)
-            if at < 0:
-                return -1
-            tape[n, TOKEN_KIND], tape[n, TOKEN_END] = LITERAL, at
         if parent != n:
             tape[n, TOKEN_NEXT] = n + 1
         n += 1
@@ -236,13 +226,17 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
 @kernel
 def member(data: Any, tape: Any, token: int, name: Any) -> int:
     """The value of an object's last member of that name, or 0: none has it, or the token is no object."""
+    is_object = tape[token, TOKEN_KIND] == OBJECT
+    return named(data, tape, token, name, 0, len(name)) if is_object else 0
+
+
+@kernel
+def named(data: Any, tape: Any, token: int, names: Any, start: int, end: int) -> int:
+    """The value of an object's last member of the name that is names[start:end], or 0."""
     found = 0
-    if tape[token, TOKEN_KIND] != OBJECT:
-        return 0
     at = token + 1
-    stop = tape[token, TOKEN_NEXT]
-    while at < stop:
-        if same_as(data, tape[at, TOKEN_START], tape[at, TOKEN_END], name):
+    while at < tape[token, TOKEN_NEXT]:
+        if same_bytes(data, tape[at, TOKEN_START], tape[at, TOKEN_END], names, start, end):
             found = at + 1
         at = tape[at + 1, TOKEN_NEXT]
     return found

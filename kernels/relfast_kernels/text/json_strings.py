@@ -97,28 +97,18 @@ def string_end(data: Any, at: int, end: int) -> Any:
             stop = at + lowest(quotes)
             return stop if stop < end else -1, seen != 0
         at += WIDTH
-    escaped = seen != 0
-    if carried != 0:
-        if at >= end:
-            return -1, True
-        bad, paired = _bad_escape(data, at, end, paired)
-        if bad:
-            return -1, True
-        at += 1
     while at < end:
-        byte = data[at]
-        if byte == QUOTE:
-            return at, escaped
-        if byte == BACKSLASH:
-            escaped = True
-            if at + 1 >= end:
-                return -1, True
-            bad, paired = _bad_escape(data, at + 1, end, paired)
+        if data[at] == QUOTE and carried == 0:
+            return at, seen != 0
+        after = carried != 0
+        carried = np.uint64(data[at] == BACKSLASH and not after)
+        seen |= carried
+        if after:
+            bad, paired = _bad_escape(data, at, end, paired)
             if bad:
                 return -1, True
-            at += 1
         at += 1
-    return -1, escaped
+    return -1, True
 
 
 @kernel

@@ -1,6 +1,6 @@
 r"""Reading text records without decoding them: ids, responses and answers straight from a line's bytes.
 
-`line_ends` divides a block into lines. A line is read in one structural pass that leaves tokens; `projection`
+A line is read in one structural pass that leaves tokens; `projection`
 finds among them its id and responses, whatever the task, by a table of paths. The rest that its records
 depend on has a digest, by which gold that Python has prepared once is known: a response to gold of a text
 task (REL-A, B1, C1) is scored here, cut down to what was said after reasoning if asked for, by the extractor
@@ -75,7 +75,7 @@ from relfast_kernels.layouts import (
     WANTS_RECORDS,
     WANTS_SCRATCH,
 )
-from relfast_kernels.text.characters import is_printable, is_utf8
+from relfast_kernels.text.characters import is_utf8
 from relfast_kernels.text.columns import (
     FORM_ANSWER,
     FORM_ANSWER_END,
@@ -86,7 +86,7 @@ from relfast_kernels.text.columns import (
     HIDES_ROW,
     IS_BARE,
 )
-from relfast_kernels.text.find import copy, digest, hash_text
+from relfast_kernels.text.find import BLANKS, LF, copy, digest, find_byte, hash_text, skip
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
 from relfast_kernels.text.json_strings import put_text
 from relfast_kernels.text.projection import LEFT_OUT, OF_GOLD, UNSURE, find_members, read_row, walk
@@ -95,6 +95,9 @@ from relfast_kernels.text.responses import read_gold, score_as_published, score_
 _NO_ROOM = -1
 """Instead of a line's kind: there is no room for its responses."""
 _ONE = 1
+_OF_ID = ~np.uint64(0)
+"""Mixed into the digest of all that a line says which has an id, by which its gold is joined, and responses
+only."""
 
 
 class Work(NamedTuple):
@@ -194,13 +197,6 @@ def _gold_of(golds: Any, line: Any) -> Any:
 
 
 @kernel
-def _digest_id(data: Any, start: int, end: int, seed: Any) -> Any:
-    """A digest (uint64) of all that a line says which has an id, by which its gold is joined, and responses
-    only."""
-    return digest(data, start, end, seed, ~np.uint64(0))
-
-
-@kernel
 def know_ids(ids: Any, ends: Any, numbers: Any, settings: Any, golds: Any) -> int:
     """Let golds be found by lines that have their ids and responses only; how many there are.
 
@@ -214,7 +210,7 @@ def know_ids(ids: Any, ends: Any, numbers: Any, settings: Any, golds: Any) -> in
     seed, mask = np.uint64(settings[SET_SEED]), len(golds.digests) - 1
     start: Any = 0
     for k in range(len(ends)):
-        value = np.int64(_digest_id(ids, start, ends[k], seed) & ~np.uint64(ROW_UNSEEN))
+        value = np.int64(digest(ids, start, ends[k], seed, _OF_ID) & ~np.uint64(ROW_UNSEEN))
         start = ends[k]
         at = value & mask
         while golds.numbers[at] != 0:
@@ -232,11 +228,9 @@ def _project_line(
     start, end = lines[number, LINE_START], lines[number, LINE_END]
     if end > start and data[end - 1] == 13:
         end -= 1
-    if not is_printable(data, start, end) and not is_utf8(data, start, end):
+    if not is_utf8(data, start, end):
         return SLOW
-    at = start
-    while at < end and data[at] == 32:
-        at += 1
+    at = skip(data, start, end, BLANKS)
     if at == end:
         return BLANK
     tape = work.tape
@@ -251,17 +245,18 @@ def _project_line(
     place, id_start, id_end, used = _put_id(data, tape, token, scratch, state[STATE_USED])
     if place == UNSURE:
         return SLOW
-    id_hash = np.int64(hash_text(data if place == IN_DATA else scratch, id_start, id_end))
+    said = data if place == IN_DATA else scratch
+    id_hash = np.int64(hash_text(said, id_start, id_end))
     depends, flags = table.forms[form, FORM_DEPENDS], table.forms[form, FORM_FLAGS]
     rest = ID_OF_GOLD if token == OF_GOLD else SAYS_MORE
     if members & depends == 0 and flags & IS_BARE != 0 and place != NOWHERE:
         rest = HAS_ID_ONLY
     seed, value = np.uint64(settings[SET_SEED]), np.uint64(form)
     if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
-        value = _digest_id(data if place == IN_DATA else scratch, id_start, id_end, seed)
+        value = digest(said, id_start, id_end, seed, _OF_ID)
     else:
         if settings[SET_JOIN] != 0:
-            value = digest(data if place == IN_DATA else scratch, id_start, id_end, seed, value)
+            value = digest(said, id_start, id_end, seed, value)
         value = _digest_rest(data, tape, table, work.fields, depends, seed, value)
     unseen = np.uint64(ROW_UNSEEN)
     value = value | unseen if flags & HIDES_ROW != 0 else value & ~unseen
@@ -318,13 +313,29 @@ def _score_record(
 
 
 @kernel
+def _room_for(line: Any, golds: Any, gold: int, used: int, scratch: Any) -> bool:
+    """Whether a line's texts, and those of its gold, fit into the scratch space."""
+    size = SCRATCH_PER_BYTE * (line[LINE_END] - line[LINE_START]) + SCRATCH_PER_LINE
+    if gold >= 0:
+        row = golds.rows[gold]
+        size += 3 * (row[GOLD_TEXT_STOP] - row[GOLD_TEXT_AT]) + row[GOLD_ID_END] - row[GOLD_ID]
+    return bool(used + size <= len(scratch))
+
+
+@kernel
 def _score_line(
-    data: Any, first: int, stop: int, settings: Any, golds: Any, gold: int, work: Any, records: Any,
-    scratch: Any, state: Any,
-) -> int:  # fmt: skip
-    """Score records ``first`` to ``stop``, those of a line whose gold is known: `FAST`, or `FIELDS`."""
-    row = golds.rows[gold]
+    data: Any, line: Any, stop: int, settings: Any, golds: Any, work: Any, records: Any, scratch: Any,
+    state: Any,
+) -> bool:  # fmt: skip
+    """Score the records of a line, up to ``stop``, if its gold is known: it is `FAST` then, or still has
+    `FIELDS`. False where there is no room for that."""
+    gold, first = _gold_of(golds, line), line[LINE_RECORD]
+    if gold < 0:
+        return True
     used: Any = state[STATE_USED]
+    if not _room_for(line, golds, gold, used, scratch):
+        return False
+    line[LINE_GOLD], row = gold, golds.rows[gold]
     if row[GOLD_ID] < row[GOLD_ID_END]:
         # the id is a digest of what the gold is known by
         id_start, id_end = used, copy(golds.text, row[GOLD_ID], row[GOLD_ID_END], scratch, used)
@@ -337,15 +348,16 @@ def _score_line(
         state[STATE_USED] = used
     used = _take_gold(golds, gold, settings, work, scratch, used)
     if used < 0:
-        return FIELDS
+        return True
     for number in range(first, stop):
         done, used = _score_record(
             data, records[number], row[GOLD_TASK], settings, golds, work, scratch, used
         )
         if not done:
-            return FIELDS
+            return True
     state[STATE_USED] = used
-    return FAST
+    line[LINE_KIND] = FAST
+    return True
 
 
 @kernel
@@ -374,16 +386,6 @@ def judge_text(data: Any, settings: Any, golds: Any, work: Any, record: Any, scr
 
 
 @kernel
-def _room_for(line: Any, golds: Any, gold: int, used: int, scratch: Any) -> bool:
-    """Whether a line's texts, and those of its gold, fit into the scratch space."""
-    size = SCRATCH_PER_BYTE * (line[LINE_END] - line[LINE_START]) + SCRATCH_PER_LINE
-    if gold >= 0:
-        row = golds.rows[gold]
-        size += 3 * (row[GOLD_TEXT_STOP] - row[GOLD_TEXT_AT]) + row[GOLD_ID_END] - row[GOLD_ID]
-    return bool(used + size <= len(scratch))
-
-
-@kernel
 def scan_lines(
     data: Any, lines: Any, settings: Any, chosen: Any, table: Any, golds: Any, work: Any, records: Any,
     scratch: Any, state: Any,
@@ -395,7 +397,7 @@ def scan_lines(
     data : uint8
         Whole lines; the last may lack its end.
     lines : int64, shape (m + 1, LINE_COLUMNS)
-        A row per line, where it starts and ends; filled with what else there is to say, and one more.
+        Filled: a row per line, of the first m at most, and one more.
     settings : int64, shape (SET_SIZE,)
     chosen : uint8
         The filter of lm-evaluation-harness that is scored.
@@ -415,9 +417,11 @@ def scan_lines(
         How many lines have been read.
     """
     count = state[STATE_LINES]
+    at = lines[count - 1, LINE_END] + 1 if count > 0 else 0
     state[STATE_WANTS] = WANTS_NOTHING
-    while count < lines.shape[0] - 1:
+    while at < len(data) and count < lines.shape[0] - 1:
         row = lines[count]
+        row[LINE_START], row[LINE_END] = at, find_byte(data, at, len(data), LF)
         row[LINE_RECORD], row[LINE_GOLD] = state[STATE_RECORDS], GOLD_UNKNOWN
         if not _room_for(row, golds, -1, state[STATE_USED], scratch):
             state[STATE_WANTS] = WANTS_SCRATCH
@@ -426,15 +430,10 @@ def scan_lines(
         if kind == _NO_ROOM:
             state[STATE_WANTS] = WANTS_RECORDS
             break
-        if kind == FIELDS:
-            gold = _gold_of(golds, row)
-            if gold >= 0 and _room_for(row, golds, gold, state[STATE_USED], scratch):
-                row[LINE_GOLD] = gold
-                kind = _score_line(
-                    data, row[LINE_RECORD], state[STATE_RECORDS], settings, golds, gold, work, records,
-                    scratch, state,
-                )  # fmt: skip
         row[LINE_KIND] = kind
+        if kind == FIELDS:
+            _score_line(data, row, state[STATE_RECORDS], settings, golds, work, records, scratch, state)
+        at = row[LINE_END] + 1
         count += 1
     lines[count, LINE_RECORD] = state[STATE_RECORDS]
     state[STATE_LINES] = count
@@ -451,15 +450,8 @@ def score_lines(
     count = start
     while count < lines.shape[0] - 1:
         row = lines[count]
-        if row[LINE_KIND] == FIELDS and row[LINE_GOLD] == GOLD_UNKNOWN:
-            gold = _gold_of(golds, row)
-            if gold >= 0:
-                if not _room_for(row, golds, gold, state[STATE_USED], scratch):
-                    break
-                row[LINE_GOLD] = gold
-                row[LINE_KIND] = _score_line(
-                    data, row[LINE_RECORD], lines[count + 1, LINE_RECORD], settings, golds, gold, work,
-                    records, scratch, state,
-                )  # fmt: skip
+        stop, waits = lines[count + 1, LINE_RECORD], row[LINE_KIND] == FIELDS and row[LINE_GOLD] < 0
+        if waits and not _score_line(data, row, stop, settings, golds, work, records, scratch, state):
+            break
         count += 1
     return count

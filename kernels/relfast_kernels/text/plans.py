@@ -37,6 +37,7 @@ from relfast_kernels.layouts import (
     START,
 )
 from relfast_kernels.text.find import (
+    DIGITS,
     byte_set,
     find_byte,
     hexadecimal,
@@ -46,12 +47,11 @@ from relfast_kernels.text.find import (
     skip_back,
 )
 
-_NAMES: Final = np.frombuffer("".join(ACTIONS).encode(), np.uint8)
-_NAME_AT: Final = np.cumsum([0, *map(len, ACTIONS)])
+NAMES: Final = np.frombuffer("".join(ACTIONS).encode(), np.uint8)
+NAME_AT: Final = np.cumsum([0, *map(len, ACTIONS)])
 
 _NEWLINE: Final = 10
 _SPACES: Final = byte_set("\t\n\r ")
-_DIGITS: Final = byte_set("0123456789")
 _DOUBLE, _SINGLE, _COMMA = 34, 39, 44
 _ROUND_OPEN, _ROUND_CLOSE, _SQUARE_OPEN, _SQUARE_CLOSE = 40, 41, 91, 93
 _MINUS, _ZERO, _NINE = 45, 48, 57
@@ -170,7 +170,7 @@ def _trim(text: NDArray[np.uint8], begin: int, end: int) -> tuple[int, int]:
 def _action(text: NDArray[np.uint8], begin: int, end: int) -> int:
     """Code of the action whose name is text[begin:end]."""
     for code in range(BAD):
-        if same_bytes(_NAMES, _NAME_AT[code], _NAME_AT[code + 1], text, begin, end):
+        if same_bytes(NAMES, NAME_AT[code], NAME_AT[code + 1], text, begin, end):
             return code
     return BAD
 
@@ -373,7 +373,7 @@ def scan(
                 n_plans += 1
             continue
         if level == 2 and not after_value and (_ZERO <= byte <= _NINE or byte == _MINUS):
-            close = skip(text, at + 1, end, _DIGITS)
+            close = skip(text, at + 1, end, DIGITS)
             _put_string(text, at, close, -1, work[inner_base + inner_count])
             inner_count += 1
             inner_list = False

@@ -41,7 +41,6 @@ from relfast_kernels.text.columns import (
     FORM_PROMPT,
     FORM_PROMPT_END,
     FORM_RESPONSE,
-    FORM_REST,
     FORM_SAID,
     FORM_SAID_END,
     FORM_STATUS,
@@ -90,7 +89,7 @@ from relfast_kernels.text.columns import (
     WAY_TESTS_END,
 )
 from relfast_kernels.text.find import same_as, same_bytes
-from relfast_kernels.text.json_scan import is_null, member
+from relfast_kernels.text.json_scan import is_null, member, named
 
 UNSURE: Final = -1
 """Instead of a text, or of a number of texts: only Python knows."""
@@ -243,18 +242,6 @@ def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
 
 
 @kernel
-def _named(data: Any, tape: Any, token: int, names: Any, start: int, end: int) -> int:
-    """The value of an object's last member of that name, or 0."""
-    found = 0
-    at = token + 1
-    while at < tape[token, TOKEN_NEXT]:
-        if same_bytes(data, tape[at, TOKEN_START], tape[at, TOKEN_END], names, start, end):
-            found = at + 1
-        at = tape[at + 1, TOKEN_NEXT]
-    return found
-
-
-@kernel
 def _item(tape: Any, items: int, index: Any) -> int:
     """An item of a list, counted from its end if negative; 0: there is none."""
     at = items + 1
@@ -314,7 +301,7 @@ def _one_step(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
             return token
         if kind == EACH or kind == A_LIST or kind == INDEX:
             return -1
-        found = _named(data, tape, token, names, step[STEP_NAME], step[STEP_NAME_END])
+        found = named(data, tape, token, names, step[STEP_NAME], step[STEP_NAME_END])
         if kind == NAME or kind == NAME_OR_INDEX:
             return found if found > 0 else -1
         if kind == OPTIONAL:
@@ -494,24 +481,6 @@ def _sample(data: Any, tape: Any, table: Any, fields: Any, item: int, said: Any,
 
 
 @kernel
-def _each(
-    data: Any, tape: Any, table: Any, fields: Any, items: int, rest: int, samples: Any, out: Any
-) -> int:
-    """How many items a list has, each with a text at the rest of a path; or `UNSURE`."""
-    if items == 0 or tape[items, TOKEN_KIND] != LIST:
-        return UNSURE
-    n = 0
-    at = items + 1
-    while at < tape[items, TOKEN_NEXT]:
-        if walk(data, tape, table, fields, at, rest, out) != 1 or not is_text(tape, out[0]):
-            return UNSURE
-        samples[n] = out[0]
-        n += 1
-        at = tape[at, TOKEN_NEXT]
-    return n
-
-
-@kernel
 def _responses(data: Any, tape: Any, table: Any, fields: Any, form: Any, samples: Any, out: Any) -> int:
     """How many responses a row has, their texts' tokens in ``samples``; or `UNSURE`."""
     path = form[FORM_RESPONSE]
@@ -519,8 +488,6 @@ def _responses(data: Any, tape: Any, table: Any, fields: Any, form: Any, samples
         token = _first(data, tape, table, fields, path, path + 1, True, out)
         if token == UNSURE:
             return UNSURE
-        if form[FORM_REST] >= 0:
-            return _each(data, tape, table, fields, token, form[FORM_REST], samples, out)
         n = samples_in(data, tape, token, samples)
         empty = n == 1 and form[FORM_FLAGS] & NOT_EMPTY != 0 and is_empty(tape, samples[0])
         return UNSURE if empty else n

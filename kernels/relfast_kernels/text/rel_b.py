@@ -17,6 +17,7 @@ from relfast_kernels.layouts import (
     GOLD_YES,
     INTEGER,
     LIST,
+    MAX_ID_DIGITS,
     MAX_TAXA,
     PATTERN_WORK,
     PRED_SHIFT,
@@ -41,26 +42,22 @@ from relfast_kernels.text.answers import MAX_CLAIMED, SEVERAL, TAXA, read_claim
 from relfast_kernels.text.characters import is_word, white_length
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import (
+    DIGITS,
     ONE,
     begins_with,
     byte_set,
     copy,
+    find_digit,
     find_letters,
     put_number,
     same_bytes,
     skip,
 )
-from relfast_kernels.text.forms import DIGITS
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
-from relfast_kernels.text.vectors import WIDTH, lowest, places_within
 
-MAX_DIGITS = 18
-"""Digits of a gold number that every JSON parser keeps exactly."""
-
-_BIT = np.uint64(1)
 _TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
-_YES, _XON = np.frombuffer(b"yes", np.uint8), np.frombuffer(b"xon", np.uint8)
+YES, NO, _XON = (np.frombuffer(word, np.uint8) for word in (b"yes", b"no", b"xon"))
 _BEFORE_NUMBER = byte_set(" \t\n\v\f\r\x1c\x1d\x1e\x1f_#:-")
 
 _INDEX_BITS = 20
@@ -78,11 +75,6 @@ def _has_no(data: Any, start: int, end: int) -> bool:
 
 # A set of texts: ``spans`` (MAX_TAXA, 2) has where each stands, ``slots`` (TAXA_SLOTS + 1) at the place of
 # its hash its number and the set's generation, which stands at the end: a new generation empties it.
-
-
-@kernel
-def _empty(slots: Any) -> None:
-    slots[TAXA_SLOTS] += 1
 
 
 @kernel
@@ -143,7 +135,7 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any
     (n, sum, to)
         How many different ones (-1: more than fit), what they add to the vote, and where the text ends.
     """
-    _empty(slots)
+    slots[TAXA_SLOTS] += 1
     n = 0
     total = np.uint32(0)
     # "taxon" in any case, looked for by its end
@@ -160,38 +152,15 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any
         at = find_letters(data, at + 1, end, _XON)
     if n:
         return n, total, to
-    at = start
-    while at < end and at + WIDTH <= len(data):
-        digits = places_within(data, at, 48, 57)
-        begins = digits & ~(digits << _BIT)
-        while begins != 0:
-            k = at + lowest(begins)
-            begins &= begins - _BIT
-            if k >= end:
-                break
-            n, total, to = _take_number(data, k, start, end, spans, slots, n, total, out, to)
+    at = find_digit(data, start, end)
+    while at < end:
+        k = skip(data, at, end, DIGITS)
+        if not (at > start and is_word(data, at - 1, start)) and not (k < end and is_word(data, k, start)):
+            n, total, to = _take_digits(data, at, k, spans, slots, n, total, out, to)
             if n < 0:
                 return -1, total, to
-        at += WIDTH
-    for k in range(at, end):
-        if is_digit(data[k]):
-            n, total, to = _take_number(data, k, start, end, spans, slots, n, total, out, to)
-            if n < 0:
-                return -1, total, to
+        at = find_digit(data, k, end)
     return n, total, to
-
-
-@kernel
-def _take_number(
-    data: Any, k: int, start: int, end: int, spans: Any, slots: Any, n: Any, total: Any, out: Any, to: int
-) -> Any:  # fmt: skip
-    """Add the number that begins at ``k``, if it stands as a word, as `_find_taxa` does; its results."""
-    if k > start and is_word(data, k - 1, start):
-        return n, total, to
-    after = skip(data, k, end, DIGITS)
-    if after < end and is_word(data, after, start):
-        return n, total, to
-    return _take_digits(data, k, after, spans, slots, n, total, out, to)
 
 
 @kernel
@@ -225,7 +194,7 @@ def gold_taxa(data: Any, tape: Any, token: int, spans: Any, slots: Any, out: Any
     from 0 on the list is written there as orjson would.
     """
     n = 0
-    _empty(slots)
+    slots[TAXA_SLOTS] += 1
     if tape[token, TOKEN_KIND] != LIST:
         return -1, to
     details = to >= 0
@@ -239,7 +208,7 @@ def gold_taxa(data: Any, tape: Any, token: int, spans: Any, slots: Any, out: Any
         if kind == STRING:
             if _changes_in_lower_case(data, start, end):
                 return -1, to
-        elif kind != INTEGER or end - start > MAX_DIGITS or data[start] == 45:
+        elif kind != INTEGER or end - start > MAX_ID_DIGITS or data[start] == 45:
             return -1, to
         n = _add(slots, spans, n, data, start, end, np.int64(_hash(data, start, end)))
         if n < 0:
@@ -267,12 +236,9 @@ def _close_list(out: Any, to: int) -> int:
 @kernel
 def gold_label(data: Any, start: int, end: int) -> int:
     """1 for "yes" in any case, 0 for "no", -1 for anything else."""
-    if end - start == 3:
-        if (data[start] | 32) == 121 and (data[start + 1] | 32) == 101 and (data[start + 2] | 32) == 115:
-            return 1
-    elif end - start == 2 and (data[start] | 32) == 110 and (data[start + 1] | 32) == 111:
-        return 0
-    return -1
+    if end - start == 3 and begins_with(data, start, end, YES):
+        return 1
+    return 0 if end - start == 2 and begins_with(data, start, end, NO) else -1
 
 
 @kernel
@@ -294,7 +260,7 @@ def score_taxa(
     ``spans`` and ``slots`` hold two sets, of predicted and of gold taxa. With ``to`` from 0 on the predicted
     ones are written there. Returns whether key and vote are filled in, and where the text ends.
     """
-    yes, no = find_letters(data, start, end, _YES) < end, _has_no(data, start, end)
+    yes, no = find_letters(data, start, end, YES) < end, _has_no(data, start, end)
     pred_label = -1 if yes == no else 1 if yes else 0
     details = to >= 0
     first = to
@@ -340,7 +306,6 @@ LEAST_PRECISE: Final = 0.9
 GOLD: Final = TAXA + 2 * MAX_CLAIMED
 MAX_GOLD: Final = PATTERN_WORK - GOLD
 """Where numbers of gold's taxa are, and how many there can be."""
-_MAX_DIGITS: Final = 18
 
 
 @kernel
@@ -358,7 +323,7 @@ def _gold_number(text: Any, start: int, end: int) -> int:
 @kernel
 def _digits(text: Any, start: int, end: int) -> int:
     value: Any = 0
-    if end <= start or end - start > _MAX_DIGITS:
+    if end <= start or end - start > MAX_ID_DIGITS:
         return -1
     for at in range(start, end):
         if not is_digit(text[at]):
@@ -407,11 +372,7 @@ def _f1(common: int, n_pred: int, n_gold: int) -> float:
 @kernel
 def _share_of_vote(value: int, out: Any, to: int) -> Any:
     """What a taxon adds to `relfast.tasks.rel_b.score.vote`; its digits are written to ``to``."""
-    end = put_number(out, to, value)
-    mixed = np.uint32(2166136261)
-    for at in range(to, end):
-        mixed = np.uint32((mixed ^ np.uint32(out[at])) * np.uint32(16777619))
-    return np.uint32(mixed * np.uint32(2654435761))
+    return np.uint32(_hash(out, to, put_number(out, to, value)) * np.uint32(2654435761))
 
 
 @kernel
@@ -487,10 +448,7 @@ def score_claim(
             used = put_number(scratch, used + 1, numbers[TAXA + k])
             scratch[used], scratch[used + 1] = QUOTE, 44
             used += 2
-        if n_pred > 0:
-            used -= 1
-        scratch[used] = 93
-        used += 1
+        used = _close_list(scratch, used)
         row[RECORD_PRED_END] = used
         row[RECORD_GOLD], row[RECORD_GOLD_END] = work.gold[GOLD_TEXT], work.gold[GOLD_TEXT_END]
         key |= label << PRED_VALUE_SHIFT | (2 if gold_is_yes else 1) << GOLD_VALUE_SHIFT

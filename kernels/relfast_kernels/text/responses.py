@@ -33,13 +33,14 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
-from relfast_kernels.text.answers import SEVERAL, read_choice, read_label
-from relfast_kernels.text.characters import has_digit, is_ascii, is_tame, is_word, skip_white
+from relfast_kernels.text.answers import SEVERAL, find_value
+from relfast_kernels.text.characters import is_tame, is_word, skip_white
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
-from relfast_kernels.text.find import CHUNK, begins_with, find_byte, find_letters, same_as
+from relfast_kernels.text.find import begins_with, find_byte, find_digit, find_letters, same_as
+from relfast_kernels.text.forms import CHOICE, VERDICT
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.reasoning import cut_reasoning
-from relfast_kernels.text.rel_b import gold_label, gold_taxa, score_claim, score_taxa
+from relfast_kernels.text.rel_b import NO, YES, gold_label, gold_taxa, score_claim, score_taxa
 
 _ANSWER, _SWE = np.frombuffer(b"answer", np.uint8), np.frombuffer(b"swe", np.uint8)
 MAX_DIGITS = 4000
@@ -69,42 +70,17 @@ def _find_choice(data: Any, start: int, end: int) -> Any:
                 return value - 1 if 1 <= value <= 8 else 0
         at = find_letters(data, at + 1, end, _SWE)
     zero = -1
-    for chunk in range(start, end, CHUNK):
-        stop = min(chunk + CHUNK, end)
-        if not has_digit(data, chunk, stop):
-            continue
-        for k in range(chunk, stop):
-            byte = data[k]
-            if byte < 48 or byte > 56:
-                continue
-            before = k > start and is_word(data, k - 1, start)
-            after_is_word = k + 1 < end and is_word(data, k + 1, start)
-            if not before and not after_is_word:
-                if byte == 48:
-                    zero = 0
-                else:
-                    return np.int64(byte) - 49
+    at = find_digit(data, start, end)
+    while at < end:
+        byte = data[at]
+        before = at > start and is_word(data, at - 1, start)
+        after_is_word = at + 1 < end and is_word(data, at + 1, start)
+        if byte < 57 and not before and not after_is_word:
+            if byte > 48:
+                return np.int64(byte) - 49
+            zero = 0
+        at = find_digit(data, at + 1, end)
     return zero
-
-
-@kernel
-def score_choice(data: Any, start: int, end: int, task: int, target: int, details: bool, row: Any) -> bool:
-    """A response against its gold panel: key and vote filled in, or False: the exact way must decide."""
-    pred = _find_choice(data, start, end)
-    if pred < -1:
-        return False
-    key, vote = task, 0
-    if pred >= 0:
-        key |= FOUND
-        vote = 2 + pred
-    pred = max(pred, 0)
-    if pred == target:
-        key |= CORRECT
-    if details:
-        key |= pred << PRED_VALUE_SHIFT | target << GOLD_VALUE_SHIFT
-    row[RECORD_KEY] = key
-    row[RECORD_VOTE] = vote
-    return True
 
 
 MAX_STRICT: Final = 1_000_000
@@ -133,7 +109,7 @@ def score_as_published(
     (done, used)
         Whether the row has its key; else only Python can say.
     """
-    if not is_ascii(text, first, last) and not is_tame(text, first, last):
+    if not is_tame(text, first, last):
         return False, used
     if settings[SET_STRIP] == CUTS:
         first, last, copied = cut_reasoning(text, first, last, scratch, beyond)
@@ -141,11 +117,7 @@ def score_as_published(
             text = scratch
     gold = work.gold
     details = settings[SET_DETAILS] != 0
-    if task < B1:
-        done = score_choice(text, first, last, task, gold[GOLD_VALUE], details, row)
-    elif task == C1:
-        done = score_tag(text, first, last, gold[GOLD_VALUE], details, row)
-    else:
+    if task == B1:
         done, to = score_taxa(
             text, first, last, gold[GOLD_VALUE], gold_data, gold[GOLD_TAXA], work.spans, work.slots,
             scratch, used if details else -1, row,
@@ -153,7 +125,19 @@ def score_as_published(
         if details:
             used = to
             row[RECORD_GOLD], row[RECORD_GOLD_END] = gold[GOLD_TEXT], gold[GOLD_TEXT_END]
-    return done, used
+        return done, used
+    if task == C1:
+        found: Any = _find_tag(text, first, last)
+        number: Any = found + 1
+        if details and gold[GOLD_VALUE] > 1:
+            return False, used
+    else:
+        found = _find_choice(text, first, last)
+        number = max(found, 0)
+        if found < -1:
+            return False, used
+    _put(row, task, number, shown_gold(task, gold), found >= 0, 0, details)
+    return True, used
 
 
 @kernel
@@ -163,11 +147,11 @@ def shown_gold(task: int, gold: Any) -> Any:
 
 
 @kernel
-def _put(row: Any, task: int, number: int, gold: int, reason: int, details: bool) -> None:
+def _put(row: Any, task: int, number: int, gold: int, found: bool, reason: int, details: bool) -> None:
     """Key and vote of a chosen panel or a label, both numbered as in details."""
     key = task | reason << REASON_SHIFT
     vote = 0
-    if reason == 0:
+    if found:
         key |= FOUND
         vote = number + 2 if task < B1 else number + 1
     if number == gold:
@@ -180,12 +164,11 @@ def _put(row: Any, task: int, number: int, gold: int, reason: int, details: bool
 @kernel
 def _read_value(text: Any, first: int, last: int, task: int, scratch: Any, free: int, numbers: Any) -> Any:
     """A choice or a label as details number it, and the place in `REASONS` of why there is none."""
+    kind = CHOICE if task < B1 else VERDICT
+    value, _, _, _ = find_value(text, first, last, kind, scratch, free, numbers)
+    number: Any = max(value, 0)
     if task < B1:
-        value = read_choice(text, first, last, scratch, free, numbers)
-        number: Any = value - 1 if value > 0 else NO_PANEL
-    else:
-        value = read_label(text, first, last, scratch, free, numbers)
-        number = max(value, 0)
+        number = value - 1 if value > 0 else NO_PANEL
     return number, 0 if value > 0 else _SEVERAL if value == SEVERAL else _NO_ANSWER
 
 
@@ -216,7 +199,7 @@ def score_strictly(
     number: Any = NO_PANEL if task < B1 else 0
     if reason == 0:
         number, reason = _read_value(text, first, last, task, scratch, beyond, work.patterns)
-    _put(row, task, number, shown_gold(task, work.gold), reason, details)
+    _put(row, task, number, shown_gold(task, work.gold), reason == 0, reason, details)
     return True, used
 
 
@@ -230,10 +213,10 @@ def _find_tag(data: Any, start: int, end: int) -> int:
             return -1
         k = skip_white(data, at + 1, end)
         label = -1
-        if k + 2 < end and (data[k] | 32) == 121 and (data[k + 1] | 32) == 101 and (data[k + 2] | 32) == 115:
+        if begins_with(data, k, end, YES):
             label = 1
             k += 3
-        elif k + 1 < end and (data[k] | 32) == 110 and (data[k + 1] | 32) == 111:
+        elif begins_with(data, k, end, NO):
             label = 0
             k += 2
         if label >= 0:
@@ -246,34 +229,12 @@ def _find_tag(data: Any, start: int, end: int) -> int:
 @kernel
 def gold_tag(data: Any, start: int, end: int) -> int:
     """1 for the label ``Yes``, 0 for ``No``, -1 for any other."""
-    if end - start == 3 and data[start] == 89 and data[start + 1] == 101 and data[start + 2] == 115:
-        return 1
-    return 0 if end - start == 2 and data[start] == 78 and data[start + 1] == 111 else -1
+    return 1 if same_as(data, start, end, _YES) else 0 if same_as(data, start, end, _NO) else -1
 
 
-@kernel
-def score_tag(data: Any, start: int, end: int, gold: int, details: bool, row: Any) -> bool:
-    """A response against its gold label (1 yes, 0 no, 2 any other): key and vote filled in, or False: the
-    exact way must decide."""
-    if details and gold > 1:
-        return False
-    tag = _find_tag(data, start, end)
-    key, vote = C1, 0
-    if tag >= 0:
-        key |= FOUND
-        vote = 2 + tag
-        if tag == gold:
-            key |= CORRECT
-    if details:
-        key |= (tag + 1) << PRED_VALUE_SHIFT | (gold + 1) << GOLD_VALUE_SHIFT
-    row[RECORD_KEY] = key
-    row[RECORD_VOTE] = vote
-    return True
-
-
-_TARGET = np.frombuffer(b"target", np.uint8)
-_LABEL = np.frombuffer(b"label", np.uint8)
-_TAXA = np.frombuffer(b"taxa", np.uint8)
+_TARGET, _LABEL, _TAXA, _YES, _NO = (
+    np.frombuffer(word, np.uint8) for word in (b"target", b"label", b"taxa", b"Yes", b"No")
+)
 
 
 @kernel

@@ -23,19 +23,15 @@ if not BUILDING:
         return np.uint64(sum(1 << k for k, byte in enumerate(window) if byte in (one, other)))
 
     def places_within(data: Any, at: int, least: int, most: int) -> Any:
-        """A bit for each place in the vector at ``at`` that holds a byte of ``least`` to ``most``."""
-        window = bytes(data[at : at + WIDTH])
-        return np.uint64(sum(1 << k for k, byte in enumerate(window) if least <= byte <= most))
+        """A bit for each place in the vector at ``at`` that holds a byte of ``least`` to ``most``: around, by
+        255 and 0, where ``most`` is the smaller."""
+        window, span = bytes(data[at : at + WIDTH]), (most - least) & 255
+        return np.uint64(sum(1 << k for k, byte in enumerate(window) if (byte - least) & 255 <= span))
 
     def lowest(places: Any) -> int:
         """The first of some places, or `WIDTH`."""
         bits = int(places)
         return (bits & -bits).bit_length() - 1 if bits else WIDTH
-
-    def first_outside(data: Any, at: int, least: int, most: int) -> int:
-        """Place of the first byte that is not ``least`` to ``most`` in the vector at ``at``, or `WIDTH`."""
-        window = bytes(data[at : at + WIDTH])
-        return next((k for k, byte in enumerate(window) if not least <= byte <= most), WIDTH)
 
     def copy_vector(data: Any, at: int, out: Any, to: int) -> int:
         """Copy the vector at ``at`` to ``to``; returns what comes after it there."""
@@ -65,10 +61,6 @@ else:
         zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), None)
         return builder.shuffle_vector(one, ir.Constant(_VECTOR, ir.Undefined), zeros)
 
-    def _first(builder: Any, places: Any) -> Any:
-        """The first place; where there is none, `WIDTH` zeros are counted."""
-        return builder.cttz(places, ir.Constant(ir.IntType(1), 0))
-
     @intrinsic
     def places_of(typing: Any, data: Any, at: Any, one: Any, other: Any) -> Any:
         """A bit for each place in the vector at ``at`` that holds one of two bytes, the first one lowest."""
@@ -89,35 +81,24 @@ else:
         """The first of some places, or `WIDTH`."""
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            return _first(builder, values[0])
+            # where there is none, `WIDTH` zeros are counted
+            return builder.cttz(values[0], ir.Constant(ir.IntType(1), 0))
 
         return types.int64(types.uint64), code
 
-    def _within(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        """Which bytes of the vector are ``least`` to ``most``."""
-        array, at, least, most = values
-        vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
-        above = builder.sub(vector, _spread(builder, least))
-        return builder.icmp_unsigned("<=", above, _spread(builder, builder.sub(most, least)))
-
     @intrinsic
     def places_within(typing: Any, data: Any, at: Any, least: Any, most: Any) -> Any:
-        """A bit for each place in the vector at ``at`` that holds a byte of ``least`` to ``most``."""
+        """A bit for each place in the vector at ``at`` that holds a byte of ``least`` to ``most``: around, by
+        255 and 0, where ``most`` is the smaller."""
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            return builder.bitcast(_within(context, builder, signature, values), _PLACE)
+            array, at, least, most = values
+            vector = builder.load(_pointer(context, builder, signature.args[0], array, at), align=1)
+            above = builder.sub(vector, _spread(builder, least))
+            hits = builder.icmp_unsigned("<=", above, _spread(builder, builder.sub(most, least)))
+            return builder.bitcast(hits, _PLACE)
 
         return types.uint64(data, types.int64, types.uint8, types.uint8), code
-
-    @intrinsic
-    def first_outside(typing: Any, data: Any, at: Any, least: Any, most: Any) -> Any:
-        """Place of the first byte that is not ``least`` to ``most`` in the vector at ``at``, or `WIDTH`."""
-
-        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            hits = builder.not_(_within(context, builder, signature, values))
-            return _first(builder, builder.bitcast(hits, _PLACE))
-
-        return types.int64(data, types.int64, types.uint8, types.uint8), code
 
     @intrinsic
     def copy_vector(typing: Any, data: Any, at: Any, out: Any, to: Any) -> Any:
