@@ -53,23 +53,12 @@ def decode_object(line: bytes, exact: Sequence[str] = ()) -> dict[str, Any]:
 
 def _may_be_rounded(row: dict[str, Any], exact: Sequence[str]) -> bool:
     """Whether a field that is compared or shown may have lost digits."""
-    if _is_large(row.get("id")):
-        return True
-    answer = row.get("answer")
+    values, answer = [row.get("id")], row.get("answer")
     if type(answer) is dict:
         for name in exact:
             value = answer.get(name)
-            if type(value) is list:
-                # nearly always all integers, or texts
-                if float in map(type, value) and any(map(_is_large, value)):
-                    return True
-            elif _is_large(value):
-                return True
-    return False
-
-
-def _is_large(value: object) -> bool:
-    return type(value) is float and abs(value) >= _EXACT_LIMIT
+            values += value if type(value) is list else [value]
+    return any(abs(value) >= _EXACT_LIMIT for value in values if type(value) is float)
 
 
 def _tolerant(line: bytes) -> Any:
