@@ -50,9 +50,7 @@ class ScoreBatch:
     def of(cls, scores: Sequence[Score]) -> ScoreBatch:
         """Scores as columns; ``metrics`` has every name that one of them has."""
         metrics = [score.metrics for score in scores]
-        names = metrics[0].keys() if metrics else {}.keys()
-        if any(one.keys() != names for one in metrics):
-            names = {name: None for one in metrics for name in one}.keys()
+        names = dict.fromkeys(name for one in metrics for name in one)
         return cls.of_columns(
             [score.correct for score in scores],
             [score.reward for score in scores],

@@ -89,11 +89,9 @@ def audit(files: tuple[str, ...], limit: int, as_json: bool) -> int:
         say(f"relfast: no records in {', '.join(files)}: {why}")
     code = EXIT_USAGE if n_rows and not findings else 0
     if as_json:
-        import dataclasses
-
         import orjson
 
-        click.echo(orjson.dumps([dataclasses.asdict(finding) for finding in findings]).decode())
+        click.echo(orjson.dumps(findings).decode())
         return code
     if not findings:
         return code
