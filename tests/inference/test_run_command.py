@@ -44,7 +44,7 @@ def responses(path: Path) -> list[Any]:
 
 def test_each_record_comes_back_with_its_response_in_order(tmp_path: Path) -> None:
     """Gold keeps all its digits."""
-    gold = {"label": "yes", "taxa": [3, 12345678901234567891]}
+    gold = {"label": "yes", "taxa": [3, 98765432109876543211]}
     asked = [
         *RECORDS,
         {"id": 98765432109876543210, "task": "REL-B1", "question": "Which taxa?", "answer": gold},

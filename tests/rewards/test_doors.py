@@ -98,18 +98,12 @@ def alone(options: Options) -> list[float | None]:
         return [scorer.reward(*case.row) for case in CASES]
 
 
-def _same(given: Any, expected: list[float | None], cases: list[Case] = CASES) -> None:
+def _same(given: Any, expected: list[Any], bits: float = 0.0) -> None:
     """Exactly, but for the last bits of what is embedded in a batch, and the single precision of tensors."""
-    assert len(given) == len(expected) == len(cases)
     wrong = [
         (case.record["task"], mine, theirs, case.response[:80])
-        for case, mine, theirs in zip(cases, given, expected, strict=True)
-        if mine != theirs
-        and not (
-            isinstance(mine, float)
-            and isinstance(theirs, float)
-            and abs(mine - theirs) < (1e-5 if case.record["task"] == "ReAlign" else 0.0)
-        )
+        for case, mine, theirs in zip(CASES, given, expected, strict=True)
+        if abs(mine - theirs) > (1e-5 if case.record["task"] == "ReAlign" else bits)
     ]
     assert not wrong
 
@@ -117,6 +111,7 @@ def _same(given: Any, expected: list[float | None], cases: list[Case] = CASES) -
 def test_there_is_something_to_tell_apart(alone: list[float | None]) -> None:
     assert len(CASES) > 250
     assert -5.0 not in alone
+    assert {type(reward) for reward in alone} == {float}
     for task in {case.record["task"] for case in CASES} - {"ReAlign"}:
         mine = [reward for case, reward in zip(CASES, alone, strict=True) if case.record["task"] == task]
         assert {0.0, 1.0} <= set(mine), task
@@ -128,11 +123,7 @@ NAMES, ANSWERS, RESPONSES, QUESTIONS = columns(ROWS)
 
 @pytest.mark.parametrize("name", DOORS)
 def test_adapters(name: str, alone: list[float | None], options: Options) -> None:
-    given = DOORS[name](ROWS, **options)
-    if name.startswith(SINGLE):
-        _same([round(float(x), 6) for x in given], [None if x is None else round(x, 6) for x in alone])
-    else:
-        _same(given, alone)
+    _same(DOORS[name](ROWS, **options), alone, bits=1e-6 if name.startswith(SINGLE) else 0.0)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
