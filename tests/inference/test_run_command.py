@@ -45,17 +45,15 @@ def responses(path: Path) -> list[Any]:
 def test_each_record_comes_back_with_its_response_in_order(tmp_path: Path) -> None:
     """Gold keeps all its digits."""
     gold = {"label": "yes", "taxa": [3, 98765432109876543211]}
-    asked = [
-        *RECORDS,
-        {"id": 98765432109876543210, "task": "REL-B1", "question": "Which taxa?", "answer": gold},
-    ]
+    more = [{**RECORDS[0], "id": 98765432109876543210}, {**RECORDS[1], "task": "REL-B1", "answer": gold}]
+    asked = [*RECORDS, *more]
     records, output = write_dump(tmp_path / "in.jsonl", asked), tmp_path / "out.jsonl"
     with running(Server(solve=solve, failing=1)) as server:
         assert exit_code("run", records, *options(server, output)) == 0
         assert len(server.met) > 4
     rows = rows_of(output)
     assert [{key: row[key] for key in RECORDS[0]} for row in rows] == asked
-    assert type(rows[-1]["id"]) is type(rows[-1]["answer"]["taxa"][1]) is int
+    assert type(rows[-2]["id"]) is type(rows[-1]["answer"]["taxa"][1]) is int
     assert [row["response"] for row in rows] == [solve(record["question"]) for record in asked]
     assert {row["error"] for row in rows} == {None}
     assert rows[7]["generation"]["model"] == "m"
