@@ -297,15 +297,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def asking(model: Model) -> subprocess.Popen[str]:
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    return started("-c", _ASK, json.dumps(asdict(model)), json.dumps(ASKED), **pipes)
-
-
 def test_processes_have_one_model_and_the_same_bits(
     tiny: Model, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    several = [asking(tiny) for _ in range(3)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    asked = (json.dumps(asdict(tiny)), json.dumps(ASKED))
+    several = [started("-c", _ASK, *asked, **pipes) for _ in range(3)]
     given = [process.stdout.readline().split() for process in several if process.stdout]
     assert len(hosts(folder)) == 1
     monkeypatch.delenv("RELFAST_EMBED_SHARED")

@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -49,22 +49,19 @@ def scorer() -> Any:
     wait_for_no_workers(before)
 
 
-def _in_threads(n_threads: int, work: Callable[[int], int]) -> int:
+def test_from_64_threads_at_once(scorer: relfast.Scorer) -> None:
+    """All of them start the workers together, too."""
     done: list[int] = []
     threads = [
-        threading.Thread(target=lambda at=at: done.append(work(at)), daemon=True) for at in range(n_threads)
+        threading.Thread(target=lambda at=at: done.append(_calls(scorer, 100, at * 10)), daemon=True)
+        for at in range(64)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(100)
         assert not thread.is_alive(), "deadlock"
-    return sum(done)
-
-
-def test_from_64_threads_at_once(scorer: relfast.Scorer) -> None:
-    """All of them start the workers together, too."""
-    assert _in_threads(64, lambda at: _calls(scorer, 100, at * 10)) == 6_400
+    assert sum(done) == 6_400
     assert scorer.stats()["workers"] <= 2
 
 
@@ -205,8 +202,6 @@ def test_workers_die_with_a_host_that_is_killed() -> None:
 
 # RELFAST_POOL: one pool for all processes of a machine, whatever happens to its host
 
-
-GOLD = {"smiles": "CCO"}
 
 ASK = """
 import json, sys
@@ -350,7 +345,7 @@ def test_a_forked_child_has_a_connection_of_its_own(pooled: relfast.Scorer) -> N
 def test_closed_is_unscored_and_starts_anew(pooled: relfast.Scorer) -> None:
     ask(pooled)
     stop(host_of(pooled))
-    future = pooled.submit("REL-C2", GOLD, "<smiles>CCC</smiles>")
+    future = pooled.submit("REL-C2", {"smiles": "CCO"}, "<smiles>CCC</smiles>")
     stopped = host_of(pooled)
     pooled.close()
     assert future.result(timeout=PATIENCE).status == "crashed"

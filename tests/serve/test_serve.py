@@ -215,25 +215,20 @@ def test_other_rows(live: Live, row: dict[str, Any], response: Any, given: dict[
 # the metrics page, read by Prometheus' own parser, and counted by many threads
 
 
-def read_page(metrics: Metrics, **stats: int) -> tuple[dict[str, str], dict[tuple[Any, ...], float]]:
-    """Kinds of families, and values by name and labels."""
-    parser = pytest.importorskip("prometheus_client.parser")
-    names = (*STATUSES, "scored_before", "shared", "workers_replaced", "workers")
-    page = metrics.text(dict.fromkeys(names, 0) | stats, STATUSES)
-    families = list(parser.text_string_to_metric_families(page))
-    assert all(family.documentation for family in families)
-    samples = [sample for family in families for sample in family.samples]
-    values = {(sample.name, *sample.labels.values()): sample.value for sample in samples}
-    return {family.name: family.type for family in families}, values
-
-
 def test_prometheus_reads_the_page() -> None:
     metrics = Metrics()
     for path, code, seconds in (("/score", 200, 0.003), ("/score", 413, 0.0001), ("other", 404, 99.0)):
         metrics.began()
         metrics.ended(path, code, seconds)
     metrics.began()
-    families, values = read_page(metrics, timeout=3, shared=8, workers=2)
+    parser = pytest.importorskip("prometheus_client.parser")
+    stats = dict.fromkeys((*STATUSES, "scored_before", "workers_replaced"), 0)
+    page = metrics.text(stats | {"timeout": 3, "shared": 8, "workers": 2}, STATUSES)
+    found = list(parser.text_string_to_metric_families(page))
+    assert all(family.documentation for family in found)
+    families = {family.name: family.type for family in found}
+    samples = [sample for family in found for sample in family.samples]
+    values = {(sample.name, *sample.labels.values()): sample.value for sample in samples}
     counters = ("responses", "http_requests", "scored_before", "shared", "workers_replaced")
     gauges = ("http_requests_in_flight", "workers")
     assert families == {
