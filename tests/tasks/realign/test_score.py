@@ -329,6 +329,8 @@ def test_symbolic_correctness_ignores_spaces_only() -> None:
         (r"$\boxed{3}$ and $\boxed{3.0}$", ("3.0", None)),
         ("\\boxed{3}\n\\boxed{4}", ("4", None)),
         (r"\boxed{\boxed{7}}", ("7", None)),
+        (r"So \boxed{6}, not ~~\boxed{5}~~.", ("6", None)),
+        (r"So \boxed{6}, not <del>\boxed{4}</del>.", ("6", None)),
         ("no box", (None, "no_answer")),
         (r"\boxed{open", (None, "no_answer")),
         ("\\boxed{open\n\n#### 5", ("5", None)),
