@@ -419,6 +419,7 @@ BAD: dict[str, bytes] = {
     "headers without end": b"HTTP/1.1 200 OK\r\n" + b"X-A: b\r\n" * 50_000,
     "no gzip": http(b"{}", "Content-Encoding: gzip"),
     "gzip bomb": http(gzip.compress(b" " * 200_000_000, 1), "Content-Encoding: gzip"),
+    "more than is read": said(message={"content": "Answer 1 " * 600_000}),
     "unknown coding": http(b"{}", "Content-Encoding: \xff, br, zstd"),
     "redirect to itself": http(b"", "Location: /v1/chat/completions", status="307 Temporary Redirect"),
     "redirect to nowhere": http(b"", "Location: http://127.0.0.1:9/", status="308 Permanent Redirect"),
@@ -447,7 +448,10 @@ def write(path: Path, kinds: Iterable[str]) -> Path:
 ASKED = ("--model", "m", "--attempts", 1, "--timeout", 20, "-q")
 
 
-def test_run_ends_whatever_a_server_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_ends_whatever_a_server_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("relfast.inference.client.MAX_REPLY_BYTES", 4 * 2**20)
     records, output = write(tmp_path / "in.jsonl", GOOD | BAD), tmp_path / "out.jsonl"
     with running(Server(solve, raw=of_kind)) as server:
         asked = ["run", records, "--api", server.url, "-o", output, *ASKED]
@@ -458,6 +462,9 @@ def test_run_ends_whatever_a_server_says(tmp_path: Path, capsys: pytest.CaptureF
     assert [row["id"] for row in rows] == [*GOOD, *BAD]
     assert {row["id"] for row in rows if row["error"] is None} == {*GOOD}
     assert {row["id"] for row in rows if row["response"] is None} == {*BAD}
+    errors = {row["id"]: (row["error"] or {}).get("message", "") for row in rows}
+    assert "more than 4194304 bytes" in errors["more than is read"]
+    assert "the reply is compressed" in errors["gzip bomb"]
     for row in rows:
         usage = row["generation"].get("usage") or {}
         assert all(type(count) is int and 0 <= count <= 2**40 for count in usage.values())
