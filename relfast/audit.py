@@ -18,6 +18,7 @@ from relfast.engine.online.scorer import Scorer
 from relfast.formats import Entry, read_row
 from relfast.json_text import decode_text
 from relfast.records import POLICIES, Policy
+from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
 
 RIGHT: Final = "responses that are right"
@@ -111,12 +112,7 @@ def _own_responses(name: str, entries: Sequence[Entry], scorers: Mapping[Policy,
     answered = [(entry, sample) for entry in entries for sample in entry.samples() if isinstance(sample, str)]
     if not answered:
         return []
-    verdicts = scorers["strict"].score_batch(
-        name,
-        [entry.answer for entry, _ in answered],
-        [sample for _, sample in answered],
-        questions=[_text(entry.question) for entry, _ in answered],
-    )
+    verdicts = _scored(scorers["strict"], name, *zip(*answered, strict=True))
     findings = []
     for strategy, wanted in ((RIGHT, True), (WRONG, False)):
         chosen = [
@@ -137,15 +133,15 @@ def _finding(
 ) -> Finding:
     rewards, correct = {}, {}
     for policy, scorer in scorers.items():
-        batch = scorer.score_batch(
-            name,
-            [entry.answer for entry in entries],
-            responses,
-            questions=[_text(entry.question) for entry in entries],
-        )
+        batch = _scored(scorer, name, entries, responses)
         rewards[policy] = float(np.nan_to_num(batch.reward).mean())
         correct[policy] = sum(score.correct is True for score in batch.scores) / len(entries)
     return Finding(name, strategy, len(entries), rewards, correct)
+
+
+def _scored(scorer: Scorer, name: str, entries: Sequence[Entry], responses: Sequence[Any]) -> ScoreBatch:
+    questions = [_text(entry.question) for entry in entries]
+    return scorer.score_batch(name, [entry.answer for entry in entries], responses, questions=questions)
 
 
 def _without_gold(name: str, entry: Entry) -> dict[str, Any]:

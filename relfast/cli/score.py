@@ -132,16 +132,13 @@ def command(
     if summary_path is not None:
         _write_summary(summary_path, encode_indented(summary.to_dict()))
     if not quiet:
-        from relfast.cli.table import print_summary
+        from relfast.cli.table import how_to_list, print_summary
 
         print_summary(summary)
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")
-        if not show:
-            from relfast.cli.table import how_to_list
-
-            for line in how_to_list(summary):
-                say(line)
+        for line in () if show else how_to_list(summary):
+            say(line)
         if not summary.rows and limit != 0 and shard is None:
             say(f"relfast: no records in {', '.join(inputs)}: the input is empty")
     if show:
