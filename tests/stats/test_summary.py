@@ -115,16 +115,20 @@ def majority_by_hand(group: list[tuple[str | None, bool]]) -> float:
 
 @given(prompts=PROMPTS)
 @settings(max_examples=200, deadline=None)
-def test_majority(prompts: Prompts) -> None:
+def test_prompts_of_as_many_samples(prompts: Prompts) -> None:
+    """maj@k and avg@k are of the prompts that have exactly k samples."""
     task = summary_of(scores_of(prompts)).tasks["REL-A1"].to_dict()
-    by_size: dict[int, list[float]] = defaultdict(list)
+    by_size: dict[int, list[list[tuple[str | None, bool]]]] = defaultdict(list)
     for group in prompts:
         if len(group) > 1:
-            by_size[len(group)].append(majority_by_hand(group))
-    if not by_size:
-        assert "maj@k" not in task
-        return
-    assert task["maj@k"] == pytest.approx({str(k): sum(v) / len(v) for k, v in by_size.items()})
+            by_size[len(group)].append(group)
+    for name, of in {
+        "maj@k": majority_by_hand,
+        "avg@k": lambda group: sum(right for _, right in group) / len(group),
+    }.items():
+        means = {str(k): sum(map(of, groups)) / len(groups) for k, groups in by_size.items()}
+        assert task.get(name, {}) == pytest.approx(means)
+        assert task.get(f"{name}_prompts", {}) == {str(k): len(groups) for k, groups in by_size.items()}
 
 
 METRICS = st.fixed_dictionaries(
