@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -12,6 +10,7 @@ import numpy as np
 import orjson
 
 from benchmarks.gate import Probe
+from benchmarks.measure import relfast_command
 
 TEXT_RECORDS: Final = 20_000
 CHEM_RECORDS: Final = 1_500
@@ -117,8 +116,7 @@ def _reward(task: str) -> Callable[[Path], Probe]:
 
 def _score(path: Path) -> None:
     out = path.with_suffix(".rows")
-    command = [sys.executable, "-m", "relfast", "score", path, "-o", out, "--overwrite", "-q", "--workers", 1]
-    subprocess.run(list(map(str, command)), check=True, stdout=subprocess.DEVNULL)
+    relfast_command("score", path, "-o", out, "--overwrite", "-q", "--workers", 1)
 
 
 def _text_dump(folder: Path) -> Probe:

@@ -114,15 +114,12 @@ SAID: Final = frozenset({
 write it."""
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """The containers and keys of a row that are `SAID`, and the items of lists below them."""
-    items = list(
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Where all is in a decoded value: the container and the key or place of each."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, item in items:
-        if name in SAID or isinstance(value, list):
-            yield value, name
-        yield from _places(item)
+        yield value, name
+        yield from places(item)
 
 
 def _nothing(rng: random.Random) -> Any:
@@ -151,8 +148,8 @@ def failed(row: Json, rng: random.Random) -> Json:
     """The row of a request that failed, or of one of its samples: something that was said is nothing."""
     row = copy.deepcopy(row)
     for _ in range(rng.choice((1, 1, 2))):
-        if places := [*_places(row)]:
-            container, name = rng.choice(places)
+        if said := [at for at in places(row) if at[1] in SAID or isinstance(at[0], list)]:
+            container, name = rng.choice(said)
             container[name] = _nothing(rng)
             if isinstance(container, dict) and rng.random() < 0.2:
                 del container[name]

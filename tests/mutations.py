@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
 import tool_rows
 from corpora import rel_records
-from failed_rows import PIECES, failed
+from failed_rows import PIECES, failed, places
 
 Json = dict[str, Any]
 Mutation = Callable[[bytes, random.Random, bytes], bytes]
@@ -220,21 +220,11 @@ def _framed(line: bytes, rng: random.Random, other: bytes) -> bytes:
     )
 
 
-def _texts(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Where texts are in a decoded value: the container and the key or place of each."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, item in items:
-        if isinstance(item, str):
-            yield value, name
-        else:
-            yield from _texts(item)
-
-
 def _reworded(line: bytes, rng: random.Random, other: bytes) -> bytes:
     """A text of the line, mostly its longest and near its end, with something put in or left out: still JSON."""
     try:
         row = json.loads(line)
-        texts = list(_texts(row))
+        texts = [(value, name) for value, name in places(row) if isinstance(value[name], str)]
     except (ValueError, RecursionError):
         return line
     if not texts:

@@ -29,22 +29,18 @@ def _tokens(text: str, number: int, step: int) -> list[int]:
     return [(number + step * k) % 50_000 for k in range(len(text) // 4)]
 
 
-def _nulls(*names: str) -> Json:
-    return dict.fromkeys(names)
-
-
 def vllm(record: Json, responses: list[str], number: int) -> Json:
     """vLLM's ``RequestOutput`` as its fields stand: a number of its own, the prompt with its template."""
     prompt = _template(record)
     outputs = [
         {"index": index, "text": text, "token_ids": _tokens(text, number, 7)}
-        | _nulls("cumulative_logprob", "logprobs")
-        | {"finish_reason": "stop", **_nulls("stop_reason", "lora_request")}
+        | {"cumulative_logprob": None, "logprobs": None}
+        | {"finish_reason": "stop", "stop_reason": None, "lora_request": None}
         for index, text in enumerate(responses)
     ]
     asked = {"request_id": str(number), "prompt": prompt, "prompt_token_ids": _tokens(prompt, number, 11)}
     done = {"prompt_logprobs": None, "outputs": outputs, "finished": True}
-    return asked | done | _nulls("metrics", "lora_request") | {"num_cached_tokens": 0}
+    return asked | done | {"metrics": None, "lora_request": None, "num_cached_tokens": 0}
 
 
 def _choices(responses: list[str], message: Json, choice: Json) -> list[Json]:
