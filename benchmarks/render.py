@@ -25,11 +25,6 @@ def newest_run(folder: Path = ROOT / ".benchmarks") -> dict[str, Any]:
     return newest
 
 
-def rows(run: dict[str, Any]) -> list[dict[str, Any]]:
-    """What each benchmark noted, those with a ratio first in file order."""
-    return [bench["extra_info"] for bench in run["benchmarks"] if "task" in bench["extra_info"]]
-
-
 def within(info: dict[str, Any]) -> bool:
     """Whether a ratio keeps its limit; one without a limit does."""
     if "limit" not in info:
@@ -55,24 +50,18 @@ def _latencies(info: dict[str, Any]) -> str:
     return ", ".join(_number(info.get(name)) for name in ("p50_us", "p99_us", "max_us")) + " µs"
 
 
-def processor(run: dict[str, Any]) -> str:
-    """The name of the processor that a run was made on."""
-    machine = run["machine_info"]
-    name: str = machine.get("cpu", {}).get("brand_raw", machine.get("machine", "unknown"))
-    return name
-
-
 def table(run: dict[str, Any]) -> str:
     """The table in Markdown."""
     machine = run["machine_info"]
+    cpu = {"brand_raw": machine.get("machine", "unknown"), "count": "?"} | machine.get("cpu", {})
     lines = [
-        f"{processor(run)}, {machine.get('cpu', {}).get('count', '?')} cores, Python {machine['python_version']},"
+        f"{cpu['brand_raw']}, {cpu['count']} cores, Python {machine['python_version']},"
         f" {run['datetime'][:10]}; ratios are medians of runs taken in turn with their floor or rival.",
         "",
         "| what | items/s | MB/s | a call: p50, p99, max | ratio | target |",
         "|---|---:|---:|---:|---:|---:|",
     ]
-    for info in rows(run):
+    for info in (bench["extra_info"] for bench in run["benchmarks"] if "task" in bench["extra_info"]):
         limit = f"{'≥' if info.get('at_least') else '≤'} {info['limit']:g}" if "limit" in info else "–"
         missed = "" if within(info) else " (missed)"
         lines.append(
