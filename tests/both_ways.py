@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -57,10 +58,11 @@ class Ways(NamedTuple):
         fast: bool,
         size: int | None = None,
         chosen: str | None = "none",
+        most: int = sys.maxsize,
         **options: Any,
     ) -> Scored:
         """By the fast path, or the ordinary way; in blocks of ``size`` lines, which are one block by default."""
-        blocks = BlockScoring(self.scoring)
+        blocks = BlockScoring(self.scoring, most)
         blocks._fast_path = self.fast_path if fast else None
         tally, written, numbers = Tally(), [], [0, 0, 0]
         for first in range(0, len(lines), size or len(lines)):

@@ -26,7 +26,7 @@ from relfast.engine.io.writer import encoder
 from relfast.engine.job import Job
 from relfast.engine.scoring import EMBEDDED
 from relfast.engine.segments import Blocks
-from relfast.engine.signature import packages_of, version
+from relfast.engine.signature import embedder_of, packages_of, version
 from relfast.errors import OutputError, ReadError, RelfastError
 from relfast.json_text import decode_object, encode_json
 from relfast.stats.tally import Tally, TaskTally
@@ -158,11 +158,7 @@ def score_part(
             with told_as(OutputError, name):
                 write_rows(map(decode_object, iterate_lines(rows_path)), path)
                 os.unlink(rows_path)
-    embedder = ""
-    if EMBEDDED & tally.tasks.keys():
-        from relfast.embed.adding import describe
-
-        embedder = describe(job.options.embedder, job.options.device)
+    embedder = embedder_of(job) if EMBEDDED & tally.tasks.keys() else ""
     done = Done(part, tally.rows, folder.size(name) or 0, tally, embedder, causes.unusable)
     folder.write(note_of(part), done.to_json())
     return done

@@ -155,14 +155,6 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def id_by_question(gold: Mapping[Any, Entry], entry: Entry) -> Any:
-    """The id of the gold record that an entry's question finds, else the entry's own."""
-    if not isinstance(gold, GoldRecords) or not isinstance(entry.question, str):
-        return entry.id
-    found = gold.id_asking(entry.question)
-    return entry.id if found is MISSING else found
-
-
 def asks_another(entry: Entry, known: Entry) -> bool:
     """Whether a tool's row and the gold record with its number have different questions.
 

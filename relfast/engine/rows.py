@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from relfast.engine.gold_records import GoldRecords, asks_another, id_by_question
+from relfast.engine.gold_records import GoldRecords, asks_another
 from relfast.engine.job import Job
 from relfast.formats import Entry, read_row
 from relfast.formats.failure import NoResponse
@@ -14,9 +14,6 @@ from relfast.formats.paths import MISSING, follow
 from relfast.json_text import decode_text, shallow
 from relfast.records import Record, Score, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS, find_task, infer_task
-
-Gold = Mapping[Any, Entry]
-"""Gold records by id."""
 
 
 def read_gold(paths: Sequence[str]) -> GoldRecords:
@@ -74,14 +71,15 @@ def entry_of(row: Mapping[str, Any], job: Job) -> Entry:
 
 
 def records_of(
-    entry: Entry, index: int, job: Job, gold: Gold, chosen: str | None = None
+    entry: Entry, index: int, job: Job, gold: GoldRecords, chosen: str | None = None
 ) -> Iterator[Record | Score]:
     """The records of what one input row says, one a sample; what holds none gives an unscored `Score`.
 
     ``chosen`` is the filter of lm-evaluation-harness that is scored; rows of other filters give nothing.
     """
-    if job.data and entry.numbered and entry.answer in (MISSING, None):
-        entry.id = id_by_question(gold, entry)
+    if job.data and entry.numbered and entry.answer in (MISSING, None) and isinstance(entry.question, str):
+        found = gold.id_asking(entry.question)
+        entry.id = entry.id if found is MISSING else found
     shown_id = None if entry.id is MISSING else shallow(entry.id)
     if entry.filter is not None and entry.filter != chosen:
         if chosen is None:
@@ -106,7 +104,7 @@ def records_of(
 _UNCHOSEN: Final = "the input begins with rows that name no filter: --filter NAME says which one is scored"
 
 
-def _complete(entry: Entry, job: Job, gold: Gold) -> tuple[str, str] | None:
+def _complete(entry: Entry, job: Job, gold: GoldRecords) -> tuple[str, str] | None:
     """Fill in what the row leaves out; the kind and text of a problem, or None."""
     if job.data:
         known = _known(gold, entry.id) if _hashable(entry.id) else None
@@ -154,7 +152,7 @@ def _no_gold(entry: Entry) -> str:
     return f"no gold record in --data asks this row's question{asked}"
 
 
-def _known(gold: Gold, record_id: Any) -> Entry | None:
+def _known(gold: GoldRecords, record_id: Any) -> Entry | None:
     """The gold record of an id. Batch APIs make text of every id, so 7 and "7" are the same where only one
     of them is there."""
     found = gold.get(record_id)

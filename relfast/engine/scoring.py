@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
+from relfast.engine.gold_records import GoldRecords
 from relfast.engine.job import Job
 from relfast.engine.pool.failures import Verdict, timed_out_verdict
-from relfast.engine.rows import Gold, entry_of, records_of
+from relfast.engine.rows import entry_of, records_of
 from relfast.engine.segments import Detours, pieces
 from relfast.errors import RelfastError
 from relfast.formats import Entry
@@ -67,14 +68,14 @@ class Scoring:
     def __init__(
         self,
         job: Job,
-        gold: Gold | None = None,
+        gold: GoldRecords | None = None,
         guard: Guard | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.job = job
         self.clock = clock
-        self.gold: Gold = gold or {}
+        self.gold = gold or GoldRecords()
         self.guard: Guard = guard or NoGuard()
         self.options = job.options.within(job.timeout)
         self._ready: set[str] = set()

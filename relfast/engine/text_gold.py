@@ -27,8 +27,8 @@ from relfast_kernels.layouts import (
     ROW_UNSEEN,
 )
 
+from relfast.engine.gold_records import GoldRecords
 from relfast.engine.job import Job
-from relfast.engine.rows import Gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_block import ScannedBlock, id_of
 from relfast.formats import Entry
@@ -249,7 +249,7 @@ class Golds:
         answer = b"" if task < 0 else gold_text(self._as_compared(record, task))
         return self._prepared.add(task, answer, id)
 
-    def wants_ids(self, gold: Gold) -> bool:
+    def wants_ids(self, gold: GoldRecords) -> bool:
         """Whether so many golds of ``--data`` have been met by their ids alone that all should be known."""
         self._n_ids += 1
         return not self._knows_ids and ID_SHARE * self._n_ids >= len(gold) and len(gold) <= MOST_GOLDS

@@ -44,9 +44,7 @@ def test_rows_beyond_all_room() -> None:
     ]
     ways = Ways.of_job(Job(details=True))
     ways.fast_path._scratch = lazy_memory(1 << 12)
-    assert (
-        ways.same(rows, segment_lines=3).n_fast == len(rows) - 2
-    )  # more different numbers than are compared
+    assert ways.same(rows, most=3).n_fast == len(rows) - 2  # more different numbers than are compared
 
 
 @pytest.mark.slow

@@ -405,7 +405,7 @@ PIECES = (
 
 def same(lines: Sequence[Json | bytes], job: Job, **options: Any) -> Scored:
     """What both ways give."""
-    return Ways.of_job(job).same(lines, segment_lines=7, **options)
+    return Ways.of_job(job).same(lines, most=7, **options)
 
 
 def job_of(policy: str, *, strip: bool = False, **options: Any) -> Job:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -70,13 +70,16 @@ def split_lines(data: bytes) -> list[bytes]:
 
 
 class BlockScoring:
-    """Scores blocks: the fast path for the lines it reads, the ordinary way for all others."""
+    """Scores blocks: the fast path for the lines it reads, the ordinary way for all others.
 
-    def __init__(self, scoring: Scoring) -> None:
+    ``most`` is how many lines are reported at a time.
+    """
+
+    def __init__(self, scoring: Scoring, most: int = sys.maxsize) -> None:
         self._scoring = scoring
         self._fast_path: TextFastPath | None = None
         self._bytes_without_fast_path = 0
-        self._paces: dict[int | None, _Pace] = {}
+        self._pace = _Pace(most)
 
     def segments(
         self,
@@ -86,12 +89,11 @@ class BlockScoring:
         verdicts: Mapping[Place, Verdict] | None = None,
         *,
         one_by_one: bool = False,
-        segment_lines: int | None = None,
     ) -> Iterator[Segment]:
         """The segments of lines ``start`` to ``stop`` of a block, in order.
 
-        ``one_by_one`` scores every record under the guard, to find the one that broke a batch.
-        ``segment_lines`` None reports everything at once.
+        ``one_by_one`` scores every record under the guard, to find the one that broke a batch, and reports
+        every line.
 
         Raises
         ------
@@ -99,19 +101,6 @@ class BlockScoring:
             The file cannot be read, or is not what it was when it was cut into blocks.
         """
         stop = block.n_lines if stop is None else min(stop, block.n_lines)
-        for segment in self._segments(block, start, stop, verdicts or {}, one_by_one, segment_lines):
-            segment.detours = self._scoring.detours.take()
-            yield segment
-
-    def _segments(
-        self,
-        block: Block,
-        start: int,
-        stop: int,
-        verdicts: Mapping[Place, Verdict],
-        one_by_one: bool,
-        segment_lines: int | None,
-    ) -> Iterator[Segment]:
         if block.faults:
             yield _faulty(stop, block.faults)
             return
@@ -123,6 +112,7 @@ class BlockScoring:
             indices = range(block.first_index + start, block.first_index + stop)
             yield _faulty(stop, damaged_rows(indices, error))
             return
+        score: Callable[[int, int, int], Segment]
         fast_path = None if one_by_one else self._open_fast_path(len(data))
         if fast_path is not None:
             chosen = block.filter or self._scoring.job.filter
@@ -134,16 +124,28 @@ class BlockScoring:
         else:
             lines = split_lines(data)
             n_lines = len(lines)
-            score = partial(self._plain, block, lines, verdicts, one_by_one)
+
+            def score(start: int, stop: int, most: int) -> Segment:
+                stop = min(start + most, stop)
+                scores = self._scoring.lines(
+                    lines[start:stop],
+                    block.first_index + start,
+                    verdicts,
+                    one_by_one=one_by_one,
+                    chosen=block.filter,
+                )
+                return segment_of(stop, scores)
+
         if n_lines < stop:
             raise _changed(block)
-        pace = self._paces.setdefault(segment_lines, _Pace(segment_lines or sys.maxsize))
+        pace, at = self._pace, start
         pace.begin()
-        at = start
         while at < stop:
-            segment = score(at, stop, pace.step)
+            segment = score(at, stop, 1 if one_by_one else pace.step)
+            segment.detours = self._scoring.detours.take()
             yield segment
-            pace.next(segment.tally)
+            if not one_by_one:
+                pace.next(segment.tally)
             at = segment.stop
 
     def _open_fast_path(self, size: int) -> TextFastPath | None:
@@ -157,24 +159,6 @@ class BlockScoring:
                 # machine code that is being compiled may be there for a later block
                 self._bytes_without_fast_path = 0
         return self._fast_path
-
-    def _plain(
-        self,
-        block: Block,
-        lines: Sequence[bytes],
-        verdicts: Mapping[Place, Verdict],
-        one_by_one: bool,
-        start: int,
-        stop: int,
-        most: int,
-    ) -> Segment:
-        """The segment of at most so many lines, none of which has been read."""
-        stop = min(start + most, stop)
-        first = block.first_index + start
-        scores = self._scoring.lines(
-            lines[start:stop], first, verdicts, one_by_one=one_by_one, chosen=block.filter
-        )
-        return segment_of(stop, scores)
 
 
 class _Pace:
@@ -193,7 +177,7 @@ class _Pace:
         """A segment is done."""
         now = time.monotonic()
         seconds, self._began = now - self._began, now
-        if self._most > 1 and done.tasks and EMBEDDED.issuperset(done.tasks):
+        if done.tasks and EMBEDDED.issuperset(done.tasks):
             # the first ones pay for loading the model
             slow = seconds > EMBED_SECONDS and self.step > FEWEST_EMBED_LINES
             self.step = max(FEWEST_EMBED_LINES, self.step // 4) if slow else EMBED_LINES

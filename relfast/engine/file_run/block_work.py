@@ -39,14 +39,8 @@ _LOOK_SECONDS: Final = 0.25
 class _BlockState:
     """A block under way: its items share this."""
 
-    def __init__(
-        self,
-        block: Block,
-        changed: threading.Condition,
-    ) -> None:
+    def __init__(self, block: Block, changed: threading.Condition) -> None:
         self.block, self.changed = block, changed
-        self.ends = block.size
-        """Bytes of input in all blocks that were begun up to this one."""
         self.segments: list[Segment] = []
         self.verdicts: dict[Place, Verdict] = {}
         self.failures = Failures()
@@ -144,33 +138,12 @@ class BlockWork(WorkItem):
         return followers
 
 
-class _Ahead:
-    """Blocks that may be started now. What stops the reading is kept until the blocks before it are done."""
-
-    def __init__(self, todo: Iterator[Block]) -> None:
-        self._todo = todo
-        self._peeked: deque[Block] = deque()
-        self.exhausted = False
-        self.error: Exception | None = None
-
-    def peek(self, n: int) -> int:
-        """Read up to ``n`` blocks ahead; how many there are."""
-        while len(self._peeked) < n and (block := self._read()) is not None:
-            self._peeked.append(block)
-        return len(self._peeked)
-
-    def next(self) -> Block | None:
-        return self._peeked.popleft() if self._peeked else self._read()
-
-    def _read(self) -> Block | None:
-        block = None
-        if not self.exhausted:
-            try:
-                block = next(self._todo, None)
-            except Exception as error:
-                self.error = error
-            self.exhausted = block is None
-        return block
+def _until_error(todo: Iterator[Block], errors: list[Exception]) -> Iterator[Block]:
+    """The blocks; what stops the reading is kept until those before it are done."""
+    try:
+        yield from todo
+    except Exception as error:
+        errors.append(error)
 
 
 def score_on_pool(
@@ -188,21 +161,27 @@ def score_on_pool(
     """
     changed = threading.Condition()
     under_way: deque[_BlockState] = deque()
-    ahead = _Ahead(todo)
-    begun = 0
+    errors: list[Exception] = []
+    todo = _until_error(todo, errors)
+    exhausted = False
     few, enough = 2 * pool.workers, MOST_WAITING * pool.workers
+
+    def more() -> bool:
+        return not exhausted and pool.waiting < enough and _room(under_way, pool.workers)
+
     looked = time.monotonic()
     try:
         # so few blocks that whole ones would leave workers idle are cut
-        parts = 4 * pool.workers if ahead.peek(few) < few else 1
+        first = list(itertools.islice(todo, few))
+        parts = 4 * pool.workers if len(first) < few else 1
+        todo = itertools.chain(first, todo)
         while True:
-            while (
-                _room(under_way, pool.workers)
-                and pool.waiting < enough
-                and (block := ahead.next()) is not None
-            ):
+            while more():
+                block = next(todo, None)
+                if block is None:
+                    exhausted = True
+                    break
                 state = _BlockState(block, changed)
-                begun = state.ends = begun + block.size
                 under_way.append(state)
                 # all made before the first is begun: a block is done when none of its items is open
                 items = [BlockWork(state, *part, pool.job.timeout) for part in _cut(block, parts)]
@@ -212,7 +191,7 @@ def score_on_pool(
                 break
             with changed:
                 # woken by any block: when one is done, another may be started
-                changed.wait_for(lambda: _can_go_on(under_way, pool, enough, ahead), _WAIT_SECONDS)
+                changed.wait_for(lambda: under_way[0].done or more(), _WAIT_SECONDS)
             yield from _finished(under_way)
             if time.monotonic() - looked > _LOOK_SECONDS:
                 # not for each block: there are hundreds in a second
@@ -221,23 +200,14 @@ def score_on_pool(
     except (KeyboardInterrupt, SystemExit):
         yield from _finished(under_way)
         raise
-    if ahead.error is not None:
-        raise ahead.error
+    if errors:
+        raise errors[0]
 
 
 def _room(under_way: Sequence[_BlockState], workers: int) -> bool:
-    if not under_way:
-        return True
-    first, last = under_way[0], under_way[-1]
-    unwritten = last.ends - first.ends + first.block.size
+    unwritten = sum(state.block.size for state in under_way)
     few = len(under_way) < MAX_UNWRITTEN and unwritten < MAX_UNWRITTEN_BYTES
     return few or len(under_way) < UNWRITTEN_EACH * workers
-
-
-def _can_go_on(under_way: Sequence[_BlockState], pool: Pool, enough: int, ahead: _Ahead) -> bool:
-    return under_way[0].done or (
-        not ahead.exhausted and pool.waiting < enough and _room(under_way, pool.workers)
-    )
 
 
 def _finished(under_way: deque[_BlockState]) -> Iterator[tuple[Block, list[Segment]]]:

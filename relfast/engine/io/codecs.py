@@ -44,8 +44,35 @@ class Damaged(InputError):
 class Stream:
     """Bytes to be read forward; a context manager, and an iterator of lines with their ends."""
 
+    _damage: Damaged | None = None
+
     def read(self, size: int, /) -> bytes:
-        """Up to ``size`` bytes, or about as many; empty at the end."""
+        """Up to ``size`` bytes, or about as many (of zstd 32 MB more at the worst, of lines a whole one);
+        empty at the end.
+
+        Raises
+        ------
+        Damaged
+            It is broken, ends early, or expands beyond `MAX_EXPANSION`.
+        """
+        parts: list[bytes] = []
+        got = 0
+        while got < size and self._damage is None:
+            try:
+                out = self._some(size - got)
+            except Damaged as error:
+                self._damage = error  # told when what came before it has been delivered
+                break
+            if out is None:
+                break
+            parts.append(out)
+            got += len(out)
+        if not got and self._damage is not None:
+            raise self._damage
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _some(self, limit: int) -> bytes | None:
+        """The next bytes, perhaps none; None at the end."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -194,34 +221,8 @@ class Expanding(Stream):
         self._held = memoryview(b"")
         self._pending = b""
         self._taken = self._given = 0
-        self._damage: Damaged | None = None
-
-    def read(self, size: int, /) -> bytes:
-        """Up to ``size`` bytes (for zstd 32 MB more at the worst); empty at the end.
-
-        Raises
-        ------
-        Damaged
-            The stream is broken, ends early, or expands beyond `MAX_EXPANSION`.
-        """
-        parts: list[bytes] = []
-        got = 0
-        while got < size and self._damage is None:
-            try:
-                out = self._some(size - got)
-            except Damaged as error:
-                self._damage = error  # told when what came before it has been delivered
-                break
-            if out is None:
-                break
-            parts.append(out)
-            got += len(out)
-        if not got and self._damage is not None:
-            raise self._damage
-        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _some(self, limit: int) -> bytes | None:
-        """The next bytes, perhaps none; None at the end."""
         data = self._pending or self._next_slice()
         if not data:
             if not self._codec.complete:

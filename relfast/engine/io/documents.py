@@ -58,28 +58,13 @@ class Lines(Stream):
     def __init__(self, lines: Iterator[bytes], *files: Any) -> None:
         self._lines, self._files = lines, files
 
-    def read(self, size: int, /) -> bytes:
-        parts: list[bytes] = []
-        got = 0
-        try:
-            while got < size and (line := next(self._lines, None)) is not None:
-                parts += (line, b"\n")
-                got += len(line) + 1
-        except Damaged as error:
-            if not parts:
-                raise
-            # told when what came before it has been delivered
-            self._lines = _raising(error)
-        return b"".join(parts)
+    def _some(self, limit: int) -> bytes | None:
+        line = next(self._lines, None)
+        return None if line is None else line + b"\n"
 
     def close(self) -> None:
         for file in self._files:
             file.close()
-
-
-def _raising(error: Damaged) -> Iterator[bytes]:
-    raise error
-    yield b""
 
 
 def is_document(head: bytes) -> bool:

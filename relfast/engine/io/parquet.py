@@ -7,7 +7,6 @@ output, numbers are numbers and empty cells are null.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -160,21 +159,12 @@ def first_rows(path: str, n: int, *, columns: Sequence[str]) -> list[bytes]:
             return []
 
 
-def iterate_rows(path: str) -> Iterator[bytes]:
-    """All rows as lines of JSON.
-
-    Raises
-    ------
-    InputError
-        A row group cannot be read.
-    """
+def parquet_lines(path: str) -> Iterator[bytes]:
+    """All rows as lines of JSON. Raises `InputError`, and `Damaged` where a row group cannot be read."""
     with _file(path) as file:
         for group in range(file.num_row_groups):
-            try:
-                for lines in _batches(file, group):
-                    yield from lines
-            except Damaged as error:
-                raise InputError(str(error), file=path) from None
+            for lines in _batches(file, group):
+                yield from lines
 
 
 def csv_lines(path: str) -> Iterator[bytes]:
@@ -323,13 +313,3 @@ def _storable(row: Mapping[str, Any], is_csv: bool) -> dict[str, Any]:
 
 def _clean(text: Any) -> Any:
     return text.encode("utf-8", "replace").decode() if isinstance(text, str) else text
-
-
-def output_rows(path: str) -> Iterator[dict[str, Any]]:
-    """The rows of an output that `write_rows` wrote."""
-    for line in csv_lines(path) if path.endswith(".csv") else iterate_rows(path):
-        row = orjson.loads(line)
-        for name in ("metrics", "error"):
-            if isinstance(row[name], str):
-                row[name] = json.loads(row[name])
-        yield row

@@ -60,7 +60,7 @@ class Source(NamedTuple):
         return self.path != STDIN and _is_regular(self.path)
 
     def open(self) -> Stream:
-        """The decompressed bytes, to be read forward; of documents one line a sample.
+        """The decompressed bytes, to be read forward; of tables and documents one line a row or sample.
 
         Raises
         ------
@@ -73,11 +73,11 @@ class Source(NamedTuple):
             from relfast.engine.io.documents import open_json, open_zip
 
             return open_zip(self.path) if self.codec == "zip" else open_json(self.path)
-        if self.codec == "csv":
+        if self.codec in ("csv", "parquet"):
             from relfast.engine.io.documents import Lines
-            from relfast.engine.io.parquet import csv_lines
+            from relfast.engine.io.parquet import csv_lines, parquet_lines
 
-            return Lines(csv_lines(self.path))
+            return Lines(csv_lines(self.path) if self.codec == "csv" else parquet_lines(self.path))
         file = _open(self.path)
         try:
             head, codec = (b"", self.codec) if self.regular else _first_bytes(file, self.path)
@@ -279,11 +279,6 @@ def lines_of(source: Source) -> Generator[bytes]:
     InputError
         It cannot be read to its end.
     """
-    if source.codec == "parquet":
-        from relfast.engine.io.parquet import iterate_rows
-
-        yield from iterate_rows(source.path)
-        return
     try:
         with source.open() as stream:
             for line in stream:

@@ -159,13 +159,6 @@ class Worker:
         self.in_flight.close()
 
 
-def failure_of(failure: wire.Failure, prefix: str = "") -> WorkerError:
-    """What a worker says of a failure of the machinery; `original` where it was an error of relfast's."""
-    if failure.error is not None:
-        return WorkerError(failure.message, failure.error)
-    return WorkerError(f"{prefix}{failure.kind}: {failure.message}")
-
-
 class Pool:
     """Workers for one job.
 
@@ -206,12 +199,12 @@ class Pool:
         for thread in self._threads:
             thread.start()
 
-    def submit(self, item: WorkItem, *, first: bool = False) -> None:
-        """Queue an item, at the end or before all others. Raises `WorkerError` once the pool is closed."""
+    def submit(self, item: WorkItem) -> None:
+        """Queue an item. Raises `WorkerError` once the pool is closed."""
         with self._changed:
             if self._closing:
                 raise WorkerError("the pool is closed")
-            (self._queue.appendleft if first else self._queue.append)(item)
+            self._queue.append(item)
             self._changed.notify()
 
     @property
@@ -328,8 +321,8 @@ class Pool:
                 self._tell(f"worker {worker.pid} ready after {time.monotonic() - asked:.2f} s")
                 return worker, error
             status = self._end(slot, worker)
-            if isinstance(hello, wire.Failure):
-                return None, failure_of(hello, "a worker could not start: ")
+            if isinstance(hello, WorkerError):
+                return None, hello
             error = _not_ready(status)
             failures += status >= 0
             kills += status < 0
@@ -353,8 +346,8 @@ class Pool:
         try:
             _send(worker, item)
             for message in self._answers(worker):
-                if isinstance(message, wire.Failure):
-                    item.failed(failure_of(message))
+                if isinstance(message, WorkerError):
+                    item.failed(message)
                     return True
                 item.answer(message)
             item.finished()

@@ -18,7 +18,7 @@ from relfast.engine.gold_records import Repeated
 from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
 from relfast.engine.pool.failures import Death, Verdict
-from relfast.errors import RelfastError, WorkerError
+from relfast.errors import WorkerError
 from relfast.records import Place, Record
 
 
@@ -59,7 +59,8 @@ class Setup(NamedTuple):
 
 
 class BlockRequest(NamedTuple):
-    """Score lines ``start`` to ``stop`` of a block; answered by `Segment` frames and None."""
+    """Score lines ``start`` to ``stop`` of a block; answered by `Segment` frames and None, or by a
+    `WorkerError`: the machinery failed, not a record."""
 
     block: Block
     start: int
@@ -79,18 +80,6 @@ class Ready(NamedTuple):
 
     pid: int
     repeated: Repeated | None = None
-
-
-class Failure(NamedTuple):
-    """The machinery failed, not a record; ``error`` where it is one that relfast raises on purpose."""
-
-    kind: str
-    message: str
-    error: RelfastError | None = None
-
-    @classmethod
-    def of(cls, error: Exception) -> Failure:
-        return cls(type(error).__name__, str(error), error if isinstance(error, RelfastError) else None)
 
 
 def frame(message: Any) -> bytes:

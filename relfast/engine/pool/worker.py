@@ -24,7 +24,6 @@ from relfast.engine.gold_records import GoldRecords
 from relfast.engine.pool.failures import OUT_OF_MEMORY
 from relfast.engine.pool.protocol import (
     BlockRequest,
-    Failure,
     InFlight,
     Ready,
     RecordsRequest,
@@ -35,6 +34,7 @@ from relfast.engine.pool.protocol import (
 )
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
+from relfast.errors import RelfastError, WorkerError
 from relfast.records import Place, Record, Score
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -120,7 +120,7 @@ def _limit(what: int, value: int) -> None:
 
 
 def _serve(answers: int, scoring: Scoring) -> None:
-    blocks = BlockScoring(scoring)
+    blocks = BlockScoring(scoring, SEGMENT_LINES)
     while True:
         try:
             request = receive(0)
@@ -134,7 +134,6 @@ def _serve(answers: int, scoring: Scoring) -> None:
                     request.stop,
                     request.verdicts,
                     one_by_one=request.one_by_one,
-                    segment_lines=1 if request.one_by_one else SEGMENT_LINES,
                 ):
                     _tell(answers, segment)
             elif isinstance(request, RecordsRequest):
@@ -144,7 +143,14 @@ def _serve(answers: int, scoring: Scoring) -> None:
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
         except Exception as error:
-            _tell(answers, Failure.of(error))
+            _tell(answers, _failure(error))
+
+
+def _failure(error: Exception, what: str = "") -> WorkerError:
+    """What is said of a failure of the machinery; `original` where it is an error of relfast's."""
+    if isinstance(error, RelfastError):
+        return WorkerError(str(error), error)
+    return WorkerError(f"{what}{type(error).__name__}: {error}")
 
 
 def _tell(answers: int, message: Any) -> None:
@@ -200,7 +206,7 @@ def main(parent: int, page: int) -> None:
         deadlines.untimed = guard.untimed
         scoring = Scoring(setup.job, gold, guard, clock=deadlines.WorkingClock())
     except Exception as error:
-        _tell(answers, Failure.of(error))
+        _tell(answers, _failure(error, "a worker could not start: "))
         return
     _tell(answers, Ready(os.getpid(), gold.repeated))
     os.dup2(nowhere, 2)  # RDKit can write gigabytes about one bad answer
