@@ -160,10 +160,6 @@ def _native(record: Json, responses: list[str], number: int) -> Json:
     }
 
 
-def _with_question(record: Json, responses: list[str], number: int) -> Json:
-    return {**record, "model": "a-model", "response": responses[0]}
-
-
 def _gold_as_text(record: Json, responses: list[str], number: int) -> Json:
     return {**_native(record, responses, number), "answer": json.dumps(record["answer"])}
 
@@ -174,10 +170,6 @@ def _chat(record: Json, responses: list[str], number: int) -> Json:
         {"role": "assistant", "content": responses[0]},
     ]
     return {**_native(record, responses, number), "response": messages}
-
-
-def _without_gold(record: Json, responses: list[str], number: int) -> Json:
-    return {"id": record["id"], "response": responses[0]}
 
 
 def _verl(record: Json, responses: list[str], number: int) -> Json:
@@ -213,7 +205,9 @@ DUMPS: Final = {
         escapes=0.15,
         unmet=True,
     ),
-    "native with questions": Dump(_with_question),
+    "native with questions": Dump(
+        lambda record, said, _: {**record, "model": "a-model", "response": said[0]}
+    ),
     "details": Dump(_native, ("--details",)),
     "strip-reasoning": Dump(
         _native, ("--strip-reasoning",), body=lambda prose, final: f"<think>\n{prose}\n</think>\n\n{final}"
@@ -227,7 +221,9 @@ DUMPS: Final = {
     "answer as JSON text": Dump(_gold_as_text),
     "8 samples a line": Dump(_native, samples=_SAMPLES),
     "chat messages": Dump(_chat),
-    "--data join": Dump(_without_gold, ("--data", "{data}")),
+    "--data join": Dump(
+        lambda record, said, _: {"id": record["id"], "response": said[0]}, ("--data", "{data}")
+    ),
     "OpenAI batch with --data": Dump(tool_rows.openai, ("--data", "{data}")),
     "lm-eval samples": Dump(tool_rows.lm_eval),
     "verl rollouts": Dump(_verl),

@@ -221,18 +221,14 @@ TEXT = st.lists(PIECES | st.text(max_size=8), max_size=30).map("".join)
 
 
 def extract(task: str, response: Any, policy: str) -> Any:
-    return TASKS[task].scorer.extract(record_with(task, response), POLICIES[policy])
+    record = record_of(task)
+    row = {**record, "response": response}
+    asked = Record(0, "x", task, record["answer"], response, record["question"], row=row)
+    return TASKS[task].scorer.extract(asked, POLICIES[policy])
 
 
 DISTINCT_TASKS = sorted(set(TASKS) - {f"REL-A{n}" for n in range(2, 8)})
 """A task of each extractor: A2 to A7 are read as A1 is."""
-
-
-def record_with(task: str, response: Any) -> Record:
-    record = record_of(task)
-    return Record(
-        0, "x", task, record["answer"], response, record["question"], row={**record, "response": response}
-    )
 
 
 @pytest.mark.parametrize("policy", POLICIES)
