@@ -121,7 +121,7 @@ def narrow(query: Ints, target: Ints, state: Ints, frame: int) -> bool:
     inner_there, atoms_there = reach(
         target, ends_of(target, front_there) & ~state[frame + IMAGES], inner_there
     )
-    at_most = total + in_common(query, target, n_classes, inner, inner_there)
+    at_most = total + in_common(query, target, OF_CLASS, n_classes, inner, inner_there)
     if at_most < best:
         return False
     at_most -= degrees_forbid(query, target, n_classes, inner, inner_there)
@@ -132,7 +132,7 @@ def narrow(query: Ints, target: Ints, state: Ints, frame: int) -> bool:
         n_atoms = n_bits(matched)
         most = min(
             best - bonds + n_atoms,
-            n_atoms + atoms_in_common(query, target, state[N_LABELS], atoms, atoms_there),
+            n_atoms + in_common(query, target, OF_LABEL, state[N_LABELS], atoms, atoms_there),
         )
         if most <= state[BEST_ATOMS]:
             return False
@@ -144,11 +144,12 @@ def narrow(query: Ints, target: Ints, state: Ints, frame: int) -> bool:
 
 
 @kernel
-def in_common(query: Ints, target: Ints, n_classes: int, ours: int, theirs: int) -> int:
-    """How many bonds of two sets can be matched at most, class by class."""
+def in_common(query: Ints, target: Ints, first: int, n: int, ours: int, theirs: int) -> int:
+    """How many of two sets can be matched at most, kind by kind: bonds of ``n`` classes (``first`` is
+    `OF_CLASS`) or atoms of ``n`` labels (`OF_LABEL`)."""
     total = 0
-    for found in range(n_classes):
-        total += min(n_bits(ours & query[OF_CLASS + found]), n_bits(theirs & target[OF_CLASS + found]))
+    for place in range(first, first + n):
+        total += min(n_bits(ours & query[place]), n_bits(theirs & target[place]))
     return total
 
 
@@ -178,14 +179,6 @@ def by_degrees(query: Ints, target: Ints, ours: int, theirs: int) -> int:
     ends = min(n_bits(one), n_bits(first)) + min(n_bits(two), n_bits(second))
     ends += min(n_bits(three), n_bits(third)) + min(n_bits(four), n_bits(fourth))
     return (ends + 2 * min(n_bits(five), n_bits(fifth))) // 2
-
-
-@kernel
-def atoms_in_common(query: Ints, target: Ints, n_labels: int, ours: int, theirs: int) -> int:
-    total = 0
-    for found in range(n_labels):
-        total += min(n_bits(ours & query[OF_LABEL + found]), n_bits(theirs & target[OF_LABEL + found]))
-    return total
 
 
 @kernel
@@ -509,7 +502,7 @@ def largest_common(query: Ints, target: Ints, state: Ints, limit: int) -> int:
         return 0
     tried = 0
     n_classes = state[N_CLASSES]
-    at_most = in_common(query, target, n_classes, query[USEFUL], target[USEFUL])
+    at_most = in_common(query, target, OF_CLASS, n_classes, query[USEFUL], target[USEFUL])
     for dive in range(DIVES):
         root = _dive(query, target, state, tried)
         if state[BEST_BONDS] == query[N_BONDS]:
@@ -529,7 +522,7 @@ def largest_common(query: Ints, target: Ints, state: Ints, limit: int) -> int:
         if root < 0:
             return 0
         component, _ = reach(query, 1 << root, is_open)
-        if in_common(query, target, n_classes, component, target[USEFUL]) < state[BEST_BONDS]:
+        if in_common(query, target, OF_CLASS, n_classes, component, target[USEFUL]) < state[BEST_BONDS]:
             is_open &= ~component
             continue
         if _search_images(query, target, state, component, root, limit) == UNKNOWN:

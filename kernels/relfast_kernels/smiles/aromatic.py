@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from relfast_kernels.bits import n_bits
+from relfast_kernels.bits import n_bits, place_of
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles.elements import CARBON, LISTED, OUTER, VALENCES, charge_of, number_of
@@ -70,9 +70,7 @@ def n_cycles(graph: Ints, n: int, core: int) -> int:
     total = 0
     left = core
     while left:
-        root = 0
-        while not left >> root & 1:
-            root += 1
+        root = place_of(left & -left)
         left ^= 1 << root
         graph[QUEUE] = root
         done, queued = 0, 1

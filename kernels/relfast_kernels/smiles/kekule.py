@@ -13,6 +13,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from relfast_kernels.bits import n_bits
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import UNKNOWN
 from relfast_kernels.smiles.elements import LISTED, VALENCES, charge_of, number_of
@@ -183,11 +184,7 @@ def kekulise(graph: Ints, n: int) -> int:
             rings = graph[RING_BONDS + atom]
             if rings == 0:
                 return INVALID
-            in_rings = 0
-            while rings:
-                rings &= rings - 1
-                in_rings += 1
-            if in_rings > 3:
+            if n_bits(rings) > 3:
                 return UNKNOWN
             if _wants_double(graph, atom):
                 graph[_MATE + atom] = _FREE

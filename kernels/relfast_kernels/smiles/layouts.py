@@ -47,8 +47,8 @@ N_FOUND: Final = FLAGS + 1
 """The number of atoms of the graph that was read last; negative where there is none."""
 GRAPH_SIZE: Final = FLAGS + 8
 
-HAS_ISOTOPE, HAS_MAP, HAS_DOT = 1, 2, 4
-"""Isotopes, atom maps, several fragments."""
+HAS_ISOTOPE, HAS_MAP = 1, 2
+"""Isotopes, atom maps."""
 IS_ORDINARY: Final = 8
 """No charge, no radical, each atom with its lowest valence: what constitutional isomers are made of."""
 IS_SPECIAL: Final = 16

@@ -28,7 +28,6 @@ from relfast_kernels.smiles.layouts import (
     CHARGES,
     DEGREE,
     FLAGS,
-    HAS_DOT,
     HAS_ISOTOPE,
     HAS_MAP,
     HYDROGENS,
@@ -246,7 +245,6 @@ def read_text(text: Bytes, start: int, end: int, by_rdkit: bool, graph: Ints) ->
             if previous == _LEADING:
                 return UNKNOWN
             previous = _NOTHING
-            graph[FLAGS] |= HAS_DOT
             before = _DOT
         elif c in (33, 34, 38, 39, 44, 59, 63, 64, 93, 94, 95, 96, 123, 125, 43):
             return INVALID
