@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from relfast.errors import MissingExtraError
+from relfast.json_text import encode_json
 
 
 def signed(value: float, decimals: int = 3) -> str:
@@ -47,15 +48,22 @@ def to_pandas(columns: Mapping[str, Sequence[Any]], what: str) -> Any:
 
 
 def to_arrow(columns: Mapping[str, Sequence[Any]], what: str, types: Mapping[str, str] | None = None) -> Any:
-    """A `pyarrow.Table`, its columns of ``types`` or what their values are; ``what`` is named by the
-    `MissingExtraError` that is raised without pyarrow."""
+    """A `pyarrow.Table`, its columns of ``types`` or what their values are, JSON texts where these are of
+    several kinds; ``what`` is named by the `MissingExtraError` that is raised without pyarrow."""
     try:
         import pyarrow
     except ImportError:
         raise MissingExtraError(what, "parquet") from None
     known = types or {}
-    made = {name: pyarrow.array(list(values), known.get(name)) for name, values in columns.items()}
-    return pyarrow.table(made)
+
+    def array(values: list[Any], kind: str | None) -> Any:
+        try:
+            return pyarrow.array(values, kind)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, OverflowError):
+            # values of several kinds, such as golds of several tasks, or integers beyond 64 bits
+            return pyarrow.array([None if value is None else encode_json(value).decode() for value in values])
+
+    return pyarrow.table({name: array(list(values), known.get(name)) for name, values in columns.items()})
 
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -111,6 +111,10 @@ def test_to_arrow() -> None:
     assert table["metrics.f1"].to_pylist() == [None, pytest.approx(2 / 3), None, 0, None]
     assert table["metrics.reason"].to_pylist() == [None, None, None, "empty", None]
     assert relfast.score_batch("REL-A1", [], []).to_arrow().num_rows == 0
+    # golds of several tasks are of several kinds
+    answers = {"target": 3}, {"label": "Yes"}, {"missing_smiles": ["CC"]}
+    mixed = relfast.score_batch(None, answers, ["1", "<Yes>", ""], details=True).to_arrow()
+    assert mixed["metrics.gold"].to_pylist() == ["3", '"Yes"', '["CC"]']
 
 
 def test_progress_of_a_file(tmp_path: Path) -> None:
