@@ -112,13 +112,7 @@ class PartCauses(FirstCauses):
         return self._row_at(line - self._first_line) if line < FAR else {}
 
 
-def score_part(
-    part: Part,
-    job: Job,
-    score: Blocks,
-    folder: Folder,
-    suffix: str,
-) -> Done:
+def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str) -> Done:
     """Score a part; its rows are in the folder when this returns, and the note that they are.
 
     Raises
@@ -132,24 +126,26 @@ def score_part(
     name = file_of(part, suffix)
     with folder.draft(name) as path:
         rows_path = f"{path}.jsonl" if suffix == ".parquet" else path
-        at_hand = blocks_of(part, job)
+        encode = encoder(rows_path)
         with told_as(OutputError, name):
             file = open(rows_path, "wb")  # noqa: SIM115
-        with file, at_hand as (blocks, row_at):
+
+        def put(rows: bytes) -> None:
+            with told_as(OutputError, name):
+                file.write(encode(rows) if encode else rows)
+
+        with file, blocks_of(part, job) as (blocks, row_at):
             causes = PartCauses(part, job, row_at)
-            encode = encoder(rows_path)
             for block, segments in score(blocks):
-                rows = b"".join([segment.rows for segment in segments])
-                with told_as(OutputError, name):
-                    file.write(encode(rows) if encode and rows else rows)
+                if rows := b"".join([segment.rows for segment in segments]):
+                    put(rows)
                 n_lines += block.n_lines
                 for segment in segments:
                     tally.merge(segment.tally)
                     if segment.tally.count("invalid_record"):
                         causes.rows(segment.rows)
-            if encode and not tally.rows:
-                with told_as(OutputError, name):
-                    file.write(encode(b""))
+            if not tally.rows:
+                put(b"")
         if part.expected not in (-1, n_lines):
             raise ReadError("it changed while it was read", file=part.input.path)
         if suffix == ".parquet":

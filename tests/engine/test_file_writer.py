@@ -15,6 +15,7 @@ from engine_runs import honest, write_dump
 import relfast
 from relfast.engine.io import writer as file_writer
 from relfast.engine.io.blocks import Position
+from relfast.engine.io.commit_log import Commit
 from relfast.engine.io.writer import FileWriter
 from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError, UsageError
 from relfast.outputs import refuse_existing, whole_file
@@ -27,12 +28,12 @@ def _writer(path: Path, *, resume: bool = False, overwrite: bool = False, **run:
 
 
 def _rows(number: int) -> bytes:
-    return b'{"index":%d}\n' % number * 3
+    return b'{"index":%d,"status":"ok","metrics":{}}\n' % number * 3
 
 
 def _write(writer: FileWriter, start: int, stop: int) -> None:
     for number in range(start, stop):
-        writer.write(_rows(number), Position(number + 1, 0, 100 * number, number + 1), b"vote")
+        writer.write(_rows(number), Commit(0, Position(number + 1, 0, 100 * number, number + 1), b"vote"))
 
 
 @pytest.fixture(params=[".jsonl", ".jsonl.gz", ".jsonl.zst"])
@@ -53,7 +54,7 @@ def test_output_cut_at_every_byte(whole: tuple[Path, bytes, bytes]) -> None:
         writer = _writer(path, resume=True)
         done = len(writer.commits)
         assert os.path.getsize(path) == (writer.commits[-1].size if done else 0)
-        assert [row["index"] for row in writer.written_rows()] == [n for n in range(done) for _ in range(3)]
+        assert [score.index for score in writer.written()] == [n for n in range(done) for _ in range(3)]
         _write(writer, done, 5)
         writer.finish(15)
         writer.close()

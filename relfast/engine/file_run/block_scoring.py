@@ -87,7 +87,6 @@ class BlockScoring:
         start: int = 0,
         stop: int | None = None,
         verdicts: Mapping[Place, Verdict] | None = None,
-        *,
         one_by_one: bool = False,
     ) -> Iterator[Segment]:
         """The segments of lines ``start`` to ``stop`` of a block, in order.

@@ -13,7 +13,7 @@ from relfast.engine.file_run.block_scoring import load, split_lines
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Damaged
 from relfast.engine.io.filters import Filters
-from relfast.engine.io.reader import blocks
+from relfast.engine.io.reader import blocks, first_lines
 from relfast.engine.io.sources import Source
 from relfast.engine.job import Job
 from relfast.engine.rows import read_gold
@@ -47,29 +47,20 @@ def measure(
     """
     scoring = Scoring(job, read_gold(job.data))
     found: dict[str, Lengths] = {}
-    for block in blocks(sources, job.max_line_bytes, filters):
-        if limit is not None and block.first_index >= limit:
-            break
+    todo = blocks(sources, job.max_line_bytes, filters)
+    for block in todo if limit is None else first_lines(todo, limit):
         if block.faults or (keep is not None and not keep(block)):
             continue
         with suppress(Damaged):  # its rows say so
-            lines = split_lines(load(block))
-            for index, line in enumerate(lines[: limit and limit - block.first_index], block.first_index):
-                _measure_line(line, index, scoring, block.filter, found)
+            lines = split_lines(load(block))[: block.n_lines]
+            for index, line in enumerate(lines, block.first_index):
+                try:
+                    row = decode_object(line, EXACT_FIELDS)
+                except Undecodable:
+                    continue
+                entries = scoring.row(row, index, block.filter)
+                for entry in entries:
+                    if isinstance(entry, Record):
+                        facts = facts_of(row, entry.response, entry.sample, len(entries))
+                        found.setdefault(entry.task, Lengths()).add(facts)
     return found
-
-
-def _measure_line(
-    line: bytes, index: int, scoring: Scoring, chosen: str | None, found: dict[str, Lengths]
-) -> None:
-    if line.isspace() or not line:
-        return
-    try:
-        row = decode_object(line, EXACT_FIELDS)
-    except Undecodable:
-        return
-    entries = scoring.row(row, index, chosen)
-    for entry in entries:
-        if isinstance(entry, Record):
-            facts = facts_of(row, entry.response, entry.sample, len(entries))
-            found.setdefault(entry.task, Lengths()).add(facts)

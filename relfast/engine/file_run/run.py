@@ -15,7 +15,7 @@ from relfast.engine.file_run.first_causes import FirstCauses
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.commit_log import Commit
 from relfast.engine.io.filters import Filters
-from relfast.engine.io.reader import blocks
+from relfast.engine.io.reader import blocks, first_lines
 from relfast.engine.io.sources import Source
 from relfast.engine.io.writer import Writer
 from relfast.engine.job import Job
@@ -124,7 +124,7 @@ def run(
     state.causes = first_causes.unusable.most_frequent
     todo = first_causes.reading(blocks(sources, job.max_line_bytes, filters))
     if limit is not None:
-        todo = _first_lines(todo, limit)
+        todo = first_lines(todo, limit)
     if keep is not None:
         todo = filter(keep, todo)
     for block in _done_before(todo, writer.commits, sources):
@@ -145,7 +145,8 @@ def run(
                 first_causes.rows(segment.rows)
         if not embedder and any(EMBEDDED & segment.tally.tasks.keys() for segment in segments):
             embedder = embedder_of(job)
-        writer.write(rows, block.then, votes_of(samples), block.checksum, embedder)
+        commit = Commit(0, block.then, votes_of(samples), 0, block.checksum, embedder)
+        writer.write(rows, commit)
         state.rows = tally.rows
         state.done_bytes += block.size
         state.invalid, state.timeouts, state.crashes = tally.statuses("invalid_record", "timeout", "crashed")
@@ -191,14 +192,6 @@ def _total_bytes(sources: Sequence[Source]) -> int:
     return sum(os.stat(source.path).st_size for source in sources)
 
 
-def _first_lines(todo: Iterator[Block], limit: int) -> Iterator[Block]:
-    left = limit
-    while left > 0 and (block := next(todo, None)) is not None:
-        block.n_lines = min(block.n_lines, left)
-        left -= block.n_lines
-        yield block
-
-
 def _done_before(
     todo: Iterator[Block], commits: Sequence[Commit], sources: Sequence[Source]
 ) -> Iterator[Block]:
@@ -231,10 +224,10 @@ def _tally_of(writer: Writer, first_causes: FirstCauses, store: SampleStore) -> 
         first_causes.scores(pending)
         pending.clear()
 
-    for row in writer.written_rows():
-        while row["index"] >= commit.position.index:
+    for score in writer.written():
+        while score.index >= commit.position.index:
             flush()
             commit = next(commits)
-        pending.append(Score(**row))
+        pending.append(score)
     flush()
     return tally

@@ -55,6 +55,15 @@ def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = N
         _see_that_it_is_whole(source)
 
 
+def first_lines(todo: Iterator[Block], limit: int) -> Iterator[Block]:
+    """The blocks of the first lines, so many."""
+    left = limit
+    while left > 0 and (block := next(todo, None)) is not None:
+        block.n_lines = min(block.n_lines, left)
+        left -= block.n_lines
+        yield block
+
+
 def _see_that_it_is_whole(source: Source) -> None:
     """Raise `ReadError` where a source was larger when it was found: its last lines were not seen."""
     try:
@@ -79,29 +88,27 @@ def cut_file(
     ``whole`` bytes.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        file = open(path, "rb", buffering=0)  # noqa: SIM115
     except OSError as error:
         raise InputError(error.strerror or str(error), file=path) from error
-    try:
-        size = os.fstat(descriptor).st_size if end is None else end
+    with file:
+        size = os.fstat(file.fileno()).st_size if end is None else end
         large = (size if whole is None else whole) >= LARGE_FILE_BYTES
         # workers open it themselves, and this process may change its directory meanwhile
         most = LARGE_BLOCK_BYTES if large else cutting.BLOCK_BYTES
         cutter = Cutter(max_line, os.path.abspath(path), start, most)
-        buffer = memoryview(bytearray(most))
+        file.seek(start)
         while start < size:
             try:
-                got = os.preadv(descriptor, [buffer[: min(cutter.wants, size - start)]], start)
+                chunk = file.read(min(cutter.wants, size - start))
             except OSError as error:
                 raise ReadError(error.strerror or str(error), file=path) from error
-            if not got:
-                now = os.fstat(descriptor).st_size
+            if not chunk:
+                now = os.fstat(file.fileno()).st_size
                 raise ReadError(f"it shrank to {now} bytes while it was read", file=path)
-            start += got
-            yield from cutter.feed(buffer[:got])
+            start += len(chunk)
+            yield from cutter.feed(chunk)
         yield from cutter.finish()
-    finally:
-        os.close(descriptor)
 
 
 def cut_stream(source: Source, max_line: int) -> Iterator[Block]:

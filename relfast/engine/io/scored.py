@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
-
 from relfast.engine.io.sources import Source, lines_of, objects_in
 from relfast.errors import InputError
+from relfast.json_text import decode_object
 from relfast.records import STATUSES, Score
 from relfast.stats.samples import group_of
 
@@ -42,6 +41,7 @@ def read_scores(source: Source) -> Iterator[Score]:
             row["status"],
             row.get("correct"),
             row.get("reward"),
-            orjson.loads(metrics) if isinstance(metrics, str) else metrics,  # Parquet and CSV hold JSON texts
-            orjson.loads(wrong) if isinstance(wrong, str) else wrong,
+            # Parquet and CSV hold JSON texts
+            decode_object(metrics.encode()) if isinstance(metrics, str) else metrics,
+            decode_object(wrong.encode()) if isinstance(wrong, str) else wrong,
         )

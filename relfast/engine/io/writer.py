@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
-import json
 import os
 import select
 import stat
@@ -19,7 +18,6 @@ from collections.abc import Iterator, Mapping
 from typing import IO, Any, Final
 from zlib import crc32
 
-from relfast.engine.io.blocks import Position
 from relfast.engine.io.commit_log import (
     JOURNAL_SUFFIX,
     Commit,
@@ -29,7 +27,8 @@ from relfast.engine.io.commit_log import (
     header_line,
 )
 from relfast.engine.io.parquet import TABLES
-from relfast.engine.io.sources import iterate_lines
+from relfast.engine.io.scored import read_scores
+from relfast.engine.io.sources import find_sources, iterate_lines
 from relfast.errors import (
     InputError,
     MissingExtraError,
@@ -38,6 +37,7 @@ from relfast.errors import (
     ResumeMismatchError,
 )
 from relfast.json_text import decode_object
+from relfast.records import Score
 
 _READ_BYTES: Final = 1 << 20
 
@@ -65,14 +65,12 @@ class Writer:
         self.commits: list[Commit] = []
         """Blocks whose rows are there from before."""
 
-    def write(
-        self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0, embedder: str = ""
-    ) -> None:
-        """Append a block's rows; ``then`` is where the input goes on."""
+    def write(self, rows: bytes, commit: Commit) -> None:
+        """Append a block's rows; of ``commit``, what they come to is filled in here."""
         raise NotImplementedError
 
-    def written_rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of ``commits``."""
+    def written(self) -> Iterator[Score]:
+        """The rows of ``commits``, each under the task that it counts under."""
         return iter(())
 
     def finish(self, n_rows: int) -> None:
@@ -249,11 +247,9 @@ class FileWriter(Writer):
             start += len(piece)
         return total
 
-    def write(
-        self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0, embedder: str = ""
-    ) -> None:
+    def write(self, rows: bytes, commit: Commit) -> None:
         data = self._encode(rows) if self._encode and rows else rows
-        commit = Commit(self._size + len(data), then, votes, crc32(data), input_sum, embedder)
+        commit.size, commit.rows_sum = self._size + len(data), crc32(data)
         entry = commit.to_line()
         try:
             self._append(self._out, data, self._size, self.path)
@@ -290,11 +286,9 @@ class FileWriter(Writer):
                 with contextlib.suppress(OSError):
                     os.unlink(path)
 
-    def written_rows(self) -> Iterator[dict[str, Any]]:
-        if self._finished:
-            return map(_of_cells, iterate_lines(self.target))
-        # not orjson: it refuses the lone surrogates that a row may quote, and rounds big integers
-        return map(decode_object, iterate_lines(self.path))
+    def written(self) -> Iterator[Score]:
+        (source,) = find_sources([self.target if self._finished else self.path])
+        return read_scores(source)
 
     def finish(self, n_rows: int) -> None:
         if self._finished:
@@ -311,7 +305,7 @@ class FileWriter(Writer):
         from relfast.engine.io.parquet import write_rows
 
         try:
-            write_rows(self.written_rows(), self.target)
+            write_rows(map(decode_object, iterate_lines(self.path)), self.target)
         except OSError as error:
             reason = error.strerror or " ".join(str(error).split())
             size = os.fstat(self._out).st_size
@@ -365,9 +359,7 @@ class StreamWriter(Writer):
                     raise OutputError(path, said) from error
             time.sleep(_LOOK_AGAIN_SECONDS)
 
-    def write(
-        self, rows: bytes, then: Position, votes: bytes = b"", input_sum: int = 0, embedder: str = ""
-    ) -> None:
+    def write(self, rows: bytes, commit: Commit) -> None:
         view = memoryview(rows)
         try:
             while view:
@@ -386,15 +378,6 @@ class StreamWriter(Writer):
     def close(self) -> None:
         if self._name != "stdout":
             self._stream.close()
-
-
-def _of_cells(line: bytes) -> dict[str, Any]:
-    """A row of a table, some of whose cells are JSON."""
-    row = decode_object(line)
-    return {
-        name: json.loads(cell) if name in ("metrics", "error") and isinstance(cell, str) else cell
-        for name, cell in row.items()
-    }
 
 
 def is_stream(path: str) -> bool:

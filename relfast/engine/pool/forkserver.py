@@ -340,7 +340,7 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str
     gc.disable()
     with contextlib.suppress(Exception):  # a worker that reads it itself will say what is wrong
         if paths := tuple(gold()):
-            worker.keep_gold(paths)
+            worker.gold_of(paths)
     # what is here now is never freed: the collector need not touch, and so copy, its pages
     gc.freeze()
     gc.enable()

@@ -315,7 +315,10 @@ class Pool:
                 self._live[slot] = worker
                 if self._closing:
                     worker.kill()
-            hello = self._hello(worker)
+            hello = None
+            with contextlib.suppress(EOFError, OSError):
+                if worker.wait_answer(START_SECONDS):
+                    hello = worker.receive()
             if isinstance(hello, wire.Ready):
                 self.repeated = hello.repeated
                 self._tell(f"worker {worker.pid} ready after {time.monotonic() - asked:.2f} s")
@@ -328,12 +331,6 @@ class Pool:
             kills += status < 0
         return None, error
 
-    def _hello(self, worker: Worker) -> Any:
-        with contextlib.suppress(EOFError, OSError):
-            if worker.wait_answer(START_SECONDS):
-                return worker.receive()
-        return None
-
     def _end(self, slot: int, worker: Worker) -> int:
         with self._changed:
             # from here on its pipes are closed, and `close` must not touch it
@@ -344,7 +341,11 @@ class Pool:
         """Have an item done; False if the worker is no more."""
         worker.frozen = False
         try:
-            _send(worker, item)
+            request = item.request()
+            try:
+                worker.send(request)
+            except OSError:
+                raise Died from None
             for message in self._answers(worker):
                 if isinstance(message, WorkerError):
                     item.failed(message)
@@ -434,15 +435,6 @@ def _drop(items: Sequence[WorkItem]) -> None:
     """Have items of a closed pool fail."""
     for item in items:
         item.failed(WorkerError("the pool is closed"))
-
-
-def _send(worker: Worker, item: WorkItem) -> None:
-    """Send an item's request. Raises `Died`."""
-    request = item.request()
-    try:
-        worker.send(request)
-    except OSError:
-        raise Died from None
 
 
 def _at(place: Place | None) -> str:

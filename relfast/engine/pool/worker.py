@@ -15,6 +15,7 @@ import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, Final
 
 from relfast import deadlines, interrupts
@@ -26,7 +27,6 @@ from relfast.engine.pool.protocol import (
     BlockRequest,
     InFlight,
     Ready,
-    RecordsRequest,
     Setup,
     own_memory,
     receive,
@@ -58,13 +58,11 @@ REPORT_SECONDS: Final = 0.005
 """Longest time a finished score waits for company. When a record hangs, what was reported before is kept
 and its callers go on."""
 
-_gold_at_hand: dict[tuple[str, ...], GoldRecords] = {}
 
-
-def keep_gold(paths: tuple[str, ...]) -> GoldRecords:
-    """Read gold before this process is forked, so that its workers share it."""
-    gold = _gold_at_hand[paths] = read_gold(paths)
-    return gold
+@cache
+def gold_of(paths: tuple[str, ...]) -> GoldRecords:
+    """The gold records of ``--data``; read before this process is forked, its workers share them."""
+    return read_gold(paths)
 
 
 class KernelGuard:
@@ -127,18 +125,13 @@ def _serve(answers: int, scoring: Scoring) -> None:
         except EOFError:
             return
         try:
+            found: Iterator[Any]
             if isinstance(request, BlockRequest):
-                for segment in blocks.segments(
-                    request.block,
-                    request.start,
-                    request.stop,
-                    request.verdicts,
-                    one_by_one=request.one_by_one,
-                ):
-                    _tell(answers, segment)
-            elif isinstance(request, RecordsRequest):
-                for scores in _scores_of(request.records, scoring):
-                    _tell(answers, scores)
+                found = blocks.segments(*request)
+            else:
+                found = _scores_of(request.records, scoring)
+            for message in found:
+                _tell(answers, message)
             _tell(answers, None)
         except MemoryError:
             os._exit(OUT_OF_MEMORY)
@@ -197,10 +190,7 @@ def main(parent: int, page: int) -> None:
     # an embedding model would else start a thread per core in every worker
     os.environ.setdefault(THREADS_VARIABLE, str(setup.cores))
     try:
-        paths = setup.job.data
-        gold = _gold_at_hand.get(paths)
-        if gold is None:
-            gold = read_gold(paths)
+        gold = gold_of(setup.job.data)
         growth = max(GROWTH_BYTES, GROWTH_OF_LINE * setup.job.max_line_bytes)
         guard = KernelGuard(InFlight(page), growth)
         deadlines.untimed = guard.untimed
