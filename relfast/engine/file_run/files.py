@@ -93,14 +93,14 @@ def score_files(
     if writer.commits:
         tell(f"output {output}: continued after {len(writer.commits)} blocks")
     workers = usable_cores() if workers is None else workers
-    large = sum(Path(source.path).stat().st_size for source in sources if source.seekable) >= LARGE_BYTES
     if tell is not tell_nobody:
-        for line in describe_setting(job, sources, large=large and workers > 0):
+        for line in describe_setting(job, sources):
             tell(line)
     if not workers:
         tell("workers: none, scored in this process without deadlines")
     state = Progress(timeout=job.timeout)
-    may_compile = large and workers > 0
+    size = sum(Path(source.path).stat().st_size for source in sources if source.seekable)
+    may_compile = size >= LARGE_BYTES and workers > 0
 
     def meanwhile(n_slow: int) -> None:
         nonlocal may_compile

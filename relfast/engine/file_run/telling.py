@@ -30,11 +30,11 @@ def describe_ways(fast: int, exact: int, left: int) -> str:
     return f"{told}, {left:,} ({left / asked:.2%}) to an extractor" if left else told
 
 
-def describe_setting(job: Job, sources: Sequence[Source], *, large: bool) -> Iterator[str]:
+def describe_setting(job: Job, sources: Sequence[Source]) -> Iterator[str]:
     """Lines on what a run reads and what it has at hand."""
     for source in sources:
         yield f"input {source.path}: {_size(source)}{source.codec}, {_dialect(source, job)}"
-    yield f"kernels: {_kernels(job, large=large)}"
+    yield f"kernels: {_kernels(job)}"
     yield f"embedding cache ({CACHE_VARIABLE}): {os.environ.get(CACHE_VARIABLE) or 'off'}"
 
 
@@ -61,7 +61,7 @@ def _first_line(source: Source) -> bytes:
         return next((line for line in lines if line.strip()), b"")
 
 
-def _kernels(job: Job, *, large: bool) -> str:
+def _kernels(job: Job) -> str:
     from relfast_kernels.compiled import native
     from relfast_kernels.compiled.cache import base_directory
 
@@ -74,5 +74,5 @@ def _kernels(job: Job, *, large: bool) -> str:
         return f"not compiled: {', '.join(missing)} (relfast warmup compiles them {where})"
     if not can_hold(job.field_map):
         return f"compiled {where}; these options score all lines the ordinary way"
-    start = "at once" if large else f"after a process has read {FAST_PATH_FROM_BYTES >> 10} kB"
+    start = f"once a process has read {FAST_PATH_FROM_BYTES >> 10} kB"
     return f"compiled {where}; lines of the text tasks take the fast path {start}"
