@@ -439,6 +439,11 @@ def test_the_gate() -> None:
     assert gated_score(True, None) == gated_score(True, 0.0) == gated_score(True, gate.LEAST) == BASE
     assert gated_score(True, gate.MOST) == gated_score(True, 1.0) == pytest.approx(1.0)
     assert BASE < gated_score(True, 0.5) < 1.0
+    said = working(["We add 2 and 3 to get 5."], "", "5")
+    assert [gate._f1(np.full((1, 1), cosine, np.float32), said, said, 0.5) for cosine in (0.4, 1.0)] == [
+        0.0,
+        1.0,
+    ]
 
 
 def test_gold_says_its_answer_or_has_one(tiny_options: AllOptions) -> None:
