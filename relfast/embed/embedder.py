@@ -265,8 +265,7 @@ class Embedder:
         self, batch: Batch, clock: Callable[[], float]
     ) -> tuple[NDArray[np.float32], float]:
         began = clock()
-        count, length = batch.ids.shape
-        output = self._session.run(batch.ids, np.full(count, length, np.int64))
+        output = self._session.run(batch.ids)
         seconds = clock() - began
         self._seconds_per_token = seconds / max(1, batch.ids.size)
         return output, seconds

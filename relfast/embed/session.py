@@ -55,12 +55,12 @@ class Session:
     ``provider`` names what runs it: ``cpu``, or ``cuda`` with ONNX Runtime's CUDA build.
     """
 
-    def __init__(self, model: Model, device: str = "cpu", threads: int = 1) -> None:
+    def __init__(self, model: Model, device: str = "cpu") -> None:
         import onnxruntime
 
         self.provider = "cuda" if device.startswith("cuda") else "cpu"
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
         options.log_severity_level = _SILENT
@@ -84,32 +84,26 @@ class Session:
         self._inputs = {item.name for item in self._session.get_inputs()}
         self._pooling = model.pooling
 
-    def run(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Vectors of length 1, (batch, dimensions) float32, of token ids (batch, tokens) int64.
-
-        ``lengths`` (batch,) are the numbers of tokens that are not padding.
-        """
-        feeds: dict[str, NDArray[np.int64]] = {"input_ids": ids}
-        if "lengths" in self._inputs:
-            feeds["lengths"] = lengths
-        if "attention_mask" in self._inputs:
-            feeds["attention_mask"] = (np.arange(ids.shape[1]) < lengths[:, None]).astype(np.int64)
-        if "token_type_ids" in self._inputs:
-            feeds["token_type_ids"] = np.zeros_like(ids)
+    def run(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Vectors of length 1, (batch, dimensions) float32, of token ids (batch, tokens) int64, none of them
+        padding."""
+        known = {
+            "input_ids": ids,
+            "lengths": np.full(len(ids), ids.shape[1]),
+            "attention_mask": np.ones_like(ids),
+            "token_type_ids": np.zeros_like(ids),
+        }
+        feeds = {name: value for name, value in known.items() if name in self._inputs}
         output: NDArray[np.float32] = self._session.run(None, feeds)[0]
         if self._pooling == "graph":
             return output
-        return _pool(output.astype(np.float32, copy=False), lengths, self._pooling)
+        return _pool(output.astype(np.float32, copy=False), self._pooling)
 
 
-def _pool(tokens: NDArray[np.float32], lengths: NDArray[np.int64], pooling: str) -> NDArray[np.float32]:
+def _pool(tokens: NDArray[np.float32], pooling: str) -> NDArray[np.float32]:
     """One vector of length 1 of a foreign graph's output, (batch, tokens, dimensions) or already pooled."""
     if tokens.ndim == 3:
-        if pooling == "cls":
-            tokens = tokens[:, 0]
-        else:
-            present = np.arange(tokens.shape[1]) < lengths[:, None]
-            tokens = (tokens * present[:, :, None]).sum(axis=1) / lengths[:, None].astype(np.float32)
+        tokens = tokens[:, 0] if pooling == "cls" else tokens.sum(axis=1) / np.float32(tokens.shape[1])
     # a zero vector stays one: its cosine with anything is 0
     norm = np.sqrt((tokens * tokens).sum(axis=1, keepdims=True))
     unit: NDArray[np.float32] = (tokens / np.where(norm > 0, norm, np.float32(1))).astype(np.float32)
@@ -176,7 +170,7 @@ class SharedSession:
         self._lock = threading.Lock()
         self._own: Session | None = None
 
-    def run(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float32]:
+    def run(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """As `Session.run`.
 
         Raises
@@ -188,19 +182,19 @@ class SharedSession:
             if self._own is not None:
                 break
             try:
-                return self._ask(ids, lengths)
+                return self._ask(ids)
             except (OSError, EOFError):
                 self._lines.line = None
         with self._lock:
             if self._own is None:
                 self._own = Session(self._model)
-        return self._own.run(ids, lengths)
+        return self._own.run(ids)
 
-    def _ask(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float32]:
+    def _ask(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         line: Connection | None = getattr(self._lines, "line", None)
         if line is None:
             line = self._lines.line = self._connected()
-        line.send_bytes(np.concatenate((ids.shape, ids.ravel(), lengths)).astype(np.int64).tobytes())
+        line.send_bytes(np.concatenate((ids.shape, ids.ravel())).astype(np.int64).tobytes())
         data = line.recv_bytes()
         if not data:
             raise EOFError
@@ -237,12 +231,11 @@ class _Host:
             line.send_bytes(b"")  # it is up
             while True:
                 numbers = np.frombuffer(line.recv_bytes(), np.int64)
-                ids = numbers[2 : 2 + numbers[0] * numbers[1]].reshape(numbers[:2])
-                lengths = numbers[2 + ids.size :]
+                ids = numbers[2:].reshape(numbers[:2])
                 try:
                     with self._loading:
                         self._session = self._session or Session(self._model)
-                    vectors = self._session.run(ids, lengths)
+                    vectors = self._session.run(ids)
                 except Exception:  # the client runs it itself, and says what is wrong
                     line.send_bytes(b"")
                     continue

@@ -317,13 +317,13 @@ def test_processes_have_one_model_and_the_same_bits(
 def test_a_process_that_was_killed_is_started_again(tiny: Model, folder: Path) -> None:
     folder.mkdir(mode=0o700)
     shared = SharedSession(tiny, folder, idle=0.2)
-    ids, lengths = np.arange(2, 14, dtype=np.int64).reshape(2, 6), np.full(2, 6)
-    expected = Session(tiny).run(ids, lengths)
-    np.testing.assert_array_equal(shared.run(ids, lengths), expected)
+    ids = np.arange(2, 14, dtype=np.int64).reshape(2, 6)
+    expected = Session(tiny).run(ids)
+    np.testing.assert_array_equal(shared.run(ids), expected)
     (before,) = hosts(folder)
     before.kill()
     before.wait()
-    np.testing.assert_array_equal(shared.run(ids, lengths), expected)
+    np.testing.assert_array_equal(shared.run(ids), expected)
     (after,) = hosts(folder)
     assert after.pid != before.pid
     # no client is left: it ends, and takes its name with it

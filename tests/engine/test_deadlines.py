@@ -64,10 +64,10 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def clock(tiny: str, monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock, run = Clock(), Session.run
 
-    def timed(self: Session, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.float32]:
+    def timed(self: Session, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         clock.seconds += ids.size * SECONDS_PER_TOKEN
         clock.runs.append(ids.shape)
-        return run(self, ids, lengths)
+        return run(self, ids)
 
     monkeypatch.setattr(Session, "run", timed)
     return clock
