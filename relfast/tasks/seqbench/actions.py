@@ -61,17 +61,17 @@ def parse_actions(text: object) -> list[str] | None:
     """
     if not isinstance(text, str):
         return None
-    data, _, items = machine().plans(encode(text), 1)
+    data, _, items = machine().plan(encode(text))
     return [_write(data, item) for item in items] or None
 
 
 def last_plan(text: str) -> tuple[int, int] | None:
     """Where, in characters, the plan begins and ends that `parse_actions` finds."""
     raw = encode(text)
-    _, spans, items = machine().plans(raw, 1)
+    _, span, items = machine().plan(raw)
     if not items:
         return None
-    begin, end = (len(raw[:place].decode("utf-8", "surrogatepass")) for place in spans[0])
+    begin, end = (len(raw[:place].decode("utf-8", "surrogatepass")) for place in span)
     return begin, end
 
 

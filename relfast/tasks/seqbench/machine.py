@@ -108,30 +108,22 @@ class Machine:
         if size > _NUMBERS:
             self._grow(_NUMBERS)
 
-    def plans(self, raw: bytes, most: int) -> tuple[bytes, list[tuple[int, int]], list[list[int]]]:
-        """The plans of a text (UTF-8): the text with what is written without escapes behind it, where the
-        last ``most`` of them begin and end, and the items of the last one."""
-        size = len(raw)
-        data = bytearray(raw) + bytes(size + 64)
-        text = (ctypes.c_char * len(data)).from_buffer(data)
-        rows = size // layouts.SHORTEST_ITEM + 4
-        items = array("i", bytes(8 * ITEM_COLUMNS * rows))
-        spans, result = array("q", bytes(24 * most)), array("q", bytes(8))
-        desk = self.desk[:]
-        desk[layouts.DESK.items], desk[layouts.DESK.items_size] = items.buffer_info()[0], 2 * rows
-        n = self._scan(
-            ctypes.addressof(text),
-            size,
-            spans.buffer_info()[0],
-            most,
-            result.buffer_info()[0],
-            desk.buffer_info()[0],
-        )
-        del text
-        found = [(spans[3 * k], spans[3 * k + 1]) for k in range(min(n, most))]
-        first = ITEM_COLUMNS * rows
-        last = items[first : first + ITEM_COLUMNS * result[0]].tolist()
-        return bytes(data), found, [last[at : at + ITEM_COLUMNS] for at in range(0, len(last), ITEM_COLUMNS)]
+    def plan(self, raw: bytes) -> tuple[bytes, tuple[int, int], list[list[int]]]:
+        """The last plan of a text (UTF-8): the text with what is written without escapes behind it, where
+        the plan begins and ends, and its items; without a plan there are no items."""
+        size, result, place = len(raw), array("q", bytes(8)), layouts.DESK
+        self._make_room(size)
+        text, items, span = self.desk[place.text], self.desk[place.items], self.desk[place.span]
+        ctypes.memmove(text, raw, size)
+        self._scan(text, size, span, 1, result.buffer_info()[0], self._desk)
+        begin, end, _ = array("q", ctypes.string_at(span, 24))
+        row = 4 * ITEM_COLUMNS
+        first = items + row * (self.desk[place.items_size] // 2)
+        found = [
+            array("i", ctypes.string_at(at, row)).tolist()
+            for at in range(first, first + row * result[0], row)
+        ]
+        return ctypes.string_at(text, 2 * size), (begin, end), found
 
 
 class _Threads(threading.local):
