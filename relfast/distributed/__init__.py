@@ -14,6 +14,7 @@ scored, and how, is the local engine's.
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,12 +28,7 @@ if not TYPE_CHECKING:  # type checkers would take any name for one of ours
 
     def __getattr__(name: str) -> Any:
         # the command line asks for the one without paying for the other
-        if name == "RayScorer":
-            from relfast.distributed.ray_scorer import RayScorer
-
-            return RayScorer
-        if name == "score_on_ray":
-            from relfast.distributed.run import score_on_ray
-
-            return score_on_ray
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home = {"RayScorer": "ray_scorer", "score_on_ray": "run"}.get(name)
+        if home is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{__name__}.{home}"), name)

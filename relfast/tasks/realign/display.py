@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from html import escape
 from itertools import product
 from typing import Any, Final
@@ -82,6 +81,7 @@ def _alignment(
     benchmark: list[str], llm: list[str], embedder: str
 ) -> tuple[tuple[Group, ...], tuple[Listing, ...]]:
     """Heatmap and table; without a model on this machine the steps alone."""
+    from relfast.embed.embedder import get_embedder
     from relfast.tasks.realign.alignment import Pair, align_pairs, similarity_matrix
 
     steps = Listing(
@@ -92,9 +92,10 @@ def _alignment(
     )
     if not benchmark or not llm or max(len(benchmark), len(llm)) > MAX_STEPS_DRAWN:
         return (), (steps,)
-    encoder = _encoder(embedder)
-    if isinstance(encoder, str):
-        return (Group("Alignment", (), f"The heatmap is left out: {encoder}."),), (steps,)
+    try:
+        encoder = get_embedder(embedder)
+    except (UsageError, InputError) as error:
+        return (Group("Alignment", (), f"The heatmap is left out: {error}."),), (steps,)
     (alignment,) = align_pairs([Pair(benchmark, llm)], encoder)
     if alignment is None:
         return (), (steps,)
@@ -114,17 +115,6 @@ def _alignment(
     drawing = Drawing(svg, _CAPTION)
     listing = Listing("Alignment", ("", "similarity", "reference", "response"), rows)
     return (Group("Alignment", (drawing,), wide=True),), (listing,)
-
-
-@lru_cache(maxsize=2)
-def _encoder(name: str) -> Any:
-    """The embedding model, or why there is none."""
-    from relfast.embed.embedder import get_embedder
-
-    try:
-        return get_embedder(name, "cpu")
-    except (UsageError, InputError) as error:
-        return str(error)
 
 
 _CAPTION: Final = (

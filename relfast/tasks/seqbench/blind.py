@@ -64,13 +64,13 @@ def _straight(layout: Layout, rng: random.Random) -> list[str] | None:
     """The shortest way from start to goal as if all doors were open."""
     if layout.goal is None:
         return None
-    way = _way(_neighbours(layout), str(layout.start), layout.goal)
+    way = _way(layout.neighbours(), str(layout.start), layout.goal)
     return [f"start: {layout.start}", *(f"move_to: {room}" for room in way), f"rescue: {layout.target}"]
 
 
 def _random_walk(layout: Layout, rng: random.Random) -> list[str]:
     """Random legal moves, keys picked up where they lie."""
-    neighbours = _neighbours(layout, locked=False)
+    neighbours = layout.neighbours(locked=False)
     here = str(layout.start)
     plan = [f"start: {here}"]
     lying = {room: key for key, room in layout.key_rooms.items()}
@@ -86,18 +86,8 @@ def _random_walk(layout: Layout, rng: random.Random) -> list[str]:
 
 def _one_random_move(layout: Layout, rng: random.Random) -> list[str]:
     """The start and one legal move."""
-    rooms = _neighbours(layout, locked=False).get(str(layout.start))
+    rooms = layout.neighbours(locked=False).get(str(layout.start))
     return [f"start: {layout.start}", *([f"move_to: {rng.choice(rooms)}"] if rooms else [])]
-
-
-def _neighbours(layout: Layout, locked: bool = True) -> dict[str, list[str]]:
-    """For each room those next to it, behind doors of any kind or only behind open ones (not ``locked``)."""
-    found: dict[str, list[str]] = {}
-    for (one, other), door in layout.passages.items():
-        if locked or not door.locked:
-            found.setdefault(one, []).append(other)
-            found.setdefault(other, []).append(one)
-    return found
 
 
 def _way(neighbours: Mapping[str, list[str]], start: str, goal: str) -> list[str]:

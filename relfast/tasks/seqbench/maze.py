@@ -73,6 +73,15 @@ class Layout:
         self.passages[pair] = Door(locked or known.locked, key or known.key)
         self.rooms[one] = self.rooms[other] = None
 
+    def neighbours(self, locked: bool = True) -> dict[str, list[str]]:
+        """For each room those next to it: behind all doors, or only behind open ones (not ``locked``)."""
+        found: dict[str, list[str]] = {}
+        for (one, other), door in self.passages.items():
+            if locked or not door.locked:
+                found.setdefault(one, []).append(other)
+                found.setdefault(other, []).append(one)
+        return found
+
 
 def from_structure(details: str | bytes | Mapping[str, Any]) -> Layout:
     """The layout in a ``structural_details`` field (JSON text, or decoded already).

@@ -89,10 +89,7 @@ class Walk:
         if not gold:
             raise InputError("no legal plan rescues anybody in this maze", field=self.maze.source)
         self.shortest = len(gold)
-        self._behind: dict[str, list[str]] = {}
-        for one, other in self.maze.layout.passages:
-            self._behind.setdefault(one, []).append(other)
-            self._behind.setdefault(other, []).append(one)
+        self._behind = self.maze.layout.neighbours()
 
     @property
     def told(self) -> str:
