@@ -97,15 +97,15 @@ class Prepared:
     ----------
     memory, address
         What comparisons need of it, and where that is; they only read it.
-    n_atoms, settled, charged
-        Its atoms, whether its graph decides where its hydrogens are, whether an atom has a charge.
+    n_atoms, settled
+        Its atoms, and whether its graph decides where its hydrogens are.
     text, is_clean
         How it is written, and whether that is what ``strict`` takes for a clean molecule.
     constant
         What `relfast.chem.common_substructure.constant_in` says of it; False before it was asked.
     """
 
-    __slots__ = ("address", "charged", "constant", "is_clean", "memory", "n_atoms", "settled", "text")
+    __slots__ = ("address", "constant", "is_clean", "memory", "n_atoms", "settled", "text")
 
     def __init__(self, memory: ctypes.Array[ctypes.c_int64], text: str) -> None:
         self.memory, self.text = memory, text
@@ -114,7 +114,6 @@ class Prepared:
         self.is_clean = is_clean_text(text)
         self.n_atoms = memory[layouts.PREPARED.atoms]
         self.settled = bool(memory[layouts.PREPARED.settled])
-        self.charged = bool(memory[layouts.PREPARED.charged])
 
 
 def prepared_in(

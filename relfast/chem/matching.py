@@ -15,8 +15,8 @@ from rdkit.Chem import rdFMCS
 
 from relfast.chem.clean import parse_clean
 from relfast.chem.common_substructure import COMMON_MOTIFS, largest_common
-from relfast.chem.molecule import CACHED_CHARS, CACHED_MOLECULES, DUMMY, Molecule, parse
-from relfast.chem.smiles_table import SmilesTable, simple_table
+from relfast.chem.molecule import CACHED_MOLECULES, DUMMY, Molecule, parse
+from relfast.chem.smiles_table import SmilesTable
 
 SMALL: Final = 32
 """Atoms of a connected query that is searched for without further ado."""
@@ -76,10 +76,6 @@ def same_molecule(a: Molecule, b: Molecule) -> bool:
 # When two SMILES are the same molecule for the published scorers.
 
 
-CACHED_CODES: Final = 50_000
-"""Distinct SMILES whose code is kept per process, at some 300 bytes each."""
-
-
 def flat_molecule(smiles: object) -> Molecule | None:
     """The molecule without stereo.
 
@@ -91,55 +87,28 @@ def flat_molecule(smiles: object) -> Molecule | None:
     return None if flat is None or flat.n_atoms == 0 else flat
 
 
-def _rdkit_code(table: SmilesTable, smiles: str) -> bytes | None:
-    flat = flat_molecule(smiles)
-    if flat is None:
-        return None
-    code = table.code_of(flat.key, by_rdkit=False)
-    if code is None and not flat.has_radicals:
-        code = table.code_of(flat.key, by_rdkit=True)
-    return code
-
-
-_cached_rdkit_code: Final = lru_cache(maxsize=CACHED_CODES)(_rdkit_code)
-
-
-def _code_of(smiles: str) -> bytes | None:
-    """The canonical code of a molecule; None where only pairs can be compared, and for no molecule."""
-    table = simple_table()
-    if table is None:
-        return None
-    code = table.code_of(smiles, by_rdkit=False)
-    if code is not None:
-        return code
-    return (_cached_rdkit_code if len(smiles) <= CACHED_CHARS else _rdkit_code)(table, smiles)
-
-
 def same(a: str, b: object) -> bool:
     """Whether two texts are the same molecule. Raises what RDKit raises."""
     mol_a, mol_b = parse(a), parse(b)
-    if mol_a is None or mol_b is None or not isinstance(b, str):
-        return False
-    code_a = _code_of(a)
-    code_b = None if code_a is None else _code_of(b)
-    if code_a is not None and code_b is not None:
-        return code_a == code_b
-    return same_molecule(mol_a, mol_b)
+    return mol_a is not None and mol_b is not None and same_molecule(mol_a, mol_b)
 
 
 def teach(table: SmilesTable, smiles: object) -> None:
-    """Tell the table what RDKit says of a text, if it says anything that decides."""
+    """Tell the table what RDKit says of a text that it cannot read, if RDKit says anything that decides."""
     if not isinstance(smiles, str):
         return
     try:
         flat = flat_molecule(smiles)
-        code = None if flat is None else _code_of(smiles)
+        if flat is None:
+            table.learn(smiles, b"", 0)
+            return
+        code = table.code_of(flat.key, by_rdkit=False)
     except RuntimeError:
         # read but not written: comparing it will say so
         return
-    if flat is None:
-        table.learn(smiles, b"", 0)
-    elif code is not None:
+    if code is None and not flat.has_radicals:
+        code = table.code_of(flat.key, by_rdkit=True)
+    if code is not None:
         table.learn(smiles, code, flat.fingerprint)
 
 
