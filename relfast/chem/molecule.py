@@ -26,13 +26,13 @@ _ORDINARY: Final = re.compile(r"(?:[A-Za-z0-9()=#\-+/\\%.:]|\[(?!H)[A-Za-z][^\[\
 
 _SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 
-# as the kernels have them
-_ORDERS: Final = {
+ORDERS: Final = {
     Chem.BondType.SINGLE: 1,
     Chem.BondType.DOUBLE: 2,
     Chem.BondType.TRIPLE: 3,
     Chem.BondType.AROMATIC: layouts.AROMATIC_BOND,
 }
+"""As the kernels have them."""
 _OTHER_ORDER: Final = 5
 
 
@@ -103,7 +103,7 @@ class Molecule:
         """32 bits equal for equal graphs: those of `relfast_kernels.smiles.graph_code.fingerprint`."""
         labels = [64 * _label(atom) for atom in self.mol.GetAtoms()]
         bonds = [
-            (bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), _ORDERS.get(bond.GetBondType(), _OTHER_ORDER))
+            (bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), ORDERS.get(bond.GetBondType(), _OTHER_ORDER))
             for bond in self.mol.GetBonds()
         ]
         far = labels.copy()

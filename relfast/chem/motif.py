@@ -12,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import itertools
 import re
-import threading
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple
@@ -25,7 +24,7 @@ from relfast_kernels.motif import layouts
 
 from relfast.chem.clean import parse_clean
 from relfast.chem.matching import contains
-from relfast.chem.molecule import Molecule, parse
+from relfast.chem.molecule import ORDERS, Molecule, parse
 from relfast.interrupts import uninterrupted
 
 CACHED_CUTS: Final = 20_000
@@ -56,41 +55,35 @@ def largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int)
         found = largest_motifs(molecules, min_atoms, max_steps)
         if not found.masks:
             return None
-        smiles, cut, is_everywhere = _cut_once(found)
+        cut, is_everywhere = _cut_once(found)
         if cut is None or not (is_everywhere or all(contains(one, cut) for one in molecules)):
             return None
-        return Motif(smiles, cut.heavy_atoms, cut.n_bonds)
+        return Motif(cut.text, cut.heavy_atoms, cut.n_bonds)
 
 
 @lru_cache(maxsize=CACHED_CUTS)
-def _cut_once(found: Motifs) -> tuple[str, Molecule | None, bool]:
-    """`_cut` of a group's motifs, and whether what it is certainly lies in all its molecules.
+def _cut_once(found: Motifs) -> tuple[Molecule | None, bool]:
+    """What a group's motifs are, if they are all the same, and a molecule that the scorer reads; and whether
+    it certainly lies in all of the group's molecules.
 
     All that depends only on the molecule that they are cut out of, and one of few bonds is that of many
     groups.
     """
-    smiles, cut = _cut(found.query, found.places)
-    return smiles, cut, cut is not None and _is_as_cut(cut, found)
-
-
-def _cut(molecule: Molecule, places: Sequence[Place]) -> tuple[str, Molecule | None]:
-    """What these atoms and bonds are, if they are all the same, and a molecule that the scorer reads."""
+    places = found.places
     fragments = {
-        Chem.MolFragmentToSmiles(molecule.mol, atoms, bonds, isomericSmiles=False) for atoms, bonds in places
+        Chem.MolFragmentToSmiles(found.query.mol, atoms, bonds, isomericSmiles=False)
+        for atoms, bonds in places
     }
     parsed = [parse(fragment) for fragment in fragments]
     # hydrogens take the place of what was cut off, which can change the canonical order
     cut = {motif.key for motif in parsed if motif is not None}
-    if len(cut) != 1:
-        return "", None
-    (smiles,) = cut
-    motif = parse(smiles)
-    if motif is None or parse_clean(smiles)[0] is None or motif.heavy_atoms != len(places[0][0]):
-        return "", None
-    return smiles, motif
+    motif = parse(cut.pop()) if len(cut) == 1 else None
+    if motif is None or parse_clean(motif.text)[0] is None or motif.heavy_atoms != len(places[0][0]):
+        return None, False
+    return motif, _is_as_cut(motif, found.query.mol, places)
 
 
-def _is_as_cut(motif: Molecule, found: Motifs) -> bool:
+def _is_as_cut(motif: Molecule, mol: Any, places: Sequence[Place]) -> bool:
     """Whether a motif certainly lies where the kernel found one, and so in all molecules of its group.
 
     Bonds have the orders there that they have in the motif. An atom without charge, isotope and unpaired
@@ -98,7 +91,6 @@ def _is_as_cut(motif: Molecule, found: Motifs) -> bool:
     """
     if _CHARGED.search(motif.key) or motif.has_radicals:
         return False
-    mol = found.query.mol
     atoms = mol.GetSubstructMatch(motif.mol)
     if not atoms:
         return False
@@ -106,26 +98,14 @@ def _is_as_cut(motif: Molecule, found: Motifs) -> bool:
         mol.GetBondBetweenAtoms(atoms[bond.GetBeginAtomIdx()], atoms[bond.GetEndAtomIdx()]).GetIdx()
         for bond in motif.mol.GetBonds()
     ]
-    return any(sorted(bonds) == sorted(there) for _, there in found.places)
+    return any(sorted(bonds) == sorted(there) for _, there in places)
 
 
 # Molecules of which all is known that is mostly asked, so that RDKit need not parse them.
 
 
-Rows = npt.NDArray[np.int32]
-
-
-class Packed(NamedTuple):
-    """A molecule for the kernel that searches for motifs: where it begins in a buffer."""
-
-    buffer: Rows
-    start: int
-
-    @property
-    def row(self) -> Rows:
-        """`relfast_kernels.motif.layouts` says what stands there."""
-        n_atoms = int(self.buffer[self.start])
-        return self.buffer[self.start : self.start + layouts.ATOMS + layouts.ATOM_SIZE * n_atoms]
+Row = npt.NDArray[np.int32]
+"""A molecule for the kernel that searches for motifs: `relfast_kernels.motif.layouts` says what is in it."""
 
 
 class StoredMolecule(Molecule):
@@ -139,7 +119,7 @@ class StoredMolecule(Molecule):
         It for the kernel that searches for motifs.
     """
 
-    def __init__(self, text: str, key: str, n_bonds: int, packed: Packed) -> None:
+    def __init__(self, text: str, key: str, n_bonds: int, packed: Row) -> None:
         self.text, self.packed = text, packed
         self.n_bonds = n_bonds
         self.__dict__["key"] = key
@@ -171,41 +151,24 @@ def _at(array: npt.NDArray[Any]) -> ctypes.c_void_p:
     return ctypes.c_void_p(array.ctypes.data)
 
 
-class _Space:
-    """What searches in groups of up to ``k`` others write to, and where that is."""
-
-    def __init__(self, k: int) -> None:
-        self.k = k
-        self.work = np.zeros(layouts.WORK_SIZE + k, np.int64)
-        self.known = np.zeros((k, layouts.PER_MOLECULE), np.int64)
-        self.images = np.zeros((layouts.DEPTHS, k, layouts.SECTION), np.int8)
-        self.frames = np.zeros((layouts.DEPTHS, layouts.FRAME_SIZE), np.int64)
-        self.found, self.motifs = (
-            np.zeros(layouts.FOUND_SIZE, np.int64),
-            np.zeros(layouts.MAX_MOTIFS, np.int64),
-        )
-        spaces = (self.work, self.known, self.images, self.frames, self.found, self.motifs)
-        self.addresses = [_at(space) for space in spaces]
-
-
-class _Threads(threading.local):
-    space = _Space(0)
-
-
-_THREADS: Final = _Threads()
-
-
-def _largest(rows: Rows, starts: Sequence[int], min_atoms: int, max_steps: int) -> tuple[int, ...]:
-    """The largest motifs of molecules that begin at ``starts``, as bits of the first one's bonds; none where
-    the search was given up or there are too many. `relfast_kernels.motif.grow` says the rest."""
-    k = len(starts) - 1
-    if k > _THREADS.space.k:
-        _THREADS.space = _Space(k)
-    space, places = _THREADS.space, np.array(starts, np.int64)
+def _largest(rows: Sequence[Row], min_atoms: int, max_steps: int) -> tuple[int, ...]:
+    """The largest motifs of molecules, as bits of the first one's bonds; none where the search was given up
+    or there are too many. `relfast_kernels.motif.grow` says the rest."""
+    k, buffer = len(rows) - 1, np.concatenate(rows)
+    starts = np.array([0, *itertools.accumulate(map(len, rows[:-1]))], np.int64)
+    found, motifs = np.zeros(layouts.FOUND_SIZE, np.int64), np.zeros(layouts.MAX_MOTIFS, np.int64)
+    spaces: tuple[npt.NDArray[Any], ...] = (
+        np.zeros(layouts.WORK_SIZE + k, np.int64),
+        np.zeros((k, layouts.PER_MOLECULE), np.int64),
+        np.zeros((layouts.DEPTHS, k, layouts.SECTION), np.int8),
+        np.zeros((layouts.DEPTHS, layouts.FRAME_SIZE), np.int64),
+        found,
+        motifs,
+    )
     search = native.functions(UNIT)["largest"]
-    is_whole = bool(search(_at(rows), len(rows), _at(places), k, min_atoms, max_steps, *space.addresses))
-    n = int(space.found[layouts.FOUND.motifs])
-    return tuple(space.motifs[:n].tolist()) if is_whole and n <= layouts.MAX_MOTIFS else ()
+    is_whole = bool(search(_at(buffer), len(buffer), _at(starts), k, min_atoms, max_steps, *map(_at, spaces)))
+    n = int(found[layouts.FOUND.motifs])
+    return tuple(motifs[:n].tolist()) if is_whole and n <= layouts.MAX_MOTIFS else ()
 
 
 def similar(
@@ -227,31 +190,25 @@ def similar(
 CACHED_ROWS: Final = 10_000
 """Molecules whose rows are kept, at some 2 kB each."""
 
-_ORDERS: Final = {
-    Chem.BondType.SINGLE: 1,
-    Chem.BondType.DOUBLE: 2,
-    Chem.BondType.TRIPLE: 3,
-    Chem.BondType.AROMATIC: 4,
-}
 _CHARGES: Final = 32
 _HYDROGENS: Final = 16
 """Factors and bounds of what tells leaves apart."""
 
 
-def packed(molecule: Molecule) -> Packed | None:
+def packed(molecule: Molecule) -> Row | None:
     """The molecule for the kernel; None if it is too large, or has bonds that are not of the usual orders."""
     return molecule.packed if isinstance(molecule, StoredMolecule) else _packed(molecule)
 
 
 @lru_cache(maxsize=CACHED_ROWS)
-def _packed(molecule: Molecule) -> Packed | None:
+def _packed(molecule: Molecule) -> Row | None:
     mol, n = molecule.mol, molecule.n_atoms
     if not 0 < n <= layouts.MAX_ATOMS or not molecule.definite:
         return None
     around: list[list[int]] = [[] for _ in range(n)]
     in_ring = [0] * n
     for bond in mol.GetBonds():
-        code = _ORDERS.get(bond.GetBondType())
+        code = ORDERS.get(bond.GetBondType())
         if code is None:
             return None
         a, b = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
@@ -270,15 +227,14 @@ def _packed(molecule: Molecule) -> Packed | None:
             twin = _CHARGES * atom.GetFormalCharge() + min(atom.GetTotalNumHs(), _HYDROGENS)
         row += 2 * atom.GetAtomicNum() + ring, twin, len(bonds), *sorted(bonds)
         row += [0] * (layouts.MAX_DEGREE - len(bonds))
-    return Packed(np.array(row, np.int32), 0)
+    return np.array(row, np.int32)
 
 
-@lru_cache(maxsize=CACHED_ROWS)
 def _ends(molecule: Molecule) -> list[tuple[int, int]]:
     """The atoms of a molecule's bonds, in the kernel's order."""
-    one = packed(molecule)
-    assert one is not None
-    atoms = one.row[layouts.ATOMS :].reshape(-1, layouts.ATOM_SIZE).tolist()
+    row = packed(molecule)
+    assert row is not None
+    atoms = row[layouts.ATOMS :].reshape(-1, layouts.ATOM_SIZE).tolist()
     return [
         (at, bond >> 4)
         for at, atom in enumerate(atoms)
@@ -299,7 +255,7 @@ class Motifs(NamedTuple):
     query
         The molecule with the fewest bonds, the first of these.
     masks
-        Its bonds as bits, one number for each place (`place_of`): all places of all motifs, but for
+        Its bonds as bits, one number for each place: all places of all motifs, but for
         interchangeable leaves. Empty where the search was given up, all motifs are smaller than asked for,
         there are too many, or the kernel does not take a molecule.
     """
@@ -309,7 +265,14 @@ class Motifs(NamedTuple):
 
     @property
     def places(self) -> list[Place]:
-        return [place_of(self.query, mask) for mask in self.masks]
+        """The atoms and bonds (RDKit's numbers) of each."""
+        ends, mol = _ends(self.query), self.query.mol
+        found = []
+        for mask in self.masks:
+            pairs = [pair for at, pair in enumerate(ends) if mask >> at & 1]
+            bonds = [mol.GetBondBetweenAtoms(*pair).GetIdx() for pair in pairs]
+            found.append((sorted({atom for pair in pairs for atom in pair}), bonds))
+        return found
 
 
 def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motifs:
@@ -320,19 +283,4 @@ def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int
     if n_bonds[query] > layouts.MAX_ATOMS or len(known) < len(molecules):
         return Motifs(molecules[query], ())
     known.insert(0, known.pop(query))
-    buffer = known[0].buffer
-    if all(one.buffer is buffer for one in known):
-        starts = [one.start for one in known]
-    else:
-        parts = [one.row for one in known]
-        buffer = np.concatenate(parts)
-        starts = [0, *itertools.accumulate(map(len, parts[:-1]))]
-    return Motifs(molecules[query], _largest(buffer, starts, min_atoms, max_steps))
-
-
-@lru_cache(maxsize=CACHED_ROWS)
-def place_of(molecule: Molecule, mask: int) -> Place:
-    """The atoms and bonds (RDKit's numbers) of bonds that the kernel has found."""
-    pairs = [pair for at, pair in enumerate(_ends(molecule)) if mask >> at & 1]
-    bonds = [molecule.mol.GetBondBetweenAtoms(*pair).GetIdx() for pair in pairs]
-    return sorted({atom for pair in pairs for atom in pair}), bonds
+    return Motifs(molecules[query], _largest(known, min_atoms, max_steps))
