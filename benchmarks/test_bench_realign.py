@@ -40,7 +40,7 @@ def embedder(minilm: Model) -> Embedder:
 
 def _fresh(embedder: Embedder) -> Embedder:
     """An embedder whose caches are empty."""
-    embedder._memory = MemoryCache(embedder.dimensions)
+    embedder._memory = MemoryCache(embedder.model.dimensions)
     return embedder
 
 

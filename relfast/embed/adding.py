@@ -152,9 +152,9 @@ def add(
     if precision != "fp32":
         default = f"{default}-{precision}"
     chosen = name or default
-    if "/" in chosen or "\\" in chosen or chosen.startswith(".") or chosen == "auto":
+    if not _is_plain(chosen) or chosen == "auto":
         raise UsageError(f"{chosen!r} cannot be the name of a model; choose another with --name")
-    target = models.models_directory() / chosen
+    target = models.models_cache().path / chosen
     if (target / models.MANIFEST).is_file() and not overwrite:
         raise OutputExistsError(target)
     return _build(checkpoint, origin, chosen, target, take, precision)

@@ -100,7 +100,7 @@ class Embedder:
         self._session = open_session(self.model, device)
         if self._session.provider != "cpu":
             self.threads = 1  # the device is parallel in itself
-        self._tokenizer: Any = Tokenizer.from_file(str(self.model.tokenizer_path))
+        self._tokenizer: Any = Tokenizer.from_file(f"{self.model.path}/tokenizer.json")
         # MiniLM's file pads everything to 128 tokens and cuts there; the model reads 256
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(self.model.max_tokens)
@@ -110,11 +110,6 @@ class Embedder:
         self._seconds_per_token = 0.0
         self.computed = 0
         """Texts that went through the model so far; the rest came out of a cache or was said twice."""
-
-    @property
-    def dimensions(self) -> int:
-        """The length of a vector."""
-        return self.model.dimensions
 
     def describe(self) -> str:
         """For the signature: model, weights' hash, precision, device, and what is not reproducible."""
@@ -140,7 +135,7 @@ class Embedder:
         places = np.fromiter((place.setdefault(text, len(place)) for text in texts), np.int64, len(texts))
         distinct = list(place)
         due = _NOBODYS if deadlines is None or owners is None else _Due(deadlines, places, owners)
-        vectors = np.empty((len(distinct), self.dimensions), np.float32)
+        vectors = np.empty((len(distinct), self.model.dimensions), np.float32)
         for at in range(0, len(distinct), TEXTS_PER_WINDOW):
             self._fill(distinct, range(at, min(at + TEXTS_PER_WINDOW, len(distinct))), vectors, due)
         return vectors, places

@@ -78,10 +78,6 @@ class Model:
     def graph_path(self) -> Path:
         return Path(self.path) / self.graph
 
-    @property
-    def tokenizer_path(self) -> Path:
-        return Path(self.path) / "tokenizer.json"
-
 
 def describe_model(model: Model, device: str) -> str:
     """A model on a device for a signature, with what is not the default and what is not promised."""
@@ -100,10 +96,6 @@ def models_cache() -> Cache:
     return user_cache("embedders")
 
 
-def models_directory() -> Path:
-    return models_cache().path
-
-
 def canonical_name(name: str) -> str:
     """A known model's short name for its repository's name, in any case; anything else unchanged."""
     return _BY_REPOSITORY.get(name.lower(), name)
@@ -113,7 +105,7 @@ def known_models() -> list[Model]:
     """The models on this machine that have a name, by name."""
     if not models_cache().usable():
         return []
-    kept = (kept_directory(path.name) for path in sorted(models_directory().iterdir()))
+    kept = (kept_directory(path.name) for path in sorted(models_cache().path.iterdir()))
     return [read_model(path) for path in kept if path is not None]
 
 

@@ -248,7 +248,7 @@ def test_auto_prefers_the_benchmarks_own_model(
     monkeypatch.setattr(models, "package_directory", lambda name: None)
     with pytest.raises(UsageError, match="relfast embedder add bge-large"):
         resolve("auto")
-    home = models.models_directory()
+    home = models.models_cache().path
     Path(tiny.path).rename(home / "minilm")
     assert resolve("auto").path == str(home / "minilm")
     subprocess.run(["cp", "-r", str(home / "minilm"), str(home / "bge-large")], check=True)
@@ -527,7 +527,7 @@ def test_what_cannot_be_converted_is_named(
     with pytest.raises(InputError, match=message) as caught:
         add(str(checkpoint))
     assert "\n" not in str(caught.value)
-    assert not list(models.models_directory().glob("*"))
+    assert not list(models.models_cache().path.glob("*"))
 
 
 def test_missing_and_broken_files_are_named(cache_dir: Path, tmp_path: Path) -> None:
@@ -556,7 +556,7 @@ def test_adding_twice_needs_overwrite(cache_dir: Path, tmp_path: Path) -> None:
     after = add(str(first), "mine", overwrite=True)
     assert after.hash != before.hash
     assert [model.name for model in models.known_models()] == ["mine"]
-    assert [path.name for path in models.models_directory().iterdir()] == ["mine"]
+    assert [path.name for path in models.models_cache().path.iterdir()] == ["mine"]
     for bad in ("a/b", ".hidden", "auto"):
         with pytest.raises(UsageError, match="cannot be the name"):
             add(str(first), bad)

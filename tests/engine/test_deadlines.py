@@ -84,7 +84,7 @@ def scored(
 ) -> list[Score]:
     """The scores of one batch, embedded anew."""
     embedder = get_embedder(tiny)
-    embedder._memory = MemoryCache(embedder.dimensions)
+    embedder._memory = MemoryCache(embedder.model.dimensions)
     job = Job(options=AllOptions(embedder=tiny), timeout=timeout)
     scoring = Scoring(job, clock=clock, **more)
     entries = [entry for at, row in enumerate(rows_of(responses)) for entry in scoring.row(row, at)]
