@@ -156,13 +156,8 @@ def _metric(samples: int) -> SampleLevelMetricGrouping:
     )
 
 
-@lru_cache(maxsize=1)
-def _built_in() -> list[LightevalTaskConfig]:
-    return tasks()
-
-
 def __getattr__(name: str) -> Any:
     # made when it is looked at: a module that calls `tasks` needs no other records than its own
     if name == "TASKS_TABLE":
-        return _built_in()
+        return globals().setdefault(name, tasks())
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
