@@ -51,7 +51,7 @@ class Solved:
     correct: NDArray[np.bool_]
     divergence: list[int]
     entries: list[dict[str, Any]]
-    failed: int = 0
+    failed: list[dict[str, Any]]
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -60,12 +60,12 @@ class Solved:
 def read_entries(entries: Iterable[dict[str, Any]]) -> Solved:
     """Results entries as columns. Entries with an error, or without a score or grade, are counted apart."""
     kept: list[dict[str, Any]] = []
-    failed = 0
+    failed: list[dict[str, Any]] = []
     for entry in entries:
         score, correct = entry.get("alignment_score"), entry.get("final_correct")
         is_number = isinstance(score, (int, float)) and not isinstance(score, bool)
         if entry.get("error") is not None or not is_number or not isinstance(correct, bool):
-            failed += 1
+            failed.append(entry)
         else:
             kept.append(entry)
     return Solved(
@@ -228,7 +228,7 @@ def generate_analysis_report(
         _representative(solved, aligner, report),
     ]
     if solved.failed:
-        page.sections.append(_failures(str(results_file), solved))
+        page.sections.append(_failures(solved.failed))
     _write_tables(table, solved, report)
     report.files += write_page(page, report.directory)
     return report
@@ -249,7 +249,7 @@ def _facts(results: Path, solved: Solved) -> list[tuple[str, str]]:
     return [
         ("results", results.name),
         ("solutions scored", f"{len(solved):,}"),
-        ("without a score", f"{solved.failed:,}"),
+        ("without a score", f"{len(solved.failed):,}"),
         *((name.replace("_", " "), str(value)) for name, value in settings.items() if value is not None),
     ]
 
@@ -419,17 +419,16 @@ def _shown_cases(run: Scored, task: str) -> Iterator[tuple[str, str, str, Sequen
             yield name, f"{words}, of the records in this page", of, benchmark, llm
 
 
-def _failures(path: str, solved: Solved) -> Section:
+def _failures(failed: Sequence[dict[str, Any]]) -> Section:
     """What has no score, with the reason: failed requests are never silent."""
-    rows: list[list[str]] = []
-    for entry in _entries(path):
-        error = entry.get("error")
-        if isinstance(error, dict) and len(rows) < _MAX_FAILURES_SHOWN:
-            said = [str(error.get("type")), str(error.get("message"))]
-            rows.append([f"{entry.get('subset')} {entry.get('id')}", *said])
-    note = f"{len(rows)} of {solved.failed} shown." if solved.failed > len(rows) else ""
+    told = [(entry, entry["error"]) for entry in failed if isinstance(entry.get("error"), dict)]
+    rows = [
+        [f"{entry.get('subset')} {entry.get('id')}", str(error.get("type")), str(error.get("message"))]
+        for entry, error in told[:_MAX_FAILURES_SHOWN]
+    ]
+    note = f"{len(rows)} of {len(failed)} shown." if len(failed) > len(rows) else ""
     table = Table("", ["problem", "error", "message"], rows, note, text_columns=3)
-    text = f"{solved.failed:,} solutions have an error or no grade; they count nowhere above."
+    text = f"{len(failed):,} solutions have an error or no grade; they count nowhere above."
     return Section("Without a score", [text], [table])
 
 
