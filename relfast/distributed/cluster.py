@@ -33,8 +33,6 @@ AHEAD: Final = 2
 """Tasks of a kind that an actor has at a time: the one it works on, and the next, so that it never waits for
 the driver. It measures one chunk while it scores a part."""
 
-_FEW: Final = 4
-
 MAX_DEATHS: Final = 4
 """Actors that may die on a task before it is given up."""
 
@@ -120,7 +118,6 @@ class Cluster:
                 reason = " ".join(str(error).split())[:200]
                 raise UsageError(f"no Ray cluster at {address or 'this machine'}: {reason}") from None
         self._actors: list[_Actor] = []
-        self._told: Assignment | None = None
         self._failed_starts = 0
         self.replaced = 0
 
@@ -134,27 +131,25 @@ class Cluster:
         if self._started:
             self._ray.shutdown()
 
-    def assign(self, told: Assignment, workers: int | None) -> None:
-        """Say what workers must know, and how many processes each actor has (None: as many as fit into every
-        node); before the first `run`. Raises `UsageError`."""
-        nodes = node_cpus(self._ray)
-        cpus = min([CPUS_OF_ACTOR, *nodes]) if workers is None else workers
-        self._told = replace(told, workers=cpus)
-        largest = max(nodes, default=cpus)
-        if cpus > largest:
-            raise UsageError(f"no node has {cpus} CPUs for an actor (--workers); the largest has {largest}")
-
-    def run(self, work: Work) -> Iterator[tuple[Method, Any, Any] | None]:
+    def run(
+        self, work: Work, told: Assignment, workers: int | None
+    ) -> Iterator[tuple[Method, Any, Any] | None]:
         """Tasks with their answers as they come, until there are no more; None now and then, when there is
-        none.
+        none. ``workers`` are the processes of each actor (None: as many as fit into every node).
 
         Raises
         ------
         WorkerError
             There are no actors, or they do not start.
         UsageError
-            A node cannot give the same rows, or does not see the output.
+            A node cannot give the same rows, or does not see the output; or none has so many CPUs.
         """
+        nodes = node_cpus(self._ray)
+        cpus = min([CPUS_OF_ACTOR, *nodes]) if workers is None else workers
+        largest = max(nodes, default=cpus)
+        if cpus > largest:
+            raise UsageError(f"no node has {cpus} CPUs for an actor (--workers); the largest has {largest}")
+        told = replace(told, workers=cpus)
         refs: dict[Any, tuple[_Actor, _Task]] = {}
         again: deque[_Task] = deque()
         looked = 0.0
@@ -162,14 +157,14 @@ class Cluster:
         while refs or again or any(work.values()):
             now = time.monotonic()
             if now - looked > Tick:
-                self._fill(len(refs) + len(again) + sum(map(len, work.values())))
+                self._fill(told, len(refs) + len(again) + sum(map(len, work.values())))
                 looked = now
             for actor in self._actors:
                 if actor.ready:
                     self._feed(actor, work, again, refs)
             waited = [*refs, *(actor.hello for actor in self._actors if not actor.ready)]
             finished = self._ray.wait(waited, num_returns=1, timeout=Tick)[0] if waited else []
-            if finished and len(waited) > _FEW:
+            if finished:
                 # to look at all of a thousand for each that is done would be most of the driver's time
                 finished = self._ray.wait(waited, num_returns=len(waited), timeout=0)[0]
             if not waited:
@@ -223,10 +218,8 @@ class Cluster:
                 refs[call.remote(task.what)] = actor, task
                 held.append(task)
 
-    def _fill(self, left: int) -> None:
+    def _fill(self, told: Assignment, left: int) -> None:
         """Start actors where nodes have room for them, and no more than there are tasks."""
-        told = self._told
-        assert told is not None
         cpus = max(1, told.workers)
         wanted = min(left, max(1, sum(node // cpus for node in node_cpus(self._ray))))
         while len(self._actors) < wanted:

@@ -104,8 +104,7 @@ def score_on_ray(
         if not any(work.values()):
             return
         with Cluster(address, tell) as cluster:
-            cluster.assign(told, workers_of(workers))
-            for item in cluster.run(work):
+            for item in cluster.run(work, told, workers_of(workers)):
                 if item is not None:
                     if isinstance(item[2], RelfastError) and not isinstance(item[2], InputError):
                         raise item[2]

@@ -58,10 +58,10 @@ class InProcess:
         if self.worker is not None:
             self.worker.close()
 
-    def assign(self, told: Assignment, workers: int | None) -> None:
+    def run(
+        self, work: dict[str, Any], told: Assignment, workers: int | None
+    ) -> Iterator[tuple[str, Any, Any]]:
         self.worker = PartWorker(told)
-
-    def run(self, work: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
         while any(work.values()):
             method = "measure" if work["measure"] else "score"
             task = work[method].popleft()
