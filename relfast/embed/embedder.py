@@ -14,11 +14,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from relfast.cores import number_in, usable_cores
 from relfast.deadlines import Deadlines
-from relfast.embed import cache
+from relfast.embed import THREADS_VARIABLE, cache
 from relfast.embed.adding import resolve
-from relfast.embed.models import Model, describe_model
-from relfast.embed.session import open_session, usable_threads
+from relfast.embed.models import Model
+from relfast.embed.session import open_session
 
 TOKENS_PER_BATCH: Final = 1024
 """Tokens of one call of the runtime: enough rows for its matrix products, small enough for their memory
@@ -89,14 +90,18 @@ class Embedder:
     threads
         Batches that are run at the same time on a CPU, each by one thread, which is a quarter faster than
         one after the other by all; RELFAST_EMBED_THREADS, else the usable cores, if left out.
+
+    Raises
+    ------
+    UsageError, InputError
+        As `resolve` and `Session` do; or the variable holds something that is no positive number.
     """
 
     def __init__(self, model: Model | str = "auto", device: str = "cpu", threads: int | None = None) -> None:
         from tokenizers import Tokenizer
 
         self.model = resolve(model) if isinstance(model, str) else model
-        self.device = device
-        self.threads = usable_threads() if threads is None else threads
+        self.threads = threads or number_in(THREADS_VARIABLE, least=1, otherwise=None) or usable_cores()
         self._session = open_session(self.model, device)
         if self._session.provider != "cpu":
             self.threads = 1  # the device is parallel in itself
@@ -110,10 +115,6 @@ class Embedder:
         self._seconds_per_token = 0.0
         self.computed = 0
         """Texts that went through the model so far; the rest came out of a cache or was said twice."""
-
-    def describe(self) -> str:
-        """For the signature: model, weights' hash, precision, device, and what is not reproducible."""
-        return describe_model(self.model, self.device)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Vectors of length 1, (texts, dimensions) float32, in the order of the texts."""

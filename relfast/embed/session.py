@@ -28,25 +28,13 @@ import numpy as np
 from numpy.typing import NDArray
 from relfast_kernels.compiled.cache import Cache
 
-from relfast.cores import number_in, usable_cores
-from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
+from relfast.embed import SHARED_VARIABLE
 from relfast.embed.models import Model
 from relfast.errors import InputError, UsageError
 from relfast.meeting import reach, serve
 
 _SILENT: Final = 3
 """Log level error: warnings about unused initialisers of foreign graphs are of no use here."""
-
-
-def usable_threads() -> int:
-    """Threads for a session: RELFAST_EMBED_THREADS, else the cores this process may use.
-
-    Raises
-    ------
-    UsageError
-        The variable is set to something that is no positive number.
-    """
-    return number_in(THREADS_VARIABLE, least=1, otherwise=None) or usable_cores()
 
 
 class Session:

@@ -71,12 +71,13 @@ def solve_and_judge(
         As `RequestLog` does; nothing that a server does raises.
     """
     from relfast.embed.embedder import get_embedder
+    from relfast.embed.models import describe_model
 
     problems = [problem_of(each.row, dataset, each.index, dataset) for each in requests]
     order = [(problem.subset, orjson.dumps(problem.id)) for problem in problems]
     settings = {
         "dataset": dataset,
-        "embedder": get_embedder(options.embedder, options.device).describe(),
+        "embedder": describe_model(get_embedder(options.embedder, options.device).model, options.device),
         "model": plan.settings.model,
         "temperature": plan.settings.temperature,
         "max_tokens": plan.settings.max_tokens,

@@ -27,7 +27,7 @@ from relfast.embed import cache, models
 from relfast.embed.adding import add, describe, resolve
 from relfast.embed.embedder import Embedder, get_embedder
 from relfast.embed.models import Model
-from relfast.embed.session import Session, SharedSession, usable_threads
+from relfast.embed.session import Session, SharedSession
 from relfast.errors import InputError, UsageError
 
 WORDS = ["the", "answer", "is", "x", "=", "42", "equal", "to", "step", "\\boxed{7}", "+", "13"]
@@ -201,12 +201,12 @@ def test_a_forked_child_makes_its_own_session(tiny: models.Model) -> None:
 
 
 def test_threads_and_devices(tiny: models.Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert usable_threads() >= 1
+    assert Embedder(tiny).threads >= 1
     monkeypatch.setenv("RELFAST_EMBED_THREADS", "3")
-    assert usable_threads() == 3
+    assert Embedder(tiny).threads == 3
     monkeypatch.setenv("RELFAST_EMBED_THREADS", "many")
     with pytest.raises(UsageError, match="RELFAST_EMBED_THREADS"):
-        usable_threads()
+        Embedder(tiny)
     monkeypatch.delenv("RELFAST_EMBED_THREADS")
     for device in ("tpu", "cuda:x", "cpu:1"):
         with pytest.raises(UsageError, match="unknown device"):
@@ -259,7 +259,7 @@ def test_the_signature_says_which_model(tiny: models.Model) -> None:
     assert describe("tiny", "cpu") == f"tiny@{tiny.hash[:12]}"
     assert describe("tiny", "cuda") == f"tiny@{tiny.hash[:12]} on cuda (last bits depend on the batch)"
     assert describe("nobody", "cpu") == "nobody (not on this machine)"
-    assert get_embedder("tiny").describe() == describe("tiny", "cpu")
+    assert models.describe_model(get_embedder("tiny").model, "cpu") == describe("tiny", "cpu")
     # the same weights under another name sign with that name
     subprocess.run(["cp", "-r", tiny.path, f"{tiny.path}-2"], check=True)
     assert get_embedder(f"{tiny.path}-2") is not get_embedder("tiny")
