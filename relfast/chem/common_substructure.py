@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache
@@ -35,9 +36,6 @@ MAX_CANONICAL: Final = 1_000
 CACHED_PREPARED: Final = 1_024
 """Molecules that are kept prepared, gold above all: 26 kB each."""
 
-LEAST_TEXTS: Final = 64
-"""Texts that any work space has room for."""
-
 MOLECULES: Final = 2_048
 """Molecules of `Golds`, 26 kB each, in memory that is taken as it is filled."""
 
@@ -49,45 +47,8 @@ Kernel = Callable[..., int]
 
 _Prepared = ctypes.c_int64 * layouts.PREPARED_SIZE
 
-
-class _Space:
-    """What comparisons of up to ``n`` texts work in, of one thread at a time.
-
-    Attributes
-    ----------
-    molecule, search
-        What is read, and the work space of the search.
-    chosen, spans, statuses, results
-        Of each text the number of its gold, where it begins and ends, the status of its comparison, and
-        `PAIR_SIZE` results.
-    """
-
-    def __init__(self, n: int) -> None:
-        self.n = n
-        self.molecule, self.search = _Prepared(), (ctypes.c_int64 * layouts.PAIR_WORK_SIZE)()
-        self.chosen, self.spans, self.statuses, self.results = (
-            (ctypes.c_int64 * (columns * n))() for columns in (1, 2, 1, layouts.PAIR_SIZE)
-        )
-        # arguments that are ready: of one pair the call would cost as much as what is done
-        self.n_bytes, self.n_texts, self.rings, self.steps = (ctypes.c_int64() for _ in range(4))
-        self.result = ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_void_p())
-        self.after = (
-            self.n_bytes, self.spans, self.n_texts, self.rings, self.steps, self.molecule, self.search,
-            self.statuses, self.results,
-        )  # fmt: skip
-
-
-_spaces: list[_Space] = []
-"""Work spaces that are free."""
-
-
-def _space(n: int = 1) -> _Space:
-    """One for the caller alone, until it goes back to the others."""
-    try:
-        space = _spaces.pop()
-    except IndexError:  # as many as threads are in here
-        return _Space(max(n, LEAST_TEXTS))
-    return space if n <= space.n else _Space(n)
+_Search = ctypes.c_int64 * layouts.PAIR_WORK_SIZE
+"""What a search works in."""
 
 
 class Prepared:
@@ -157,15 +118,12 @@ def largest_common(
     ours, theirs = prepared(first, by_rdkit=by_rdkit), prepared(second, by_rdkit=by_rdkit)
     if not (isinstance(ours, Prepared) and isinstance(theirs, Prepared)):
         return None
-    space = _space()
-    result = space.results
+    result = (ctypes.c_int64 * layouts.PAIR_SIZE)()
     with _untimed_unless_compiled():
         status = native.functions(UNIT)["common"](
-            ours.address, theirs.address, whole_rings, max_steps, space.search, result
+            ours.address, theirs.address, whole_rings, max_steps, _Search(), result
         )
-    found = (result[0], result[1]) if status == 0 else None
-    _spaces.append(space)
-    return found
+    return (result[0], result[1]) if status == 0 else None
 
 
 def judge(first: Prepared, text: str, *, whole_rings: bool = False) -> Compared:
@@ -201,23 +159,18 @@ def _judge(
     whole_rings: bool,
 ) -> list[Compared]:
     """Hold texts against golds: the number of each one's, and where the text begins and ends."""
-    n = len(asked)
-    space = _space(n)
-    for at, (number, start, end) in enumerate(asked):
-        space.chosen[at], space.spans[2 * at], space.spans[2 * at + 1] = number, start, end
-    space.n_bytes.value, space.n_texts.value = len(texts), n
-    space.rings.value, space.steps.value = whole_rings, MAX_STEPS
+    n, size = len(asked), layouts.PAIR_SIZE
+    numbers = array("q", [number for number, _, _ in asked])
+    spans = array("q", [place for _, *span in asked for place in span])
+    statuses, results = array("q", bytes(8 * n)), array("q", bytes(8 * size * n))
+    chosen_at, spans_at, *told = (one.buffer_info()[0] for one in (numbers, spans, statuses, results))
     # to get the interpreter's lock back from busy threads takes longer than to compare one pair
-    function = functions["judge_one" if n == 1 else "judge"].__wrapped__  # type: ignore[attr-defined]
-    failed = function(*space.result, golds, ctypes.c_int64(n_golds), space.chosen, texts, *space.after)
-    if failed:
-        raise RuntimeError(f"kernel failed with status {failed}")
-    statuses, results = space.statuses[:n], space.results[: layouts.PAIR_SIZE * n]
-    _spaces.append(space)
+    functions["judge_one" if n == 1 else "judge"](
+        golds, n_golds, chosen_at, texts, len(texts), spans_at, n, whole_rings, MAX_STEPS, _Prepared(),
+        _Search(), *told,
+    )  # fmt: skip
     return [
-        _STATUSES.get(status)
-        if status
-        else Pair._make(results[layouts.PAIR_SIZE * at : layouts.PAIR_SIZE * (at + 1)])
+        _STATUSES.get(status) if status else Pair._make(results[size * at : size * (at + 1)])
         for at, status in enumerate(statuses)
     ]
 
@@ -324,8 +277,6 @@ def constant_in(whole: Prepared) -> int | None:
     once."""
     if whole.constant is False:
         memory, sizes = _motifs()
-        space = _space()
-        found = native.functions(UNIT)["part"](whole.address, memory, len(sizes) - 1, space.search)
-        _spaces.append(space)
+        found = native.functions(UNIT)["part"](whole.address, memory, len(sizes) - 1, _Search())
         whole.constant = sizes[found] if found >= 0 else None
     return whole.constant

@@ -86,37 +86,6 @@ FLAWS: Final = {
 """What is wrong with a text, by what the kernel says."""
 
 
-class _Space:
-    """Arguments of a call of `match_lists`, and room for what it tells; of one thread at a time.
-
-    Attributes
-    ----------
-    told
-        Results of ``n`` records, the classes of ``n_texts`` texts, and links of as many.
-    """
-
-    def __init__(self, n: int, n_texts: int) -> None:
-        self.n, self.n_texts = n, n_texts
-        self.told = (ctypes.c_int64 * (layouts.RESULT_COLUMNS * n + 2 * n_texts))()
-        self.classes = layouts.RESULT_COLUMNS * n
-        at = ctypes.addressof(self.told)
-        classes_at = at + 8 * self.classes
-        self.texts: Any
-        self.texts, self.sizes = ctypes.c_char_p(), ctypes.c_void_p()
-        self.n_bytes, self.size, self.size_texts, self.strict = (ctypes.c_int64() for _ in range(4))
-        self.arguments = (
-            ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_void_p()), self.texts,
-            self.n_bytes, self.sizes, self.size, self.strict,
-            ctypes.c_void_p(classes_at), ctypes.c_void_p(classes_at + 8 * n_texts), self.size_texts,
-            ctypes.c_void_p(at),
-        )  # fmt: skip
-
-
-SPACE_RECORDS: Final = 64
-SPACE_TEXTS: Final = 2_048
-"""Records and texts that any `_Space` has room for."""
-
-
 class SmilesTable:
     """Texts and molecules seen so far.
 
@@ -126,10 +95,7 @@ class SmilesTable:
     """
 
     def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
-        # arguments that are ready: for one record the call would cost as much as what is done
-        self._match, self._learn = functions["match"].__wrapped__, functions["learn"]  # type: ignore[attr-defined]
-        self._spaces: list[_Space] = []
-        self._code = functions["code"]
+        self._match, self._learn, self._code = (functions[name] for name in ("match", "learn", "code"))
         self._memory = [
             lazy_memory(n_bytes)
             for n_bytes in (
@@ -191,22 +157,13 @@ class SmilesTable:
 
         ``texts`` and ``sizes`` are where they are.
         """
-        try:
-            space = self._spaces.pop()
-        except IndexError:  # as many as threads are in here
-            space = _Space(SPACE_RECORDS, SPACE_TEXTS)
-        if n > space.n or n_texts > space.n_texts:
-            space = _Space(max(n, space.n), max(2 * n_texts, space.n_texts))
-        space.texts.value, space.n_bytes.value, space.sizes.value = texts, n_bytes, sizes
-        space.size.value, space.size_texts.value, space.strict.value = n, n_texts, strict
-        status = self._match(*space.arguments, self._table)
-        found: list[int] = space.told[: layouts.RESULT_COLUMNS * n]
-        if classes:
-            found += space.told[space.classes : space.classes + n_texts]
-        self._spaces.append(space)
-        if status:
-            raise RuntimeError(f"kernel failed with status {status}")
-        return found
+        n_told = layouts.RESULT_COLUMNS * n
+        told = array("q", bytes(8 * (n_told + 2 * n_texts)))  # the last ones are links between texts
+        at = told.buffer_info()[0]
+        classes_at = at + 8 * n_told
+        links_at = classes_at + 8 * n_texts
+        self._match(texts, n_bytes, sizes, n, strict, classes_at, links_at, n_texts, at, self._table)
+        return told[: n_told + n_texts if classes else n_told].tolist()
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
         """Remember what RDKit said of a text: the code of its molecule, empty for no molecule."""
