@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 from relfast_kernels.compiled import native
 from relfast_kernels.text.marks import BARE_ANALYSIS, MARKS, TURN_ENDS, Names, names_of
@@ -101,30 +101,18 @@ def read_strictly(response: object, reasoning: tuple[tuple[str, str], ...] = ())
     return text, None
 
 
-Marks = tuple[tuple[str, str], ...]
-
 _ROOM: Final = 64
 
 
-def read_choice(response: object, reasoning: Marks = ()) -> tuple[int | None, str | None]:
-    """REL-A's choice, 1 to 8, or None and the reason: ``no_answer``, ``several_answers``, or one of
-    `read_strictly`."""
-    choice, _, reason = _read("CHOICE", response, reasoning)
-    return choice, reason
+def read_final(
+    kind: Literal["CHOICE", "VERDICT", "CLAIM"], response: object, reasoning: tuple[tuple[str, str], ...]
+) -> tuple[int | None, list[int], str | None]:
+    """The final answer of a kind, or None and the reason: ``no_answer``, ``several_answers``, or one of
+    `read_strictly`.
 
-
-def read_label(response: object, reasoning: Marks = ()) -> tuple[int | None, str | None]:
-    """REL-C1's label, 1 for no and 2 for yes; see `read_choice`."""
-    label, _, reason = _read("VERDICT", response, reasoning)
-    return label, reason
-
-
-def read_claim(response: object, reasoning: Marks = ()) -> tuple[int | None, list[int], str | None]:
-    """REL-B1's label, 1 for no and 2 for yes, and the taxa of a yes, each once; see `read_choice`."""
-    return _read("CLAIM", response, reasoning)
-
-
-def _read(kind: str, response: object, reasoning: Marks) -> tuple[int | None, list[int], str | None]:
+    REL-A's choice is 1 to 8; REL-C1's verdict and REL-B1's claim are 1 for no and 2 for yes; and the taxa of
+    a claimed yes, each once.
+    """
     from relfast_kernels.text import answers, forms
 
     text, reason = read_strictly(response, reasoning)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.facts import Problem, is_int, shown
-from relfast.tasks.reasoning import read_choice, strip_reasoning
+from relfast.tasks.reasoning import read_final, strip_reasoning
 from relfast.tasks.rel_a import N_CHOICES
 
 # The published pattern with possessive quantifiers: white space, '#' and digits exclude one another, so
@@ -23,9 +23,9 @@ MAX_INT_DIGITS: Final = 4300
 
 
 def read(response: object, options: Options) -> Extracted[int | None]:
-    """The chosen panel, 0-based, as the policy reads it; ``reason`` as `read_choice` has it."""
+    """The chosen panel, 0-based, as the policy reads it; ``reason`` as `read_final` has it."""
     if options.strict:
-        value, reason = read_choice(response, options.reasoning)
+        value, _, reason = read_final("CHOICE", response, options.reasoning)
         return Extracted(None if value is None else value - 1, found=value is not None, reason=reason)
     if options.strip_reasoning and isinstance(response, str):
         response = strip_reasoning(response, options.reasoning)

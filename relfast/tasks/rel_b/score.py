@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.facts import Problem, check_label, is_int, kind_of, shown
-from relfast.tasks.reasoning import read_claim, strip_reasoning
+from relfast.tasks.reasoning import read_final, strip_reasoning
 from relfast.tasks.rel_b import UNDEFINED, RelBOptions
 
 _PREFIX: Final = re.compile(r"^tax(?:on|a)[\s_#:-]*", re.IGNORECASE)
@@ -144,9 +144,9 @@ _NUMBER: Final = re.compile(r"\b(\d+)\b")
 
 
 def read(response: object, options: Options) -> Extracted[Homoplasy]:
-    """A `Homoplasy`, as the policy reads it; ``reason`` as `relfast.tasks.reasoning.read_choice` has it."""
+    """A `Homoplasy`, as the policy reads it; ``reason`` as `relfast.tasks.reasoning.read_final` has it."""
     if options.strict:
-        number, taxa_said, reason = read_claim(response, options.reasoning)
+        number, taxa_said, reason = read_final("CLAIM", response, options.reasoning)
         if number is None:
             return Extracted(NOTHING, found=False, reason=reason)
         return Extracted(Homoplasy(LABELS[number], [*map(str, taxa_said)]))

@@ -21,7 +21,7 @@ from relfast_kernels.tags import layouts
 
 from relfast.records import Extracted, Options
 from relfast.tasks.modules import MAX_TEXTS
-from relfast.tasks.reasoning import lower, read_label, read_strictly, strip_reasoning
+from relfast.tasks.reasoning import lower, read_final, read_strictly, strip_reasoning
 from relfast.tasks.rel_c import RelCOptions
 
 UNIT: Final = "tags"
@@ -40,7 +40,7 @@ def _published_text(response: object, options: Options) -> str | None:
 def extract_label(response: object, options: Options) -> Extracted[str | None]:
     """REL-C1: ``Yes``, ``No`` or None. As published, the first ``<Yes>`` or ``<No>`` tag counts."""
     if options.strict:
-        label, reason = read_label(response, options.reasoning)
+        label, _, reason = read_final("VERDICT", response, options.reasoning)
         if label is None:
             return Extracted(None, found=False, reason=reason)
         return Extracted("Yes" if label == 2 else "No")  # 1 is no
