@@ -130,7 +130,7 @@ class Cutter:
         """Bytes that make a block of what is held; it may be fed others."""
         return self._most - len(self._held) % self._most
 
-    def feed(self, chunk: bytes) -> Iterator[Block]:
+    def feed(self, chunk: bytes | memoryview) -> Iterator[Block]:
         """The blocks that are whole with this chunk."""
         self._held += chunk
         return self._cut(len(self._held), final=False)

@@ -98,16 +98,17 @@ def cut_file(
         most = LARGE_BLOCK_BYTES if large else cutting.BLOCK_BYTES
         cutter = Cutter(max_line, os.path.abspath(path), start, most)
         file.seek(start)
+        buffer = memoryview(bytearray(most))  # one for all: a new one each time is fetched page by page
         while start < size:
             try:
-                chunk = file.read(min(cutter.wants, size - start))
+                got = file.readinto(buffer[: min(cutter.wants, size - start)])
             except OSError as error:
                 raise ReadError(error.strerror or str(error), file=path) from error
-            if not chunk:
+            if not got:
                 now = os.fstat(file.fileno()).st_size
                 raise ReadError(f"it shrank to {now} bytes while it was read", file=path)
-            start += len(chunk)
-            yield from cutter.feed(chunk)
+            start += got
+            yield from cutter.feed(buffer[:got])
         yield from cutter.finish()
 
 

@@ -35,6 +35,7 @@ from relfast.engine.pool.protocol import (
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.errors import RelfastError, WorkerError
+from relfast.memory import keep_freed_memory
 from relfast.records import Place, Record, Score
 
 _PR_SET_PDEATHSIG: Final = 1
@@ -187,6 +188,7 @@ def main(parent: int, page: int) -> None:
     _limit(resource.RLIMIT_CORE, 1)
     _limit(resource.RLIMIT_STACK, STACK_BYTES)
     _limit(resource.RLIMIT_AS, MEMORY_BYTES)
+    keep_freed_memory()
     # an embedding model would else start a thread per core in every worker
     os.environ.setdefault(THREADS_VARIABLE, str(setup.cores))
     try:
