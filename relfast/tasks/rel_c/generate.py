@@ -36,7 +36,7 @@ from relfast.tasks.rel_c.parameters import (
 def generate(
     task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
 ) -> Iterator[dict[str, Any]]:
-    """Records of REL-C1 or C3 (see `generate_isomers`) or of REL-C2 (see `generate_motif`).
+    """Records of REL-C1 or C3 (`isomer_sets`, `missing_isomers`) or of REL-C2 (`common_motifs`).
 
     ``parameters`` are the fields of the task's dataclass in `relfast.tasks.rel_c.parameters`; ``tell`` hears
     of enumerations of isomers that are not cached.
