@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -34,7 +33,6 @@ INTERPRETERS: Final = {
     LM_EVAL: os.environ.get("RELFAST_LM_EVAL_PYTHON", sys.executable),
     VERL: os.environ.get("RELFAST_VERL_PYTHON", sys.executable),
 }
-_MODULES: Final = {LM_EVAL: "lm_eval", VERL: "verl"}
 
 SCORE: Final = """
 import json, sys
@@ -102,12 +100,6 @@ def write_work(folder: Path, responses: int) -> Work:
     n_bytes = KIND.write(dump, responses // KIND.samples)
     (folder / "compute_score.py").write_text(SCORE.format(tests=str(TESTS)), "utf-8")
     return Work(dump, responses // KIND.samples * KIND.samples, n_bytes, folder)
-
-
-def is_there(name: str) -> bool:
-    """Whether a tool's interpreter has it."""
-    found = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({_MODULES[name]!r}) is None)"
-    return subprocess.run([INTERPRETERS[name], "-c", found], capture_output=True).returncode == 0
 
 
 def run(command: list[object], folder: Path) -> str:
@@ -179,14 +171,8 @@ def main() -> None:
     """All three on the same work; a line each."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.loops", description=main.__doc__)
     parser.add_argument("--responses", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=1, help="of all of them in turn (default: 1)")
     parser.add_argument("--folder", type=Path, help="where the work is kept meanwhile: 5 kB a response")
     asked = parser.parse_args()
-    missing = [f"{name} ({INTERPRETERS[name]})" for name in LOOPS if not is_there(name)]
-    if missing:
-        parser.error(
-            f"not installed: {', '.join(missing)}; see RELFAST_LM_EVAL_PYTHON and RELFAST_VERL_PYTHON"
-        )
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
         work = write_work(Path(folder), asked.responses)
         out = work.folder / "rows.jsonl"
@@ -196,22 +182,20 @@ def main() -> None:
         ]
         timed: dict[str, Callable[[], object]] = {"relfast score": lambda: run(ours, work.folder)}
         timed |= {name: prepare(work) for name, prepare in LOOPS.items()}
-        seconds: dict[str, list[float]] = {name: [] for name in timed}
-        for _ in range(asked.rounds):
-            for name, command in timed.items():
-                began = time.perf_counter()
-                command()
-                seconds[name].append(time.perf_counter() - began)
-                print(f"{name}: {seconds[name][-1]:.1f} s", file=sys.stderr, flush=True)
+        seconds: dict[str, float] = {}
+        for name, command in timed.items():
+            began = time.perf_counter()
+            command()
+            seconds[name] = time.perf_counter() - began
+            print(f"{name}: {seconds[name]:.1f} s", file=sys.stderr, flush=True)
         assert out.read_bytes().count(b"\n") == work.responses, "rows are missing"
         print(
             f"\n{work.responses:,} responses, {KIND.samples} a prompt, {work.n_bytes / 1e9:.2f} GB, strict:\n"
         )
         print("| whole command | s | responses/s | times relfast's |\n|---|---:|---:|---:|")
-        best = statistics.median(seconds["relfast score"])
         for name, taken in seconds.items():
-            median = statistics.median(taken)
-            print(f"| {name} | {median:.1f} | {work.responses / median:,.0f} | {median / best:.2f} |")
+            times = taken / seconds["relfast score"]
+            print(f"| {name} | {taken:.1f} | {work.responses / taken:,.0f} | {times:.2f} |")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""Whole commands: starting, dumps as other programs write them, mazes, molecules, a second worker, memory."""
+"""Whole commands: starting, dumps as other programs write them, mazes, molecules, a second worker."""
 
 from __future__ import annotations
 
 import gzip
 import itertools
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,13 +12,12 @@ from typing import Any
 
 import orjson
 import pytest
-from engine_runs import peak_memory
 from naive_rel import score_c3
 from relfast_kernels.compiled import native
 
 from . import workloads_chem
 from .floors import decode, rdkit_alone, write_rdkit_work
-from .measure import QUICK, against, environment, relfast_command, size
+from .measure import QUICK, against, relfast_command, size
 from .workloads_dumps import DUMPS, Dump
 from .workloads_seqbench import write_seqbench_dump
 
@@ -65,96 +63,39 @@ def _is_whole(rows: bytes, n_lines: int, dump: Dump) -> bool:
     return last["index"] == n_lines - 1 and least <= n_rows <= n_lines * dump.samples
 
 
-# what a second worker brings, and what a longer file takes of memory
+# what a second worker brings
 
 
-IN_TEXT = Dump(
-    lambda record, responses, number: {
-        **{name: record[name] for name in ("id", "task", "answer")},
-        "run": json.dumps({"response": responses[0]}),
-    },
-    ("--map", "response=run.@.response"),
-)
-"""Responses within JSON that stands in a text, which no kernel looks into."""
-
-
-def _repeat(path: Path, times: int, target: Path) -> int:
-    """Write a file several times over; the new one's size."""
-    with target.open("wb") as file:
-        for _ in range(times):
-            with path.open("rb") as source:
-                shutil.copyfileobj(source, file, 1 << 22)
-    return target.stat().st_size
-
-
-@pytest.mark.parametrize(
-    ("name", "dump", "n", "times"),
-    [
-        ("native", DUMPS["native"], 100_000, 1),
-        *([] if QUICK else [("native", DUMPS["native"], 100_000, 10)]),
-        ("the ordinary way", IN_TEXT, 20_000 if QUICK else 200_000, 1),
-    ],
-)
-def test_two_workers_against_one(
-    name: str, dump: Dump, n: int, times: int, tmp_path: Path, benchmark: Any
-) -> None:
+@pytest.mark.parametrize("times", [1] if QUICK else [1, 10])
+def test_two_workers_against_one(times: int, tmp_path: Path, benchmark: Any) -> None:
     """In turn, each run with an output of its own: one that is written over is cut back first, and written to the
     disk by the run that closes it. One worker has all cores too, one of which then is its parent's. At 100,000
     responses start and end are a third of the time of two workers; at a million they are not."""
-    n = size(benchmark, smoke=80, quick=n, full=n)
-    once, path = tmp_path / "once.jsonl", tmp_path / "dump.jsonl"
-    dump.write(once, n)
-    n_bytes = _repeat(once, times, path)
-    once.unlink()
+    n = size(benchmark, smoke=80, quick=100_000, full=100_000)
+    path = tmp_path / "dump.jsonl"
+    DUMPS["native"].write(path, n)
+    once = path.read_bytes()
+    with path.open("ab") as file:
+        for _ in range(1, times):
+            file.write(once)
     numbers = itertools.count()
     last: dict[int, Path] = {}
 
     def run(workers: int) -> None:
         last[workers] = tmp_path / f"{next(numbers)}.rows"
-        relfast_command("score", path, "-o", last[workers], "-q", "--workers", workers, *dump.arguments(path))
+        relfast_command("score", path, "-o", last[workers], "-q", "--workers", workers)
 
     against(
         benchmark,
         lambda: run(2),
         lambda: run(1),
-        task=f"2 workers against 1, {name}, {n * times:,} responses",
+        task=f"2 workers against 1, native, {n * times:,} responses",
         items=n * times,
-        n_bytes=n_bytes,
+        n_bytes=len(once) * times,
         limit=1.8,
         at_least=True,
         check=lambda *_: last[1].read_bytes() == last[2].read_bytes(),
     )
-
-
-def test_memory_of_a_longer_file(tmp_path: Path, benchmark: Any) -> None:
-    """Peak memory of all processes, what they share counted once: 4 GB of input against 200 MB."""
-    n = size(benchmark, smoke=80, quick=80_000, full=80_000)  # 210 MB
-    times = 2 if benchmark.disabled or QUICK else 20
-    once, path, out = tmp_path / "once.jsonl", tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
-    DUMPS["native"].write(once, n)
-    n_bytes = _repeat(once, times, path)
-    peaks: dict[Path, list[int]] = {once: [], path: []}
-
-    def measure() -> float:
-        for _ in range(1 if benchmark.disabled else 3):
-            for dump, seen in peaks.items():
-                seen.append(_peak("score", dump, "-o", out, "--overwrite", "-q", "--workers", 2))
-        return min(peaks[path]) / min(peaks[once])
-
-    growth = benchmark.pedantic(measure, rounds=1, iterations=1)
-    assert benchmark.disabled or growth <= 1.1
-    assert out.read_bytes().count(b"\n") == n * times
-    task = f"memory of {n_bytes / 1e9:.1f} GB against {once.stat().st_size / 1e6:.0f} MB, 2 workers"
-    benchmark.extra_info.update(task=task, items=n * times, ratio=round(growth, 3), limit=1.1)
-
-
-def _peak(*arguments: object) -> int:
-    """Most bytes that the processes of a command held together."""
-    command = [sys.executable, "-m", "relfast", *map(str, arguments)]
-    with subprocess.Popen(command, env=environment()) as process:
-        most = peak_memory(process)
-    assert process.returncode == 0
-    return most
 
 
 # what starting costs: importing, ten records, compiling
