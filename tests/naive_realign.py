@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 Move = tuple[str, int | None, int | None]
@@ -55,7 +54,3 @@ def first_divergence(
         if move != "match" or float(similarity[a][b]) < threshold:  # type: ignore[index]
             return place
     return None
-
-
-def dot(a: Sequence[float], b: Sequence[float]) -> float:
-    return math.fsum(float(x) * float(y) for x, y in zip(a, b, strict=True))

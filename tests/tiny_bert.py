@@ -1,19 +1,13 @@
-"""A BERT small enough for tests: random weights, a real tokenizer, and a forward pass in plain numpy.
-
-The forward pass is written from Devlin et al. 2019 and shares no code with the exporter, which it checks.
-"""
+"""A BERT small enough for tests: random weights and a real tokenizer."""
 
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789+-=*/()$\\{}.,:"
 
@@ -108,44 +102,3 @@ def random_weights(config: dict[str, Any], seed: int) -> dict[str, NDArray[np.fl
         weights[f"{name}.weight"] = 1 + normal(hidden)
         weights[f"{name}.bias"] = normal(hidden)
     return weights
-
-
-def forward(directory: Path, ids: list[int], pooling: Literal["cls", "mean"], prefix: str = "") -> Floats:
-    """The unit vector of one text's token ids, in float64."""
-    from safetensors.numpy import load_file
-
-    config = json.loads((directory / "config.json").read_text())
-    weights = {
-        name.removeprefix(prefix): array.astype(np.float64)
-        for name, array in load_file(str(directory / "model.safetensors")).items()
-    }
-    heads = config["num_attention_heads"]
-    size = config["hidden_size"] // heads
-
-    def linear(x: Floats, name: str) -> Floats:
-        return x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
-
-    def norm(x: Floats, name: str) -> Floats:
-        centred = x - x.mean(axis=1, keepdims=True)
-        scaled = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + config["layer_norm_eps"])
-        return scaled * weights[f"{name}.weight"] + weights[f"{name}.bias"]
-
-    x = weights["embeddings.word_embeddings.weight"][ids]
-    x = x + weights["embeddings.position_embeddings.weight"][: len(ids)]
-    x = norm(x + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
-    erf = np.vectorize(math.erf)
-    for layer in range(config["num_hidden_layers"]):
-        block = f"encoder.layer.{layer}."
-        query, key, value = (linear(x, f"{block}attention.self.{name}") for name in ("query", "key", "value"))
-        context = np.empty_like(x)
-        for head in range(heads):
-            part = slice(head * size, (head + 1) * size)
-            scores = query[:, part] @ key[:, part].T / math.sqrt(size)
-            shares = np.exp(scores - scores.max(axis=1, keepdims=True))
-            context[:, part] = shares / shares.sum(axis=1, keepdims=True) @ value[:, part]
-        x = norm(linear(context, f"{block}attention.output.dense") + x, f"{block}attention.output.LayerNorm")
-        inner = linear(x, f"{block}intermediate.dense")
-        inner = 0.5 * inner * (1 + erf(inner / math.sqrt(2)))
-        x = norm(linear(inner, f"{block}output.dense") + x, f"{block}output.LayerNorm")
-    vector: Floats = x[0] if pooling == "cls" else x.mean(axis=0)
-    return vector / np.linalg.norm(vector)
