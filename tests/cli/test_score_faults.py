@@ -9,14 +9,15 @@ import random
 import re
 import resource
 import signal
-import subprocess
-import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from corpora import DATA, ROOT, naughty_strings, rel_records, rows
+import zstandard
+from corpora import DATA, naughty_strings, rel_records, rows
 from engine_runs import (
     HANG,
     Run,
@@ -30,17 +31,21 @@ from engine_runs import (
     wait_for_blocks,
     write_dump,
 )
-from processes import PATIENCE, PYTHONPATH, python
+from processes import PATIENCE, python
 from relfast_kernels.compiled import native
 from seeds import share
 
 from relfast.engine.io.reader import blocks
 from relfast.engine.io.sources import find_sources
 from relfast.errors import InputError
+from relfast.records import Score
 
 QUIET = "-q"
 FOREVER = 3600
 """A deadline that no run of a test lives to see, in seconds."""
+
+MEMORY = 400 << 20
+LITTLE_MEMORY = partial(resource.setrlimit, resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
 # hang in C++
@@ -147,31 +152,18 @@ def test_file_size_limit(suffix: str, n: int, limit: int, tmp_path: Path) -> Non
     assert scored_here(dump, out, "--resume", "--workers", 1) == expected
 
 
-def test_full_device(tmp_path: Path) -> None:
-    """Of stdout: `test_mistakes`."""
-    done = relfast(write_dump(tmp_path / "dump.jsonl", honest(10)), "-o", "/dev/full")
-    assert done.returncode == 1
-    assert b"No space left on device after 0 bytes" in done.stderr
-    assert b"Traceback" not in done.stderr
-
-
 # input, policy, scorer or embedder changed before --resume
-
-
-def _written(old: bytes, new: bytes) -> Any:
-    def change(dump: Path) -> str:
-        content = dump.read_bytes()
-        dump.write_bytes(content.replace(old, new) if old else content + new)
-        return ""
-
-    return change
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_written(b"r30", b"q30"), "content of {dump} was"),
-        (_written(b"", b"{}\n"), "size of {dump} was"),
+        (("dump.jsonl", b'"r30"', b'"q30"'), "content of {dump} was"),
+        (("dump.jsonl", b'"r30"', b'"r300"'), "size of {dump} was"),
+        # the journal names the scorers' revisions and RDKit's version
+        (("rows.jsonl.journal", b'"REL-C3":', b'"REL-C3":9'), "scorer revision REL-C3 was 9"),
+        (("rows.jsonl.journal", b'"rdkit version":"', b'"rdkit version":"1.'), "rdkit version was 1."),
+        (("rows.jsonl.journal", b'"relfast version":"', b'"relfast version":"9'), "relfast version was 9"),
         ("--policy strict", "option policy was reference and is strict"),
         ("--details", "option details was False and is True"),
         ("--timeout 9", "option timeout was 5.0 and is 9.0"),
@@ -187,7 +179,12 @@ def test_changed_before_resume(
     dump = write_dump(tmp_path / "dump.jsonl", honest(50))
     out = tmp_path / "rows.jsonl"
     before = scored_here(dump, out)
-    more = (change if isinstance(change, str) else change(dump)).split()
+    more = change.split() if isinstance(change, str) else []
+    if not more:
+        name, old, new = change
+        content = (tmp_path / name).read_bytes()
+        assert old in content
+        (tmp_path / name).write_bytes(content.replace(old, new, 1))
     assert exit_code("score", dump, "-o", out, QUIET, "--workers", 0, "--resume", *more) == 1
     said = capsys.readouterr().err
     assert message.format(dump=dump) in said
@@ -195,28 +192,6 @@ def test_changed_before_resume(
     assert said.endswith("start over with --overwrite\n")
     assert out.read_bytes() == before
     scored_here(dump, out, "--overwrite", *more)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        (b'"REL-C3":', b'"REL-C3":9', "scorer revision REL-C3 was 9"),
-        (b'"rdkit version":"', b'"rdkit version":"1.', "rdkit version was 1."),
-        (b'"relfast version":"', b'"relfast version":"9', "relfast version was 9"),
-    ],
-)
-def test_changed_scorer(
-    old: bytes, new: bytes, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The journal names the scorers' revisions and RDKit's version."""
-    dump, out = write_dump(tmp_path / "dump.jsonl", honest(5)), tmp_path / "rows.jsonl"
-    scored_here(dump, out)
-    journal = Path(f"{out}.journal")
-    content = journal.read_bytes()
-    assert old in content
-    journal.write_bytes(content.replace(old, new, 1))
-    assert exit_code("score", dump, "-o", out, QUIET, "--workers", 0, "--resume") == 1
-    assert message in capsys.readouterr().err
 
 
 # cache directory unwritable or torn
@@ -272,20 +247,10 @@ def test_nobody_reads_stderr(tmp_path: Path) -> None:
 
 
 def test_closed_standard_streams(tmp_path: Path) -> None:
-    dump = write_dump(tmp_path / "dump.jsonl", honest(20))
-    out = tmp_path / "rows.jsonl"
-    command = '"$0" -m relfast score "$1" -o "$2" --workers 2 <&- >&- 2>&-'
-    environment = {**os.environ, "PYTHONPATH": PYTHONPATH}
-    done = subprocess.run(["sh", "-c", command, sys.executable, dump, out], env=environment, check=False)
-    assert done.returncode == 0
-    assert len(rows_of(out)) == 20
-    stdin = '"$0" -m relfast score - -o "$2" --workers 0 <&-'
-    done = subprocess.run(
-        ["sh", "-c", stdin, sys.executable, dump, f"{out}2"],
-        env=environment,
-        check=False,
-        capture_output=True,
-    )
+    dump, out = write_dump(tmp_path / "dump.jsonl", honest(20)), tmp_path / "rows.jsonl"
+    done = relfast(dump, "-o", out, "--workers", 2, preexec_fn=lambda: os.closerange(0, 3))
+    assert (done.returncode, len(rows_of(out))) == (0, 20)
+    done = relfast("-", "-o", f"{out}2", preexec_fn=lambda: os.close(0))
     assert done.returncode == 2
     assert b"relfast: stdin: it is closed" in done.stderr
 
@@ -329,11 +294,10 @@ def test_line_too_long(codec: str, tmp_path: Path) -> None:
         for _ in range(300):
             file.write(b"x" * (1 << 20))
         file.write(b"\n" + good)
-    limit = 400 << 20
     with open(dump, "rb") as stdin:
         done = relfast(
             "-" if codec == "stdin" else dump, "-o", tmp_path / "rows.jsonl", QUIET, "--workers", 1,
-            stdin=stdin, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
+            stdin=stdin, preexec_fn=LITTLE_MEMORY,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     rows = rows_of(tmp_path / "rows.jsonl")
@@ -384,24 +348,15 @@ def test_truncated_gz(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("codec", ["gz", "zst"])
-def test_decompression_bomb(codec: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("pack", "size"), [(gzip.compress, 1 << 28), (zstandard.compress, 1 << 29)])
+def test_decompression_bomb(pack: Callable[[bytes], bytes], size: int, tmp_path: Path) -> None:
     good = json.dumps(honest(1)[0]).encode() + b"\n"
-    if codec == "gz":
-        bomb = gzip.compress(good + b"0" * (1 << 28), 9)
-    else:
-        import zstandard
-
-        bomb = zstandard.ZstdCompressor(3).compress(good + b"0" * (1 << 29))
-    dump = tmp_path / f"dump.jsonl.{codec}"
-    dump.write_bytes(bomb)
-    limit = 400 << 20
-    done = relfast(
-        dump, "-o", tmp_path / "rows.jsonl", QUIET, "--fail-on-error", "--workers", 1,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)),
-    )  # fmt: skip
+    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
+    dump.write_bytes(pack(good + b"0" * size))
+    more = (QUIET, "--fail-on-error", "--workers", 1)
+    done = relfast(dump, "-o", out, *more, preexec_fn=LITTLE_MEMORY)
     assert done.returncode == 3, done.stderr
-    rows = rows_of(tmp_path / "rows.jsonl")
+    rows = rows_of(out)
     assert [row["status"] for row in rows] == ["ok", "invalid_record"]
     assert "expands more than 1000 times" in rows[1]["error"]["message"]
 
@@ -451,57 +406,25 @@ def test_sigkill_at_random_moments(tmp_path: Path) -> None:
 
 
 def _hostile_records() -> list[dict[str, Any]]:
-    """What tests/data/hostile has, paired with real gold, honest neighbours between."""
+    """What tests/data/hostile has, paired with real gold, an honest neighbour after each."""
     rng = random.Random(1)
-    golds = {task: rel_records(task) for task in ("REL-A1", "REL-B1", "REL-C1", "REL-C2", "REL-C3")}
-    records: list[dict[str, Any]] = []
-
-    def add(kind: str, record: dict[str, Any], response: str, answer: Any = None) -> None:
-        records.append(
-            {
-                "id": f"{kind}{len(records)}",
-                "task": record["task"],
-                "question": record["question"][:200],
-                "answer": answer or record["answer"],
-                "response": response,
-            }
-        )
-
-    def add_honest() -> None:
-        record = rng.choice(golds[rng.choice(list(golds))])
-        answer = record["answer"]
-        if record["task"] == "REL-C2":
-            add("honest", record, f"<smiles>{rng.choice(golds['REL-C2'])['answer']['smiles']}</smiles>")
-        elif record["task"] == "REL-C3":
-            add(
-                "honest",
-                record,
-                "\n".join(f"<smiles>{smiles}</smiles>" for smiles in answer["missing_smiles"][:5]),
-            )
-        else:
-            add("honest", record, "Answer 3, Yes: taxon_3, <Yes>")
-
+    hostile: list[tuple[str, Any, str]] = []
     for pair in share(list(rows("hostile/nasty_pairs.jsonl.gz")), 3):
-        tagged = f"<smiles>{pair['response']}</smiles>"
-        add("hostile", golds["REL-C2"][0], tagged, {"smiles": pair["gold"]})
-        add_honest()
-        add("hostile", golds["REL-C3"][0], tagged, {"missing_smiles": [pair["gold"]]})
-        add_honest()
-    for number, nasty in enumerate(share(list(rows("hostile/nasty_smiles.jsonl.gz")), 3)):
+        hostile.append(("REL-C2", {"smiles": pair["gold"]}, pair["response"]))
+        hostile.append(("REL-C3", {"missing_smiles": [pair["gold"]]}, pair["response"]))
+    bad = share((DATA / "hostile/bad_smiles.txt").read_text("utf-8").split("\n"), 3)
+    texts = [nasty["smiles"] for nasty in share(list(rows("hostile/nasty_smiles.jsonl.gz")), 3)]
+    texts += [line for line in bad if line and not line.startswith("# ")] + share(naughty_strings(), 3)
+    for number, text in enumerate(texts):
         task = ("REL-C2", "REL-C3")[number % 2]
-        add("hostile", rng.choice(golds[task]), f"<smiles>{nasty['smiles']}</smiles>")
-        add_honest()
-    for line in share((DATA / "hostile/bad_smiles.txt").read_text("utf-8").split("\n"), 3):
-        if line and not line.startswith("# "):
-            add("hostile", rng.choice(golds[rng.choice(["REL-C2", "REL-C3"])]), f"<smiles>{line}</smiles>")
-            add_honest()
-    for text in share(naughty_strings(), 3):
-        add("hostile", rng.choice(golds["REL-C2"]), f"<smiles>{text}</smiles>")
-        add_honest()
+        hostile.append((task, rng.choice(rel_records(task))["answer"], text))
+    records = []
+    for number, neighbour in enumerate(honest(len(hostile))):
+        task, answer, text = hostile[number]
+        response = f"<smiles>{text}</smiles>"
+        records.append({"id": f"hostile{number}", "task": task, "answer": answer, "response": response})
+        records.append(neighbour)
     return records
-
-
-TIMEOUT, WORKERS = 1, 2
 
 
 @pytest.mark.slow
@@ -509,37 +432,21 @@ TIMEOUT, WORKERS = 1, 2
 def test_all_hostile_data(tmp_path: Path) -> None:
     """Every record has its row, nothing aborts, neighbours are untouched."""
     records = _hostile_records()
-    dump = write_dump(tmp_path / "dump.jsonl", records)
-    neighbours = [record for record in records if record["id"].startswith("honest")]
-    alone = write_dump(tmp_path / "alone.jsonl", neighbours)
-    options = ("-q", "--timeout", TIMEOUT, "--workers", WORKERS)
-    assert relfast(alone, "-o", tmp_path / "alone.rows.jsonl", *options).returncode == 0
-    runs = []
+    decided = []
     # the second time only the beginning: that a run is as another is shown by a third of it
-    head = write_dump(tmp_path / "head.jsonl", records[: len(records) // 3])
-    for name, part in (("first", dump), ("second", head)):
-        run = Run(part, "-o", tmp_path / f"{name}.jsonl", *options)
+    for part in (records, records[: len(records) // 3], neighbours := records[1::2]):
+        dump = write_dump(tmp_path / "dump.jsonl", part)
+        run = Run(dump, "-o", tmp_path / "rows.jsonl", "-q", "--timeout", 1, "--workers", 2, "--overwrite")
         done = run.wait(600)
         assert done.returncode == 0, done.stderr
         assert run.left() == []
-        rows = rows_of(tmp_path / f"{name}.jsonl")
-        assert [row["index"] for row in rows] == list(
-            range(len(records) if part is dump else len(records) // 3)
-        )
-        hangs = sum(row["status"] == "timeout" for row in rows)
-        crashes = sum(row["status"] == "crashed" for row in rows)
-        print(f"{len(rows)} rows, {hangs} timeouts, {crashes} crashed")
-        runs.append(rows)
-        if name == "first":
-            expected = {row["id"]: row for row in rows_of(tmp_path / "alone.rows.jsonl")}
-            for row in rows:
-                if row["id"] in expected and _decided(row) and _decided(expected[row["id"]]):
-                    assert {**row, "index": 0} == {**expected[row["id"]], "index": 0}
-            honest_rows = [row for row in rows if row["id"] in expected]
-            assert sum(row["status"] in ("ok", "no_answer") for row in honest_rows) >= 0.99 * len(honest_rows)
-    for first, second in zip(*runs, strict=False):
-        if _decided(first) and _decided(second):
-            assert first == second
+        found = rows_of(tmp_path / "rows.jsonl")
+        assert [row["index"] for row in found] == list(range(len(part)))
+        decided.append({row["id"]: {**row, "index": 0} for row in found if _decided(row)})
+    for again in decided[1:]:
+        both = decided[0].keys() & again.keys()
+        assert {id: decided[0][id] for id in both} == {id: again[id] for id in both}
+    assert len(both) >= 0.99 * len(neighbours)
 
 
 def _decided(row: dict[str, Any]) -> bool:
@@ -565,16 +472,14 @@ def test_memory_is_flat(codec: str, tmp_path: Path) -> None:
             native.build(unit)
     records = [json.dumps(record).encode() + b"\n" for record in honest(1000, padding=2000)]
     text = b"".join(records)
-    sizes = (140, 350)
     peaks = []
-    for size in sizes:
+    # beside other work both workers are seldom at their largest at once, in a short run least of all
+    for size, times in ((140, 2), (350, 1)):
         dump = tmp_path / f"{size}.jsonl{'.gz' if codec == 'gz' else ''}"
         member = gzip.compress(text, 1) if codec == "gz" else text
         with open(dump, "wb") as file:
             for _ in range(size * 10**6 // len(text)):
                 file.write(member)
-        # beside other work both workers are seldom at their largest at once, in a short run least of all
-        times = 2 if size == sizes[0] else 1
         peaks.append(max(_peak_memory(dump, tmp_path / "rows.jsonl") for _ in range(times)))
         dump.unlink()
     print(f"{codec}: {[f'{peak / 1e6:.0f} MB' for peak in peaks]}")
@@ -582,23 +487,6 @@ def test_memory_is_flat(codec: str, tmp_path: Path) -> None:
 
 
 # inputs that would take memory or the terminal without end, and inputs and outputs that fail midway
-
-
-DUMPS = ROOT / "tests" / "data" / "dumps"
-LIMIT = 400 << 20
-NAMES = 20_000
-
-
-def _row(number: int, **more: Any) -> dict[str, Any]:
-    row = {
-        "index": number,
-        "id": f"r{number}",
-        "task": "REL-A1",
-        "sample": 0,
-        "status": "ok",
-        "correct": True,
-    }
-    return {**row, "reward": 1.0, "metrics": {}, "error": None, **more}
 
 
 @pytest.mark.slow
@@ -620,10 +508,7 @@ def test_a_line_of_many_samples(task: str, tmp_path: Path) -> None:
     if task == "REL-C3":
         record |= {"answer": {"missing_smiles": ["CCO"]}, "response": ["<smiles>OCC</smiles>"] * 100_000}
     dump = write_dump(tmp_path / "dump.jsonl", [*honest(2), record, *honest(2)])
-    done = relfast(
-        *(dump, "-o", tmp_path / "rows.jsonl", "--workers", 0, "-q"),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (LIMIT, LIMIT)),
-    )
+    done = relfast(dump, "-o", tmp_path / "rows.jsonl", "--workers", 0, QUIET, preexec_fn=LITTLE_MEMORY)
     assert done.returncode == 0, done.stderr
     rows = rows_of(tmp_path / "rows.jsonl")
     assert [row["sample"] for row in rows] == [0, 0, *range(100_000), 0, 0]
@@ -633,7 +518,7 @@ def test_a_line_of_many_samples(task: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_names_that_no_task_has_are_one_group(tmp_path: Path) -> None:
     """20,000 of them took gigabytes of a report, and a line each of a table; one has 2 MB."""
-    names = [f"task-{number}" for number in range(NAMES)] + ["t" * 2_000_000]
+    names = [f"task-{number}" for number in range(20_000)] + ["t" * 2_000_000]
     dump = write_dump(
         tmp_path / "dump.jsonl", [{**record, "task": name} for record in honest(1) for name in names]
     )
@@ -641,19 +526,18 @@ def test_names_that_no_task_has_are_one_group(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert b"(unknown)" in done.stderr
     assert len(done.stderr) < 3_000
-    rows = [_row(n, task=name, metrics={f"m{n}": 1.0}) for n, name in enumerate(names)]
+    scores = [Score(n, n, name, 0, "ok", True, 1.0, {f"m{n}": 1.0}) for n, name in enumerate(names)]
+    rows = [score.to_row() for score in scores]
     a = write_dump(tmp_path / "a.jsonl", rows)
     b = write_dump(tmp_path / "b.jsonl", [{**row, "correct": False} for row in rows])
-    commands: list[list[object]] = [["report", a, "-o", tmp_path / "report"], ["compare", a, b]]
-    commands.append(["compare", a, b, "--metric", "nosuch"])
-    for command in commands:
-        twice = (2 * LIMIT, 2 * LIMIT)
-        done = python(
-            *("-m", "relfast", *command),
-            text=False,
-            preexec_fn=lambda twice=twice: resource.setrlimit(resource.RLIMIT_DATA, twice),
-        )
-        assert done.returncode == (2 if "nosuch" in command else 0), done.stderr[-500:]
+    twice = partial(resource.setrlimit, resource.RLIMIT_DATA, (2 * MEMORY, 2 * MEMORY))
+    for code, command in (
+        (0, ("report", a, "-o", tmp_path / "report")),
+        (0, ("compare", a, b)),
+        (2, ("compare", a, b, "--metric", "nosuch")),
+    ):
+        done = python("-m", "relfast", *command, text=False, preexec_fn=twice)
+        assert done.returncode == code, done.stderr[-500:]
         assert len(done.stdout) + len(done.stderr) < 3_000
     assert (tmp_path / "report" / "index.html").stat().st_size < 4 << 20
 
@@ -662,7 +546,7 @@ def test_names_that_no_task_has_are_one_group(tmp_path: Path) -> None:
 def test_damaged_zip(seed: int, tmp_path: Path) -> None:
     """Whatever a ZIP's directory says: rows, or an error that names the file, and no traceback."""
     chance = random.Random(seed)
-    whole = (DUMPS / "inspect.eval").read_bytes()
+    whole = (DATA / "dumps" / "inspect.eval").read_bytes()
     directory = whole.rfind(b"PK\5\6")
     for number in range(40):
         data = bytearray(whole)
@@ -690,13 +574,6 @@ def test_lengths_of_a_damaged_input(tmp_path: Path) -> None:
     tasks = json.loads((tmp_path / "s.json").read_bytes())["tasks"]
     assert len(rows_of(tmp_path / "rows.jsonl")) == 21
     assert all("lengths" in task for name, task in tasks.items() if name != "(unknown)")
-
-
-def test_an_input_of_which_no_byte_can_be_read(tmp_path: Path) -> None:
-    done = relfast("/proc/self/mem", "-o", tmp_path / "rows.jsonl")
-    assert done.returncode == 2
-    assert done.stderr == b"relfast: /proc/self/mem: Input/output error\n"
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.slow
