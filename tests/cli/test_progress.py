@@ -3,19 +3,14 @@ for. The table: what it counts, and that 80 columns hold it."""
 
 from __future__ import annotations
 
-import fcntl
+import io
 import json
-import os
 import re
-import struct
-import subprocess
 import sys
-import termios
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from corpora import ROOT
 from engine_runs import exit_code, write_dump
 
 from relfast.cli import progress
@@ -35,117 +30,50 @@ BUSY = Progress(
 )  # fmt: skip
 
 
-class Screen:
-    """What a terminal shows: the part of its language that rich speaks here."""
-
-    def __init__(self, columns: int) -> None:
-        self.columns, self.rows, self.row, self.column = columns, [""], 0, 0
-
-    def feed(self, text: str) -> None:
-        for command, shown in re.findall(r"(\x1b\[[0-9;?]*[A-Za-z]|\r|\n)|([^\x1b\r\n]+)", text):
-            if shown:
-                for letter in shown:
-                    if self.column == self.columns:
-                        self._down()
-                        self.column = 0
-                    line = self.rows[self.row].ljust(self.column)
-                    self.rows[self.row] = line[: self.column] + letter + line[self.column + 1 :]
-                    self.column += 1
-            elif command == "\r":
-                self.column = 0
-            elif command == "\n":
-                self._down()
-                self.column = 0  # a terminal's driver adds the carriage return
-            elif command.endswith("K"):
-                self.rows[self.row] = "" if "2" in command else self.rows[self.row][: self.column]
-            elif command.endswith("A"):
-                self.row -= int(command[2:-1] or 1)
-            else:
-                assert command.endswith("m"), repr(command)
-
-    def _down(self) -> None:
-        self.row += 1
-        if self.row == len(self.rows):
-            self.rows.append("")
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
     @property
     def lines(self) -> list[str]:
-        return [line.rstrip() for line in self.rows if line.strip()]
+        """What it shows: all but what was erased, and but for its colours."""
+        kept = re.sub(r"[^\n]*(\n\r\x1b\[1A|\r)\x1b\[2K", "", self.getvalue())
+        return [line for line in re.sub(r"\x1b\[[\d;]*m", "", kept).split("\n") if line]
 
 
-def on_terminal(code: str, columns: int, **environment: str) -> list[list[str]]:
+def on_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, term: str) -> Iterator[list[str]]:
     """The lines that a terminal shows at each step of a program."""
-    master, slave = os.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
-    program = subprocess.Popen(
-        [sys.executable, "-c", PRELUDE + code],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=slave,
-        env={**clean, "TERM": "xterm", "PYTHONPATH": f"{ROOT}:{ROOT / 'kernels'}", **environment},
-    )
-    os.close(slave)
-    said = bytearray()
-    while not said.endswith(END.encode()):
-        said += os.read(master, 1 << 16)
-    assert program.wait() == 0
-    os.close(master)
-    screen = Screen(columns)
-    seen = []
-    for part in said.decode().split(STEP)[:-1]:
-        screen.feed(part)
-        seen.append(screen.lines)
-    return seen
-
-
-STEP = "\x07"
-END = STEP + "\x04"
-
-PRELUDE = """
-import sys
-from relfast.cli.progress import ProgressReporter, Status
-def step(mark="\\x07"):
-    sys.stderr.write(mark)
-    sys.stderr.flush()
-"""
-
-BARS = """
-from relfast.cli.progress import scoring_status
-from relfast.engine.file_run.run import Progress
-from relfast.inference.request_log import RequestCounts
-busy = Progress(done_bytes=410_000_000, total_bytes=1_000_000_000, rows=12_345_678, invalid=1_234, timeouts=567)
-with ProgressReporter(quiet=False) as reporter:
-    for n in range(3):
-        reporter.update(lambda: scoring_status(busy, 100.0), at_once=True)
-        step()
-    reporter.say("a line that stays " * 3)
-    step()
-    reporter.update(lambda: Status(["embedding"]), at_once=True)
-    step()
-step("\\x07\\x04")
-"""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with ProgressReporter(quiet=False) as reporter:
+        for _ in range(3):
+            reporter.update(lambda: scoring_status(BUSY, 100.0), at_once=True)
+            yield terminal.lines
+        reporter.say("a line that stays " * 3)
+        yield terminal.lines
+        reporter.update(lambda: Status(["embedding"]), at_once=True)
+        yield terminal.lines
+    yield terminal.lines
 
 
 @pytest.mark.parametrize("columns", [200, 120, 80, 60, 40, 20])
-def test_a_bar_is_one_line_on_a_terminal(columns: int) -> None:
-    *bars, said, text, end = on_terminal(BARS, columns)
-    assert [len(lines) for lines in bars] == [1, 1, 1]
-    assert len(set(map(tuple, bars))) == 1
+def test_a_bar_is_one_line_on_a_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    *bars, said, text, end = on_terminal(monkeypatch, columns, "xterm")
     (bar,) = bars[0]
+    assert bars == [[bar]] * 3
     assert len(bar) <= columns
     assert re.match("[━╸╺]{8,40} 41%", bar), bar
     assert ("567 timeouts" in bar) == (columns >= 120)
-    assert said[-1] == bar
-    assert "".join(said[:-1]).replace(" ", "") == "relfast:" + "alinethatstays" * 3
-    assert text == [*said[:-1], "embedding"]
-    assert end == said[:-1]
+    assert said == ["relfast: " + "a line that stays " * 3, bar]
+    assert text == [said[0], "embedding"]
+    assert end == said[:1]
 
 
-def test_a_dumb_terminal_gets_plain_lines() -> None:
-    code = "from relfast.cli import progress; progress.SECONDS_BETWEEN_LINES = 0.0\n" + BARS
-    seen = on_terminal(code, 500, TERM="dumb")
-    assert seen[1] == [f"relfast: {scoring_status(BUSY, 100.0).text()}"] * 2
+def test_a_dumb_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
+    _, seen, *_ = on_terminal(monkeypatch, 500, "dumb")
+    assert seen == [f"relfast: {scoring_status(BUSY, 100.0).text()}"] * 2
 
 
 def test_no_end_is_promised_while_records_hang() -> None:
