@@ -1,15 +1,8 @@
 """llama.cpp's own OpenAI-compatible server with a model of random weights, a few hundred kB that speak nonsense byte by
-byte, in a process of its own:
-
-    python tests/tiny_server.py MODEL.gguf
-
-says its URL in a line on stdout, and serves until stdin ends.
-"""
+byte."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,24 +69,12 @@ def write_tiny_model(path: Path, seed: int = 0) -> None:
 @contextmanager
 def tiny_server(folder: Path) -> Iterator[str]:
     """The server's base URL (…/v1); the server ends with the block."""
-    model = folder / "tiny.gguf"
-    write_tiny_model(model)
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([sys.executable, __file__, str(model)], text=True, **pipes) as process:
-        try:
-            assert process.stdout is not None
-            url = process.stdout.readline().strip()
-            assert url.startswith("http"), url
-            yield f"{url}/v1"
-        finally:
-            process.kill()
-
-
-def serve(model: str) -> None:
     import xllamacpp
 
+    model = folder / "tiny.gguf"
+    write_tiny_model(model)
     parameters = xllamacpp.CommonParams()
-    parameters.model.path = model
+    parameters.model.path = str(model)
     parameters.model_alias = {ALIAS}
     parameters.n_ctx = CONTEXT * SLOTS
     parameters.n_parallel = SLOTS
@@ -102,9 +83,4 @@ def serve(model: str) -> None:
     parameters.warmup = False
     parameters.port = 0
     server = xllamacpp.Server(parameters)
-    print(server.listening_address, flush=True)
-    sys.stdin.read()
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1])
+    yield f"{server.listening_address}/v1"

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
-import random
 import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
-from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
 
 import processes
 import pytest
-from corpora import ROOT, rel_records
+from corpora import ROOT
+from engine_runs import honest, rows_of, write_dump
 from processes import PATIENCE
 from relfast_kernels.compiled import native
 
@@ -177,25 +173,6 @@ def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     return folder
 
 
-def lines() -> Iterator[dict[str, Any]]:
-    """10,000 rows of text tasks, 500 of C2 and C3, 1,000 mazes."""
-    chance = random.Random(3)
-    said = ["<answer>Answer 4</answer>", "Yes: taxon_15, taxon_7", "No.", "The answer is Answer #2", "none"]
-    texts = [record for task in ("REL-A1", "REL-A4", "REL-B1") for record in rel_records(task)]
-    for record in islice(cycle(texts), 10_000):
-        yield {**record, "response": f"Let us see. {chance.randrange(10**9)}. {chance.choice(said)}"}
-    motifs = rel_records("REL-C2")
-    for record in islice(cycle(motifs), 250):
-        yield {**record, "response": f"<smiles>{chance.choice(motifs)['answer']['smiles']}</smiles>"}
-    listed = rel_records("REL-C3")
-    for record in islice(cycle(listed), 250):
-        some = chance.sample(record["answer"]["missing_smiles"], 1)
-        yield {**record, "response": "".join(f"<smiles>{text}</smiles>" for text in [*some, "CCO"])}
-    mazes = list(make_rows(20, 5, rows=6, cols=6, B=1))
-    for record in islice(cycle(mazes), 1000):
-        yield {**record, "response": f"{chance.randrange(10**9)}\n{chance.choice(mazes)['completion']}"}
-
-
 @pytest.mark.slow
 def test_nothing_compiles_where_a_wheel_is_installed(installed: Path, tmp_path: Path) -> None:
     where = "import relfast, relfast_kernels as k; print(relfast.__file__, k.__file__)"
@@ -205,7 +182,9 @@ def test_nothing_compiles_where_a_wheel_is_installed(installed: Path, tmp_path: 
     )
     assert python(installed, "-c", built).stdout == "[]\n"
 
-    (installed / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines()))
+    mazes = list(make_rows(20, 5, rows=6, cols=6, B=1))
+    plans = [{**maze, "response": mazes[at % 7]["completion"]} for at, maze in enumerate(50 * mazes)]
+    write_dump(installed / "in.jsonl", [*honest(10_000), *plans])
     score = ["-m", "relfast", "score", "in.jsonl", "--overwrite"]
     done = python(installed, *score, "-o", "out.jsonl")
     assert done.returncode == 0, done.stderr
@@ -225,7 +204,7 @@ def test_nothing_compiles_where_a_wheel_is_installed(installed: Path, tmp_path: 
     )
     assert ours.returncode == 0, ours.stderr
     assert (installed / "out.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
-    scored = [json.loads(line) for line in (installed / "out.jsonl").read_text().splitlines()]
-    assert len(scored) == 11_500
+    scored = rows_of(installed / "out.jsonl")
+    assert len(scored) == 11_000
     assert {row["status"] for row in scored} <= {"ok", "no_answer"}
-    assert {row["task"] for row in scored if row["correct"]} >= {"REL-A1", "REL-B1", "SeqBench"}
+    assert {row["task"] for row in scored if row["correct"]} >= {"REL-A1", "REL-C2", "SeqBench"}
