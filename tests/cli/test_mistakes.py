@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import io
 import json
 import math
 import shutil
 import subprocess
 import sys
+import zipfile
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -51,6 +54,13 @@ def looking_far_back(text: str) -> bytes:
     wide = zstandard.ZstdCompressionParameters(window_log=30)
     compressing = zstandard.ZstdCompressor(compression_params=wide).compressobj()
     return compressing.compress(text.encode()) + compressing.flush()
+
+
+def zipped(name: str) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr(name, b"\0")
+    return archive.getvalue()
 
 
 TABLE = pyarrow.table({"id": ["a"], "task": ["REL-A1"], "response": ["3"]})
@@ -124,6 +134,14 @@ FILES: dict[str, list[Any] | bytes] = {
     "far_back.jsonl.zst": looking_far_back(json.dumps(RECORD) + "\n"),
     "pickled.pkl": b"\x80\x04\x95\x00",
     "base.sqlite": b"SQLite format 3\x00 and so on",
+    "generations.json": json.dumps({"config": {}, "generations": [{"text": "<Yes>"}]}, indent=2).encode(),
+    "header.json": json.dumps({"eval": {}, "plan": {}, "samples": []}, indent=2).encode(),
+    "statistics.json": json.dumps([{"instance_id": "id0", "train_trial_index": 0, "stats": []}], indent=2).encode(),
+    "torn.json": b'[\n  {"a": 1},\n  {"a"',
+    "several.json": b'{\n  "a": 1\n}\n{\n  "a": 2\n}\n',
+    "torn.json.gz": gzip.compress(json.dumps([RECORD], indent=2).encode())[:-9],
+    "model.zip": zipped("weights/0.bin"),
+    "torn.zip": zipped("weights/0.bin")[:40],
 }  # fmt: skip
 
 
@@ -231,6 +249,14 @@ TYPED = [
     ("score arrows", 2, ", .eval); of an Arrow file it is said what converts it when it is named itself"),
     ("score far_back.jsonl.zst", 2, "looks back more than 128 MiB (zstd --long): `zstd -d --long=31 FILE` makes a plain file of it"),
     ("score good.jsonl --data far_back.jsonl.zst", 2, "`zstd -d --long=31 FILE` makes a plain file of it"),
+    ("score generations.json", 2, "relfast: generations.json: one JSON object with the keys 'config', 'generations', of no tool that is known (Inspect, HELM, OpenCompass); one record a line is wanted: jq -c '.generations[]' makes"),
+    ("score header.json", 2, "header.json: the log holds no samples (a header only, "),
+    ("score statistics.json", 2, "per-instance statistics of HELM hold no responses; scenario_state.json beside them does"),
+    ("score torn.json", 2, "is no JSON: "),
+    ("score several.json", 2, "is no JSON: Extra data: line 4 column 1 (char 13); jq -c . makes lines of several objects"),
+    ("score torn.json.gz", 2, "ends early"),
+    ("score model.zip", 2, "a ZIP of weights/0.bin; of ZIPs, logs of Inspect (.eval) are read"),
+    ("score torn.zip", 2, "not a readable ZIP"),
     ("score pickled.pkl", 2, "pickled.pkl: this is a Python pickle; JSON lines"),
     ("score base.sqlite", 2, "an SQLite database"),
     ("score good.jsonl -o out.tsv", 2, "out.tsv: rows are written as .jsonl, .jsonl.gz, .jsonl.zst, .parquet, .csv, not .tsv"),
@@ -320,6 +346,7 @@ def test_on_the_command_line(line: str, code: int, message: str, here: Path) -> 
     assert "Traceback" not in said
     assert "\x1b" not in said
     if code and "unusable" not in said and "--show" not in line:
+        assert said.count("\n") == 1 or "Usage: " in said or line.startswith("audit")
         assert sorted(here.rglob("*")) == before
 
 

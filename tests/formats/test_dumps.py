@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import zstandard
 from corpora import ROOT
-from engine_runs import exit_code, rows_of, write_dump
+from engine_runs import rows_of, write_dump
 from processes import started
 
 import relfast
@@ -227,47 +227,6 @@ def test_logs_of_older_releases_are_deflated(method: int, tmp_path: Path) -> Non
     relfast.score_file(DUMPS / "inspect.json", new, workers=0)
     relfast.score_file(path, old, workers=0)
     assert old.read_bytes() == new.read_bytes()
-
-
-REFUSED = [
-    (json.dumps({"config": {}, "generations": [{"text": "<Yes>"}]}, indent=2), "the keys 'config', 'generations'", "jq -c '.generations[]'"),
-    (json.dumps({"eval": {}, "plan": {}, "samples": []}, indent=2), "no samples", "header only"),
-    (json.dumps([{"instance_id": "id0", "train_trial_index": 0, "stats": []}], indent=2), "statistics of HELM", "scenario_state.json"),
-    ('[\n  {"a": 1},\n  {"a"', "is no JSON", "jq"),
-    ('{\n  "a": 1\n}\n{\n  "a": 2\n}\n', "is no JSON", "jq -c . makes lines"),
-]  # fmt: skip
-
-
-def refused(path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """What is said of a file that is refused."""
-    assert exit_code("score", path, "--workers", 0) == 2
-    return capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("text", "seen", "advice"), REFUSED)
-def test_what_no_tool_wrote_is_refused_at_once(
-    text: str, seen: str, advice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "run.json"
-    path.write_text(text, "utf-8")
-    said = refused(path, capsys)
-    assert said.startswith(f"relfast: {path}: ")
-    assert said.count("\n") == 1
-    assert seen in said
-    assert advice in said
-    assert sorted(tmp_path.iterdir()) == [path]
-
-
-def test_zips_and_torn_documents_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "model.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("weights/0.bin", b"\0")
-    assert "a ZIP of weights/0.bin; of ZIPs, logs of Inspect (.eval) are read" in refused(path, capsys)
-    path.write_bytes(path.read_bytes()[:40])
-    assert "not a readable ZIP" in refused(path, capsys)
-    path = tmp_path / "run.json.gz"
-    path.write_bytes(gzip.compress(json.dumps(RECORDS, indent=2).encode())[:-9])
-    assert "ends early" in refused(path, capsys)
 
 
 @pytest.mark.parametrize(
