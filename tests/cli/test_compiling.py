@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import shutil
 import signal
 import subprocess
-import threading
 from pathlib import Path
 
 import pytest
 from engine_runs import honest, relfast, scored_here, write_dump
 from hostile_cache import SPOILT, give_away
-from processes import python, until
+from processes import python
 from relfast_kernels.compiled import native
 
 ROW = '{"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "<answer>3</answer>"}\n'
@@ -81,39 +79,15 @@ def test_a_unit_that_cannot_be_built_is_told_once_and_not_tried_again(
         assert "compiled in the background" in score(empty, None).stderr
 
 
-def test_a_unit_whose_building_crashes_is_not_tried_again(
-    empty: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (empty / "numba.py").write_text("import ctypes; ctypes.string_at(0)")
-    monkeypatch.syspath_prepend(empty)
-    with pytest.raises(OSError, match="isomers cannot be built: killed by SIGSEGV"):
-        native.make(["isomers"])
-    assert native.failure("isomers") == "killed by SIGSEGV"
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_unit_whose_building_somebody_stops_is_tried_again(
+@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM])
+def test_a_unit_whose_building_crashes_is_not_tried_again_and_one_that_somebody_stops_is(
     number: signal.Signals, empty: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (empty / "numba.py").write_text(f"""
-import os, time
-with open({str(empty)!r} + "/part", "w") as file:
-    file.write(str(os.getpid()))
-os.rename({str(empty)!r} + "/part", {str(empty)!r} + "/pid")
-time.sleep(1000)
-""")
+    (empty / "numba.py").write_text(f"import os; os.kill(os.getpid(), {number:d})")
     monkeypatch.syspath_prepend(empty)
-
-    def kill() -> None:
-        until((empty / "pid").exists)
-        os.kill(int((empty / "pid").read_text()), number)
-
-    killing = threading.Thread(target=kill)
-    killing.start()
     with pytest.raises(OSError, match=f"isomers cannot be built: killed by {number.name}"):
         native.make(["isomers"])
-    killing.join()
-    assert native.failure("isomers") is None
+    assert native.failure("isomers") == ("killed by SIGSEGV" if number == signal.SIGSEGV else None)
 
 
 def test_where_nothing_can_be_kept_nothing_is_compiled(empty: Path) -> None:
