@@ -17,8 +17,8 @@ from relfast.engine.io import writer as file_writer
 from relfast.engine.io.blocks import Position
 from relfast.engine.io.commit_log import Commit
 from relfast.engine.io.writer import FileWriter
-from relfast.errors import OutputError, OutputExistsError, ResumeMismatchError, UsageError
-from relfast.outputs import refuse_existing, whole_file
+from relfast.errors import OutputError, ResumeMismatchError, UsageError
+from relfast.outputs import whole_file
 
 RUN = {"relfast version": "1", "paths": {}}
 
@@ -36,45 +36,37 @@ def _write(writer: FileWriter, start: int, stop: int) -> None:
         writer.write(_rows(number), Commit(0, Position(number + 1, 0, 100 * number, number + 1), b"vote"))
 
 
+def _continued(path: Path, *, resume: bool = True) -> int:
+    """Write what is missing of a run of five blocks; how many were there."""
+    writer = _writer(path, resume=resume)
+    done = len(writer.commits)
+    assert os.path.getsize(path) == (writer.commits[-1].size if done else 0)
+    assert [score.index for score in writer.written()] == [n for n in range(done) for _ in range(3)]
+    _write(writer, done, 5)
+    writer.finish(15)
+    writer.close()
+    return done
+
+
 @pytest.fixture(params=[".jsonl", ".jsonl.gz", ".jsonl.zst"])
 def whole(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, bytes, bytes]:
     path = tmp_path / f"rows{request.param}"
-    writer = _writer(path)
-    _write(writer, 0, 5)
-    writer.finish(15)
-    writer.close()
+    _continued(path, resume=False)
     return path, path.read_bytes(), Path(f"{path}.journal").read_bytes()
 
 
-def test_output_cut_at_every_byte(whole: tuple[Path, bytes, bytes]) -> None:
-    path, rows, journal = whole
-    for size in range(len(rows) + 1):
-        path.write_bytes(rows[:size])
-        Path(f"{path}.journal").write_bytes(journal)
-        writer = _writer(path, resume=True)
-        done = len(writer.commits)
-        assert os.path.getsize(path) == (writer.commits[-1].size if done else 0)
-        assert [score.index for score in writer.written()] == [n for n in range(done) for _ in range(3)]
-        _write(writer, done, 5)
-        writer.finish(15)
-        writer.close()
-        assert path.read_bytes() == rows
-        assert Path(f"{path}.journal").read_bytes() == journal
-
-
-def test_journal_cut_at_every_byte(whole: tuple[Path, bytes, bytes]) -> None:
+def test_cut_at_every_byte(whole: tuple[Path, bytes, bytes]) -> None:
+    """Rows or their journal."""
     path, rows, journal = whole
     header = journal.index(b"\n") + 1
-    for size in range(header, len(journal)):
-        path.write_bytes(rows)
-        Path(f"{path}.journal").write_bytes(journal[:size])
-        writer = _writer(path, resume=True)
-        _write(writer, len(writer.commits), 5)
-        writer.finish(15)
-        writer.close()
+    cuts = [(rows[:size], journal) for size in range(len(rows) + 1)]
+    cuts += [(rows, journal[:size]) for size in range(header, len(journal))]
+    for left in cuts:
+        path.write_bytes(left[0])
+        Path(f"{path}.journal").write_bytes(left[1])
+        _continued(path)
         assert path.read_bytes() == rows
         assert Path(f"{path}.journal").read_bytes() == journal
-    path.write_bytes(rows)
     Path(f"{path}.journal").write_bytes(journal[: header - 2])
     with pytest.raises(ResumeMismatchError, match="missing or unreadable"):
         _writer(path, resume=True)
@@ -86,11 +78,7 @@ def test_rows_that_the_disk_lost(whole: tuple[Path, bytes, bytes]) -> None:
     path, rows, _ = whole
     at = len(rows) // 2
     path.write_bytes(rows[:at] + bytes(len(rows) - at))
-    writer = _writer(path, resume=True)
-    assert 0 < len(writer.commits) < 5
-    _write(writer, len(writer.commits), 5)
-    writer.finish(15)
-    writer.close()
+    assert 0 < _continued(path) < 5
     assert path.read_bytes() == rows
 
 
@@ -271,19 +259,6 @@ def test_a_file_appears_when_it_is_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_what_is_there_stays(tmp_path: Path) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_text("mine\n")
-    with pytest.raises(OutputExistsError, match="--overwrite replaces it"), whole_file(str(path)):
-        raise AssertionError("it was opened")
-    with pytest.raises(OutputExistsError, match="--resume continues it"):
-        refuse_existing(path, unless=False, resumable=True)
-    refuse_existing(path, unless=True)
-    refuse_existing(tmp_path / "absent", unless=False)
-    assert path.read_text() == "mine\n"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_devices_and_pipes_are_written_in_place(tmp_path: Path) -> None:
     with whole_file(os.devnull) as file:
         file.write(b"gone")
@@ -295,16 +270,3 @@ def test_devices_and_pipes_are_written_in_place(tmp_path: Path) -> None:
     assert os.read(reader, 100) == b"through"
     os.close(reader)
     assert pipe.is_fifo()
-
-
-def test_what_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="directory"), whole_file(str(tmp_path)):
-        raise AssertionError("it was opened")
-    with pytest.raises(OutputError, match="absent"), whole_file(str(tmp_path / "absent" / "rows.jsonl")):
-        raise AssertionError("it was opened")
-
-
-def test_stdout(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    with whole_file("-") as file:
-        file.write(b"rows\n")
-    assert capfdbinary.readouterr().out == b"rows\n"
