@@ -10,6 +10,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psutil
 import pytest
 from processes import python, until
 
@@ -200,15 +201,22 @@ def test_workers_share_the_cores(workers: int, monkeypatch: pytest.MonkeyPatch) 
 # frames between the pool and its workers
 
 
-def test_a_pipe_of_others_that_breaks_ends_no_worker() -> None:
-    """A worker writes to Math-Verify's child, and to the process of a shared model, which may be gone."""
+def test_signals_that_end_no_worker() -> None:
+    """It writes to Math-Verify's child, and to the process of a shared model, which may be gone; a terminal's Ctrl-C
+    and a notebook's go to all processes of their group, and would end a search of RDKit's with a wrong answer."""
     said: list[str] = []
     pool = Pool(Job(), 1, tell=said.append)
     try:
         until(lambda: any(" ready " in line for line in said), "a worker that is ready")
-        status = Path(f"/proc/{pool.pids()[0]}/status").read_text("ascii")
-        ignored = next(line.split()[1] for line in status.splitlines() if line.startswith("SigIgn"))
-        assert int(ignored, 16) >> (signal.SIGPIPE - 1) & 1
+        (worker,) = map(psutil.Process, pool.pids())
+        for process, kind, number in (
+            (worker, "SigIgn", signal.SIGPIPE),
+            (worker, "SigBlk", signal.SIGINT),
+            (worker.parent(), "SigIgn", signal.SIGINT),
+        ):
+            status = Path(f"/proc/{process.pid}/status").read_text("ascii")
+            mask = next(line.split()[1] for line in status.splitlines() if line.startswith(kind))
+            assert int(mask, 16) >> (number - 1) & 1, (kind, number)
     finally:
         pool.close()
 
@@ -281,16 +289,14 @@ def test_workers_by_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELFAST_WORKERS", "3")
     assert Scorer().workers == 3
     assert Scorer(workers=1).workers == 1
-    assert shared.shared_scorer({"policy": "strict", "timeout": 7.25}).workers == 3
+    named = {"policy": "strict", "timeout": 7.25}
+    assert shared.shared_scorer(named).workers == 3
     monkeypatch.setenv("RELFAST_WORKERS", "all")
     with pytest.raises(UsageError, match="RELFAST_WORKERS must be a whole number from 0, not 'all'"):
         Scorer()
-
-
-def test_rewards_have_one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RELFAST_WORKERS", raising=False)
-    assert shared.shared_scorer({"policy": "strict", "timeout": 7.5}).workers == 1
-    assert shared.shared_scorer({"policy": "strict", "timeout": 7.5, "workers": 2}).workers == 2
+    monkeypatch.delenv("RELFAST_WORKERS")
+    assert shared.shared_scorer({**named, "timeout": 7.5}).workers == 1
+    assert shared.shared_scorer({**named, "workers": 2}).workers == 2
 
 
 def test_the_command_line_names_a_wrong_variable() -> None:

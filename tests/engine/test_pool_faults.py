@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import json
 import os
 import pickle
 import random
 import resource
 import signal
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-from corpora import rel_records
 from engine_runs import HANG, honest, rows_of, statuses, write_dump
-from processes import PATIENCE, comes_true, python, started, until
+from processes import PATIENCE, comes_true, python, until
+from rdkit import Chem
 from relfast_kernels.compiled import native
 
 import relfast
@@ -138,30 +136,22 @@ def _dump(tmp_path: Path, *records: Any) -> Path:
 # killers
 
 
-class _Killer(threading.Thread):
-    """Kills a random child of this process every now and then, the fork server and its workers included."""
+@contextmanager
+def _meanwhile(act: Callable[[], object], wait: Callable[[], float]) -> Iterator[None]:
+    """Do something again and again, after so many seconds each time."""
+    over = threading.Event()
 
-    def __init__(self, every: float, seed: int) -> None:
-        super().__init__()
-        self._every, self._random = every, random.Random(seed)
-        self._stop_it = threading.Event()
-        self.kills = 0
+    def run() -> None:
+        while not over.wait(wait()):
+            act()
 
-    def run(self) -> None:
-        while not self._stop_it.wait(self._random.expovariate(1 / self._every)):
-            try:
-                self._random.choice(_children()).kill()
-                self.kills += 1
-            except (IndexError, psutil.NoSuchProcess):
-                continue
-
-    def __enter__(self) -> _Killer:
-        self.start()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._stop_it.set()
-        self.join()
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 @pytest.mark.slow
@@ -170,10 +160,17 @@ def test_random_killer_of_workers(tmp_path: Path) -> None:
     of a quiet run."""
     dump = _dump(tmp_path, *honest(5_000, padding=400))
     relfast.score_file(dump, tmp_path / "quiet.jsonl", workers=0)
-    with _Killer(0.5, seed=3) as killer:
+    chance, kills = random.Random(3), []
+
+    def kill() -> None:
+        with contextlib.suppress(IndexError, psutil.NoSuchProcess):
+            chance.choice(_children()).kill()
+            kills.append(1)
+
+    with _meanwhile(kill, lambda: chance.expovariate(2)):
         relfast.score_file(dump, tmp_path / "rows.jsonl", workers=2)
         # a quick machine is through before much has happened
-        while killer.kills < 6:
+        while len(kills) < 6:
             relfast.score_file(dump, tmp_path / "rows.jsonl", workers=2, overwrite=True)
     assert (tmp_path / "rows.jsonl").read_bytes() == (tmp_path / "quiet.jsonl").read_bytes()
 
@@ -412,93 +409,36 @@ def test_the_caller_may_change_its_directory(tmp_path: Path, monkeypatch: pytest
 
 
 # SIGINT while RDKit searches, which for that time has a handler of its own: no Ctrl-C may be lost, and no score may
-# change by it
+# change by it (workers block it for good: `test_pool`)
 
 
-def _searches(n: int, seed: int) -> list[dict[str, Any]]:
-    """REL-C2 records for which RDKit must search, since no kernel reads charges: for a part of the motif,
-    or for what two motifs have in common."""
-    motifs = sorted(
-        {row["answer"]["smiles"] for row in rel_records("REL-C2")}, key=lambda smiles: (len(smiles), smiles)
-    )[:60]
-    rng = random.Random(seed)
-    parts = ["C" * length for length in range(2, 6)]
-    return [
-        {
-            "task": "REL-C2",
-            "answer": {"smiles": f"{rng.choice(motifs)}.[Na+]{'.C' * (at % 9)}"},
-            "response": f"<smiles>{rng.choice([*parts, rng.choice(motifs)])}.[Na+]</smiles>",
-        }
-        for at in range(n)
-    ]
+@pytest.mark.parametrize(
+    ("task", "policy", "answer", "response"),
+    [
+        ("REL-C2", "reference", {"smiles": "CC[Te]CCO"}, "CC[Te]"),
+        ("REL-C2", "strict", {"smiles": "CC[Te]CCO"}, "CC[Te]"),
+        ("REL-C3", "reference", {"missing_smiles": ["*C[Te]CO"]}, "*C[Te]OC"),
+    ],
+)
+def test_a_caller_hears_it_after_the_search(
+    task: str, policy: str, answer: Any, response: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of tellurium, which is left to RDKit."""
+    heard: list[int] = []
+    held: list[bool] = []
+    search = Chem.Mol.HasSubstructMatch
 
+    def interrupted(*given: Any, **more: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        held.append(not heard and signal.SIGINT in signal.sigpending())
+        return search(*given, **more)
 
-@contextmanager
-def _rain(*pids: int) -> Iterator[None]:
-    """SIGINT to processes all the time."""
-    over = threading.Event()
-
-    def drops() -> None:
-        while not over.wait(0.0002):
-            for pid in pids:
-                os.kill(pid, signal.SIGINT)
-
-    thread = threading.Thread(target=drops)
-    thread.start()
+    monkeypatch.setattr(Chem.Mol, "HasSubstructMatch", interrupted)
+    before = signal.signal(signal.SIGINT, lambda number, frame: heard.append(number))
     try:
-        yield
+        relfast.evaluate_response("", answer, f"<smiles>{response}</smiles>", task, policy=policy)
     finally:
-        over.set()
-        thread.join()
-
-
-@pytest.mark.slow
-def test_workers_do_not_hear_it() -> None:
-    """A terminal's Ctrl-C and a notebook's go to all processes of their group."""
-    records = _searches(3_000, seed=1)
-    with relfast.Scorer(workers=2) as scorer:
-        quiet = scorer.score(records)
-    with relfast.Scorer(workers=2) as scorer:
-        scorer.start()
-        until(lambda: scorer.stats()["workers"] == 2, "two workers")
-        with _rain(*(child.pid for child in psutil.Process().children(recursive=True))):
-            wet = scorer.score(records)
-        assert scorer.stats()["workers_replaced"] == 0
-    assert [score.metrics for score in wet] == [score.metrics for score in quiet]
-    assert {score.status for score in quiet} == {"ok"}
-
-
-_CALLER = """
-import json, signal, sys
-import relfast
-heard = []
-signal.signal(signal.SIGINT, lambda *signal: heard.append(signal))
-records = json.load(sys.stdin)
-print("ready", flush=True)
-told = set()
-while not told or len(heard) < int(sys.argv[1]):
-    rows = [relfast.evaluate_response(r["task"], r["answer"], r["response"]) for r in records]
-    told.add(json.dumps(rows, default=str))
-# signals cut what Python writes to a pipe, and an interpreter that ends gives them their default action back
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-print(*told, sep="\\n")
-"""
-
-
-def test_a_caller_that_scores_in_its_own_process() -> None:
-    """It scores the same records until it has heard a number of signals."""
-    records = json.dumps(_searches(1_000, seed=2))
-    told: list[set[str]] = []
-    for heard in (0, 200):
-        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        with started("-c", _CALLER, heard, environment={"OPENBLAS_NUM_THREADS": "1"}, **pipes) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(records)
-            process.stdin.close()
-            assert process.stdout.readline() == "ready\n"
-            with _rain(process.pid) if heard else contextlib.nullcontext():
-                told.append(set(process.stdout))
-            assert process.wait() == 0
-    assert len(told[0]) == 1
-    assert told[1] == told[0]
+        signal.signal(signal.SIGINT, before)
+    assert held
+    assert all(held)
+    assert heard == [signal.SIGINT]

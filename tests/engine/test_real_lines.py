@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ import pytest
 import tool_rows
 from both_ways import Scored, Ways
 from corpora import b1_names, rel_records
-from mutated_corpus import CHUNK, JOBS, main, run_chunk, ways_of
-from mutations import mutated_line, real_lines
+from engine_runs import write_dump
+from mutated_corpus import JOBS, main, run_chunk, ways_of
 from seeds import SEED, fresh, rounds
 from strict.cases import CASES
 from strict.corpus import samples
@@ -28,35 +27,22 @@ from relfast.tasks.options import AllOptions
 # mutated lines
 
 
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few real lines to begin with."""
+    monkeypatch.setattr("mutated_corpus.EACH", 8)
+
+
 @pytest.mark.slow
 @pytest.mark.fuzz
-@pytest.mark.parametrize("kind", JOBS)
-def test_mutated_lines_give_the_same_rows(kind: str, gold: str) -> None:
-    ways = ways_of(kind, gold)
-    rng = random.Random(f"{SEED} mutated {kind}")
-    corpus = real_lines(8)
-    for _ in range(rounds(4)):
-        lines = [mutated_line(rng, corpus) for _ in range(CHUNK)]
-        ways.same(lines)
-
-
-def test_a_run_of_the_corpus(
-    gold: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mutated_corpus.CHUNK", 5)
-    monkeypatch.setattr("mutated_corpus.EACH", 8)
-    n = 15
-    assert main([str(n), "--seed", "a"]) == 0
-    whole = capsys.readouterr().out
-    assert f"{n} lines of {len(JOBS)} kinds of runs" in whole
-    assert "0 differences" in whole
-    first, again = (run_chunk(3, seed="a", gold=gold) for _ in range(2))
-    assert first == again
-    assert first != run_chunk(3, seed="b", gold=gold)
+@pytest.mark.parametrize("number", range(len(JOBS)), ids=JOBS)
+def test_mutated_lines_give_the_same_rows(number: int, gold: str, small: None) -> None:
+    for more in range(rounds(4)):
+        assert run_chunk(number + more * len(JOBS), seed=f"{SEED} mutated", gold=gold).differences == []
 
 
 def test_a_line_that_differs_is_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    small: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     score = Ways.score
 
@@ -65,12 +51,16 @@ def test_a_line_that_differs_is_named(
         return found._replace(written=found.written.replace(b'"ok"', b'"OK"')) if fast else found
 
     monkeypatch.setattr("mutated_corpus.CHUNK", 20)
-    monkeypatch.setattr("mutated_corpus.EACH", 8)
-    monkeypatch.setattr(Ways, "score", broken)
-    assert main(["20", "--seed", "a"]) == 1
-    said = capsys.readouterr().out
-    assert "chunk 0 (plain): b'" in said
-    assert '"status":"OK"' in said
+    said = []
+    for each in (score, broken, broken):
+        monkeypatch.setattr(Ways, "score", each)
+        assert main(["20", "--seed", "a"]) == (each is broken)
+        said.append(capsys.readouterr().out)
+    assert f"20 lines of {len(JOBS)} kinds of runs" in said[0]
+    assert "0 differences" in said[0]
+    assert "chunk 0 (plain): b'" in said[1]
+    assert '"status":"OK"' in said[1]
+    assert said[1].rpartition("\nseed")[0] == said[2].rpartition("\nseed")[0], "a seed is a corpus"
 
 
 def test_failures_beyond_all_room(gold: str) -> None:
@@ -156,25 +146,14 @@ def test_the_longest_question_in_a_prompt_is_meant(prompt: str, id: str | None, 
     known = GoldRecords()
     known.update({key: Entry(key, question=question) for key, question in QUESTIONS.items()})
     assert known.id_asking(prompt) == (MISSING if id is None else id)
-    path = tmp_path / "gold.jsonl"
     rows = [{"id": key, "question": text, "answer": {"target": 3}} for key, text in QUESTIONS.items()]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    path = write_dump(tmp_path / "gold.jsonl", rows)
+    parts = [{"type": "text", "text": prompt}]
     lines = [
-        json.dumps({"prompt": prompt, "completion": "Answer 4", "step": 1}, ensure_ascii=ascii_only).encode()
+        json.dumps({"prompt": asked, "completion": "Answer 4", "step": 1}, ensure_ascii=ascii_only).encode()
+        for asked in (prompt, [{"role": "User", "content": prompt}], [{"role": "user", "content": parts}])
         for ascii_only in (True, False)
     ]
-    lines.append(
-        json.dumps({"prompt": [{"role": "User", "content": prompt}], "completion": "4", "step": 1}).encode()
-    )
-    lines.append(
-        json.dumps(
-            {
-                "prompt": [{"role": "user", "content": [{"type": "text", "text": prompt}]}],
-                "completion": "4",
-                "step": 1,
-            }
-        ).encode()
-    )
     assert {row["id"] for row in ways_of("joined", str(path)).same(lines).rows} == {id}
 
 
@@ -196,8 +175,8 @@ def test_what_strict_is_tried_on_gives_the_same_rows(table: str, kind: str) -> N
 def test_gold_is_what_the_question_calls_it(tmp_path: Path, field: str, details: bool) -> None:
     """Published gold has places in the list of names that the question shows; a row's own question counts."""
     records = [record for record in rel_records("REL-B1") if record["answer"]["taxa"]][:40]
-    (tmp_path / "gold.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
-    job = Job(options=AllOptions(policy="strict"), details=details, data=[str(tmp_path / "gold.jsonl")])
+    known = write_dump(tmp_path / "gold.jsonl", records)
+    job = Job(options=AllOptions(policy="strict"), details=details, data=[str(known)])
     lines = []
     for n, record in enumerate(records):
         for taxa in (b1_names(record), record["answer"]["taxa"]):
