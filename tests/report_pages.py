@@ -59,13 +59,13 @@ def records(shift: int) -> list[dict[str, Any]]:
     return made
 
 
-def report(folder: Path, models: int = 2, records_of: Any = records) -> Path:
+def report(folder: Path, models: int = 2) -> Path:
     """The page of some models' responses."""
     import relfast
 
     scored = []
     for n in range(models):
-        dump = write_dump(folder / f"model{n}.jsonl", records_of(n))
+        dump = write_dump(folder / f"model{n}.jsonl", records(n))
         relfast.score_file(str(dump), workers=0)
         scored.append(f"{dump}.scored.jsonl")
     generate_report(scored, folder / "report")

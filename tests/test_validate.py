@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from relfast.audit import RIGHT, WRONG, audit
 from relfast.cli.main import cli
-from relfast.errors import InputError
 from relfast.tasks import TASKS
 from relfast.validate import FileCheck, check_record
 
@@ -180,11 +179,6 @@ def test_compressed_files_and_torn_ones(tmp_path: Path) -> None:
     assert "compressed input ends early" in str(flaw)
     assert 0 < check.n_good < 50
     assert flaw.line == check.n_good + 1
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
-        list(FileCheck(str(tmp_path / "none.jsonl")))
 
 
 def test_records_of_other_tasks_are_good_if_a_response_could_be_scored() -> None:

@@ -7,7 +7,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -97,11 +97,9 @@ def test_an_end_that_is_overdue_is_not_promised_again(monkeypatch: pytest.Monkey
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
     seen: list[str] = []
 
-    class Heard(ProgressReporter):
-        def update(self, status: Callable[[], Status], *, at_once: bool = False) -> None:
-            seen.append(status().text(40))
-
-    update = scoring(Heard(quiet=False), "rel")
+    reporter = ProgressReporter(quiet=True)
+    monkeypatch.setattr(reporter, "update", lambda status: seen.append(status().text(40)))
+    update = scoring(reporter, "rel")
     state = Progress(done_bytes=90, total_bytes=100, rows=9, started=0.0)
     update(state)
     update(state)

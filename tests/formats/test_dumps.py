@@ -249,26 +249,6 @@ def test_a_row_with_a_response_is_a_record_whatever_else_it_has() -> None:
     )
 
 
-MAPPED = [
-    ({"outs": [{"t": "<Yes>"}, {"t": "<No>"}]}, "outs.*.t", [True, False]),
-    ({"outs": [[{"t": "<Yes>"}], [{"t": "<No>"}, {"t": "<Yes>"}]]}, "outs.*.*.t", [True, False, True]),
-    ({"outs": [{"t": "<Yes>"}, {}]}, "outs.*.t", [True, None]),
-    ({"outs": json.dumps([{"t": "<No>"}])}, "outs.@.*.t", [False]),
-    ({"outs": json.dumps({"t": json.dumps(["<Yes>"])})}, "outs.@.t.@.0", [True]),
-    ({"*": {"@": "<Yes>"}}, "*.@", [True]),
-    ({"outs": [{"u": 1}]}, "outs.*.t", [None]),
-    ({"outs": "no JSON"}, "outs.@.t", [None]),
-    ({"outs": {"t": "<Yes>"}}, "outs.*", [None]),
-]
-
-
-@pytest.mark.parametrize(("fields", "path", "right"), MAPPED)
-def test_wildcards_of_map(fields: dict[str, Any], path: str, right: list[bool | None]) -> None:
-    row = {"task": "REL-C1", "answer": RECORDS[0]["answer"], **fields}
-    scores = relfast.score([row], workers=0, map={"response": path})
-    assert [score.correct for score in scores] == right
-
-
 # what a file is: a list of records over lines, gzip, or text of another name
 
 

@@ -237,21 +237,34 @@ def test_a_failure_of_the_whole_is_one_of_each_sample() -> None:
 
 
 MAPPED = [
-    ({"out": {"text": RIGHT, "failure": None}}, True),
-    ({"out": {"text": RIGHT, "failure": "timed out"}}, None),
-    ({"out": {"text": None}}, None),
-    ({"out": {"text": [RIGHT]}}, True),
-    ({"out": {"text": RIGHT}, "error": "timed out"}, None),
+    ({"out": {"text": RIGHT, "failure": None}}, "out.text", [True]),
+    ({"out": {"text": RIGHT, "failure": "timed out"}}, "out.text", [None]),
+    ({"out": {"text": None}}, "out.text", [None]),
+    ({"out": {"text": [RIGHT]}}, "out.text", [True]),
+    ({"out": [{"t": RIGHT}, {}]}, "out.*.t", [True, None]),
+    ({"out": [[{"t": RIGHT}], [{"t": "Answer 1"}, {"t": RIGHT}]]}, "out.*.*.t", [True, False, True]),
+    ({"out": json.dumps([{"t": "Answer 1"}])}, "out.@.*.t", [False]),
+    ({"out": json.dumps({"t": json.dumps([RIGHT])})}, "out.@.t.@.0", [True]),
+    ({"*": {"@": RIGHT}}, "*.@", [True]),
+    *(({"out": ["x"]}, path, [None]) for path in ("nowhere", "out.1", "out.x", "id.0", "out.0.0", "out.*.t")),
+    ({"out": "no JSON"}, "out.@.t", [None]),
+    ({"out": {"t": RIGHT}}, "out.*", [None]),
 ]
 
 
-@pytest.mark.parametrize(("fields", "correct"), MAPPED)
-def test_map(fields: dict[str, Any], correct: bool | None) -> None:
-    field_map = {"response": "out.text", "error": "out.failure"}
-    if "error" in fields:
-        del field_map["error"]
-    (score,) = relfast.score([native(**fields)], workers=0, map=field_map)
-    assert score.correct is correct
+@pytest.mark.parametrize(("fields", "path", "correct"), MAPPED)
+def test_map(fields: dict[str, Any], path: str, correct: list[bool | None]) -> None:
+    field_map = {"response": path, "error": "out.failure"}
+    scores = relfast.score([native(**fields)], workers=0, map=field_map)
+    assert [score.correct for score in scores] == correct
+
+
+def test_map_to_nothing_leaves_the_error() -> None:
+    with_error = native(out={"text": RIGHT}, error="timed out")
+    assert relfast.score([with_error], workers=0, map={"response": "out.text"})[0].correct is None
+    score = relfast.score([native()], workers=0, map={"response": "nowhere"})[0]
+    message = "field 'response' is missing; --map response=PATH says where it is"
+    assert score.error == {"type": "MissingField", "message": message}
 
 
 def test_map_comes_before_the_dialect(gold: Path) -> None:

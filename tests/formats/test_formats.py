@@ -69,15 +69,6 @@ def test_rows_of_seqbench_and_realign() -> None:
     assert read_row(without, "seqbench").response is MISSING
 
 
-@pytest.mark.parametrize("path", ["nowhere", "out.1", "out.x", "id.0", "out.0.0"])
-def test_map_to_nothing(path: str) -> None:
-    score = one({**A1, "out": ["x"]}, map={"response": path})
-    assert score.error == {
-        "type": "MissingField",
-        "message": "field 'response' is missing; --map response=PATH says where it is",
-    }
-
-
 def test_data(gold: Path) -> None:
     scores = in_process(
         [

@@ -103,12 +103,5 @@ def test_drawings_have_no_styles_no_scripts_and_no_addresses(page: str) -> None:
             assert not {"style", "href"} & set(attributes)
 
 
-def test_the_same_rows_give_the_same_page(tmp_path: Path) -> None:
-    rows = [
-        {"id": n, "task": "REL-A1", "answer": {"target": n % 3}, "response": "Answer 1"} for n in range(5)
-    ]
-    pages = []
-    for name in ("one", "other"):
-        (tmp_path / name).mkdir()
-        pages.append(report(tmp_path / name, models=1, records_of=lambda shift: rows).read_text())
-    assert pages[0] == pages[1]
+def test_the_same_rows_give_the_same_page(page: str, tmp_path: Path) -> None:
+    assert report(tmp_path, models=1).read_text(encoding="utf-8") == page
