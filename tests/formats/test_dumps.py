@@ -171,31 +171,28 @@ def test_documents_are_cut_sharded_limited_and_resumed_like_lines(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cutting, "BLOCK_BYTES", 2_000)
-    options: dict[str, Any] = {"workers": 0, "data": DUMPS / "records.jsonl"}
-    whole = tmp_path / "whole.jsonl"
-    relfast.score_file(DUMPS / name, whole, **options)
-    rows = rows_of(whole)
-    assert [row["index"] for row in rows if row["sample"] == 0] == list(range(rows[-1]["index"] + 1))
-    parts = []
-    for number in range(3):
-        part = tmp_path / f"part{number}.jsonl"
-        relfast.score_file(DUMPS / name, part, shard=(number, 3), **options)
-        parts.append(part.read_bytes())
-    assert b"".join(parts) == whole.read_bytes()
-    first = tmp_path / "first.jsonl"
-    relfast.score_file(DUMPS / name, first, limit=5, **options)
-    assert rows_of(first) == [row for row in rows if row["index"] < 5]
+    out = tmp_path / "rows.jsonl"
+
+    def rows(**options: Any) -> bytes:
+        more = {"overwrite": "resume" not in options, **GOLD, **options}
+        relfast.score_file(DUMPS / name, out, workers=0, **more)
+        return out.read_bytes()
+
+    whole = rows()
+    of_prompts = [row for row in rows_of(out) if row["sample"] == 0]
+    assert [row["index"] for row in of_prompts] == list(range(len(of_prompts)))
+    assert b"".join(rows(shard=(number, 3)) for number in range(3)) == whole
+    assert whole.startswith(rows(limit=5))
+    assert {row["index"] for row in rows_of(out)} == {*range(5)}
 
     def stop(state: Any) -> None:
         if state.rows >= 4:
             raise KeyboardInterrupt
 
-    again = tmp_path / "again.jsonl"
     with pytest.raises(KeyboardInterrupt):
-        relfast.score_file(DUMPS / name, again, progress=stop, **options)
-    assert 0 < len(again.read_bytes()) < len(whole.read_bytes())
-    relfast.score_file(DUMPS / name, again, resume=True, **options)
-    assert again.read_bytes() == whole.read_bytes()
+        rows(progress=stop)
+    assert 0 < out.stat().st_size < len(whole)
+    assert rows(resume=True) == whole
 
 
 def test_a_member_that_is_damaged_is_one_row_after_those_before_it(tmp_path: Path) -> None:

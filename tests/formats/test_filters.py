@@ -87,28 +87,21 @@ def test_another_filter(dump: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_workers_blocks_streams_and_shards_agree(
     dump: Path, tmp_path: Path, small_blocks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = tmp_path / "whole.jsonl"
-    relfast.score_file(dump, whole, workers=0)
-    assert len(rows_of(whole)) == N_RESPONSES
-    for name, options in {
-        "workers": {"workers": 2},
-        "large": {"workers": 0},
-        "0": {"workers": 0, "shard": (0, 2)},
-        "1": {"workers": 0, "shard": (1, 2)},
-    }.items():
-        if name == "large":
-            monkeypatch.setattr(cutting, "BLOCK_BYTES", 1 << 20)
-        relfast.score_file(dump, tmp_path / name, **options)  # type: ignore[arg-type]
-    for name in ("workers", "large"):
-        assert (tmp_path / name).read_bytes() == whole.read_bytes()
-    parts = [(tmp_path / name).read_bytes() for name in "01"]
+    def rows(input: object = dump, **options: Any) -> bytes:
+        out = tmp_path / "rows.jsonl"
+        summary = relfast.score_file(input, out, overwrite=True, **{"workers": 0, **options})  # type: ignore[arg-type]
+        assert " | filter strict-match | " in summary.signature
+        return out.read_bytes()
+
+    whole = rows()
+    assert whole.count(b"\n") == N_RESPONSES
+    assert rows(workers=2) == whole
     # all rows of the second half are of the other filter: a shard may have none
-    assert parts == [whole.read_bytes(), b""]
-    monkeypatch.setattr(cutting, "BLOCK_BYTES", 5_000)
+    assert [rows(shard=(number, 2)) for number in (0, 1)] == [whole, b""]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(dump.read_bytes())))
-    summary = relfast.score_file("-", tmp_path / "stdin", workers=0)
-    assert (tmp_path / "stdin").read_bytes() == whole.read_bytes()
-    assert " | filter strict-match | " in summary.signature
+    assert rows("-") == whole
+    monkeypatch.setattr(cutting, "BLOCK_BYTES", 1 << 20)
+    assert rows() == whole
 
 
 def test_a_resumed_run_keeps_its_filter(dump: Path, tmp_path: Path, small_blocks: None) -> None:
@@ -143,13 +136,7 @@ def test_a_head_that_names_no_filter(
     dump: Path, tmp_path: Path, small_blocks: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Later rows are not guessed at: they say what to do, from a file as from a stream."""
-    record = {
-        "id": "x",
-        "task": "REL-A1",
-        "answer": {"target": 3},
-        "response": "Answer 4",
-        "note": '"filter"',
-    }
+    record = {"task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4", "note": '"filter"'}
     mixed = write_dump(tmp_path / "mixed.jsonl", [record] * 3 + TWO)
     assert relfast.score_file(mixed, tmp_path / "all.jsonl", workers=0).rows == 3 + N_RESPONSES
     monkeypatch.setattr(filters, "HEAD_BYTES", len(json.dumps(record)) * 3 + 100)

@@ -122,17 +122,11 @@ def dump(n_prompts: int = N_PROMPTS, **fields: Any) -> list[dict[str, Any]]:
     rows = []
     for n in range(n_prompts):
         for k in range(ROLLOUTS):
-            asked, said = (
-                f"system\nSolve it.\nuser\nWhich panel, {n}?\nassistant\n",
-                n % 8 if n % 2 else (n + k) % 8,
-            )
-            row = {
-                "input": asked,
-                "output": f"Answer {said + 1}",
-                "gts": json.dumps({"target": n % 8}),
-                "step": 3,
-            }
-            rows.append(row | {"score": 0.0, "acc": 0.0} | {name: make() for name, make in fields.items()})
+            asked = f"system\nSolve it.\nuser\nWhich panel, {n}?\nassistant\n"
+            said = n % 8 if n % 2 else (n + k) % 8
+            row = {"input": asked, "output": f"Answer {said + 1}", "gts": json.dumps({"target": n % 8})}
+            row |= {"step": 3, "score": 0.0, "acc": 0.0}
+            rows.append(row | {name: make() for name, make in fields.items()})
     return rows
 
 
