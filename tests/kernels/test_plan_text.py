@@ -76,6 +76,7 @@ READ: Final = [
     ("['  start :  A1  ', (' start ', ' A: 1 ')]", ["start: A1", "start: A: 1"]),
 ]
 NO_PLANS: Final = r"""
+'start: A1']
 [('x', ('start', 'A1'))]
 [['start: A1', 7]]
 [[7, ['start', 'A1']]]

@@ -56,34 +56,15 @@ AROUND: Final[dict[str, Dress]] = {
     "quotation": lambda form: "\n".join(f"> {line}".rstrip() for line in form.split("\n")),
 }
 
-EACH_LINE: Final[dict[str, Dress]] = {
-    "bold line": lambda line: f"**{line}**",
-    "italic line": lambda line: f"*{line}*",
-    "bold italic line": lambda line: f"***{line}***",
-    "underlined line": lambda line: f"__{line}__",
-    "html bold line": lambda line: f"<b>{line}</b>",
-    "strong line": lambda line: f"<strong>{line}</strong>",
-    "span line": lambda line: f'<span style="color:red">{line}</span>',
-    "em line": lambda line: f"<em>{line}</em>",
-}
-
-VALUE: Final[dict[str, Dress]] = {
-    "bold": lambda value: f"**{value}**",
-    "italic": lambda value: f"*{value}*",
-    "code": lambda value: f"`{value}`",
-    "bold code": lambda value: f"**`{value}`**",
-    "strong": lambda value: f"<strong>{value}</strong>",
-    "html bold": lambda value: f"<b>{value}</b>",
-    "html code": lambda value: f"<code>{value}</code>",
-    "text": lambda value: f"\\text{{{value}}}",
-    "textbf": lambda value: f"\\textbf{{{value}}}",
-    "mathrm": lambda value: f"\\mathrm{{{value}}}",
-    "dollars": lambda value: f"${value}$",
-    "dollars and text": lambda value: f"$\\text{{{value}}}$",
-    "nested text": lambda value: f"\\text{{\\textbf{{{value}}}}}",
-    "zero width inside": lambda value: f"\u200b{value}\u200b",
-    "variation selector": lambda value: f"{value}\ufe0f",
-}
+EACH_LINE: Final = (
+    *("**X**", "*X*", "***X***", "__X__", "<b>X</b>", "<strong>X</strong>", "<em>X</em>"),
+    '<span style="color:red">X</span>',
+)
+VALUE: Final = (
+    *("**X**", "*X*", "`X`", "**`X`**", "<strong>X</strong>", "<b>X</b>", "<code>X</code>"),
+    *("\u200bX\u200b", "X\ufe0f"),
+    *(r"\text{X}", r"\textbf{X}", r"\mathrm{X}", "$X$", r"$\text{X}$", r"\text{\textbf{X}}"),
+)
 
 
 def forms(value: str, kinds: frozenset[str]) -> Iterator[tuple[str, str]]:
@@ -99,12 +80,13 @@ def dressed(value: str, kinds: frozenset[str]) -> Iterator[tuple[str, str, str]]
     for example, form in forms(value, kinds):
         for name, dress in AROUND.items():
             yield example, name, dress(form)
-        for name, dress in EACH_LINE.items():
-            yield example, name, "\n".join(dress(line) if _takes(line) else line for line in form.split("\n"))
-    for name, dress in VALUE.items():
-        for example, form in forms(dress(value), kinds):
+        for dress in EACH_LINE:
+            lines = (dress.replace("X", line) if _takes(line) else line for line in form.split("\n"))
+            yield example, dress, "\n".join(lines)
+    for dress in VALUE:
+        for example, form in forms(dress.replace("X", value), kinds):
             if '"' not in example or "\\" not in form:  # a backslash in JSON is an escape
-                yield example, name, form
+                yield example, dress, form
 
 
 def _is_inline(form: str) -> bool:
@@ -149,7 +131,7 @@ READERS: Final = {
 }
 MORE: Final = "because"
 """In an example that has more behind its value, where a motif's form holds nothing but one SMILES."""
-WILD: Final = "italic"
+WILD: Final = "*X*"
 """A dress that is no dress around a SMILES: ``*`` is an atom."""
 
 

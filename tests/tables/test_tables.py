@@ -64,10 +64,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
 
 def test_a_table() -> None:
     rows: list[list[str | Cell]] = [["x_1", Cell("1")], ["y", "0.5%"]]
-    text = latex_table(["Task", Cell("$p$")], rows, caption="A & B", label="tab:a")
-    assert (
-        text
-        == r"""% needs \usepackage{booktabs}
+    said = r"""% needs \usepackage{booktabs}
 \begin{table}
 \centering
 \caption{A \& B}
@@ -82,7 +79,7 @@ y & 0.5\% \\
 \end{tabular}
 \end{table}
 """
-    )
+    assert latex_table(["Task", Cell("$p$")], rows, caption="A & B", label="tab:a") == said
 
 
 def test_numbers() -> None:
@@ -91,12 +88,7 @@ def test_numbers() -> None:
     assert percent_cell(0.98, (0.93, 0.994), bold=True).text == r"\textbf{98.0} {\small$^{+1.4}_{-5.0}$}"
     assert percent_cell(0.98, None).text == "98.0"
     assert number_cell(1.5, (1.4, 1.6), shown=lambda value: f"{value:.2f}").text == r"1.50 {\small$\pm$0.10}"
-    assert (signed(0.0001), signed(-0.0001), signed(-0.25), signed(0.25)) == (
-        "0.000",
-        "0.000",
-        "−0.250",
-        "+0.250",
-    )
+    assert [*map(signed, (0.0001, -0.0001, -0.25, 0.25))] == ["0.000", "0.000", "−0.250", "+0.250"]
     assert (probability(0.0004), probability(0.0312), percent(1.0)) == ("<0.001", "0.031", "100.0")
 
 
@@ -146,11 +138,8 @@ def test_runs_side_by_side() -> None:
     assert lines[6].startswith(r"REL-C3 & 35.0 {\small")
     assert r" & \textbf{50.0} {\small$\pm$14.8} \\" in lines[6]
     rows = list(csv.DictReader(io.StringIO(scores_csv(runs))))
-    assert [(row["run"], row["task"]) for row in rows] == [
-        ("one_a", "REL-A1"),
-        ("one_a", "REL-C3"),
-        ("'=two", "REL-C3"),
-    ]
+    named = [f"{row['run']} {row['task']}" for row in rows]
+    assert named == ["one_a REL-A1", "one_a REL-C3", "'=two REL-C3"]
     assert (rows[1]["metrics.f1"], rows[2]["correct"], rows[2]["pass@4"]) == ("0.5", "0.5", "")
     interval = runs["one_a"].tasks["REL-C3"].correct_interval()
     assert interval is not None

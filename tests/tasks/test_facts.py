@@ -49,14 +49,8 @@ def test_no_benchmark_is_named() -> None:
     for path in paths:
         if not path.match(f"*/{DIALECTS_OF_BENCHMARKS}"):
             assert not named(path.read_bytes()), path
-    assert (
-        len(
-            named(
-                b'"""REL-A."""\nif name == "REL-C1":\n    import relfast.chem.matching\nraise E("SeqBench")\n'
-            )
-        )
-        == 3
-    )
+    code = b'"""REL-A."""\nif name == "REL-C1":\n    import relfast.chem.matching\nraise E("SeqBench")\n'
+    assert len(named(code)) == 3
 
 
 def test_what_a_task_points_to_is_there() -> None:

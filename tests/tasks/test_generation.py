@@ -248,10 +248,8 @@ def test_blind_strategies_earn_what_chance_gives(
 
 @pytest.mark.parametrize("maze", MAZES, ids=str)
 def test_facts_in_order_give_a_maze_away(maze: dict[str, Any]) -> None:
-    assert (
-        earned("SeqBench", "facts in printed order", generate("SeqBench", 60, 4711, ordered=True, **maze))
-        == 1.0
-    )
+    records = generate("SeqBench", 60, 4711, ordered=True, **maze)
+    assert earned("SeqBench", "facts in printed order", records) == 1.0
 
 
 # REL-A1…A4: the rule picks gold alone, and shallow solvers do not

@@ -174,11 +174,9 @@ def grid(doors: tuple[int, ...], noises: tuple[float, ...], **more: object) -> l
 def test_what_cannot_be_reached_is_named() -> None:
     """`-L 10:100` on 12 × 12 gave nothing from L = 80 up, and said nothing."""
     fixed = {"B": (0, 2), "L": (10, 104), "bin_width": 5, "rows": 12, "cols": 12}
-    with pytest.raises(
-        UsageError, match=r"cannot reach L \d+-104 with B=0 \(no maze of 12 × 12 rooms"
-    ) as error:
+    told = r"cannot reach L \d+-104 with B=0 \(no maze of 12 × 12 rooms.*--skip-unreachable"
+    with pytest.raises(UsageError, match=told):
         make_rows(1, cover=True, **fixed)
-    assert "--skip-unreachable" in str(error.value)
     with pytest.raises(UsageError, match=r"L 10-19 with B=6 \(takes 33 actions at least\)"):
         covering(grid((6,), (0.0,), L=(10, 19)))
     with pytest.warns(RuntimeWarning, match=r"left out as unreachable: L 10-29 with B=6 \(takes 33"):
