@@ -118,10 +118,5 @@ def check_run(records: Iterable[Rec], n: int) -> list[Rec]:
     return found
 
 
-def wrong_scores_less(record: Rec, response: str) -> None:
-    for policy in ("reference", "strict"):
-        assert not outcome(record, response, policy).correct
-
-
 def generate(task: str, n: int, seed: int, **parameters: Any) -> list[Rec]:
     return list(get_task(task).source.generate(task, n, seed, **parameters))

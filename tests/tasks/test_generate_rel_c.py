@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contract_records import Rec, check_run, generate, wrong_scores_less
+from contract_records import Rec, check_run, generate, outcome
 from corpora import rel_records
 from rdkit import Chem, DataStructs
 from rdkit.Chem import rdFingerprintGenerator, rdFMCS, rdMolDescriptors
@@ -42,27 +42,13 @@ def bank() -> Bank:
     return load_bank(None, 8)
 
 
-def listed(record: Rec) -> list[str]:
-    """The molecules that the question shows."""
-    return re.findall(r"^\d+\. (\S+)$", record["question"], re.MULTILINE)
-
-
-def formula(smiles: str) -> str:
-    return str(rdMolDescriptors.CalcMolFormula(Chem.MolFromSmiles(smiles)))
-
-
-# C1
-
-
 def test_c1_as_asked() -> None:
     asked = {"sizes": (4,), "yes_fraction": 0.2, "formulas": ("C4H8", "C6H6"), "odd": "any"}
     records = generate("REL-C1", 30, 1, universe_min=2, universe_max=217, **asked)
     assert sum(r["answer"]["label"] == "Yes" for r in records) == 6
     assert {len(r["answer"]["molecules"]) for r in records} == {4}
-    assert {formula(s) for r in records for s in r["answer"]["molecules"]} == {"C4H8", "C6H6"}
-
-
-# C3
+    molecules = [Chem.MolFromSmiles(s) for r in records for s in r["answer"]["molecules"]]
+    assert {*map(rdMolDescriptors.CalcMolFormula, molecules)} == {"C4H8", "C6H6"}
 
 
 # C2
@@ -70,7 +56,7 @@ def test_c1_as_asked() -> None:
 
 def check_motif(record: Rec) -> None:
     molecules, gold = record["answer"]["molecules"], record["answer"]["smiles"]
-    assert listed(record) == molecules
+    assert re.findall(r"^\d+\. (\S+)$", record["question"], re.MULTILINE) == molecules
     assert len(set(molecules)) == len(molecules)
     motif = Chem.MolFromSmiles(gold)
     assert Chem.MolToSmiles(motif, isomericSmiles=False) == gold
@@ -91,7 +77,8 @@ def test_many_c2_records(bank: Bank) -> None:
         bits = [morgan.GetFingerprint(Chem.MolFromSmiles(s)) for s in record["answer"]["molecules"]]
         similar = [[DataStructs.TanimotoSimilarity(a, b) for b in bits if b is not a] for a in bits]
         assert any(min(row) >= 0.35 and max(row) <= 0.90 for row in similar)
-        wrong_scores_less(record, f"<smiles>{record['answer']['smiles'][:1]}</smiles>")
+        wrong = f"<smiles>{record['answer']['smiles'][:1]}</smiles>"
+        assert not any(outcome(record, wrong, policy).correct for policy in ("reference", "strict"))
     assert {*Counter(len(r["answer"]["molecules"]) for r in records).values()} <= {n // 3, n // 3 + 1}
 
 
@@ -231,10 +218,8 @@ def test_the_built_in_bank_is_the_published_molecules(bank: Bank) -> None:
 
 
 def test_banks_from_files(tmp_path: Path) -> None:
-    lines = (
-        "# comment\nCCO ethanol\n\nOCC again\nnot a molecule\nC*\nC[C@H](N)O x\nCC.O\n"
-        + "C" * 101
-        + "\nCCN\n"
+    lines = "# comment\nCCO ethanol\n\nOCC again\nnot a molecule\nC*\nC[C@H](N)O x\nCC.O\n%s\nCCN\n" % (
+        "C" * 101
     )
     plain = tmp_path / "bank.smi"
     plain.write_text(lines)

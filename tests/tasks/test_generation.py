@@ -237,12 +237,8 @@ def test_blind_strategies_earn_what_chance_gives(
         limit = most
         if task == "REL-B1" and ("no" in name.lower() or name == "both"):
             limit = 0.5  # "both" says no last, and that is what is read of it
-        elif task == "REL-C1" and name in (
-            "double bonds are equal",
-            "rings are equal",
-            "all are unsaturated",
-        ):
-            limit = 0.65  # to count unsaturation is no leak but half the task
+        elif name in ("double bonds are equal", "rings are equal", "all are unsaturated"):
+            limit = 0.65  # of C1: to count unsaturation is no leak but half the task
         assert earned(task, name, records) <= limit, name
 
 
@@ -277,8 +273,7 @@ def test_a_thousand_records(task: str, distractors: str) -> None:
         assert len(values) == 16 * 9
         assert all(isinstance(v, float) and 0 <= v <= 1000 for v in values)
         assert (metadata.get("distractors") == "hard") == (distractors == "hard")
-        wrong = outcome(record, f"Answer {(target + 3) % 8 + 1}", "reference")
-        assert not wrong.correct
+        assert not outcome(record, f"Answer {(target + 3) % 8 + 1}", "reference").correct
     # targets are uniform: chi-squared with 7 degrees of freedom is above 29.9 in one of 10,000 runs
     counts = Counter(record["answer"]["target"] for record in records)
     assert sum((counts[t] - 125) ** 2 / 125 for t in range(8)) < 29.9
@@ -313,10 +308,7 @@ def test_other_sizes(task: str, parameters: dict[str, int], distractors: str) ->
 # REL-B1: the tree, Jukes-Cantor along it, and what is planted
 
 
-HOMOPLASY = "REL-B1"
-
-
-# What a reader of the question sees, parsed without any code of the generator.
+# what a reader of the question sees, parsed without any code of the generator
 
 
 def fasta(record: Rec) -> dict[str, str]:
@@ -326,29 +318,18 @@ def fasta(record: Rec) -> dict[str, str]:
 
 
 def check_yes(record: Rec, length: int, n_blocks: int) -> None:
-    sequences = fasta(record)
-    taxa = {str(t) for t in record["answer"]["taxa"]}
-    blocks = record["metadata"]["blocks"]
-    assert len(blocks) == n_blocks
-    columns: set[int] = set()
-    for block in blocks:
-        first = block["start"] - 1
-        span = set(range(first, first + length))
-        assert not columns & span
-        columns |= span
-        assert all(sequences[t][first : first + length] == block["motif"] for t in taxa)
-    carriers = {
-        name
-        for name, text in sequences.items()
-        if all(text[b["start"] - 1 : b["start"] - 1 + length] == b["motif"] for b in blocks)
-    }
-    assert carriers == taxa
+    sequences, blocks = fasta(record), record["metadata"]["blocks"]
+    spans = [range(block["start"] - 1, block["start"] - 1 + length) for block in blocks]
+    columns = {column for span in spans for column in span}
+    assert (len(blocks), len(columns)) == (n_blocks, length * n_blocks)
+    found = {name: [text[span.start : span.stop] for span in spans] for name, text in sequences.items()}
+    motifs = [block["motif"] for block in blocks]
+    taxa = {str(taxon) for taxon in record["answer"]["taxa"]}
+    assert {name for name, parts in found.items() if parts == motifs} == taxa
     # the blocks taken out, no stretch of that length joins all of gold
-    rows = [sequences[t] for t in taxa]
-    total = len(rows[0])
-    for start in range(total - length + 1):
-        window = range(start, start + length)
-        if columns.isdisjoint(window):
+    rows = [sequences[taxon] for taxon in taxa]
+    for start in range(len(rows[0]) - length + 1):
+        if columns.isdisjoint(range(start, start + length)):
             assert len({row[start : start + length] for row in rows}) > 1
 
 
@@ -363,7 +344,7 @@ def check_yes(record: Rec, length: int, n_blocks: int) -> None:
     ],
 )
 def test_yes_records_show_what_gold_says(parameters: dict[str, Any]) -> None:
-    for record in check_run(generate(HOMOPLASY, 30, 7, yes_fraction=1.0, **parameters), 30):
+    for record in check_run(generate("REL-B1", 30, 7, yes_fraction=1.0, **parameters), 30):
         length = parameters.get("length_convergent_block", 5)
         check_yes(record, length, parameters.get("n_convergent_sites", 5))
         taxa = {str(t) for t in record["answer"]["taxa"]}
@@ -372,14 +353,14 @@ def test_yes_records_show_what_gold_says(parameters: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
 def test_class_balance_as_asked(share: float) -> None:
-    records = generate(HOMOPLASY, 40, 3, yes_fraction=share, num_leaves=10, seq_len=80)
+    records = generate("REL-B1", 40, 3, yes_fraction=share, num_leaves=10, seq_len=80)
     assert sum(r["answer"]["label"] == "yes" for r in records) == round(40 * share)
     assert all("blocks" not in r["metadata"] for r in records if r["answer"]["label"] == "no")
 
 
 def test_taxa_as_index_is_the_published_reading() -> None:
-    by_name = generate(HOMOPLASY, 20, 5)
-    by_index = generate(HOMOPLASY, 20, 5, taxa_as="index")
+    by_name = generate("REL-B1", 20, 5)
+    by_index = generate("REL-B1", 20, 5, taxa_as="index")
     for named, numbered in zip(by_name, by_index, strict=True):
         assert named["question"] == numbered["question"]
         order = sorted(fasta(named))
