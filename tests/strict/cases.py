@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import random
 import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final
 
 import seqbench_checker as checker
 from contract_records import generate
-from corpora import b1_names, rel_records, solutions
+from corpora import DATA, b1_names, rel_records, solutions
 from molecule_pairs import spell
 from rdkit import Chem
 from strict.corpus import Case
 
 from relfast.chem.common_substructure import COMMON_MOTIFS
-from relfast.seqbench import Maze, shortest_plan
 from relfast.tasks.realign.gate import BASE
 from relfast.tasks.rel_c.generate import common_motifs, missing_isomers
 from relfast.tasks.rel_c.parameters import MissingIsomersParameters, MotifParameters
@@ -247,7 +243,7 @@ def _solution(question: str, solution: str, right: str, tag: str | None) -> Case
 # SeqBench: generated mazes and the published prompt's worked examples, with their plans written in many forms
 
 
-EXAMPLES: Final = Path(__file__).resolve().parent.parent / "data" / "seqbench" / "few_shot_examples.json"
+EXAMPLES: Final = json.loads((DATA / "seqbench/few_shot_examples.json").read_text("utf-8"))["examples"]
 
 Plan = Sequence[str]
 
@@ -270,58 +266,26 @@ PLANS: Final[dict[str, Callable[[Plan], str]]] = {
 
 def seqbench() -> list[Case]:
     """Mazes of several sizes, in the dataset's fields and as question and actions alone."""
-    found = [_example(example, all_examples) for all_examples in [_examples()] for example in all_examples]
+    found = []
+    for example, other in zip(EXAMPLES, [*EXAMPLES[1:], EXAMPLES[0]], strict=True):
+        question, gold = " ".join(example["facts"]), example["completion"]
+        record = {"task": "SeqBench", "question": question, "answer": {"actions": gold}}
+        found.append(_maze(record, checker.from_context(question, "Bob", "Alice"), gold, other["completion"]))
     for number, (rows, cols, doors, noise) in enumerate(
         ((4, 4, 1, 1.0), (5, 5, 1, 0.4), (5, 4, 2, 1.0), (6, 6, 2, 0.2), (7, 7, 2, 0.6), (8, 8, 3, 1.0))
     ):
         for row in generate("SeqBench", 3, 1200 + number, rows=rows, cols=cols, B=doors, N=noise):
             found.append(_generated(row, whole=number % 2 == 0))
-    return found + [_passed_twice(length) for length in (1, 2, 4, 7)]
-
-
-def _examples() -> list[dict[str, Any]]:
-    examples: list[dict[str, Any]] = json.loads(EXAMPLES.read_text("utf-8"))["examples"]
-    return examples
-
-
-def _example(example: dict[str, Any], examples: Sequence[dict[str, Any]]) -> Case:
-    question = " ".join(example["facts"])
-    other = next(one for one in examples if one["completion"] != example["completion"])
-    record = {"task": "SeqBench", "question": question, "answer": {"actions": example["completion"]}}
-    return _maze(
-        record, checker.from_context(question, "Bob", "Alice"), example["completion"], other["completion"]
-    )
+    return found
 
 
 def _generated(row: dict[str, Any], whole: bool) -> Case:
-    gold: list[str] = ast.literal_eval(row["completion"])
+    gold = checker.gold_of(row)
     answer = checker.answer_of(row) if whole else {"actions": gold}
     record = {"task": "SeqBench", "question": row["context"], "answer": answer}
     people = row["instance_metadata"]["agent_name"], row["instance_metadata"]["target_name"]
     world = checker.from_details(row) if whole else checker.from_context(row["context"], *people)
-    return _maze(record, world, gold, _examples()[0]["completion"])
-
-
-def _passed_twice(length: int) -> Case:
-    """A key that lies on the way to another one and on the way back: two plans are the shortest."""
-    rooms = [f"C{n}" for n in range(1, length + 2)]
-    facts = [f"Room {one} and {other} are connected by an open door." for one, other in pairwise(rooms)]
-    facts += [
-        f"Room A1 and {rooms[0]} are connected by an open door.",
-        "Room A1 and B1 are connected by a closed and locked door.",
-        "Room B1 and B2 are connected by a closed and locked door.",
-        "The locked door between A1 and B1 requires key 5.",
-        "The locked door between B1 and B2 requires key 8.",
-        f"Key 5 is in room {rooms[-1]}.",
-        f"Key 8 is in room {rooms[0]}.",
-        "Bob is in room A1.",
-        "Alice is in room B2.",
-    ]
-    context = " ".join(facts)
-    gold = shortest_plan(Maze.from_row({"context": context}))
-    assert gold is not None
-    record = {"task": "SeqBench", "question": context, "answer": {"actions": gold}}
-    return _maze(record, checker.from_context(context, "Bob", "Alice"), gold, _examples()[0]["completion"])
+    return _maze(record, world, gold, EXAMPLES[0]["completion"])
 
 
 def _maze(record: dict[str, Any], world: checker.World, gold: list[str], shot: list[str]) -> Case:

@@ -104,25 +104,6 @@ def _row_disagreement(case: Case, row: dict[str, Any]) -> str | None:
     return disagreement(case.expected, {"correct": row["correct"], **row["metrics"]})
 
 
-UNICODE: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
-    ("REL-A1", {"target": 3}, "5 an\u017fwer\u00a0#\u2003\u0664", {"pred": 3}),
-    ("REL-B1", {"label": "yes", "taxa": ["\u0130A"]}, "9 ye\u017f taxon\u00a03", {"pred_label": None, "pred_taxa": ["3"]}),
-    ("REL-B1", {"label": "yes", "taxa": ["\u0664", "A", "a"]}, "yes 9\u0664 \u0664", {"pred_taxa": ["9\u0664", "\u0664"], "f1": 0.5}),
-    ("REL-C1", {"label": "Yes"}, "<\u2003ye\u017f>", {"pred": "Ye\u017f"}),
-    ("REL-C2", {"smiles": "CCO"}, "<\u017fm\u0131les>\u2003CCO\u00a0\r x", {"pred": "CCO"}),
-    ("REL-C3", {"missing_smiles": ["CCO"]}, "<\u017fmiles>CCO\u2003\r<sm\u0131les>\x1cC", {"pred": ["CCO", "C"]}),
-]  # fmt: skip
-"""Letters, digits and blanks of all of Unicode, as the published patterns take them."""
-
-
-@pytest.mark.parametrize(("task", "answer", "response", "read"), UNICODE)
-def test_letters_digits_and_blanks_of_any_kind(
-    task: str, answer: dict[str, Any], response: str, read: dict[str, Any]
-) -> None:
-    result = relfast.evaluate_response("", answer, response, task)
-    assert {name: result[name] for name in read} == read
-
-
 BOMB = "<smiles>CC |atomProp:0.molAtomMapNumber.x|</smiles>"
 """RDKit reads this molecule and cannot write it."""
 
