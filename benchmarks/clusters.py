@@ -118,15 +118,9 @@ def main() -> None:
             return nodes.seconds(paths[name], "-o", folder / "local.jsonl", "--workers", 1, shared=False)
 
         def on_ray(name: str) -> float:
-            ray = (
-                "--engine",
-                "ray",
-                "--ray-address",
-                nodes.cluster.address,
-                "--part-bytes",
-                PART_BYTES[name],
-            )
-            taken = nodes.seconds(paths[name], "-o", folder / "ray", *ray, shared=True)
+            ray = ("--engine", "ray", "--ray-address", nodes.cluster.address)
+            part = ("--part-bytes", PART_BYTES[name])
+            taken = nodes.seconds(paths[name], "-o", folder / "ray", *ray, *part, shared=True)
             nodes.end_hosts()
             return taken
 

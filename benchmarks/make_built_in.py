@@ -34,13 +34,7 @@ REL: Final[dict[str, tuple[int, dict[str, Any]]]] = {
 }
 """Task → records, and parameters that keep questions short enough for small contexts."""
 
-MAZES: Final[dict[str, Any]] = {
-    "L": (10, 49),
-    "cover": True,
-    "bin_width": 10,
-    "B": (0, 1, 2),
-    "N": (0.0, 0.5),
-}
+MAZES: dict[str, Any] = {"L": (10, 49), "cover": True, "bin_width": 10, "B": (0, 1, 2), "N": (0.0, 0.5)}
 """SeqBench: each combination once, so that L0, and the tables by L, B and N, have something to show."""
 
 

@@ -19,14 +19,7 @@ from relfast_kernels.compiled import native
 from seeds import fresh, rounds, share
 
 from relfast.chem import common_substructure, matching
-from relfast.chem.common_substructure import (
-    COMMON_MOTIFS,
-    Pair,
-    Prepared,
-    judge,
-    largest_common,
-    prepared,
-)
+from relfast.chem.common_substructure import COMMON_MOTIFS, Pair, Prepared, judge, largest_common, prepared
 from relfast.chem.matching import exact_common_substructure
 from relfast.chem.molecule import Molecule, parse
 from relfast.records import Extracted, Outcome, Score

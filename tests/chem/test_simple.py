@@ -56,7 +56,8 @@ def check(table: SmilesTable, text: str) -> bool:
             atom.GetTotalNumHs(),
             atom.GetNumRadicalElectrons(),
             sorted(
-                (bond.GetOtherAtomIdx(atom.GetIdx()), ORDERS[bond.GetBondType()]) for bond in atom.GetBonds()
+                (bond.GetOtherAtomIdx(atom.GetIdx()), ORDERS[bond.GetBondTypeAsDouble()])
+                for bond in atom.GetBonds()
             ),
         )
         for atom in mol.GetAtoms()
@@ -76,12 +77,7 @@ def check(table: SmilesTable, text: str) -> bool:
     return True
 
 
-ORDERS = {
-    Chem.BondType.SINGLE: 1,
-    Chem.BondType.DOUBLE: 2,
-    Chem.BondType.TRIPLE: 3,
-    Chem.BondType.AROMATIC: layouts.AROMATIC_BOND,
-}
+ORDERS = {1.0: 1, 2.0: 2, 3.0: 3, 1.5: layouts.AROMATIC_BOND}
 
 
 def read(table: SmilesTable, text: str) -> list[Any] | Literal["invalid"] | None:
@@ -98,14 +94,8 @@ def read(table: SmilesTable, text: str) -> list[Any] | Literal["invalid"] | None
     for atom in range(n):
         start = layouts.BONDS + layouts.MAX_DEGREE * atom
         bonds = graph[start : start + graph[layouts.DEGREE + atom]]
-        found.append(
-            (
-                graph[layouts.LABEL + atom],
-                graph[layouts.HYDROGENS + atom],
-                graph[layouts.RADICALS + atom],
-                sorted((bond >> 3, bond & 7) for bond in bonds),
-            )
-        )
+        told = (graph[of + atom] for of in (layouts.LABEL, layouts.HYDROGENS, layouts.RADICALS))
+        found.append((*told, sorted((bond >> 3, bond & 7) for bond in bonds)))
     return found
 
 
@@ -214,11 +204,9 @@ def test_pairs_by_code_and_by_search(table: SmilesTable, monkeypatch: pytest.Mon
     rng = fresh(3)
     charged = ["C[N+](C)(C)C", "CC(=O)[O-]", "C[N+](=O)[O-]", "[CH3]", "C[CH2]", "c1c[nH]cn1", "c1cc[n+]([O-])cc1", "C~C", "*C",
                "[13CH3]C", "[2H]C", "[H]/C=C/F", "C[S-]", "[Na+].[Cl-]", "Cc1c[nH]cn1", "Cc1cnc[nH]1", "C[Si](C)C"]  # fmt: skip
-    bank = [smiles for smiles in molecules() if len(smiles) < 30]
-    candidates = []
-    for one in rng.choices(bank, k=1_500):
-        candidates.append((spell(one, rng), spell(one, rng) if rng.random() < 0.3 else mutations(rng, one)))
-    candidates += [(rng.choice(charged), rng.choice(charged)) for _ in range(400)]
+    candidates = [rng.choices(charged, k=2) for _ in range(400)]
+    for one in rng.choices([smiles for smiles in molecules() if len(smiles) < 30], k=1_500):
+        candidates.append([spell(one, rng), spell(one, rng) if rng.random() < 0.3 else mutations(rng, one)])
     for one, other in candidates:
         mol, other_mol = parse(one), parse(other)
         if mol is None or other_mol is None:
@@ -272,22 +260,17 @@ def test_rdkit_is_not_loaded_for_what_kernels_decide(table: SmilesTable) -> None
     if native.load(UNIT) is None:
         native.build(UNIT)
     program = """
-import sys
-from relfast.engine.job import make_job
-from relfast.engine.scoring import Scoring
-for policy in ("reference", "strict"):
-    scoring = Scoring(make_job(policy=policy))
-    rows = [
-        {"task": "REL-C2", "answer": {"smiles": "CCO"}, "response": "<smiles>OCCN</smiles>"},
-        {"task": "REL-C3", "answer": {"missing_smiles": ["CCO"]}, "response": "<smiles>OCC</smiles>"},
-    ]
-    scores = list(scoring.entries([entry for at, row in enumerate(rows) for entry in scoring.row(row, at)]))
-    print(*(score.correct for score in scores), "rdkit" in sys.modules)
-rows[1]["response"] = "<smiles>C~C</smiles>"
-print(*(s.correct for s in Scoring(make_job()).entries(scoring.row(rows[1], 0))), "rdkit" in sys.modules)
+import sys, relfast
+rows = [
+    {"task": "REL-C2", "answer": {"smiles": "CCO"}, "response": "<smiles>OCCN</smiles>"},
+    {"task": "REL-C3", "answer": {"missing_smiles": ["CCO"]}, "response": "<smiles>OCC</smiles>"},
+]
+for policy in ("reference", "strict", "reference"):
+    print(*(score.correct for score in relfast.score(rows, policy=policy, workers=0)), "rdkit" in sys.modules)
+    rows[1]["response"] = "<smiles>C~C</smiles>" if policy == "strict" else rows[1]["response"]
 """
     said = python("-c", program, check=True).stdout
-    assert said.split("\n") == ["False True False", "False True False", "False True", ""]
+    assert said.split("\n") == ["False True False", "False True False", "False False True", ""]
 
 
 def test_what_is_readable_for_the_kernel_is_for_rdkit(monkeypatch: pytest.MonkeyPatch) -> None:

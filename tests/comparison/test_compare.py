@@ -33,12 +33,9 @@ def write(path: Path, scores: Sequence[Score]) -> str:
 
 def runs(*outcomes: str) -> list[list[Score]]:
     """A run for each text; a prompt each place: 1 right, 0 wrong, t without a score, blank not there."""
+    marks = {"1": True, "0": False, "t": None}
     return [
-        [
-            score(f"p{at}", {"1": True, "0": False}.get(mark), index=at)
-            for at, mark in enumerate(text)
-            if mark != " "
-        ]
+        [score(f"p{at}", marks[mark], index=at) for at, mark in enumerate(text) if mark != " "]
         for text in outcomes
     ]
 
@@ -74,12 +71,9 @@ def test_rows_without_an_id_are_paired_by_line() -> None:
 
 def test_tasks_are_corrected_together_and_three_runs_meet_in_pairs() -> None:
     rng = random.Random(2)
+    prompts = [(f"p{at}", task) for task in ("REL-B1", "REL-A1") for at in range(200)]
     sides = [
-        [
-            score(f"p{at}", rng.random() < chance, task=task)
-            for task in ("REL-B1", "REL-A1")
-            for at in range(200)
-        ]
+        [score(prompt, rng.random() < chance, task=task) for prompt, task in prompts]
         for chance in (0.7, 0.5, 0.45)
     ]
     sides[2] = sides[2][:-1]

@@ -83,13 +83,8 @@ def test_a_directory_that_is_not_ours_alone_is_not_used(
     spoilt = base if depth == "root" else base / "native"
     user_cache("native").write("file", b"content")
     spoil(spoilt)
-    folder, before = user_cache("native"), os.listdir("/proc/self/fd")
-    for use in (
-        folder.check,
-        folder.check_all,
-        lambda: folder.read("file"),
-        lambda: folder.write("file", b""),
-    ):
+    kept, before = user_cache("native"), os.listdir("/proc/self/fd")
+    for use in (kept.check, kept.check_all, lambda: kept.read("file"), lambda: kept.write("file", b"")):
         with pytest.raises(UntrustedError, match=f"^{spoilt} (belongs to user|can be written by others)"):
             use()
     assert os.listdir("/proc/self/fd") == before

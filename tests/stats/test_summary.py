@@ -9,6 +9,7 @@ import random
 import tempfile
 from collections import Counter, defaultdict
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -122,10 +123,8 @@ def test_prompts_of_as_many_samples(prompts: Prompts) -> None:
     for group in prompts:
         if len(group) > 1:
             by_size[len(group)].append(group)
-    for name, of in {
-        "maj@k": majority_by_hand,
-        "avg@k": lambda group: sum(right for _, right in group) / len(group),
-    }.items():
+    shares = {"maj@k": majority_by_hand, "avg@k": lambda group: sum(right for _, right in group) / len(group)}
+    for name, of in shares.items():
         means = {str(k): sum(map(of, groups)) / len(groups) for k, groups in by_size.items()}
         assert task.get(name, {}) == pytest.approx(means)
         assert task.get(f"{name}_prompts", {}) == {str(k): len(groups) for k, groups in by_size.items()}
@@ -274,23 +273,13 @@ def test_many_prompts_against_brute_force() -> None:
 
 NAMES = [*kept.TASK_NUMBERS, "(unknown)"]
 
-SAMPLES = st.lists(
-    st.tuples(
-        st.integers(0, 12),
-        st.booleans(),
-        st.integers(0, 60),
-        st.sampled_from([0, 1, 2, 3, 2**32 - 1]),
-        st.booleans(),
-    ),
-    max_size=120,
-)
+
+def sample(task: int, further: bool, prompt: int, vote: int, correct: bool) -> bytes:
+    return SAMPLE.pack(task + further * FURTHER, prompt * 0x9E37_79B9_7F4A_7C15 % 2**64, vote, correct)
 
 
-def packed(rows: list[tuple[int, bool, int, int, bool]]) -> list[bytes]:
-    return [
-        SAMPLE.pack(task + further * FURTHER, prompt * 0x9E37_79B9_7F4A_7C15 % 2**64, vote, correct)
-        for task, further, prompt, vote, correct in rows
-    ]
+VOTES = st.sampled_from([0, 1, 2, 3, 2**32 - 1])
+SAMPLES = st.builds(sample, st.integers(0, 12), st.booleans(), st.integers(0, 60), VOTES, st.booleans())
 
 
 def stored(samples: list[bytes], chunk: int, patch: pytest.MonkeyPatch) -> SampleStore:
@@ -302,9 +291,8 @@ def stored(samples: list[bytes], chunk: int, patch: pytest.MonkeyPatch) -> Sampl
 
 
 @settings(max_examples=100, deadline=None)
-@given(SAMPLES, st.integers(1, 40))
-def test_put_down_or_held(rows: list[tuple[int, bool, int, int, bool]], chunk: int) -> None:
-    samples = packed(rows)
+@given(st.lists(SAMPLES, max_size=120), st.integers(1, 40))
+def test_put_down_or_held(samples: list[bytes], chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         store = stored(samples, chunk, patch)
         assert len(store._near) < chunk * SAMPLE.size
@@ -315,7 +303,7 @@ def test_put_down_or_held(rows: list[tuple[int, bool, int, int, bool]], chunk: i
 
 
 def test_what_cannot_be_put_down_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    samples = packed([(number % 3, False, number % 50, number % 4, number % 5 == 0) for number in range(400)])
+    samples = [sample(number % 3, False, number % 50, number % 4, number % 5 == 0) for number in range(400)]
     expected = kept.collapse(b"".join(samples), NAMES)
 
     def full(*_: Any, **__: Any) -> Any:
@@ -453,16 +441,14 @@ def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     plain = relfast.score_file(path, tmp_path / "plain.jsonl", workers=0)
     assert "lengths" not in plain.to_dict()["tasks"]["REL-A1"]
     assert (tmp_path / "plain.jsonl").read_bytes() == (tmp_path / "rows.jsonl").read_bytes()
-    merged, *others = (
-        relfast.score_file(path, tmp_path / f"{n}.jsonl", workers=0, lengths=True, shard=(n, 3))
-        for n in range(3)
-    )
+    of_run = partial(relfast.score_file, path, workers=0, lengths=True)
+    merged, *others = (of_run(tmp_path / f"{n}.jsonl", shard=(n, 3)) for n in range(3))
     for part in others:
         merged.merge(Summary.from_dict(json.loads(json.dumps(part.to_dict()))))
     assert merged.to_dict()["tasks"] == whole.to_dict()["tasks"]
-    few = relfast.score_file(path, tmp_path / "few.jsonl", workers=0, lengths=True, limit=5)
-    assert few.tasks["REL-A1"].lengths is not None
-    assert few.tasks["REL-A1"].lengths.characters.n == 10
+    few = of_run(tmp_path / "few.jsonl", limit=5).tasks["REL-A1"].lengths
+    assert few is not None
+    assert few.characters.n == 10
     assert whole.to_pandas().loc[0, "truncated"] == 0.25
     with pytest.raises(UsageError, match="cannot be read twice"):
         relfast.score_file("-", tmp_path / "stdin.jsonl", lengths=True)

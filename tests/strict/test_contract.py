@@ -112,11 +112,8 @@ class Reader(NamedTuple):
     kinds: frozenset[str] = ALL
 
     def record(self) -> dict[str, Any]:
-        return next(
-            record
-            for record in rel_records(self.task)
-            if record["answer"].get("label", "yes").lower() == "yes"
-        )
+        records = rel_records(self.task)
+        return next(one for one in records if one["answer"].get("label", "yes").lower() == "yes")
 
 
 READERS: Final = {
@@ -232,15 +229,10 @@ def test_at_most_one_gold_is_paid(task: str, golds: Sequence[Any]) -> None:
     rng = fresh(43)
     values = READERS[task].values
     some = [text for value in values for text in examples(READERS[task], value)]
-    hedges = [
-        rng.choice([" or ", ", ", " and ", "\n", "\n\n", " / "]).join(pair)
-        for pair in itertools.permutations(some, 2)
-    ]
-    texts = [
-        *rng.sample(hedges, 1500),
-        *(row["response"] for row in rng.sample(real_choices(), 100)),
-        *HOSTILE,
-    ]
+    between = [" or ", ", ", " and ", "\n", "\n\n", " / "]
+    hedges = [rng.choice(between).join(pair) for pair in itertools.permutations(some, 2)]
+    texts = [*rng.sample(hedges, 1500), *HOSTILE]
+    texts += [row["response"] for row in rng.sample(real_choices(), 100)]
     key = "target" if task == "REL-A1" else "label"
     with relfast.Scorer(policy="strict") as scorer:
         earned = [scorer.rewards(task, [{key: gold}] * len(texts), texts) for gold in golds]

@@ -13,7 +13,6 @@ from relfast_kernels.compiled import native
 from relfast.json_text import decode_object
 from relfast.stats.samples import FURTHER, TASK_NUMBERS
 from relfast.tasks import EXACT_FIELDS, TASKS, infer_task
-from relfast.tasks.base import resolve
 
 PACKAGE = ROOT / "relfast"
 
@@ -53,27 +52,12 @@ def test_no_benchmark_is_named() -> None:
     assert len(named(code)) == 3
 
 
-def test_what_a_task_points_to_is_there() -> None:
+def test_what_tasks_say_of_themselves_fits() -> None:
     assert len(TASKS) == 13
     numbers = [task.text_kernel.number for task in TASKS.values() if task.text_kernel]
     assert len({*numbers}) == len(numbers) == 9
     for task in TASKS.values():
-        task.import_modules()
-        gold, kernel, breakdown = task.gold, task.text_kernel, task.breakdown
-        functions = [
-            gold.check,
-            gold.check_metadata,
-            kernel and kernel.metrics,
-            breakdown and breakdown.aggregate,
-            *(
-                [task.display.measure, task.display.mistake, task.display.exhibit, task.display.section]
-                if task.display
-                else []
-            ),
-            *(name for name in task.loads if ":" in name),
-        ]
-        for name in filter(None, functions):
-            assert callable(resolve(name)), name
+        gold, breakdown = task.gold, task.breakdown
         assert (gold.domain is None) == (gold.check is None)
         for reward in (task.default_reward("reference"), task.default_reward("strict")):
             assert reward in task.reward_metrics

@@ -172,13 +172,7 @@ def test_a_judges_verdict_in_the_row_counts_as_published(tiny_options: AllOption
 def test_math_verify_is_a_column_of_its_own(tiny_options: AllOptions) -> None:
     options = replace(tiny_options, grader="math-verify")
     gold = "Half of it.\nSo \\boxed{\\frac{1}{2}}."
-    responses = [
-        "The answer is \\boxed{0.5}",
-        "The answer is \\boxed{0.6}",
-        "no box: 1/2",
-        "",
-        "\\boxed{" + "9" * 5000 + "}",
-    ]
+    responses = ["So \\boxed{0.5}", "So \\boxed{0.6}", "no box: 1/2", "", f"\\boxed{{{'9' * 5000}}}"]
     outcomes = judged([record(text, gold, k) for k, text in enumerate(responses)], options)
     assert [outcome.metrics["verified_correct"] for outcome in outcomes] == [True, False, True, None, None]
     assert [outcome.correct for outcome in outcomes] == [False] * 5
@@ -209,12 +203,8 @@ def test_every_record_has_its_outcome_however_long_it_takes(monkeypatch: pytest.
 
 
 def test_other_forms_of_gold(tiny_options: AllOptions) -> None:
-    steps = parse_reasoning_to_steps(GOLD)
-    for gold in (
-        {"solution": GOLD},
-        {"benchmark_steps": steps},
-        {"benchmark_solution": GOLD, "solution": "x y"},
-    ):
+    first, steps = {"benchmark_solution": GOLD, "solution": "x y"}, parse_reasoning_to_steps(GOLD)
+    for gold in (first, {"solution": GOLD}, {"benchmark_steps": steps}):
         assert outcome_of(GOLD, tiny_options, gold).metrics["weighted_score"] == 1.0
 
 
@@ -367,17 +357,13 @@ def minilm() -> AllOptions:
 @pytest.mark.slow
 def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(minilm: AllOptions) -> None:
     rows = [row for row in ROWS if was_right(row)][::41]
-    said = [
-        row["llm_solution"] if has_form(row) else f"{row['llm_solution']}\n\\boxed{{{row['gold']}}}"
-        for row in rows
-    ]
-    honest = rewards(rows, said, minilm)
     boxes = [f"\\boxed{{{row['gold']}}}" for row in rows]
+    texts = [row["llm_solution"] for row in rows]
+    said = [text if "\\boxed{" in text else f"{text}\n{box}" for text, box in zip(texts, boxes, strict=True)]
+    honest = rewards(rows, said, minilm)
     assert set(rewards(rows, boxes, minilm)) == {BASE}
-    others = [
-        f"{other['llm_solution']}\n".replace("\\boxed", "") + box
-        for other, box in zip(rows[1:] + rows[:1], boxes, strict=True)
-    ]
+    others = [text.replace("\\boxed", "") for text in texts[1:] + texts[:1]]
+    others = [f"{text}\n{box}" for text, box in zip(others, boxes, strict=True)]
     assert rewards(rows, others, minilm).mean() < BASE + 0.05
     assert honest.min() >= BASE
     assert honest.mean() > 0.8
@@ -412,10 +398,8 @@ def test_the_gate() -> None:
     assert gated_score(True, gate.MOST) == gated_score(True, 1.0) == pytest.approx(1.0)
     assert BASE < gated_score(True, 0.5) < 1.0
     said = working(["We add 2 and 3 to get 5."], "", "5")
-    assert [gate._f1(np.full((1, 1), cosine, np.float32), said, said, 0.5) for cosine in (0.4, 1.0)] == [
-        0.0,
-        1.0,
-    ]
+    for cosine, f1 in ((0.4, 0.0), (1.0, 1.0)):
+        assert gate._f1(np.full((1, 1), cosine, np.float32), said, said, 0.5) == f1
 
 
 def test_gold_says_its_answer_or_has_one(tiny_options: AllOptions) -> None:
