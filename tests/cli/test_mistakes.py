@@ -525,22 +525,22 @@ def test_every_option_is_in_one_group_of_the_whole_help(name: str) -> None:
     assert command is not None
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
     for columns in (60, 80, 120):
-        said, short = (
+        whole, short = (
             CliRunner().invoke(cli, [name, how], terminal_width=columns).output.split("Examples:")[0]
             for how in ("--help-all", "--help")
         )
-        assert max(map(len, said.splitlines())) <= columns
-        first = [line.split()[0].rstrip(",") for line in said.splitlines() if line.strip()]
-        for option in options:
-            assert sum(first.count(way) for way in option.opts) == 1, option.opts
+        assert max(map(len, whole.splitlines())) <= columns
         # the short help names in one sentence what it leaves out
         groups, _, more = short.partition("--help-all shows ")
         rare = more.partition(": ")[2].replace("-\n", "-").replace(",", " ").split()
         assert len(rare) == int(more.split()[0])
+        in_whole, in_short = (
+            [line.split()[0].rstrip(",") for line in text.splitlines() if line.strip()]
+            for text in (whole, groups)
+        )
         for option in options:
-            assert (option.opts[-1] in rare) != any(
-                line.split()[0].rstrip(",") in option.opts for line in groups.splitlines() if line.strip()
-            )
+            assert sum(in_whole.count(way) for way in option.opts) == 1, option.opts
+            assert (option.opts[-1] in rare) != any(way in in_short for way in option.opts)
 
 
 @pytest.mark.parametrize(
