@@ -22,6 +22,7 @@ import pyarrow.parquet
 import pytest
 import zstandard
 from click.testing import CliRunner
+from engine_runs import rows_of, statuses, write_dump
 from processes import python, started
 
 import relfast
@@ -154,9 +155,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
         Path(folder).mkdir()
     for name, content in FILES.items():
         if line is None or name in line:
-            if not isinstance(content, bytes):
-                content = "".join(json.dumps(row) + "\n" for row in content).encode()
-            Path(name).write_bytes(content)
+            write_dump(Path(name), [content] if isinstance(content, bytes) else content)
     with pyarrow.ipc.new_stream("streamed.arrow", TABLE.schema) as stream:
         stream.write_table(TABLE)
     for folder in ("of_hub", "arrows"):
@@ -354,8 +353,7 @@ def test_on_the_command_line(line: str, code: int, message: str, here: Path) -> 
 
 def test_rows_of_a_run_without_one_usable_record_are_written(here: Path) -> None:
     assert typed("score renamed.jsonl --summary summary.json")[0] == 2
-    rows = [json.loads(line) for line in Path("renamed.jsonl.scored.jsonl").read_bytes().splitlines()]
-    assert [row["status"] for row in rows] == ["invalid_record"] * 4
+    assert statuses(Path("renamed.jsonl.scored.jsonl")) == ["invalid_record"] * 4
     (cause,) = json.loads(Path("summary.json").read_bytes())["unusable"]
     assert (cause["n"], cause["type"], cause["first"]) == (4, "MissingField", ["1", "2", "3"])
     assert cause["advice"] == "try --map response=completion_text"
@@ -375,8 +373,8 @@ def test_the_command_that_converts_it_does(name: str, here: Path) -> None:
         pytest.importorskip("datasets").Dataset.from_list(rows).save_to_disk(name)
     command = typed(f"score {name}")[1].split("read of it: ")[1]
     subprocess.run(command.replace("python ", f"{sys.executable} ", 1), shell=True, check=True, cwd=here)
-    made = Path(name).with_suffix(".jsonl").read_bytes().splitlines()
-    assert [json.loads(line) for line in made] == rows[: len(made)] != []
+    made = rows_of(Path(name).with_suffix(".jsonl"))
+    assert made == rows[: len(made)] != []
 
 
 @pytest.mark.skipif(shutil.which("jq") is None, reason="no jq: nightly's job `skipped` has it")
@@ -395,7 +393,7 @@ def test_the_command_that_makes_lines_of_a_document_does(name: str, here: Path) 
         subprocess.run(f"jq -c '{command}' {path} > lines.jsonl", shell=True, check=True)
         assert code == 2
         assert f"{wanted} rows in" in typed(f"score lines.jsonl {options} --overwrite")[1]
-        rows = [json.loads(line) for line in Path("lines.jsonl.scored.jsonl").read_bytes().splitlines()]
+        rows = rows_of(Path("lines.jsonl.scored.jsonl"))
         assert [row["id"] for row in rows] == ["a", "b"][:wanted]
         assert rows[0]["status"] == "ok"
 
@@ -464,8 +462,7 @@ def test_rows_read_back_have_every_metric_of_any_row(here: Path) -> None:
     """Data frames guess the columns of JSON lines from the first hundred rows; none of these has a metric."""
     rows = [without("response", n=1)] * 150 + [without("task", "answer", task="REL-C3",
             answer={"missing_smiles": ["CCO"]}, response="<smiles>CCO</smiles>")]  # fmt: skip
-    Path("late.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    relfast.score_file("late.jsonl", "late.scored.jsonl", workers=0)
+    relfast.score_file(write_dump(here / "late.jsonl", rows), "late.scored.jsonl", workers=0)
     frame = relfast.read_rows("late.scored.jsonl").to_pandas()
     assert len(frame) == 151
     assert frame["metrics.recall"].iloc[-1] == 1.0
@@ -597,9 +594,7 @@ MOTIF = {"id": 1, "task": "REL-C2", "answer": {"smiles": "C1CC1CO"}, "response":
 
 @pytest.fixture
 def dump(tmp_path: Path) -> Path:
-    path = tmp_path / "dump.jsonl"
-    path.write_text(f"{json.dumps(MOTIF)}\n")
-    return path
+    return write_dump(tmp_path / "dump.jsonl", [MOTIF])
 
 
 UNUSABLE: list[tuple[dict[str, Any], str]] = [

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from engine_runs import exit_code, relfast, rows_of
+from engine_runs import exit_code, relfast, rows_of, write_dump
 
 from relfast import __version__
 from relfast.cli import signals
@@ -20,7 +20,7 @@ from relfast.tasks import TASKS
 
 GOOD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}
 WRONG = {**GOOD, "id": "b", "response": "Answer 1"}
-BROKEN = "not json"
+BROKEN = b"not json\n"
 CAPTURED = pytest.CaptureFixture[str]
 
 
@@ -28,13 +28,7 @@ CAPTURED = pytest.CaptureFixture[str]
 def dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """``dump.jsonl`` in the working directory."""
     monkeypatch.chdir(tmp_path)
-    write(Path("dump.jsonl"), GOOD, WRONG)
-    return tmp_path / "dump.jsonl"
-
-
-def write(path: Path, *records: Any) -> None:
-    lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
-    path.write_text("".join(line + "\n" for line in lines), "utf-8")
+    return write_dump(tmp_path / "dump.jsonl", [GOOD, WRONG])
 
 
 def score(options: str, inputs: str = "dump.jsonl") -> int:
@@ -75,11 +69,11 @@ def test_gzip_from_stdin_and_to_a_file(dump: Path) -> None:
 
 @pytest.mark.parametrize("bad", [BROKEN, {**GOOD, "answer": {}}, {**GOOD, "task": "REL-Z1"}])
 def test_fail_on_error(bad: Any, dump: Path, capsys: CAPTURED) -> None:
-    write(dump, GOOD, bad, WRONG)
+    write_dump(dump, [GOOD, bad, WRONG])
     assert score("") == 0
     assert score("--overwrite --fail-on-error") == 3
     assert "invalid record" in capsys.readouterr().err
-    write(dump, {**GOOD, "response": ""}, GOOD)  # no answer is no failure
+    write_dump(dump, [{**GOOD, "response": ""}, GOOD])  # no answer is no failure
     assert score("--overwrite --fail-on-error") == 0
 
 
@@ -110,14 +104,14 @@ def test_summary_file(dump: Path, capsys: CAPTURED) -> None:
 def test_options(
     options: str, record: dict[str, Any], key: str, value: Any, dump: Path, capsys: CAPTURED
 ) -> None:
-    write(dump, record)
+    write_dump(dump, [record])
     assert (score(f"-o rows.jsonl -q {options}"), capsys.readouterr().err) == (0, "")
     (row,) = rows_of(Path("rows.jsonl"))
     assert row[key] == value
 
 
 def test_limit_counts_lines(dump: Path) -> None:
-    write(dump, GOOD, "", BROKEN, {**GOOD, "response": ["4", "1"]}, GOOD)
+    write_dump(dump, [GOOD, b"\n", BROKEN, {**GOOD, "response": ["4", "1"]}, GOOD])
     for limit, expected in ((0, []), (2, [0]), (4, [0, 2, 3, 3]), (9, [0, 2, 3, 3, 4])):
         score(f"-o rows.jsonl -q --overwrite --limit {limit}")
         assert [row["index"] for row in rows_of(Path("rows.jsonl"))] == expected
@@ -126,10 +120,10 @@ def test_limit_counts_lines(dump: Path) -> None:
 def test_several_inputs_run_on(dump: Path) -> None:
     folder = Path("many")
     folder.mkdir()
-    write(folder / "a.jsonl", GOOD, WRONG)
+    write_dump(folder / "a.jsonl", [GOOD, WRONG])
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(json.dumps(GOOD).encode()))
-    write(folder / "a.jsonl.scored.jsonl", GOOD)
-    write(folder / "notes.txt", GOOD)
+    write_dump(folder / "a.jsonl.scored.jsonl", [GOOD])
+    write_dump(folder / "notes.txt", [GOOD])
     for inputs in ("many", "many/a.jsonl many/*.gz"):
         assert score("-o rows.jsonl -q --overwrite", inputs) == 0
         assert [row["index"] for row in rows_of(Path("rows.jsonl"))] == [0, 1, 2]
@@ -137,7 +131,7 @@ def test_several_inputs_run_on(dump: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7])
 def test_shards_concatenate(count: int, dump: Path) -> None:
-    write(dump, *[{**GOOD, "id": number, "padding": "x" * 3_000} for number in range(1_500)])
+    write_dump(dump, [{**GOOD, "id": number, "padding": "x" * 3_000} for number in range(1_500)])
     score("-o whole.jsonl -q")
     for shard in range(count):
         score(f"-o {shard}.jsonl -q --shard {shard}/{count}")
@@ -169,10 +163,11 @@ def test_a_wrong_command_leaves_what_is_there(dump: Path, workers: int) -> None:
 def test_ids_that_an_api_has_made_text_of(dump: Path) -> None:
     """Custom ids of batch APIs are text; those of the records may be numbers, and the other way round."""
     record = {"task": "REL-A1", "answer": {"target": 3}}
-    write(Path("gold.jsonl"), {**record, "id": 7}, {**record, "id": "8"}, {**record, "id": "09"},
-          {**record, "id": 1, "answer": {"target": 0}}, {**record, "id": "1"})  # fmt: skip
+    golds = [{**record, "id": number} for number in (7, "8", "09", 1, "1")]
+    golds[3] |= {"answer": {"target": 0}}
+    write_dump(Path("gold.jsonl"), golds)
     asked = ["7", 8, 9, "9", "1", 1, "-7", True]
-    write(dump, *({"id": number, "response": "Answer 4"} for number in asked))
+    write_dump(dump, ({"id": number, "response": "Answer 4"} for number in asked))
     assert score("-o rows.jsonl --data gold.jsonl") == 0
     found = [(row["id"], row["correct"]) for row in rows_of(Path("rows.jsonl"))]
     assert found == list(zip(asked, [True, True, None, None, True, False, None, False], strict=True))

@@ -35,10 +35,6 @@ def one(row: dict[str, Any], **options: Any) -> relfast.Score:
     return score
 
 
-def assistant(content: Any) -> dict[str, Any]:
-    return {"role": "assistant", "content": content}
-
-
 LM_EVAL = tool_rows.lm_eval(A1, ["Answer 4"], 7)
 VERL = tool_rows.verl(A1, ["Answer 4"], 3)
 SEQBENCH = {
@@ -107,7 +103,7 @@ PARTS = [{"type": "thinking", "thinking": "Answer 1", "signature": "s"}, {"type"
 @pytest.mark.parametrize(
     ("response", "samples"),
     [
-        ([assistant([{"type": "thinking", "text": "Answer 1"}, {"type": "text", "text": "Answer 4"}])], ["Answer 4"]),
+        ([{"role": "assistant", "content": [{"type": "thinking", "text": "Answer 1"}, {"type": "text", "text": "Answer 4"}]}], ["Answer 4"]),
         (5, [5]),
         (PARTS[:1], [""]),
         ([PARTS, PARTS[1:]], ["Answer 4", "Answer 4"]),
@@ -273,16 +269,6 @@ ASKED_IN_PARTS = {"role": "user", "content": [{"type": "text", "text": Q}]}
 SAID_IN_PARTS = {"role": "assistant", "content": [{"type": "text", "text": "Answer 4"}]}
 
 
-def chosen(*texts: str) -> dict[str, Any]:
-    return {"choices": [{"message": {"role": "assistant", "content": text}} for text in texts]}
-
-
-def candidates(*texts: str) -> dict[str, Any]:
-    return {
-        "candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"} for text in texts]
-    }
-
-
 FOUND: dict[str, tuple[dict[str, Any], str]] = {
     "Bedrock's batches": (
         {"modelInput": {"messages": [ASKED_IN_PARTS]}, "modelOutput": SAID_IN_PARTS, "recordId": "v1"},
@@ -292,7 +278,7 @@ FOUND: dict[str, tuple[dict[str, Any], str]] = {
         {
             "request": {"contents": [{"role": "user", "parts": [{"text": Q}]}]},
             "status": "",
-            "response": candidates("Answer 4"),
+            "response": {"candidates": [{"content": {"parts": [{"text": "Answer 4"}]}, "finishReason": "STOP"}]},
             "processed_time": "2026-01-01",
         },
         "response.candidates.*.content.parts.-1.text",
@@ -311,7 +297,7 @@ FOUND: dict[str, tuple[dict[str, Any], str]] = {
         "state.messages.-1.content",
     ),
     "a message": ({"message": SAID, "done": True}, "message.content"),
-    "a text beside what was said": ({"text": Q, "result": chosen("Answer 4")}, "result.choices.*.message.content"),
+    "a text beside what was said": ({"text": Q, "result": {"choices": [{"message": SAID}]}}, "result.choices.*.message.content"),
     "a key of several words": ({"modelOutput": "Answer 4", "outputFormat": "text"}, "modelOutput"),
     "a row of some type": ({"type": "reasoning", "completion": "Answer 4"}, "completion"),
     "a choice that failed": (

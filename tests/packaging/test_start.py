@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from engine_runs import write_dump
 from processes import python
 
 HEAVY = [
@@ -49,10 +50,8 @@ NOT_NEEDED = {
 
 @pytest.fixture
 def dump(tmp_path: Path) -> Path:
-    path = tmp_path / "dump.jsonl"
     row = {"id": "a", "task": "REL-A1", "answer": {"target": 1}, "response": "Answer 2"}
-    path.write_text(json.dumps(row) + "\n", "utf-8")
-    return path
+    return write_dump(tmp_path / "dump.jsonl", [row])
 
 
 def score(

@@ -7,12 +7,11 @@ import io
 import json
 import re
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_runs import exit_code
+from engine_runs import exit_code, rows_of, write_dump
 
 from relfast.errors import InputError, UsageError
 from relfast.report.inputs import find_inputs
@@ -46,15 +45,10 @@ ROWS = [
 ]  # fmt: skip
 
 
-def write(path: Path, rows: Sequence[Any]) -> Path:
-    text = "".join(f"{json.dumps(item)}\n" for item in rows)
-    path.write_bytes(gzip.compress(text.encode()) if path.suffix == ".gz" else text.encode())
-    return path
-
-
 @pytest.mark.slow
 def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
-    one, two = write(tmp_path / "a.scored.jsonl", ROWS[:90]), write(tmp_path / "b.scored.jsonl.gz", ROWS[90:])
+    one, two = write_dump(tmp_path / "a.scored.jsonl", ROWS[:90]), tmp_path / "b.scored.jsonl.gz"
+    two.write_bytes(gzip.compress(write_dump(tmp_path / "b", ROWS[90:]).read_bytes()))
     made = generate_report([str(one), str(two)], tmp_path / "report")
     names = [path.name for path in made.files]
     assert {path.name for path in (tmp_path / "report").iterdir()} == set(names)
@@ -81,9 +75,11 @@ def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
 
 
 def test_several_files_are_one_run(tmp_path: Path) -> None:
-    whole = read_scored([str(write(tmp_path / "all.jsonl", ROWS))])
+    whole = read_scored([str(write_dump(tmp_path / "all.jsonl", ROWS))])
     # prompts lie in one shard each
-    parts = [write(tmp_path / f"part{n}.jsonl", ROWS[a:b]) for n, (a, b) in enumerate(((0, 80), (80, 163)))]
+    parts = [
+        write_dump(tmp_path / f"part{n}.jsonl", ROWS[a:b]) for n, (a, b) in enumerate(((0, 80), (80, 163)))
+    ]
     merged = read_scored([str(path) for path in parts])
     assert merged.summary.to_dict() == whole.summary.to_dict()
     assert merged.counted.rewards == whole.counted.rewards
@@ -95,7 +91,7 @@ def test_several_files_are_one_run(tmp_path: Path) -> None:
     "rows", [[], [row(0, "REL-A1", None, None, status="crashed")], [row(0, "REL-A1", True, 1.0)]]
 )
 def test_little_or_nothing_to_show(tmp_path: Path, rows: list[Any]) -> None:
-    made = generate_report([str(write(tmp_path / "a.jsonl", rows))], tmp_path / "report")
+    made = generate_report([str(write_dump(tmp_path / "a.jsonl", rows))], tmp_path / "report")
     assert {path.name for path in made.files} >= {"index.html", "summary_stats.csv", "accuracy_by_task.png"}
 
 
@@ -110,7 +106,7 @@ def sampled(count: int, first: int = 0) -> list[dict[str, Any]]:
 def scored(folder: Path, records: list[dict[str, Any]], *options: object) -> tuple[Path, Path]:
     """The rows and the summary of a run, in a folder with its dump and journal."""
     folder.mkdir()
-    dump, summary = write(folder / "dump.jsonl", records), folder / "summary.json"
+    dump, summary = write_dump(folder / "dump.jsonl", records), folder / "summary.json"
     assert exit_code("score", dump, "--summary", summary, "--workers", 0, "-q", *options) == 0
     return folder / "dump.jsonl.scored.jsonl", summary
 
@@ -186,11 +182,11 @@ def test_what_is_scored_and_what_is_not(tmp_path: Path, monkeypatch: pytest.Monk
     assert read_scored(["-"]).summary.rows == 4
     # rows without ids are known by their lines; other records add up
     nameless = [
-        write(tmp_path / f"{name}.jsonl", [{**item, "id": None} for item in ROWS[:8]]) for name in "ab"
+        write_dump(tmp_path / f"{name}.jsonl", [{**item, "id": None} for item in ROWS[:8]]) for name in "ab"
     ]
     with pytest.raises(UsageError, match="row 0 of REL-A1 without an id, sample 0"):
         read_scored([str(path) for path in nameless])
-    others = [write(tmp_path / f"{first}.jsonl", ROWS[first : first + 40]) for first in (0, 80)]
+    others = [write_dump(tmp_path / f"{first}.jsonl", ROWS[first : first + 40]) for first in (0, 80)]
     assert read_scored([str(path) for path in others]).summary.rows == 80
 
 
@@ -234,8 +230,7 @@ def test_majorities_of_a_prompt_in_two_files_are_not_shown(tmp_path: Path) -> No
     scored(tmp_path / "a", same_id[:2])
     other, _ = scored(tmp_path / "b", same_id[2:])
     # as the second shard of one run would count its lines
-    rows = [json.loads(line) for line in other.read_text().splitlines()]
-    write(other, [{**item, "index": item["index"] + 2} for item in rows])
+    write_dump(other, [{**item, "index": item["index"] + 2} for item in rows_of(other)])
     merged = read_scored([str(tmp_path / "a"), str(tmp_path / "b")], shards=True).summary
     assert merged.tasks["REL-A1"].histogram == {(12, 4): 1}
     assert merged.tasks["REL-A1"].majority == {}
