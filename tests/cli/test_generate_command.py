@@ -286,11 +286,10 @@ def test_names_are_escaped() -> None:
     assert "key <b>&," in "".join(element.text or "" for element in ElementTree.fromstring(to_svg(drawn)))
 
 
-def test_errors(rows: list[dict[str, Any]], file: Path, tmp_path: Path) -> None:
+def test_errors(file: Path) -> None:
     for arguments, message in (
         ((f"{file}:99",), "no line 99"),
         ((f"{file}:nobody",), "no id 'nobody'"),
-        ((tmp_path / "absent.jsonl",), "no such file"),
     ):
         result = show(*arguments)
         assert isinstance(result.exception, InputError), result

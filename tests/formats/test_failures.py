@@ -277,13 +277,3 @@ def test_map_comes_before_the_dialect(gold: Path) -> None:
     assert (failed.id, failed.status) == ("a", "invalid_record")
     (score,) = relfast.score([samples_row([["Answer 1"]], raw=RIGHT)], workers=0, map={"response": "raw"})
     assert score.correct is True
-
-
-def test_no_mean_counts_them(tmp_path: Path) -> None:
-    rows = [native(response=RIGHT), native(response=None, error=UNREACHABLE), native(response=[RIGHT, None])]
-    rows = [{**row, "id": f"r{n}"} for n, row in enumerate(rows)]
-    path = write_dump(tmp_path / "run.jsonl", rows)
-    task = relfast.score_file(path, workers=0).tasks["REL-A1"].to_dict()
-    names = ("records", "prompts", "correct", "reward", "parsed")
-    assert [task[name] for name in names] == [4, 2, 1.0, 1.0, 1.0]
-    assert (task["statuses"]["ok"], task["statuses"]["invalid_record"]) == (2, 2)

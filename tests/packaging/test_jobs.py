@@ -38,11 +38,7 @@ def of_tests(pattern: str) -> list[tuple[Path, str]]:
     ]
 
 
-def names(pattern: str) -> set[str]:
-    return {found for _, found in of_tests(pattern)}
-
-
-@pytest.mark.parametrize("module", sorted(names(r'importorskip\(\s*"(\w+)')))
+@pytest.mark.parametrize("module", sorted({name for _, name in of_tests(r'importorskip\(\s*"(\w+)')}))
 def test_what_is_imported_if_it_is_there_is_installed_by_a_job(module: str) -> None:
     if module in IN_EVERY_JOB:
         return
@@ -84,7 +80,7 @@ def test_every_marker_is_selected_by_a_job() -> None:
 # scripts
 
 
-SCRIPTS = sorted(set(re.findall(r"\(BIN\)/python (tests/\w+\.py)", (ROOT / "Makefile").read_text())))
+SCRIPTS = sorted(set(re.findall(r"\(BIN\)/python (tests/\w+\.py)", MAKEFILE)))
 
 
 def test_there_are_scripts() -> None:
