@@ -58,7 +58,6 @@ def _text_kernel(policy: str) -> Callable[[Path], Probe]:
         DUMPS["native"].write(path, N_LINES)
         data = path.read_bytes()
         blocks = BlockScoring(Scoring(Job(options=AllOptions(policy=policy))))
-        blocks._bytes_without_fast_path = 1 << 30
 
         def ours() -> None:
             for segment in blocks.segments(Block(0, 0, 0, N_LINES, 0, len(data), data=data)):

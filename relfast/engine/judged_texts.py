@@ -7,7 +7,6 @@ way (`relfast.engine.scoring`).
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final
@@ -18,8 +17,6 @@ from relfast.tasks import TASKS
 from relfast.tasks.base import Task
 from relfast.tasks.modules import MAX_TEXTS, TextJudge
 from relfast.tasks.options import AllOptions
-
-_log: Final = logging.getLogger("relfast")
 
 MAX_CHARS: Final = 1_000_000
 """Longest response that is judged."""
@@ -223,7 +220,9 @@ def tell(what: str, error: Exception) -> None:
     if what in _told_of:
         return
     _told_of.add(what)
-    _log.warning(
+    import logging  # loads for as long as a thousand lines take, and is hardly ever needed
+
+    logging.getLogger("relfast").warning(
         "relfast: %s failed (%s: %.200s); such responses are scored the ordinary way, to the same scores but"
         " slower. Please report it. (Said once.)",
         what,

@@ -150,7 +150,6 @@ class TextFastPath:
         """Read the first ``n_lines`` of a block's lines; the result is good until the next block is read.
         ``chosen`` is the filter of lm-evaluation-harness that is scored.
         """
-        self._known.begin_block()
         self._golds.make_room(len(data) >> 6)
         if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
             self._lines = numbers((n_lines + 1) * LINE_COLUMNS)
@@ -194,8 +193,7 @@ class TextFastPath:
                 continue
             if digest in added or answer in added:
                 continue
-            at, end = (columns[LINE_COLUMNS * line + LINE_RECORD] for line in (number, number + 1))
-            record = self._known.gold_of(block, number, range(at, end))
+            record = self._known.gold_of(block, number, columns[LINE_COLUMNS * number + LINE_RECORD])
             by = answer if answer and record is not None and self._golds.is_answer(record) else digest
             if record is not None and self._golds.add(by, record, rest):
                 added.add(by)

@@ -29,12 +29,13 @@ from relfast_kernels.layouts import (
 
 from relfast.engine.gold_records import GoldRecords
 from relfast.engine.job import Job
+from relfast.engine.rows import entry_of
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_block import ScannedBlock, id_of
 from relfast.formats import Entry
-from relfast.json_text import encode_json
+from relfast.json_text import decode_object, encode_json
 from relfast.records import Record, Score, SharedGold
-from relfast.tasks import TASKS
+from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.text_judge import PreparedGolds, compared_gold, gold_text
 
 TASK_BY_NUMBER: Final = {
@@ -89,34 +90,46 @@ class KnownGold:
         self._size = 0
         self.golds: dict[int, Record] = {}
         """A record without a response, by its digest."""
-        self._decoded: dict[int, list[Record | Score]] = {}
 
-    def begin_block(self) -> None:
-        """Another block is read."""
-        self._decoded.clear()
-
-    def gold_of(self, block: ScannedBlock, number: int, mine: range) -> Record | None:
-        """A record with the gold of a line whose fields the kernel has found, ``mine`` its records; None
-        where its gold cannot be shared."""
+    def gold_of(self, block: ScannedBlock, number: int, first: int) -> Record | None:
+        """A record with the gold of a line whose fields the kernel has found, ``first`` the first of its
+        records; None where its gold cannot be shared."""
         place = number * LINE_COLUMNS
         digest, rest = block.lines[place + LINE_DIGEST], block.lines[place + LINE_REST]
         if digest not in self.golds:
-            if rest == HAS_ID_ONLY and self._scoring.job.data:
-                texts = memoryview(block.data), memoryview(block.scratch).cast("B")
-                said: Any = "" if len(mine) == 1 else [""] * len(mine)
-                records = memoryview(block.records).cast("B").cast("q")
-                entry = Entry(id_of(texts, records, mine.start), response=said, row=_NO_MORE)
-                found = self._scoring.row(entry, block.first_index + number)
-                self._learn(digest, found, len(mine), 0, rest)
-            else:
-                line = block.line(number)
-                if number not in self._decoded:
-                    # should its responses be left, it is not decoded anew
-                    self._decoded[number] = self._scoring.line(line, block.first_index + number, block.chosen)
-                found = self._decoded[number]
-                if not _has_large_integer(line):
-                    self._learn(digest, found, len(mine), len(line), rest)
+            self._learn(block, number, first, digest, rest)
         return self.golds.get(digest)
+
+    def _learn(self, block: ScannedBlock, number: int, first: int, digest: int, rest: int) -> None:
+        """Keep the gold of a line, unless it can be another's with the same digest."""
+        job, line = self._scoring.job, b""
+        if rest == HAS_ID_ONLY and job.data:
+            texts = memoryview(block.data), memoryview(block.scratch).cast("B")
+            records = memoryview(block.records).cast("B").cast("q")
+            entry = Entry(id_of(texts, records, first), row=_NO_MORE)
+        else:
+            line = block.line(number)
+            if _has_large_integer(line):
+                return
+            try:
+                entry = entry_of(decode_object(line, EXACT_FIELDS), job)
+            except Exception:  # the ordinary way makes a row of what is wrong
+                return
+        entry.response = ""  # to find the responses is the kernel's
+        found = self._scoring.row(entry, block.first_index + number, block.chosen)
+        record = found[0] if found else None
+        if not isinstance(record, Record) or (rest == ID_OF_GOLD and record.id is None):
+            return
+        looked_at = TASKS[record.task].row_fields
+        if looked_at and (digest & ROW_UNSEEN or not set(looked_at).issubset(GOLD_MEMBERS)):
+            return
+        size = len(line) + _RECORD_BYTES
+        if self._size + size > self._limit:
+            self.golds.clear()
+            self._size = 0
+        self._size += size
+        record.shared = SharedGold()
+        self.golds[digest] = record
 
     def take(self, block: ScannedBlock, numbers: Sequence[int]) -> Taken:
         """The records of some lines of a block, none of which the kernel has scored."""
@@ -128,23 +141,15 @@ class KnownGold:
             place = number * LINE_COLUMNS
             at, end = lines[place + LINE_RECORD], lines[place + LINE_COLUMNS + LINE_RECORD]
             fields = lines[place + LINE_KIND] == FIELDS
-            digest, rest = lines[place + LINE_DIGEST], lines[place + LINE_REST]
-            known = self.golds.get(digest) if fields else None
+            known = self.golds.get(lines[place + LINE_DIGEST]) if fields else None
             index = block.first_index + number
-            found = self._decoded.get(number)
-            if found is None and known is None:
-                line = block.line(number)
-                found = self._scoring.line(line, index, block.chosen)
-                if fields and not _has_large_integer(line):
-                    self._learn(digest, found, end - at, len(line), rest)
-            if found is not None:
-                entries += found
+            if known is None:
+                entries += self._scoring.line(block.line(number), index, block.chosen)
                 n_exact += 1
                 continue
-            assert known is not None
             task = TASKS[known.task]
             n_known += task.of_texts is not None
-            id = known.id if rest == ID_OF_GOLD else id_of(texts, records, at)
+            id = known.id if lines[place + LINE_REST] == ID_OF_GOLD else id_of(texts, records, at)
             for sample in range(end - at):
                 row = (at + sample) * RECORD_COLUMNS
                 text = texts[records[row + RECORD_TEXT_PLACE] != IN_DATA]
@@ -163,32 +168,6 @@ class KnownGold:
                     )
                 )
         return Taken(entries, n_exact, n_known)
-
-    def _learn(self, digest: int, found: Sequence[Record | Score], n: int, size: int, rest: int) -> None:
-        """Keep the gold of a line that was decoded, unless it can be another's with the same digest."""
-        if len(found) != n:
-            return
-        shared = SharedGold()
-        for entry in found:
-            if not isinstance(entry, Record) or not isinstance(entry.response, str):
-                return
-            entry.shared = shared
-        first = found[0]
-        assert isinstance(first, Record)
-        if rest == ID_OF_GOLD and first.id is None:
-            return
-        looked_at = TASKS[first.task].row_fields
-        if looked_at and (digest & ROW_UNSEEN or not set(looked_at).issubset(GOLD_MEMBERS)):
-            return
-        size += _RECORD_BYTES
-        if self._size + size > self._limit:
-            self.golds.clear()
-            self._size = 0
-        self._size += size
-        # as `dataclasses.replace`, in a fifth of its time
-        self.golds[digest] = Record(
-            first.index, first.id, first.task, first.answer, None, first.question, 0, first.row, shared
-        )
 
 
 MOST_GOLDS: Final = 1 << 17

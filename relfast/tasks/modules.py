@@ -15,12 +15,14 @@ whose keywords are the fields of the task's ``parameters``.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from relfast.deadlines import Deadlines
 from relfast.records import Batch, Extracted, Options, Outcome, Record, Score
+
+if TYPE_CHECKING:
+    import random
 
 
 class TaskScorer(Protocol):
@@ -87,5 +89,5 @@ class Generator(Protocol):
         """
 
 
-BlindStrategy = Callable[[Mapping[str, Any], random.Random], str]
+BlindStrategy = Callable[[Mapping[str, Any], "random.Random"], str]
 """A response made from a record without its gold (``id``, ``task``, ``question``) and chance."""

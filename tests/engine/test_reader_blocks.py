@@ -257,7 +257,6 @@ def test_a_row_group_takes_the_fast_path(tmp_path: Path, policy: str) -> None:
     line = Block(0, 0, 0, len(rows), 0, len(data), data=data)
 
     scoring = BlockScoring(Scoring(make_job(policy=policy)))
-    scoring._bytes_without_fast_path = 1 << 30
     (expected,) = scoring.segments(line)
     groups = list(cut_parquet(str(path), 1 << 24))
     assert [group.parquet for group in groups] == [True, True]

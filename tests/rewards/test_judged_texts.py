@@ -462,7 +462,6 @@ def test_a_judge_that_fails_leaves_its_lines(monkeypatch: pytest.MonkeyPatch) ->
     lines = plain_lines(2)
     assert same(lines, job_of("reference")).n_left > 0
     blocks = BlockScoring(Scoring(job_of("reference")))
-    blocks._bytes_without_fast_path = 1 << 30
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     (segment,) = blocks.segments(Block(0, 0, 0, len(lines), 0, len(data), data=data))
     assert dict(segment.detours) == {"the kernel that reads REL-C3": (1, "MemoryError()")}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from relfast.engine.io.blocks import Block, Fault
 from relfast.engine.io.codecs import Damaged
+from relfast.engine.job import Job
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.engine.segments import Segment, rows_of
@@ -31,10 +32,6 @@ EMBED_LINES: Final = 1_024
 FEWEST_EMBED_LINES: Final = 64
 EMBED_SECONDS: Final = 20.0
 """The same where texts are embedded: a model is fast on many texts of one length, and nothing hangs."""
-
-FAST_PATH_FROM_BYTES: Final = 2**19
-"""Bytes a process reads before it loads the fast path: its 20 ms are those of 1.5 MB without it, half of that
-under ``strict``. A full block takes it at once."""
 
 
 def load(block: Block) -> bytes:
@@ -69,6 +66,16 @@ def split_lines(data: bytes) -> list[bytes]:
     return lines
 
 
+def load_fast_path() -> None:
+    """Load what lines of the text tasks need, for workers that are forked from this process."""
+    from relfast.engine.text_fast_path import TextFastPath
+    from relfast.engine.text_gold import TASK_BY_NUMBER
+
+    TextFastPath.open(Scoring(Job()))
+    for task, _ in TASK_BY_NUMBER.values():
+        task.import_modules()
+
+
 class BlockScoring:
     """Scores blocks: the fast path for the lines it reads, the ordinary way for all others.
 
@@ -78,7 +85,6 @@ class BlockScoring:
     def __init__(self, scoring: Scoring, most: int = sys.maxsize) -> None:
         self._scoring = scoring
         self._fast_path: TextFastPath | None = None
-        self._bytes_without_fast_path = 0
         self._pace = _Pace(most)
 
     def segments(
@@ -112,7 +118,7 @@ class BlockScoring:
             yield _faulty(stop, damaged_rows(indices, error))
             return
         score: Callable[[int, int, int], Segment]
-        fast_path = None if one_by_one else self._open_fast_path(len(data))
+        fast_path = None if one_by_one else self._open_fast_path()
         if fast_path is not None:
             chosen = block.filter or self._scoring.job.filter
             scanned = fast_path.scan(data, stop, block.first_index, chosen)
@@ -147,16 +153,12 @@ class BlockScoring:
                 pace.next(segment.tally)
             at = segment.stop
 
-    def _open_fast_path(self, size: int) -> TextFastPath | None:
-        """The fast path, once enough has been read for its 20 ms to pay."""
+    def _open_fast_path(self) -> TextFastPath | None:
+        """The fast path; machine code that is being compiled may be there for a later block."""
         if self._fast_path is None:
-            self._bytes_without_fast_path += size
-            if self._bytes_without_fast_path >= FAST_PATH_FROM_BYTES:
-                from relfast.engine.text_fast_path import TextFastPath
+            from relfast.engine.text_fast_path import TextFastPath
 
-                self._fast_path = TextFastPath.open(self._scoring)
-                # machine code that is being compiled may be there for a later block
-                self._bytes_without_fast_path = 0
+            self._fast_path = TextFastPath.open(self._scoring)
         return self._fast_path
 
 

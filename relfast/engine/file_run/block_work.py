@@ -169,7 +169,7 @@ def score_on_pool(
     def more() -> bool:
         return not exhausted and pool.waiting < enough and _room(under_way, pool.workers)
 
-    looked = time.monotonic()
+    looked = -_LOOK_SECONDS
     try:
         # so few blocks that whole ones would leave workers idle are cut
         first = list(itertools.islice(todo, few))

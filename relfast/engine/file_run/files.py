@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -25,12 +24,8 @@ from relfast.errors import InputError, UsageError
 from relfast.stats.summary import Summary
 
 LARGE_BYTES: Final = 32 * 2**20
-"""Input whose blocks are full, so that workers load the text fast path at once, and of which a first run has
-its kernels compiled in the background (minutes of one core)."""
-
-COMPILE_AFTER: Final = 0.5
-COMPILE_LATER: Final = 5.0
-"""Seconds of a run before it looks whether kernels are missing: that takes 25 ms."""
+"""Input from which on a run has kernels that are missing compiled (minutes of one core, in the background)
+while it goes on, and not for the next one."""
 
 
 def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:
@@ -104,10 +99,8 @@ def score_files(
 
     def meanwhile(n_slow: int) -> None:
         nonlocal may_compile
-        # lines on the fast path have their kernels; a short run hardly misses the others
-        wait = COMPILE_LATER if state.n_fast + state.n_exact else COMPILE_AFTER
-        if may_compile and time.monotonic() - state.started > wait:
-            may_compile = False
+        if may_compile:
+            may_compile = False  # to look takes 25 ms, in which the workers go on
             from relfast_kernels.compiled import native
 
             native.see_to_missing()

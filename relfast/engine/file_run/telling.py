@@ -65,7 +65,6 @@ def _kernels(job: Job) -> str:
     from relfast_kernels.compiled import native
     from relfast_kernels.compiled.cache import base_directory
 
-    from relfast.engine.file_run.block_scoring import FAST_PATH_FROM_BYTES
     from relfast.engine.text_table import can_hold
 
     missing = [unit for unit in native.UNITS if not native.is_built(unit)]
@@ -74,5 +73,4 @@ def _kernels(job: Job) -> str:
         return f"not compiled: {', '.join(missing)} (relfast warmup compiles them {where})"
     if not can_hold(job.field_map):
         return f"compiled {where}; these options score all lines the ordinary way"
-    start = f"once a process has read {FAST_PATH_FROM_BYTES >> 10} kB"
-    return f"compiled {where}; lines of the text tasks take the fast path {start}"
+    return f"compiled {where}; lines of the text tasks take the fast path"

@@ -412,9 +412,12 @@ def dismiss() -> None:
 
 
 def _become_helper(parent: int, control: _socket.socket, arguments: Sequence[str]) -> NoReturn:
+    from relfast.engine.pool import worker
+
     try:
         sys.path[:] = import_path()
         os.environ[QUIET_VARIABLE] = "1"
+        worker.load_fast_path()
         _serve(parent, control, lambda: map(os.path.abspath, _values_of("--data", arguments)))
     except BaseException:
         sys.excepthook(*sys.exc_info())

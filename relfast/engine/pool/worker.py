@@ -21,6 +21,7 @@ from typing import Any, Final
 from relfast import deadlines, interrupts
 from relfast.embed import THREADS_VARIABLE
 from relfast.engine.file_run.block_scoring import SEGMENT_LINES, BlockScoring
+from relfast.engine.file_run.block_scoring import load_fast_path as load_fast_path
 from relfast.engine.gold_records import GoldRecords
 from relfast.engine.pool.failures import OUT_OF_MEMORY
 from relfast.engine.pool.protocol import (
