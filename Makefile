@@ -34,7 +34,7 @@ $(VENV)/.test: $(VENV)/.created pyproject.toml
 	touch $@ $(VENV)/.demo
 
 # what only some tests need lies in an environment of its own over $(VENV), so that it is installed while others run
-OVER := docs trainers ray mutants
+OVER := docs trainers ray
 $(OVER:%=$(VENV)/%/.installed): $(VENV)/%/.installed: $(VENV)/.test
 	$(PYTHON) -m venv --without-pip $(VENV)/$*
 	base=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
@@ -125,10 +125,9 @@ fuzz-lines: $(VENV)/.test
 	$(BIN)/python tests/mutated_corpus.py $(LINES) --processes $(JOBS)
 
 ## how many of MUTANTS random faults the tests of `test` find, each met by those that run its line; for a night
-mutants: $(VENV)/mutants/.installed
+mutants: $(VENV)/.test
 	$(BIN)/relfast warmup
-	-$(VENV)/mutants/bin/python tests/mutants.py contexts
-	$(VENV)/mutants/bin/python tests/mutants.py run $(MUTANTS)
+	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -1,12 +1,12 @@
 """How many faults the tests find: random changes of the product, each met by the tests that run its line.
 
-    python tests/mutants.py contexts              # once: which test runs which line, with coverage (an hour)
-    python tests/mutants.py run 200 --seed 1      # that many mutants; says what was found, and each that was not
+    python tests/mutants.py 200 --seed 1      # that many mutants; says what was found, and each that was not
 
-A mutant is one operator, comparison, number or condition of a function, exchanged. Its tests are those that ran its
-line when contexts were gathered, the quickest first, at most `TESTS` of them; what a mutant makes hang is found. A line
-that no test runs counts as not found. Numbers of two builds may be compared where seed and count are the same and the
-product is: the draw is over the product's files as they are.
+A mutant is one operator, comparison, number or condition of a function, exchanged. First the quick tests run once in
+a copy of the project whose statements with a mutant tell which test has come to them; then each mutant meets its
+tests, the quickest first, at most `TESTS` of them; what a mutant makes hang is found. One that no test comes to counts
+as not found. Numbers of two builds may be compared where seed and count are the same and the product is: the draw is
+over the product's files as they are.
 """
 
 from __future__ import annotations
@@ -20,31 +20,30 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import coverage
-import pytest
-
-ROOT: Final = Path(__file__).resolve().parents[1]
 PACKAGES: Final = ("tasks", "engine", "formats", "stats", "rewards")
-KEPT: Final = ROOT / ".mutants"
 QUICK: Final = "not slow and not trainers and not browser and not ray and not lines"
 TESTS: Final = 100
 SECONDS: Final = 300
 """After which a mutant is taken for hanging; its tests take less than a minute as a rule."""
-VARIABLE: Final = "RELFAST_MUTANT_TEST"
 
-CONFIGURATION: Final = f"""
-[run]
-data_file = {KEPT}/data
-parallel = true
-patch = subprocess, _exit, fork
-context = ${{{VARIABLE}-}}
-include = {",".join(f"*/relfast/{package}/*" for package in PACKAGES)}
+SEEN: Final = """
+import os
+
+_told = set()
+
+def seen(number):
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+    if test and (number, test) not in _told:
+        _told.add((number, test))
+        with open({log!r}, "a") as file:
+            file.write(f"{{number}} {{test}}\\n")
 """
+"""A module of the copy: processes that a test starts have its name from pytest's variable."""
 
 COMPARISONS: Final[dict[type[ast.cmpop], str]] = {
     ast.Lt: "<=",
@@ -73,18 +72,18 @@ OPERATORS: Final[dict[type[ast.operator], str]] = {
 
 
 class Mutant(NamedTuple):
-    """A piece of a file, and what stands there instead; the lines where it and its statement begin."""
+    """A piece of a file, and what stands there instead; the places where it and its statement begin."""
 
     path: Path
     line: int
-    statement: int
+    statement: tuple[int, int]
     start: int
     end: int
+    was: str
     text: str
 
     def __str__(self) -> str:
-        was = (ROOT / self.path).read_bytes()[self.start : self.end].decode()
-        return f"{self.path}:{self.line}: {was!r} -> {self.text!r}"
+        return f"{self.path}:{self.line}: {self.was!r} -> {self.text!r}"
 
 
 def replacements(node: ast.AST) -> Iterator[str]:
@@ -112,20 +111,20 @@ def replacements(node: ast.AST) -> Iterator[str]:
         yield "return None"
 
 
-def mutants_of(path: Path) -> Iterator[Mutant]:
+def mutants_of(root: Path, path: Path) -> Iterator[Mutant]:
     """All mutants of a file's functions; annotations and the insides of f-strings are left alone."""
-    source = (ROOT / path).read_bytes()
+    source = (root / path).read_bytes()
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
 
-    def walk(node: ast.AST, inside: bool, statement: int) -> Iterator[Mutant]:
-        statement = node.lineno if isinstance(node, ast.stmt) else statement
+    def walk(node: ast.AST, inside: bool, statement: tuple[int, int]) -> Iterator[Mutant]:
+        statement = _place(node) if isinstance(node, ast.stmt) else statement
         if inside and isinstance(node, (ast.expr, ast.stmt)) and node.end_lineno and node.end_col_offset:
             begin = starts[node.lineno - 1] + node.col_offset
             for text in replacements(node):
                 end = starts[node.end_lineno - 1] + node.end_col_offset
-                yield Mutant(path, node.lineno, statement, begin, end, text)
+                yield Mutant(path, node.lineno, statement, begin, end, source[begin:end].decode(), text)
         for name, value in ast.iter_fields(node):
             function = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
             if name in ("annotation", "returns", "decorator_list", "args") or isinstance(
@@ -136,80 +135,93 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
                 if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
                     yield from walk(child, inside or (function and name == "body"), statement)
 
-    yield from walk(ast.parse(source), False, 0)
+    yield from walk(ast.parse(source), False, (0, 0))
 
 
-# the plugin of `contexts`: which test runs is said to coverage here, and to processes that the test starts
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    os.environ[VARIABLE] = item.nodeid
-    if measured := coverage.Coverage.current():
-        measured.switch_context(item.nodeid)
-    return (yield)
+def _place(node: ast.stmt) -> tuple[int, int]:
+    return node.lineno, node.col_offset
 
 
-def gather(options: list[str]) -> int:
-    """Run the tests under coverage, each with a context of its own."""
-    shutil.rmtree(KEPT, ignore_errors=True)
-    KEPT.mkdir()
-    configuration = KEPT / "coveragerc"
-    configuration.write_text(CONFIGURATION)
-    # one process: coverage has a context a process
-    command = [
-        *(sys.executable, "-m", "coverage", "run", f"--rcfile={configuration}"),
-        *("-m", "pytest", "-p", "mutants", "-p", "no:cacheprovider", "-q", "-n", "0", "-m", QUICK),
-        *("--durations=0", "--durations-min=0.01", *options),
-    ]
-    with (KEPT / "durations.log").open("w") as log:
-        return subprocess.run(command, cwd=ROOT, env=environment_of(ROOT), stdout=log, check=False).returncode
+class Telling(ast.NodeTransformer):
+    """Puts a call of `SEEN` before statements with mutants."""
+
+    def __init__(self, numbers: Mapping[tuple[int, int], Sequence[int]]) -> None:
+        self._numbers = numbers
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        super().generic_visit(node)
+        for _, value in ast.iter_fields(node):
+            if isinstance(value, list) and any(isinstance(child, ast.stmt) for child in value):
+                value[:] = [new for child in value for new in (*self._calls(child), child)]
+        return node
+
+    def _calls(self, statement: ast.AST) -> list[ast.stmt]:
+        numbers = self._numbers.get(_place(statement), ()) if isinstance(statement, ast.stmt) else ()
+        calls = "".join(f"__import__('relfast.seen').seen.seen({number})\n" for number in numbers)
+        return ast.parse(calls).body
 
 
 def environment_of(root: Path) -> dict[str, str]:
     """The environment of a process with a checkout's sources."""
     path = [*(str(root / part) for part in (".", "kernels", "tests")), os.environ.get("PYTHONPATH")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(filter(None, path)),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
 
 
-class Contexts:
-    """Which tests ran a line, and how long each took."""
-
-    def __init__(self, folder: Path) -> None:
-        self._lines: dict[str, dict[int, set[str]]] = {}
-        self.seconds: Counter[str] = Counter()
-        for log in folder.glob("*.log"):
-            for seconds, test in re.findall(r"^([\d.]+)s \w+ +(\S.*)$", log.read_text(), re.M):
-                self.seconds[test] += float(seconds)  # type: ignore[assignment]
-        for path in folder.glob("data.*"):
-            data = coverage.CoverageData(str(path))
-            try:
-                data.read()
-            except coverage.exceptions.DataError:
-                continue  # of a process that a test has killed
-            for file in data.measured_files():
-                known = self._lines.setdefault("relfast/" + file.rpartition("/relfast/")[2], {})
-                for line, tests in data.contexts_by_lineno(file).items():
-                    known.setdefault(line, set()).update(filter(None, tests))
-
-    def of(self, mutant: Mutant) -> list[str]:
-        """A mutant's tests, the quickest first."""
-        lines = self._lines.get(str(mutant.path), {})
-        tests = lines.get(mutant.line, set()) or lines.get(mutant.statement, set())
-        return sorted(tests, key=lambda test: (self.seconds[test], test))[:TESTS]
+def tests_of(mutants: Sequence[Mutant], root: Path, jobs: int) -> list[list[str]]:
+    """The tests that come to each mutant, the quickest first; the copy in ``root`` is as it was afterwards."""
+    log = root / "seen.txt"
+    numbers: dict[Path, dict[tuple[int, int], list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, mutant in enumerate(mutants):
+        numbers[mutant.path][mutant.statement].append(number)
+    sources = {path: (root / path).read_bytes() for path in numbers}
+    for path, source in sources.items():
+        tree = ast.fix_missing_locations(Telling(numbers[path]).visit(ast.parse(source)))
+        (root / path).write_text(ast.unparse(tree))
+    module = root / "relfast" / "seen.py"
+    module.write_text(SEEN.format(log=str(log)))
+    log.touch()
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "-n", str(jobs), "-m", QUICK]
+    command += ["--dist", "loadgroup", "--durations=0", "--durations-min=0.01"]
+    run = subprocess.run(
+        command, cwd=root, env=environment_of(root), check=False, stdout=subprocess.PIPE, text=True
+    )
+    print(run.stdout.rpartition("\n==")[2], flush=True)
+    module.unlink()
+    for path, source in sources.items():
+        (root / path).write_bytes(source)
+    seconds: Counter[str] = Counter()
+    for took, test in re.findall(r"^([\d.]+)s \w+ +(\S.*)$", run.stdout, re.M):
+        seconds[test] += float(took)  # type: ignore[assignment]
+    tests: list[set[str]] = [set() for _ in mutants]
+    for line in log.read_text().splitlines():
+        number, _, test = line.partition(" ")
+        tests[int(number)].add(re.sub(r"@[^\[\]]*$", "", test))
+    return [sorted(each, key=lambda test: (seconds[test], test))[:TESTS] for each in tests]
 
 
 def verdict(mutant: Mutant, tests: list[str], root: Path) -> str:
     """``found``, ``hangs``, ``survives`` or ``never run``, by its tests in a copy of the project."""
     if not tests:
         return "never run"
-    path, source = root / mutant.path, (ROOT / mutant.path).read_bytes()
+    path = root / mutant.path
+    source = path.read_bytes()
     chosen = root / "chosen.txt"
-    chosen.write_text("\n".join(test for test in tests if (root / test.partition("::")[0]).exists()))
+    chosen.write_text("\n".join(tests))
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", f"@{chosen}"]
-    environment = environment_of(root) | {"PYTHONDONTWRITEBYTECODE": "1"}
     path.write_bytes(source[: mutant.start] + mutant.text.encode() + source[mutant.end :])
     try:
         run = subprocess.run(
-            command, cwd=root, env=environment, timeout=SECONDS, check=False, capture_output=True, text=True
+            command,
+            cwd=root,
+            env=environment_of(root),
+            timeout=SECONDS,
+            check=False,
+            capture_output=True,
+            text=True,
         )
     except subprocess.TimeoutExpired:
         return "hangs"
@@ -220,19 +232,17 @@ def verdict(mutant: Mutant, tests: list[str], root: Path) -> str:
     return f"no verdict: {(run.stdout + run.stderr)[-300:]}"
 
 
-def measure(number: int, seed: int, folder: Path) -> None:
+def measure(project: Path, number: int, seed: int, jobs: int) -> None:
     """Draw mutants over the files, run each, and say what was found."""
-    contexts = Contexts(folder)
-    files = [path for package in PACKAGES for path in sorted((ROOT / "relfast" / package).rglob("*.py"))]
-    every = [mutant for path in files for mutant in mutants_of(path.relative_to(ROOT))]
+    files = [path for package in PACKAGES for path in sorted((project / "relfast" / package).rglob("*.py"))]
+    every = [mutant for path in files for mutant in mutants_of(project, path.relative_to(project))]
     chosen = random.Random(seed).sample(every, number)
     counts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory() as copy:
         root = Path(copy) / "relfast"
-        left = shutil.ignore_patterns(".git", ".venv", "site", ".mutants", "__pycache__", ".hypothesis")
-        shutil.copytree(ROOT, root, ignore=left, symlinks=True)
-        for mutant in chosen:
-            tests = contexts.of(mutant)
+        left = shutil.ignore_patterns(".git", ".venv", "site", "__pycache__", ".hypothesis")
+        shutil.copytree(project, root, ignore=left, symlinks=True)
+        for mutant, tests in zip(chosen, tests_of(chosen, root, jobs), strict=True):
             said = verdict(mutant, tests, root)
             counts[said.partition(":")[0]] += 1
             print(f"{said}: {mutant} ({len(tests)} tests)", flush=True)
@@ -242,13 +252,11 @@ def measure(number: int, seed: int, folder: Path) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("contexts")
-    runner = commands.add_parser("run")
-    runner.add_argument("number", type=int)
-    runner.add_argument("--seed", type=int, default=1)
-    runner.add_argument("--contexts", type=Path, default=KEPT)
-    given, options = parser.parse_known_args()
-    if given.command == "contexts":
-        raise SystemExit(gather(options))
-    measure(given.number, given.seed, given.contexts)
+    parser.add_argument("number", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes of the first run")
+    parser.add_argument(
+        "--project", type=Path, default=Path(__file__).resolve().parents[1], help="a checkout; default: this"
+    )
+    given = parser.parse_args()
+    measure(given.project, given.number, given.seed, given.jobs)
