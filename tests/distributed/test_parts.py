@@ -82,11 +82,12 @@ def mixed(n: int, seed: int) -> bytes:
     return b"\n".join(mutated_line(rng, lines) if rng.random() < 0.9 else b"" for _ in range(n))
 
 
-def local(inputs: list[Path], tmp_path: Path, **options: Any) -> tuple[bytes, dict[str, Any]]:
+def local(
+    inputs: list[Path], tmp_path: Path, limit: int | None = None, **options: Any
+) -> tuple[bytes, dict[str, Any]]:
     output = tmp_path / "local.jsonl"
-    summary = score_files(
-        [str(path) for path in inputs], str(output), make_job(**options), workers=0, overwrite=True
-    )
+    job, told_of = make_job(**options), {"workers": 0, "overwrite": True, "limit": limit}
+    summary = score_files([str(path) for path in inputs], str(output), job, **told_of)
     return output.read_bytes(), told(summary.to_dict())
 
 
@@ -96,7 +97,8 @@ def check(
     """Rows and summary are those of one machine."""
     given = score_here([str(name) for name in names], str(output), job, **options)
     assert rows_in(output) == expected[0]
-    assert told(given.to_dict()) == expected[1]
+    if expected[0]:  # of no lines a cluster has not seen the filter
+        assert told(given.to_dict()) == expected[1]
     return given
 
 
@@ -270,12 +272,8 @@ def test_an_input_that_changes_on_the_way_fails_alone(tmp_path: Path) -> None:
 
 def test_joined_gold_and_mapped_fields(tmp_path: Path) -> None:
     records = honest(30)
-    gold = write_dump(
-        tmp_path / "gold.jsonl", [{k: v for k, v in r.items() if k != "response"} for r in records]
-    )
-    dump = write_dump(
-        tmp_path / "dump.jsonl", [{"id": r["id"], "out": {"text": r["response"]}} for r in records]
-    )
+    rows = [{"id": record["id"], "out": {"text": record.pop("response")}} for record in records]
+    gold, dump = write_dump(tmp_path / "gold.jsonl", records), write_dump(tmp_path / "dump.jsonl", rows)
     options: dict[str, Any] = {"data": [str(gold)], "map": {"response": "out.text"}, "details": True}
     expected = local([dump], tmp_path, **options)
     check([dump], tmp_path / "out", expected, make_job(**options), part_bytes=500)
@@ -304,15 +302,9 @@ def test_only_the_first_lines(limit: int, tmp_path: Path) -> None:
     parquet.write_table(pyarrow.Table.from_pylist(honest(150, 3)), table, row_group_size=40)
     last.write_bytes(gzip.compress(mixed(100, 2) + b"\n"))
     inputs = [plain, table, last]
-    output = tmp_path / "local.jsonl"
-    summary = score_files([str(path) for path in inputs], str(output), JOB, workers=0, limit=limit)
-    given = score_here(
-        [str(path) for path in inputs], str(tmp_path / "out"), JOB, part_bytes=9_000, limit=limit
-    )
-    assert rows_in(tmp_path / "out") == output.read_bytes()
-    assert given.rows == summary.rows
-    if limit:  # of no lines a cluster has not seen the filter
-        assert told(given.to_dict()) == told(summary.to_dict())
+    expected = local(inputs, tmp_path, limit)
+    given = check(inputs, tmp_path / "out", expected, part_bytes=9_000, limit=limit)
+    assert given.rows == len(expected[0].splitlines())
     with pytest.raises(ResumeMismatchError, match="limit"):
         score_here([str(plain)], str(tmp_path / "out"), JOB, part_bytes=9_000, resume=True)
 

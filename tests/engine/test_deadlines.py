@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engine_runs import rows_of, statuses, write_dump
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def clock(tiny: str, monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def rows_of(responses: Sequence[str]) -> list[dict[str, Any]]:
+def records_of(responses: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {"id": at, "task": "ReAlign", "answer": GOLD, "response": text} for at, text in enumerate(responses)
     ]
@@ -87,7 +87,7 @@ def scored(
     embedder._memory = MemoryCache(embedder.model.dimensions)
     job = Job(options=AllOptions(embedder=tiny), timeout=timeout)
     scoring = Scoring(job, clock=clock, **more)
-    entries = [entry for at, row in enumerate(rows_of(responses)) for entry in scoring.row(row, at)]
+    entries = [entry for at, row in enumerate(records_of(responses)) for entry in scoring.row(row, at)]
     return list(scoring.entries(entries))
 
 
@@ -143,15 +143,15 @@ def test_many_threads_and_a_long_response(tiny: str, clock: Clock) -> None:
         texts = [f"{k} + 2 = 4\nso it is {k}" for k in range(12)]
         texts.insert(5, lines(300))
         barrier = threading.Barrier(len(texts))
-        statuses = [""] * len(texts)
+        ends = [""] * len(texts)
 
         def call(at: int) -> None:
             barrier.wait()
-            statuses[at] = scorer.score_one("ReAlign", GOLD, texts[at]).status
+            ends[at] = scorer.score_one("ReAlign", GOLD, texts[at]).status
 
         with ThreadPoolExecutor(len(texts)) as pool:
             list(pool.map(call, range(len(texts))))
-    assert statuses == ["ok"] * 5 + ["timeout"] + ["ok"] * 7
+    assert ends == ["ok"] * 5 + ["timeout"] + ["ok"] * 7
 
 
 HANGS = """
@@ -184,11 +184,10 @@ def test_a_model_that_hangs_costs_its_record_only(
     monkeypatch.syspath_prepend(str(runtime))
     responses = [f"{k} + 2 = 4\nso it is {k}" for k in range(12)]
     responses[7] = " ".join(["the"] * 38)  # and two tokens around it
-    dump = tmp_path / "dump.jsonl"
-    dump.write_text("".join(f"{json.dumps(row)}\n" for row in rows_of(responses)))
-    expected = relfast.score(rows_of(responses), embedder=tiny, workers=0)
+    dump = write_dump(tmp_path / "dump.jsonl", records_of(responses))
+    expected = relfast.score(records_of(responses), embedder=tiny, workers=0)
     relfast.score_file(dump, tmp_path / "rows.jsonl", embedder=tiny, timeout=1.0, workers=workers)
-    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    rows = rows_of(tmp_path / "rows.jsonl")
     assert (rows[7]["status"], rows[7]["reward"]) == ("timeout", None)
     others = [k for k in range(12) if k != 7]
     assert [rows[k] for k in others] == [expected[k].to_row() for k in others]
@@ -212,12 +211,8 @@ def test_an_answer_in_dispute_has_the_time_of_its_record(
     deadlines = Deadlines(4, 10.0, clock=clock)
     deadlines.charge(0, 9.0)
     # the first has a second left and the others are not to pay for that, nor is it lost by asking
-    assert verify.verify_answers([("1", "2"), ("1", "2"), None, ("1", "2")], deadlines) == [
-        None,
-        True,
-        None,
-        True,
-    ]
+    pair = ("1", "2")
+    assert verify.verify_answers([pair, pair, None, pair], deadlines) == [None, True, None, True]
     assert asked == pytest.approx([0.8, 5.0])
     assert not deadlines.passed(0)
 
@@ -248,15 +243,9 @@ def test_a_response_of_megabytes_is_scored_by_a_worker() -> None:
     long = "Answer 2. " + "so " * (MAX_CHARS // 3)
     maze = {"actions": "[('start', 'A1'), ('move_to', 'A2')]"}
     rows = [
-        {"id": 1, "task": "REL-A1", "answer": {"target": 1}, "response": long},
-        {
-            "id": 2,
-            "task": "SeqBench",
-            "answer": maze,
-            "question": "no maze",
-            "response": long + maze["actions"],
-        },
-        {"id": 3, "task": "REL-C2", "answer": {"smiles": "CCO"}, "response": long + "<smiles>OCC</smiles>"},
+        {"task": "REL-A1", "answer": {"target": 1}, "response": long},
+        {"task": "SeqBench", "answer": maze, "question": "no maze", "response": long + maze["actions"]},
+        {"task": "REL-C2", "answer": {"smiles": "CCO"}, "response": long + "<smiles>OCC</smiles>"},
     ]
     here = relfast.score(rows, workers=0)
     assert [score.correct for score in here] == [True] * 3
@@ -273,11 +262,7 @@ def test_a_response_of_megabytes_is_scored_by_a_worker() -> None:
 def test_a_text_that_takes_long_in_a_file(tmp_path: Path) -> None:
     row = {"task": "REL-B1", "answer": {"label": "yes", "taxa": [1]}}
     # two seconds of taxa, which are not to be had in half a second (for a digit that is no kernel's)
-    responses = ["Yes: taxon_1", "Yes: \u0663 " + "1 2 3 4 5 6 7 8 9 " * 850_000, "No"] + [
-        "Yes: taxon_2"
-    ] * 40
-    dump = tmp_path / "dump.jsonl"
-    dump.write_text("".join(json.dumps({**row, "response": text}) + "\n" for text in responses))
+    responses = ["Yes: taxon_1", "Yes: \u0663 " + "1 2 3 4 5 6 7 8 9 " * 850_000, *["No"] * 41]
+    dump = write_dump(tmp_path / "dump.jsonl", [{**row, "response": text} for text in responses])
     relfast.score_file(dump, tmp_path / "rows.jsonl", timeout=0.5, workers=1, details=True)
-    statuses = [json.loads(line)["status"] for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
-    assert statuses == ["ok", "timeout"] + ["ok"] * 41
+    assert statuses(tmp_path / "rows.jsonl") == ["ok", "timeout"] + ["ok"] * 41

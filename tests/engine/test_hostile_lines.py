@@ -111,34 +111,21 @@ def test_lone_surrogates_and_big_numbers_are_written(tmp_path: Path) -> None:
         {"id": float("nan"), "task": "REL-C1", "answer": {"label": "Yes"}, "response": "<Yes>\ud83d"},
     ]
     data = "".join(json.dumps(line) + "\n" for line in lines).encode("ascii")
-    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
-    dump.write_bytes(data)
-    relfast.score_file(dump, out, workers=0, details=True)
-    rows = [json.loads(line) for line in out.read_text("ascii").splitlines()]
+    rows = rows_of(data, tmp_path, details=True)
+    assert (tmp_path / "rows.jsonl").read_bytes().isascii()
     assert [row["correct"] for row in rows] == [True, False, True]
     assert (rows[0]["id"], rows[1]["id"], rows[1]["metrics"]["gold"]) == ("\ud800", 2**70, 2**70)
 
 
-def nested(depth: int) -> Any:
-    value: Any = []
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
 def test_deep_values_are_cut(tmp_path: Path) -> None:
     """A value may be nested so deeply that it can be read and not written again."""
+    deep = json.loads("[" * 901 + "]" * 901)
     for policy in ("reference", "strict"):
         records = [
-            {"id": nested(900), "task": "REL-C1", "answer": {"label": "Yes"}, "response": "<Yes>"},
-            {
-                "id": {"a": nested(900)},
-                "task": "REL-C1",
-                "answer": {"label": nested(900)},
-                "response": "<Yes>",
-            },
-            {"id": [1, [2]], "task": "REL-A1", "answer": {"target": nested(900)}, "response": nested(900)},
-            {"id": 3, "task": nested(900), "answer": nested(900)},
+            {"id": deep, "task": "REL-C1", "answer": {"label": "Yes"}, "response": "<Yes>"},
+            {"id": {"a": deep}, "task": "REL-C1", "answer": {"label": deep}, "response": "<Yes>"},
+            {"id": [1, [2]], "task": "REL-A1", "answer": {"target": deep}, "response": deep},
+            {"id": 3, "task": deep, "answer": deep},
         ]
         data = "".join(json.dumps(record) + "\n" for record in records).encode("ascii")
         rows = rows_of(data, tmp_path, details=True, policy=policy)

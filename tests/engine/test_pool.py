@@ -84,6 +84,7 @@ KILLED, TERMINATED = Death(-signal.SIGKILL, PLACE), Death(-signal.SIGTERM, PLACE
         ([DEADLINE], ("timeout", "Timeout", "response")),
         ([SEGFAULT] * ATTEMPTS, CRASHED),
         ([SEGFAULT, Death(OUT_OF_MEMORY, PLACE)], CRASHED),
+        ([Death(LOST, PLACE), Death(-200, PLACE)], CRASHED),
         ([KILLED] * ATTEMPTS, CRASHED),
         ([TERMINATED, SEGFAULT], ("crashed", "WorkerKilled", "machinery")),
         # a stop of this process or of the worker, and a machine that is overloaded, excuse once
@@ -129,20 +130,6 @@ def test_deaths_on_nothing_end_in_giving_up() -> None:
     failures.progress()
     assert failures.idle(killed) is None
     assert failures.attempts == 0
-
-
-@pytest.mark.parametrize(
-    ("status", "said"),
-    [
-        (-signal.SIGSEGV, "killed by SIGSEGV"),
-        (-200, "ended with status -200"),
-        (1, "ended with status 1"),
-        (OUT_OF_MEMORY, "ran out of memory"),
-        (LOST, "ended with its fork server"),
-    ],
-)
-def test_what_is_said_of_an_end(status: int, said: str) -> None:
-    assert Death(status, None).describe() == said
 
 
 # the helper that a command forks before it has read its arguments
