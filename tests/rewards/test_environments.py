@@ -210,12 +210,14 @@ def test_a_response_without_a_score() -> None:
 # TRL's
 
 
-def call(environment: SeqBenchEnvironment, action: str) -> str:
-    """An action of a plan as the call of a tool; the key's use is part of the door's."""
-    verb, parameter = action.split(": ")
-    tool = {"unlock_and_open_door_to": "unlock_door_to"}.get(verb, verb)
-    answer: str = getattr(environment, tool)(parameter)
-    return answer
+def call(environment: SeqBenchEnvironment, *actions: str) -> str:
+    """Actions of a plan as calls of tools; the key's use is part of the door's."""
+    said = ""
+    for action in actions:
+        verb, parameter = action.split(": ")
+        if verb != "use_key":
+            said = getattr(environment, verb.replace("unlock_and_open", "unlock"))(parameter)
+    return said
 
 
 def test_tools_walk_to_the_end() -> None:
@@ -226,10 +228,7 @@ def test_tools_walk_to_the_end() -> None:
         text = environment.reset(**row)
         assert problem.question in text
         assert environment.get_reward() == 0.0
-        for action in gold_plan(problem)[1:]:
-            if not action.startswith("use_key"):
-                said = call(environment, action)
-        assert said == "Done: they are rescued."
+        assert call(environment, *gold_plan(problem)[1:]) == "Done: they are rescued."
         assert environment.get_reward() == 1.0
 
 
@@ -242,9 +241,7 @@ def test_what_is_not_possible_is_said_and_costs() -> None:
     for wrong in ("rescue: Alice", "pick_up_key: 1000", "move_to: nowhere", door):
         with pytest.raises(ValueError, match=r"Not possible: .* You are in room .* Possible: "):
             call(environment, wrong)
-    for action in plan[1:]:
-        if not action.startswith("use_key"):
-            call(environment, action)
+    call(environment, *plan[1:])
     assert environment.get_reward() == pytest.approx(len(plan) / (len(plan) + 4))
     environment.reset(**row)
     for _ in range(3 * len(plan)):

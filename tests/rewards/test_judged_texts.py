@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, Final
 
+import numpy as np
 import pytest
 from both_ways import Scored, Ways
 from corpora import rel_records, solutions
@@ -21,6 +22,7 @@ from hypothesis import strategies as st
 from nasty_texts import UNITS, nasty_text
 from relfast_kernels.text import form_table
 from relfast_kernels.text.responses import MAX_STRICT
+from reward_cases import HOSTILE_TEXTS
 from seeds import SEED, rounds
 
 import relfast
@@ -508,6 +510,8 @@ WRONG_GOLDS: list[Any] = [
     {"missing_smiles": ["["]}, {"missing_smiles": ["\u00e9"]}, {"missing_smiles": ["C"], "molecules": ["CC", 1]},
     {"missing_smiles": ["C"], "molecules": "CC"}, '{"smiles": "CCO"}', '{"missing_smiles": ["CCO", "COC"]}', "{",
     *('{"smiles": "CCO"}' + rubbish for rubbish in (" x", ",", "}", " {}", "\n", "//", "\0", "\ud800")),
+    object(), set(), 1.5, {1: 2}, np.array(["C"]), {"label": ["x"]}, {"missing_smiles": ("CO",)},
+    *({"smiles": odd} for odd in (object(), 2**70, "\ud800", np.str_("CO"))),
 ]  # fmt: skip
 
 
@@ -516,7 +520,10 @@ WRONG_GOLDS: list[Any] = [
 def test_golds_and_responses_of_all_kinds(task: Any, policy: str) -> None:
     texts: list[Any] = ["<smiles>C</smiles>", "no", "", None, 5, "<smiles>COC</smiles>\n<smiles>OCC</smiles>"]
     texts += ["<smiles>\ud800</smiles>", "x" * 20_001 + "<smiles>OCC</smiles>", ["<smiles>C</smiles>"]]
+    texts += [b"bytes", object(), {"role": "assistant"}, math.nan, "\x00"]
     asked = [(task, gold, text) for gold in WRONG_GOLDS for text in texts]
+    if policy == "strict":  # the other policy has RDKit parse whatever it is, which workers are for
+        asked += [(task, {"smiles": "CO", "missing_smiles": ["CO"]}, text) for text in HOSTILE_TEXTS]
     # more molecules than are held at once
     texts = "\n".join(f"<smiles>C{'C' * (at % 50)}O</smiles>" for at in range(700))
     asked += [

@@ -13,17 +13,15 @@ import sys
 import threading
 from typing import Any
 
-import numpy as np
 import psutil
 import pytest
 from processes import PATIENCE, until
-from reward_cases import HANG, HOSTILE_TEXTS, MIXED, distinct_c2, forget, wait_for_no_workers, workers_of
+from reward_cases import HANG, MIXED, distinct_c2, forget, wait_for_no_workers, workers_of
 
 import relfast
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.pool import pool
-from relfast.records import STATUSES, Record
-from relfast.tasks import TASKS
+from relfast.records import STATUSES
 
 TASK_COLUMN, ANSWERS, RESPONSES, REWARDS = map(list, zip(*MIXED, strict=True))
 
@@ -64,33 +62,6 @@ def test_at_once_is_what_needs_no_worker(scorer: relfast.Scorer) -> None:
     assert scorer.score_at_once("REL-C2", {"smiles": "CC[Te]CN"}, "<smiles>CC[Te]C</smiles>") is None
 
 
-@pytest.mark.slow
-def test_length_and_order_are_kept_whatever_comes(scorer: relfast.Scorer) -> None:
-    odd = [
-        None,
-        5,
-        b"bytes",
-        object(),
-        ["a", "b"],
-        {"role": "assistant"},
-        float("nan"),
-        "\x00",
-        "<smiles>C</smiles>",
-    ]
-    golds = [object(), {"smiles": object()}, {1: 2}, {"smiles": 2**70}, {"smiles": "\ud800"}, set(), 1.5]
-    golds += [np.array(["C"]), {"missing_smiles": ("CO",)}, {"smiles": np.str_("CO")}, {"label": ["x"]}]
-    texts = [({"smiles": "CO", "missing_smiles": ["CO"], "target": 3}, text) for text in HOSTILE_TEXTS]
-    pairs = [*itertools.product(golds, odd), *texts]
-    rows = [(task, *pair) for task in ("REL-C2", "REL-C3", "REL-A1") for pair in pairs]
-    batch = scorer.score_batch(*zip(*rows, strict=True))
-    assert len(batch) == len(rows)
-    assert [score.index for score in batch.scores] == list(range(len(rows)))
-    assert [score.task for score in batch.scores] == [task for task, _, _ in rows]
-    assert set(batch.status) <= set(STATUSES)
-    for score in batch.scores:
-        assert (score.reward is None) == (score.status in ("invalid_record", "timeout", "crashed"))
-
-
 def test_equal_answers_are_scored_once(scorer: relfast.Scorer) -> None:
     before = scorer.stats()
     reasonings = [f"I thought about {n}. <smiles>CCSCCN</smiles>" for n in range(200)]
@@ -101,20 +72,6 @@ def test_equal_answers_are_scored_once(scorer: relfast.Scorer) -> None:
     assert len(set(batch.reward)) == 1
     # rows do not share what a caller may change
     assert batch[0].metrics is not batch[1].metrics
-
-
-@pytest.mark.parametrize("policy", ["reference", "strict"])
-def test_chemistry_looks_at_nothing_but_gold_and_answer(policy: str) -> None:
-    """What makes remembering by gold and extracted answer right."""
-    here = relfast.Scorer(policy=policy, workers=0)
-    for task in (TASKS["REL-C2"], TASKS["REL-C3"]):
-        for gold in ({"smiles": "CCO", "missing_smiles": ["CCO", "COC"]}, {"smiles": "CC.O"}, {}):
-            for text in ("<smiles>OCC</smiles>", "x", "<smiles>C~C</smiles>", *HOSTILE_TEXTS[:3]):
-                full = Record(0, "id", task.name, gold, text, "a question")
-                bare = Record(5, None, task.name, gold, None)
-                extracted = task.scorer.extract(full, here._scoring.options)
-                first = task.scorer.score([(full, extracted)], here._scoring.options)
-                assert task.scorer.score([(bare, extracted)], here._scoring.options) == first
 
 
 def test_a_pickled_scorer_starts_afresh_with_its_options() -> None:
@@ -241,11 +198,13 @@ def test_a_hang_costs_its_timeout_and_its_record_only(fast_scorer: relfast.Score
         assert [batch[n].to_row() for n in others] == [expected[n].to_row() for n in others]
         # the replacement is a worker like any other before the next round
         fast_scorer.score_batch("REL-C2", *zip(*distinct_c2(64), strict=True))
+    # a timeout is not remembered
+    assert fast_scorer.score_one("REL-C2", *HANG).status == "timeout"
     # that each hang is met once keeps the delay to one deadline; the benchmark measures it
     stats = fast_scorer.stats()
-    assert stats["timeout"] == 3
+    assert stats["timeout"] == 4
     # on a slow machine the record may be offered to the other worker before the first one comes to it
-    assert 3 <= stats["workers_replaced"] <= 6
+    assert 4 <= stats["workers_replaced"] <= 8
 
 
 def test_one_call_is_not_held_up_by_a_neighbour_that_hangs() -> None:
@@ -333,13 +292,6 @@ def test_workers_that_cannot_start_are_said_on_every_row(monkeypatch: pytest.Mon
     assert "before it was ready" in error["message"]
     assert scorer.value_of(batch[0]) is None
     wait_for_no_workers(before)
-
-
-def test_a_timeout_is_not_remembered(fast_scorer: relfast.Scorer) -> None:
-    for _ in range(2):
-        before = fast_scorer.stats()["workers_replaced"]
-        assert fast_scorer.score_one("REL-C2", *HANG).status == "timeout"
-        assert fast_scorer.stats()["workers_replaced"] > before  # on a busy machine by two: it is tried again
 
 
 @pytest.mark.parametrize(("when", "call"), [("begin_all", 1), ("_begin", 20), ("submit", 0)])
