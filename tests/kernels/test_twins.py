@@ -79,20 +79,12 @@ def graphs(draw: st.DrawFn) -> nx.Graph:
     graph = nx.Graph()
     for atom in range(n):
         graph.add_node(atom, element=draw(st.sampled_from(elements)))
-        if atom and draw(st.integers(0, 12)):
-            graph.add_edge(draw(st.integers(0, atom - 1)), atom, order=draw(st.sampled_from(orders)))
-    for _ in range(draw(st.integers(0, 5))):
-        a, b = draw(st.integers(0, n - 1)), draw(st.integers(0, n - 1))
-        if (
-            a != b
-            and not graph.has_edge(a, b)
-            and max(graph.degree(a), graph.degree(b)) < layouts.MAX_DEGREE
-            and len(graph.edges) < 9
-        ):
+    bonds = [(draw(st.integers(0, atom - 1)), atom) for atom in range(1, n) if draw(st.integers(0, 12))]
+    atoms = st.integers(0, n - 1)
+    for a, b in (*bonds, *draw(st.lists(st.tuples(atoms, atoms), max_size=5))):
+        is_free = max(graph.degree(a), graph.degree(b)) < layouts.MAX_DEGREE and len(graph.edges) < 9
+        if a != b and is_free and not graph.has_edge(a, b):
             graph.add_edge(a, b, order=draw(st.sampled_from(orders)))
-    for atom in range(n):
-        while graph.degree(atom) > layouts.MAX_DEGREE:
-            graph.remove_edge(atom, max(graph[atom]))
     return graph
 
 
