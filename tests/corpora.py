@@ -15,16 +15,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "tests" / "data"
 
-REL_FILES = {
-    "REL-A1": "REL-A1",
-    "REL-A2": "REL-A2",
-    "REL-A3": "REL-A3",
-    "REL-A4": "REL-A4",
-    "REL-B1": "REL-B1_all",
-    "REL-C1": "REL-C1",
-    "REL-C2": "REL-C2",
-    "REL-C3": "REL-C3",
-}
+REL_FILES = {f"REL-{kind}": f"REL-{kind}" for kind in ("A1", "A2", "A3", "A4", "B1", "C1", "C2", "C3")}
+REL_FILES["REL-B1"] = "REL-B1_all"
 """Task → its published records in ``rel/``."""
 
 

@@ -191,11 +191,9 @@ def odd_pair(rng: random.Random) -> tuple[str, str]:
     with rdBase.BlockLogs():
         one, kind = _odd_molecule(rng), rng.random()
         other = _decorated(one, rng) if kind < 0.35 else one if kind < 0.5 else _odd_molecule(rng)
-        pair = (
-            spell(one, rng) if rng.random() < 0.3 else one,
-            spell(other, rng) if rng.random() < 0.5 else other,
-        )
-        return pair if rng.random() < 0.5 else pair[::-1]
+        pair = [spell(each, rng) if rng.random() < 0.4 else each for each in (one, other)]
+        rng.shuffle(pair)
+        return pair[0], pair[1]
 
 
 def _odd_molecule(rng: random.Random) -> str:

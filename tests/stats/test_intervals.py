@@ -20,7 +20,6 @@ from relfast.stats import paired
 from relfast.stats.intervals import (
     Interval,
     clustered_mean,
-    effective_share_interval,
     mean_interval,
     pass_at_k,
     share_interval,
@@ -61,18 +60,6 @@ def test_no_interval_leaves_where_the_number_can_be(
     for value, _, (low, high) in pass_at_k(histogram, level).values():
         assert -1e-12 <= low <= value + 1e-12
         assert value - 1e-12 <= high <= 1
-
-
-def test_samples_that_agree_count_as_one() -> None:
-    """Ten samples of a prompt that always agree say no more than one; independent ones say ten times as much."""
-    agreeing = share_interval({(10, 10): 40, (10, 0): 60})
-    alone = effective_share_interval(0.4, 0.4 * 0.6 / 100, 100, 1000)
-    assert agreeing == pytest.approx(alone)
-    rng = np.random.default_rng(3)
-    right, counts = np.unique(rng.binomial(10, 0.4, 1000), return_counts=True)
-    apart = share_interval({(10, int(c)): int(n) for c, n in zip(right, counts, strict=True)})
-    assert apart is not None
-    assert apart.high - apart.low == pytest.approx(2 * 1.96 * math.sqrt(0.24 / 10_000), rel=0.08)
 
 
 def test_one_prompt_one_sample_and_a_mean() -> None:

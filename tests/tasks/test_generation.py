@@ -351,13 +351,6 @@ def test_yes_records_show_what_gold_says(parameters: dict[str, Any]) -> None:
         assert len(taxa) == parameters.get("n_convergent_taxa", 2)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.2, 1.0])
-def test_class_balance_as_asked(share: float) -> None:
-    records = generate("REL-B1", 40, 3, yes_fraction=share, num_leaves=10, seq_len=80)
-    assert sum(r["answer"]["label"] == "yes" for r in records) == round(40 * share)
-    assert all("blocks" not in r["metadata"] for r in records if r["answer"]["label"] == "no")
-
-
 def test_taxa_as_index_is_the_published_reading() -> None:
     by_name = generate("REL-B1", 20, 5)
     by_index = generate("REL-B1", 20, 5, taxa_as="index")

@@ -42,7 +42,6 @@ def check(row: dict[str, Any], length: int | tuple[int, int] | None, doors: int 
     assert nx.is_tree(world.graph)
     assert len(world.graph) == row["instance_metadata"]["maze_rows"] * row["instance_metadata"]["maze_cols"]
     # gold is legal and optimal, and the only plan up to the time of picking keys up
-    assert checker.run(world, gold) is None
     plans = checker.all_shortest_plans(world)
     assert gold in plans
     assert len({checker.without_pick_ups(plan) for plan in plans}) == 1
@@ -70,7 +69,6 @@ def check(row: dict[str, Any], length: int | tuple[int, int] | None, doors: int 
     people = row["instance_metadata"]["agent_name"], row["instance_metadata"]["target_name"]
     told = checker.from_context(row["context"], *people)
     assert checker.run(told, gold) is None
-    assert told.graph.size() <= world.graph.size()
     for one, other, door in told.graph.edges(data=True):
         assert world.graph[one][other]["locked"] == door["locked"]
     if stated["noise_ratio_N"] == 0:
@@ -83,14 +81,19 @@ def check_score(row: dict[str, Any]) -> None:
     row = json.loads(json.dumps(row))
     record = {"task": "SeqBench", "question": row["context"], "answer": checker.answer_of(row)}
     (found,) = relfast.score([{**record, "response": row["completion"]}], workers=0)
-    metrics, stated = found.metrics, row["complexity_parameters"]
+    stated = row["complexity_parameters"]
     assert found.correct
-    assert all(metrics[name] is True for name in ("exact_match", "valid", "optimal"))
-    assert metrics["progress_ratio"] == metrics["f1"] == metrics["legal_ratio"] == 1.0
-    assert metrics["logical_depth"] == metrics["n_actions"] == stated["logical_depth_L"]
-    assert metrics["backtracking"] == stated["backtracking_count_B"]
-    assert metrics["noise"] == stated["noise_ratio_N"]
-    assert metrics["maze"] == ("structural_details" if "structural_details" in row else "context")
+    assert (
+        found.metrics.items()
+        >= {
+            **dict.fromkeys(("exact_match", "valid", "optimal"), True),
+            **dict.fromkeys(("progress_ratio", "f1", "legal_ratio"), 1.0),
+            **dict.fromkeys(("logical_depth", "n_actions"), stated["logical_depth_L"]),
+            "backtracking": stated["backtracking_count_B"],
+            "noise": stated["noise_ratio_N"],
+            "maze": "structural_details" if "structural_details" in row else "context",
+        }.items()
+    )
 
 
 @pytest.mark.fuzz
