@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import os
 import re
@@ -52,14 +53,10 @@ def entries(folder: Path) -> list[dict[str, Any]]:
 
 
 def problems(path: Path, count: int) -> Path:
+    solution = "Take {}.\nAdd one.\nSo it is \\boxed{{{}}}."
     rows = [
-        {
-            "subset": "sums" if n % 2 else "doubles",
-            "id": n,
-            "problem": f"Add {n} and one.",
-            "solution": f"Take {n}.\nAdd one.\nSo it is \\boxed{{{n + 1}}}.",
-        }
-        for n in range(count)
+        {"subset": subset, "id": n, "problem": f"Add {n} and one.", "solution": solution.format(n, n + 1)}
+        for n, subset in zip(range(count), itertools.cycle(("doubles", "sums")))
     ]
     return write_dump(path, rows)
 
@@ -72,9 +69,7 @@ def solve(prompt: str) -> str:
         return f"{'CORRECT' if float(reference) == number else 'INCORRECT'}\nbecause {student} is what it is"
     number = int(re.search(r"Add (\d+)", prompt)[1])  # type: ignore[index]
     answer = f"{number + (1 if number % 3 else 5)}" + (".0" if number % 4 == 0 else "")
-    return (
-        f"Sure, here is the solution.\nStep 1: Take {number}.\nStep 2: Add one.\nIt is \\boxed{{{answer}}}."
-    )
+    return f"Sure, here is the solution.\nStep 1: Take {number}.\nStep 2: Add one.\nSo \\boxed{{{answer}}}."
 
 
 @pytest.mark.slow
@@ -96,10 +91,8 @@ def test_mock_run_makes_every_file(
     page = (tmp_path / "report" / "index.html").read_text()
     assert f"Its figures and tables are in {REPORT}/index.html." in page
     # again, and again from where it is: the same bytes
-    before, options = (
-        (tmp_path / RESULTS).read_bytes(),
-        ("realign", "--mock", "--limit", 2, "-q", "--no-report"),
-    )
+    before = (tmp_path / RESULTS).read_bytes()
+    options = ("realign", "--mock", "--limit", 2, "-q", "--no-report")
     assert exit_code(*options, "-o", tmp_path) == 2
     assert "--resume continues it" in capsys.readouterr().err
     assert exit_code(*options, "-o", tmp_path, "--resume") == 0

@@ -6,7 +6,6 @@ must give an ``error`` here, never an exception.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 from corpora import REL_FILES, rel_records, rows, with_prefix
+from engine_runs import write_dump
 
 import relfast
 
@@ -80,13 +80,13 @@ def test_records_to_rows(source: str, tmp_path: Path) -> None:
     # in a file a list is the samples of one prompt, and null a response that never came: the published
     # function knows neither
     every = [case for case in cases(source) if not isinstance(case.response, list | None)]
-    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
-    lines = []
-    for number, case in enumerate(every):
-        record = {"id": number, "question": case.question, "answer": case.answer, "response": case.response}
-        lines.append(json.dumps(record if case.task is None else {**record, "task": case.task}))
-    dump.write_text("\n".join(lines) + "\n", encoding="ascii")
-    relfast.score_file(dump, out, workers=0, details=True)
+    out = tmp_path / "rows.jsonl"
+    records = [
+        {"id": number, "question": case.question, "answer": case.answer, "response": case.response}
+        | ({} if case.task is None else {"task": case.task})
+        for number, case in enumerate(every)
+    ]
+    relfast.score_file(write_dump(tmp_path / "dump.jsonl", records), out, workers=0, details=True)
     scored = [orjson.loads(line) for line in out.read_bytes().splitlines()]
     assert [row["index"] for row in scored] == list(range(len(every)))
     found = [(case.name, _row_disagreement(case, row)) for case, row in zip(every, scored, strict=True)]
