@@ -94,14 +94,6 @@ class Work(NamedTuple):
     folder: Path
 
 
-def write_work(folder: Path, responses: int) -> Work:
-    """So many responses, and what the loops call for each of them."""
-    dump = folder / "dump.jsonl"
-    n_bytes = KIND.write(dump, responses // KIND.samples)
-    (folder / "compute_score.py").write_text(SCORE.format(tests=str(TESTS)), "utf-8")
-    return Work(dump, responses // KIND.samples * KIND.samples, n_bytes, folder)
-
-
 def run(command: list[object], folder: Path) -> str:
     """A command's output; it must end well, and asks nothing beyond this machine."""
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
@@ -174,7 +166,9 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help="where the work is kept meanwhile: 5 kB a response")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
-        work = write_work(Path(folder), asked.responses)
+        dump, prompts = Path(folder) / "dump.jsonl", asked.responses // KIND.samples
+        work = Work(dump, prompts * KIND.samples, KIND.write(dump, prompts), Path(folder))
+        (work.folder / "compute_score.py").write_text(SCORE.format(tests=str(TESTS)), "utf-8")
         out = work.folder / "rows.jsonl"
         ours: list[object] = [
             *(sys.executable, "-m", "relfast", "score", work.dump, "-o", out, "--overwrite", "-q"),

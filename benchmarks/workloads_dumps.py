@@ -160,28 +160,6 @@ def _native(record: Json, responses: list[str], number: int) -> Json:
     }
 
 
-def _gold_as_text(record: Json, responses: list[str], number: int) -> Json:
-    return {**_native(record, responses, number), "answer": json.dumps(record["answer"])}
-
-
-def _chat(record: Json, responses: list[str], number: int) -> Json:
-    messages = [
-        {"role": "user", "content": record["question"]},
-        {"role": "assistant", "content": responses[0]},
-    ]
-    return {**_native(record, responses, number), "response": messages}
-
-
-def _verl(record: Json, responses: list[str], number: int) -> Json:
-    return {**tool_rows.verl(record, responses, number), "data_source": record["task"]}
-
-
-def _vllm(record: Json, responses: list[str], number: int) -> Json:
-    """As ``json.dumps({"id": …, **vars(output), "outputs": [asdict(each) …]})`` writes it."""
-    gold = {name: record[name] for name in ("id", "task", "answer")}
-    return {**gold, **tool_rows.vllm(record, responses, number)}
-
-
 def _with_special_tokens(prose: str, final: str) -> str:
     """As a server or trainer writes it that decodes with ``skip_special_tokens=False``: gpt-oss, Qwen with and
     without thoughts, Llama 3, a recipe for GRPO on Mistral."""
@@ -218,16 +196,34 @@ DUMPS: Final = {
         body=lambda prose, final: f"<think>\n{prose}\n</think>\n\n**Final answer**\n\n{final}",
     ),
     "special tokens kept, strict": Dump(_native, ("--policy", "strict"), body=_with_special_tokens),
-    "answer as JSON text": Dump(_gold_as_text),
+    "answer as JSON text": Dump(
+        lambda record, said, at: {**_native(record, said, at), "answer": json.dumps(record["answer"])}
+    ),
     "8 samples a line": Dump(_native, samples=_SAMPLES),
-    "chat messages": Dump(_chat),
+    "chat messages": Dump(
+        lambda record, said, at: {
+            **_native(record, said, at),
+            "response": [
+                {"role": "user", "content": record["question"]},
+                {"role": "assistant", "content": said[0]},
+            ],
+        }
+    ),
     "--data join": Dump(
         lambda record, said, _: {"id": record["id"], "response": said[0]}, ("--data", "{data}")
     ),
     "OpenAI batch with --data": Dump(tool_rows.openai, ("--data", "{data}")),
     "lm-eval samples": Dump(tool_rows.lm_eval),
-    "verl rollouts": Dump(_verl),
-    "vLLM outputs": Dump(_vllm),
+    "verl rollouts": Dump(
+        lambda record, said, at: {**tool_rows.verl(record, said, at), "data_source": record["task"]}
+    ),
+    # as ``json.dumps({"id": …, **vars(output), "outputs": [asdict(each) …]})`` writes it
+    "vLLM outputs": Dump(
+        lambda record, said, at: {
+            **{name: record[name] for name in ("id", "task", "answer")},
+            **tool_rows.vllm(record, said, at),
+        }
+    ),
     r"native, 15 % with \uXXXX, 20 % REL-B1": Dump(
         _native, tasks=("REL-A1", "REL-A2", "REL-C1", "REL-C1", "REL-B1"), escapes=0.15
     ),

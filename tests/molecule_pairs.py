@@ -22,7 +22,8 @@ def spell(smiles: str, rng: random.Random) -> str:
     elif style == 2:
         mol = Chem.AddHs(mol)
     elif style == 3:
-        mol = _with_stereo(mol, rng)
+        one = StereoEnumerationOptions(maxIsomers=2, rand=rng.randrange(1 << 30), onlyUnassigned=True)
+        mol = next(iter(EnumerateStereoisomers(mol, options=one)), mol)
     options: dict[str, Any] = {
         "canonical": rng.random() < 0.3,
         "doRandom": rng.random() < 0.7,
@@ -33,11 +34,6 @@ def spell(smiles: str, rng: random.Random) -> str:
         "rootedAtAtom": rng.randrange(mol.GetNumAtoms()) if style == 6 else -1,
     }
     return str(Chem.MolToSmiles(mol, **options))
-
-
-def _with_stereo(mol: Any, rng: random.Random) -> Any:
-    options = StereoEnumerationOptions(maxIsomers=2, rand=rng.randrange(1 << 30), onlyUnassigned=True)
-    return next(iter(EnumerateStereoisomers(mol, options=options)), mol)
 
 
 AROMATIC: Final = (

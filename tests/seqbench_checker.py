@@ -127,7 +127,3 @@ def all_shortest_plans(world: World, most: int = 200) -> list[list[str]]:
             plans.append([f"start: {world.start}", *tail])
         pending += [(before, [action, *tail]) for before, action in ways[state]]
     return plans
-
-
-def without_pick_ups(plan: list[str]) -> tuple[str, ...]:
-    return tuple(action for action in plan if not action.startswith("pick_up_key"))

@@ -155,15 +155,6 @@ def aligned(items: list[Matrix]) -> list[Alignment]:
     return list(align_matrices(np.concatenate([item.ravel() for item in items]), rows, columns))
 
 
-def check_alignment(item: Matrix, found: Alignment) -> None:
-    path, average = align(item, *item.shape)
-    entries = found.entries(*(["step"] * n for n in item.shape))
-    assert [(entry["type"], entry["benchmark_idx"], entry["llm_idx"]) for entry in entries] == path
-    assert found.avg_score == average
-    assert found.first_divergence == first_divergence(path, item)
-    assert found.scores.tolist() == [float(item[a, b]) for kind, a, b in path if kind == "match"]
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_batch_equals_the_textbook(seed: int) -> None:
     rng = np.random.default_rng(fresh(seed).getrandbits(64))
@@ -173,7 +164,12 @@ def test_batch_equals_the_textbook(seed: int) -> None:
         for at, size in enumerate([*sizes, *([(65, 64), (1, 5000), (200, 30)] if seed == 0 else [])])
     ]
     for item, found in zip(items, aligned(items), strict=True):
-        check_alignment(item, found)
+        path, average = align(item, *item.shape)
+        entries = found.entries(*(["step"] * n for n in item.shape))
+        assert [(entry["type"], entry["benchmark_idx"], entry["llm_idx"]) for entry in entries] == path
+        assert found.avg_score == average
+        assert found.first_divergence == first_divergence(path, item)
+        assert found.scores.tolist() == [float(item[a, b]) for kind, a, b in path if kind == "match"]
 
 
 def test_means_are_added_from_the_last_match_to_the_first() -> None:

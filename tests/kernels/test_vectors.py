@@ -16,14 +16,6 @@ from seeds import fresh
 BYTES = b'\\\\\\nu"/[<0923 \x00\x1f\x7f\x80\x97\xe2\xffabz'
 
 
-def _windows(n: int) -> list[Any]:
-    rng = fresh(5)
-    return [
-        np.frombuffer(bytes(rng.choices(BYTES, k=2 * WIDTH)) if k % 2 else rng.randbytes(2 * WIDTH), np.uint8)
-        for k in range(n)
-    ]
-
-
 def _compiled(function: Any) -> Any:
     if not BUILDING:
         return function
@@ -46,7 +38,10 @@ def test_places() -> None:
             vectors.places_within(data, at, 127, 31),
         )
 
-    for number, data in enumerate(_windows(300)):
+    rng = fresh(5)
+    for number in range(300):
+        raw = bytes(rng.choices(BYTES, k=2 * WIDTH)) if number % 2 else rng.randbytes(2 * WIDTH)
+        data = np.frombuffer(raw, np.uint8)
         at = number % WIDTH
         window = data[at : at + WIDTH].tolist()
         assert [int(each) for each in ask(data, at)] == [
