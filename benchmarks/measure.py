@@ -88,10 +88,8 @@ def against(
     rounds = 1 if benchmark.disabled else min(rounds, 3) if QUICK else rounds
     benchmark.pedantic(run_ours, setup=run_rival, rounds=rounds, iterations=1)
     assert check is None or check(results["ours"], results["rival"]), f"{task}: the result is wrong"
-    ratios = [
-        scale * (theirs / mine if at_least else mine / theirs)
-        for mine, theirs in zip(our_seconds, rival_seconds, strict=True)
-    ]
+    pairs = zip(our_seconds, rival_seconds, strict=True)
+    ratios = [scale * (theirs / mine if at_least else mine / theirs) for mine, theirs in pairs]
     best = statistics.median(our_seconds)
     benchmark.extra_info.update(
         task=task,

@@ -288,10 +288,8 @@ def clustered(
 def test_difference_of_clustered_runs(prompts: int, samples: int, shares: bool) -> None:
     rng, draws = generator(55), rounds(16_000)
     truth = 0.1 * (0.75 if shares else 1)
-    hits = sum(
-        covers(clustered(rng, prompts, samples, 0.1, shares=shares).interval()[0], truth)
-        for _ in range(draws)
-    )
+    runs = (clustered(rng, prompts, samples, 0.1, shares=shares) for _ in range(draws))
+    hits = sum(covers(run.interval()[0], truth) for run in runs)
     assert least(draws) <= hits / draws <= 0.985
 
 
@@ -299,8 +297,6 @@ def test_difference_of_clustered_runs(prompts: int, samples: int, shares: bool) 
 @pytest.mark.parametrize(("prompts", "samples"), [(20, 4), (80, 1)])
 def test_paired_bootstrap(prompts: int, samples: int) -> None:
     rng, draws = generator(56), rounds(8_000)
-    hits = sum(
-        covers(clustered(rng, prompts, samples, 0.1, shares=False).bootstrap(1000, at), 0.1)
-        for at in range(draws)
-    )
+    runs = (clustered(rng, prompts, samples, 0.1, shares=False) for _ in range(draws))
+    hits = sum(covers(run.bootstrap(1000, at), 0.1) for at, run in enumerate(runs))
     assert least(draws) - LACKING <= hits / draws <= 0.99

@@ -130,21 +130,12 @@ def test_prompts_of_as_many_samples(prompts: Prompts) -> None:
         assert task.get(f"{name}_prompts", {}) == {str(k): len(groups) for k, groups in by_size.items()}
 
 
-METRICS = st.fixed_dictionaries(
-    {
-        "f1": st.floats(-1, 1) | st.sampled_from([0.1, 1 / 3, 2 / 3]),
-        "tp": st.integers(0, 9),
-        "alignment_score": st.floats(0, 1e-3),
-    }
-)
+F1 = st.floats(-1, 1) | st.sampled_from([0.1, 1 / 3, 2 / 3])
+METRICS = st.builds(dict, f1=F1, tp=st.integers(0, 9), alignment_score=st.floats(0, 1e-3))
+OF_TASKS = st.tuples(st.sampled_from(["REL-C3", "REL-B1", "ReAlign"]), METRICS, PROMPTS)
 
 
-@given(
-    prompts=st.lists(
-        st.tuples(st.sampled_from(["REL-C3", "REL-B1", "ReAlign"]), METRICS, PROMPTS), max_size=8
-    ),
-    data=st.data(),
-)
+@given(prompts=st.lists(OF_TASKS, max_size=8), data=st.data())
 @settings(max_examples=100, deadline=None)
 def test_parts_together_are_the_whole(
     prompts: list[tuple[str, dict[str, float], Prompts]], data: st.DataObject
@@ -350,10 +341,7 @@ def test_merge_is_the_whole(facts: list[ResponseFacts], cut: int) -> None:
     assert whole.to_dict().get("truncated_interval") == interval
 
 
-@given(
-    values=st.lists(st.integers(0, 10**7), min_size=1, max_size=60),
-    share=st.sampled_from([0.01, 0.5, 0.95, 1.0]),
-)
+@given(st.lists(st.integers(0, 10**7), min_size=1, max_size=60), st.sampled_from([0.01, 0.5, 0.95, 1.0]))
 @settings(max_examples=200, deadline=None)
 def test_quantiles_are_within_their_bin(values: list[int], share: float) -> None:
     spread = Spread()

@@ -272,12 +272,8 @@ def test_no_answer_is_read_of_what_has_none(task: str) -> None:
     question = READERS[task].record()["question"]
     texts = [*NO_ANSWER[task], question.strip().split("\n")[-1]]
     texts += [question] * (task != "REL-C1")  # which ends with the two answers
-    read_of = [
-        text
-        for text, (value, reason) in zip(texts, read(task, texts), strict=True)
-        if value is not None or not reason
-    ]
-    assert not read_of
+    found = zip(texts, read(task, texts), strict=True)
+    assert not [text for text, (value, reason) in found if value is not None or not reason]
 
 
 @pytest.mark.parametrize("task", DECIDED)

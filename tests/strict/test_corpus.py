@@ -45,9 +45,6 @@ def test_attacks_pay_nothing_and_honest_forms_everything(table: str) -> None:
                 paid.append(about)
         elif reward is None or reward < full:
             lost.append(about)
-    print(
-        f"{table}: attacks that pay {len(paid)} of {n['attack']}, "
-        f"honest forms that lose {len(lost)} of {n['honest']}"
-    )
+    print(f"{table}: {len(paid)} attacks pay, {len(lost)} honest forms lose, of {dict(n)}")
     assert not paid, "\n".join(paid[:20])
     assert not lost, "\n".join(lost[:20])

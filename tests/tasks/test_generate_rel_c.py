@@ -96,12 +96,9 @@ def test_no_constant_is_gold_of_many_c2_records(bank: Bank) -> None:
 def test_c2_by_scaffold(bank: Bank) -> None:
     for record in check_run(generate("REL-C2", 12, 1, bank=bank, sizes=(5, 8), strategy="scaffold"), 12):
         check_motif(record)
-        scaffolds = {
-            MurckoScaffold.MurckoScaffoldSmiles(mol=Chem.MolFromSmiles(s))
-            for s in record["answer"]["molecules"]
-        }
-        assert len(scaffolds) == 1
-        assert scaffolds != {""}
+        molecules = map(Chem.MolFromSmiles, record["answer"]["molecules"])
+        (scaffold,) = {MurckoScaffold.MurckoScaffoldSmiles(mol=mol) for mol in molecules}
+        assert scaffold
     mixed = generate("REL-C2", 20, 1, bank=bank, sizes=(5,), strategy="mixed")
     assert {r["metadata"]["sampling_strategy"] for r in mixed} == {"similarity", "scaffold"}
 
@@ -247,13 +244,8 @@ def test_a_bank_is_read_once(damage: bytes | None, tmp_path: Path, monkeypatch: 
     path = tmp_path / "bank.smi"
     lines = [f"{tail}c1ccc2nc({head})ccc2c1" for tail in "CNOFS" for head in "CNOF"]
     # as good as not settled, too large to be taken, a charge, a bond that only RDKit knows
-    lines += [
-        "OC(=O)c1ccc2ncccc2c1",
-        "C" * 80,
-        "C[N+](C)(C)Cc1ccc2ncccc2c1",
-        "O=S(=O)(c1ccc2ncccc2c1)C",
-        "not one",
-    ]
+    lines += ["OC(=O)c1ccc2ncccc2c1", "C" * 80, "C[N+](C)(C)Cc1ccc2ncccc2c1"]
+    lines += ["O=S(=O)(c1ccc2ncccc2c1)C", "not one"]
     path.write_text("\n".join(lines))
 
     def made() -> tuple[list[Rec], int, list[str], object]:

@@ -60,10 +60,7 @@ def test_a_mark_of_another_family_closes_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "left"),
     [
-        (
-            "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>",
-            "b",
-        ),
+        ("<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b", "b"),
         ("<|CHANNEL|>analysis<|message|>a<|end|><|start|>assistant<|CHANNEL|>FINAL<|MESSAGE|>b", "b"),
         ("<|channel|>final<|message|>a<|end|><|channel|>final<|message|>b", "b"),
         ("<|channel|>analysis<|message|>b", ""),

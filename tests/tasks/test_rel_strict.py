@@ -254,11 +254,8 @@ PLANS: Final = [
 
 def read(texts: list[str]) -> list[Any]:
     """What is told of plans: their actions, whether they are optimal, the reward."""
-    rows = [
-        {"task": "SeqBench", "question": FACTS, "answer": {"actions": list(PLAN)}, "response": text}
-        for text in texts
-    ]
-    scored = relfast.score(rows, policy="strict", workers=0)
+    asked = {"task": "SeqBench", "question": FACTS, "answer": {"actions": list(PLAN)}}
+    scored = relfast.score([{**asked, "response": text} for text in texts], policy="strict", workers=0)
     return [(row.metrics["n_actions"], row.metrics["optimal"], row.reward) for row in scored]
 
 
