@@ -63,7 +63,7 @@ class Ways(NamedTuple):
     ) -> Scored:
         """By the fast path, or the ordinary way; in blocks of ``size`` lines, which are one block by default."""
         blocks = BlockScoring(self.scoring, most)
-        blocks._fast_path = self.fast_path if fast else None
+        blocks._open_fast_path = lambda: self.fast_path if fast else None  # type: ignore[method-assign]
         tally, written, numbers = Tally(), [], [0, 0, 0]
         for first in range(0, len(lines), size or len(lines)):
             some = lines[first : first + (size or len(lines))]
