@@ -72,19 +72,7 @@ def blocks(text: str) -> list[Block]:
 
 def commands_of(line: str) -> list[list[str]]:
     """The words of each ``relfast …`` in a line of shell."""
-    lexer = shlex.shlex(line, posix=True, punctuation_chars="|;&<>")
-    lexer.whitespace_split = True
-    found: list[list[str]] = []
-    inside = False
-    for word in lexer:
-        if word == "relfast":
-            found.append([])
-            inside = True
-        elif set(word) <= set("|;&<>"):
-            inside = False
-        elif inside:
-            found[-1].append(word)
-    return found
+    return [shlex.split(words, comments=True) for words in re.findall(r"\brelfast ([^|;&<>)]*)", line)]
 
 
 def options_of(command: click.Command) -> set[str]:

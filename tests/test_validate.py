@@ -6,6 +6,8 @@ import copy
 import gzip
 import json
 import random
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +33,7 @@ GONE = object()
 def changed(record: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     result = copy.deepcopy(record)
     *outer, last = path.split(".")
-    place = result
-    for name in outer:
-        place = place[name]
+    place = reduce(getitem, outer, result)
     if value is GONE:
         del place[last]
     else:

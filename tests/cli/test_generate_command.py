@@ -42,18 +42,21 @@ REACHED: list[tuple[str, str, dict[str, Any]]] = [
      {"sizes": (3, 4), "min_atoms": 9, "tanimoto": (0.4, 0.8), "strategy": "mixed"}),
     ("rel-c3 --given 4 --formula C4H8 --universe-min 5 --universe-max 5", "REL-C3",
      {"given": (4,), "formulas": ("C4H8",), "universe_min": 5, "universe_max": 5}),
+    ("seqbench --rows 6 --cols 7 -L 20:40 -B 2 -N 0.4 --workers 1", "SeqBench", {"rows": 6, "cols": 7, "L": (20, 40), "B": 2, "N": 0.4}),
+    # facts come mixed unless asked
+    *((f"seqbench --rows 6 --workers 1{more}", "SeqBench", {"rows": 6, "ordered": bool(more)}) for more in ("", " --ordered")),
 ]  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("typed", "task", "parameters"), REACHED, ids=[task for _, task, _ in REACHED])
+@pytest.mark.parametrize(("typed", "task", "parameters"), REACHED, ids=[typed for typed, *_ in REACHED])
 def test_options_reach_the_generator(
     typed: str, task: str, parameters: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = tmp_path / "records.jsonl"
     assert _run(["generate", *typed.split(), "-n", "5", "--seed", "3", "-o", str(output)]) == 0
-    lines = output.read_bytes().splitlines()
-    assert lines == [orjson.dumps(record) for record in generate(task, 5, 3, **parameters)]
+    made = make_rows(5, 3, **parameters) if task == "SeqBench" else generate(task, 5, 3, **parameters)
+    assert output.read_bytes().splitlines() == [orjson.dumps(record) for record in made]
     said = capsys.readouterr()
     assert said.out == ""
     assert f"5 {task} records in {output}" in said.err
@@ -63,32 +66,10 @@ def test_options_reach_the_generator(
     assert [p.name for p in tmp_path.iterdir()] == ["records.jsonl"]
 
 
-@pytest.mark.parametrize(
-    ("typed", "n", "parameters"),
-    [
-        ("--rows 6 --cols 7 -L 20:40 -B 2 -N 0.4 --seed 3", 5, {"rows": 6, "cols": 7, "L": (20, 40), "B": 2, "N": 0.4}),
-        # facts come mixed unless asked
-        ("--rows 6 --seed 3", 1, {"rows": 6, "ordered": False}),
-        ("--rows 6 --seed 3 --ordered", 1, {"rows": 6, "ordered": True}),
-    ],
-)  # fmt: skip
-def test_options_reach_seqbenchs_generator(
-    typed: str, n: int, parameters: dict[str, Any], tmp_path: Path
-) -> None:
-    assert mazes(tmp_path / "mazes.jsonl", f"{typed} -n {n} --workers 1") == list(
-        make_rows(n, 3, **parameters)
-    )
-    assert [path.name for path in tmp_path.iterdir()] == ["mazes.jsonl"]
-
-
-def mazes(output: Path, typed: str) -> list[dict[str, Any]]:
-    assert _run(["generate", "seqbench", *typed.split(), "-o", str(output)]) == 0
-    return rows_of(output)
-
-
 def test_variants_of_each_maze(tmp_path: Path) -> None:
-    typed = "--rows 6 -B 2 --names Ann,Ben --remove-keys 0 --remove-keys 1 -N 0 -N 0.5 -n 2 --seed 1"
-    rows = mazes(tmp_path / "mazes.jsonl", typed)
+    typed = "seqbench --rows 6 -B 2 --names Ann,Ben --remove-keys 0 --remove-keys 1 -N 0 -N 0.5 -n 2 --seed 1"
+    assert _run(["generate", *typed.split(), "-o", str(tmp_path / "mazes.jsonl")]) == 0
+    rows = rows_of(tmp_path / "mazes.jsonl")
     variants = [(maze, removed, noise) for maze in (0, 1) for removed in (0, 1) for noise in (0.0, 0.5)]
     assert [row["instance_id"] for row in rows] == [
         f"{1_000_000 + m}_rkc{r}_n{noise}" for m, r, noise in variants

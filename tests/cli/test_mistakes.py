@@ -13,6 +13,7 @@ import sys
 import zipfile
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import click
@@ -404,14 +405,8 @@ def test_the_command_that_reads_what_looks_far_back_does(here: Path) -> None:
     assert typed("score far_back.jsonl")[0] == 0
 
 
-class Frame:
-    """As far as a data frame is known by: its columns, and how it gives its rows."""
-
-    columns = ("id", "task")
-
-    def to_dicts(self) -> list[dict[str, Any]]:
-        return []
-
+FRAME = SimpleNamespace(columns=("id", "task"), to_dicts=list)
+"""As far as a data frame is known by: its columns, and how it gives its rows."""
 
 GOLD = {"target": 3}
 
@@ -420,7 +415,7 @@ IN_PYTHON: list[tuple[Any, str]] = [
     (lambda: relfast.score(Path("run.jsonl")), r"relfast\.score_file\('run.jsonl'\)"),
     (lambda: relfast.score(b"{}"), "not bytes"),
     (lambda: relfast.score(RECORD), r"write score\(\[record\]\)"),
-    (lambda: relfast.score(Frame()), r"not a Frame: write score\(frame\.to_dicts\(\)\)"),
+    (lambda: relfast.score(FRAME), r"not a SimpleNamespace: write score\(frame\.to_dicts\(\)\)"),
     (lambda: relfast.score(7), "records must be an iterable of dicts, not 7"),
     (lambda: asyncio.run(relfast.ascore("run.jsonl")), "not a path"),
     (lambda: relfast.score([RECORD], reward={"REL-A1": "recal"}), "recal"),
