@@ -1,10 +1,8 @@
-"""What importing the house costs, what a short run loads, and how it ends: most of its time. Which part may import
+"""What importing the house costs, and what a short run loads: most of its time. Which part may import
 which, and that none goes in a circle, is said in pyproject.toml and looked at by `make check`."""
 
 from __future__ import annotations
 
-import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -48,30 +46,11 @@ NOT_NEEDED = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def dump(tmp_path: Path) -> Path:
+def test_what_few_runs_need_is_not_loaded(tmp_path: Path) -> None:
     row = {"id": "a", "task": "REL-A1", "answer": {"target": 1}, "response": "Answer 2"}
-    return write_dump(tmp_path / "dump.jsonl", [row])
-
-
-def score(
-    dump: Path, *options: str, options_of_python: tuple[str, ...] = ()
-) -> subprocess.CompletedProcess[str]:
-    return python(*options_of_python, "-m", "relfast", "score", dump, "--workers", 1, *options)
-
-
-def test_what_few_runs_need_is_not_loaded(dump: Path) -> None:
-    done = score(dump, "-q", options_of_python=("-X", "importtime"))
+    dump = write_dump(tmp_path / "dump.jsonl", [row])
+    done = python("-X", "importtime", "-m", "relfast", "score", dump, "--workers", 1, "-q")
     assert done.returncode == 0
     loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
     assert "relfast.engine.file_run.run" in loaded
     assert not loaded & NOT_NEEDED
-
-
-def test_all_is_told_before_the_process_ends(dump: Path) -> None:
-    """Exit code, table and rows, though nothing is taken apart."""
-    done = score(dump, "-o", "-")
-    assert (done.returncode, json.loads(done.stdout)["correct"]) == (0, True)
-    assert "REL-A1" in done.stderr
-    dump.write_text("{}\n", "utf-8")
-    assert score(dump, "-q").returncode == 2
