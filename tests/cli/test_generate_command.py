@@ -188,8 +188,8 @@ def file(rows: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -
     return path
 
 
-def show(*arguments: object) -> Result:
-    return CliRunner().invoke(cli, ["show", *map(str, arguments)], catch_exceptions=True)
+def show(record: object) -> Result:
+    return CliRunner().invoke(cli, ["show", str(record)], catch_exceptions=True)
 
 
 def picture(row: dict[str, Any]) -> Picture:
@@ -235,8 +235,8 @@ def test_text(rows: list[dict[str, Any]], file: Path) -> None:
 
 def test_a_record_by_id_and_by_index(rows: list[dict[str, Any]], file: Path) -> None:
     third = text(picture(rows[2]))
-    for arguments in ((f"{file}:2",), (f"{file}:{rows[2]['instance_id']}",)):
-        result = show(*arguments)
+    for which in (2, rows[2]["instance_id"]):
+        result = show(f"{file}:{which}")
         assert result.exit_code == 0
         assert result.output == third
     assert "the response holds no plan" in show(f"{file}:1").output
@@ -265,11 +265,8 @@ def test_names_are_escaped() -> None:
 
 
 def test_errors(file: Path) -> None:
-    for arguments, message in (
-        ((f"{file}:99",), "no line 99"),
-        ((f"{file}:nobody",), "no id 'nobody'"),
-    ):
-        result = show(*arguments)
+    for which, message in (("99", "no line 99"), ("nobody", "no id 'nobody'")):
+        result = show(f"{file}:{which}")
         assert isinstance(result.exception, InputError), result
         assert message in str(result.exception)
     odd = "Room Hall and Cellar are connected by an open door. Bob is in room Hall. Alice is in room Cellar."

@@ -198,12 +198,7 @@ OTHER = {**A, "answer": {"target": 0}}
 
 
 def gold_files(folder: Path, *files: Sequence[Any]) -> tuple[str, ...]:
-    paths = []
-    for name, records in zip("xyz", files, strict=False):
-        path = folder / f"{name}.jsonl"
-        path.write_text("".join("\n" if record is None else json.dumps(record) + "\n" for record in records))
-        paths.append(str(path))
-    return tuple(paths)
+    return tuple(str(write_dump(folder / f"{at}.jsonl", records)) for at, records in enumerate(files))
 
 
 @pytest.mark.parametrize(
@@ -222,7 +217,7 @@ def test_records_that_say_the_same_are_no_news(same: dict[str, Any], tmp_path: P
 
 
 def test_the_first_two_places_are_named(tmp_path: Path) -> None:
-    paths = gold_files(tmp_path, [None, B, A, A], [], [B, {**OTHER}, None, {**B, "task": "REL-A2"}, A, B])
+    paths = gold_files(tmp_path, [b"\n", B, A, A], [], [B, OTHER, b"\n", {**B, "task": "REL-A2"}, A, B])
     gold = read_gold(paths)
     assert gold.repeated == (2, "a", ((0, 3), (2, 2)))
     assert gold.repeated.describe(paths) == (

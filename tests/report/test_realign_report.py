@@ -152,10 +152,8 @@ def test_without_a_model_the_heatmaps_are_left_out_and_that_is_said(
 
 
 def test_files_that_cannot_be_read_or_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    results, other = (
-        write_dump(tmp_path / "results.jsonl", [entry(0.5, True)]),
-        write_dump(tmp_path / "other.jsonl", [{"a": 1}]),
-    )
+    results = write_dump(tmp_path / "results.jsonl", [entry(0.5, True)])
+    other = write_dump(tmp_path / "other.jsonl", [{"a": 1}])
     for arguments in ([results, results], [tmp_path / "missing.jsonl"], [other]):
         assert exit_code("report", *arguments, "-o", tmp_path / "report") == 2
     assert "no scored row" in capsys.readouterr().err
