@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from contract_records import SEQBENCH
 from engine_runs import write_dump
 
 from relfast.report.scored import generate_report
@@ -21,12 +22,6 @@ HOSTILE = {
     "braces": "{{ 7 * 7 }} {% raw %} ${window.hacked = 1} Answer 3",
 }
 """By id; all of them name the third choice."""
-
-MAZE = (
-    "Room A1 and A2 are connected by an open door. Room A2 and B2 are connected by an open door."
-    " Bob is in room A1. Alice is in room B2."
-)
-PLAN = ["start: A1", "move_to: A2", "move_to: B2", "rescue: Alice"]
 
 
 def records(shift: int) -> list[dict[str, Any]]:
@@ -50,8 +45,7 @@ def records(shift: int) -> list[dict[str, Any]]:
          "response": "<smiles>COC</smiles><smiles>CCCC</smiles>"}
     )  # fmt: skip
     made += [
-        {"id": "maze", "task": "SeqBench", "question": MAZE, "answer": {"actions": PLAN},
-         "response": str([PLAN[0], "move_to: B2"])},
+        {**SEQBENCH, "id": "maze", "response": "['start: B1', 'move_to: B2']"},
         {"id": "b", "task": "REL-B1", "question": ">1\nACGT\n>2\nACGA", "answer": {"label": "yes", "taxa": [1]},
          "response": "Yes: taxon_2"},
     ]  # fmt: skip

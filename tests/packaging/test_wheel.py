@@ -147,13 +147,9 @@ sys.addaudithook(note)
 
 def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """A run of Python with what lies in a folder in front, and a cache of its own."""
-    known = {name: value for name, value in os.environ.items() if not name.startswith("RELFAST_")}
-    known |= {"PYTHONPATH": str(folder), "RELFAST_CACHE_DIR": str(folder / "cache")}
-    known |= {"COMPILING": str(folder / "compiling")}
-    command = [sys.executable, *arguments]
-    return subprocess.run(
-        command, cwd=folder, env=known, capture_output=True, text=True, timeout=5 * PATIENCE
-    )
+    environment = {"PYTHONPATH": str(folder), "RELFAST_CACHE_DIR": str(folder / "cache")}
+    environment |= {"RELFAST_COMPILE": "background", "COMPILING": str(folder / "compiling")}
+    return processes.python(*arguments, cwd=folder, environment=environment, timeout=5 * PATIENCE)
 
 
 @pytest.fixture(scope="module")
@@ -180,8 +176,7 @@ def test_nothing_compiles_where_a_wheel_is_installed(installed: Path, tmp_path: 
     mazes = list(make_rows(20, 5, rows=6, cols=6, B=1))
     plans = [{**maze, "response": mazes[at % 7]["completion"]} for at, maze in enumerate(50 * mazes)]
     write_dump(installed / "in.jsonl", [*honest(10_000), *plans])
-    score = ["-m", "relfast", "score", "in.jsonl", "--overwrite"]
-    done = python(installed, *score, "-o", "out.jsonl")
+    done = python(installed, "-m", "relfast", "score", "in.jsonl", "-o", "out.jsonl", "--overwrite")
     assert done.returncode == 0, done.stderr
     assert "kernels" not in done.stderr
     assert not (installed / "compiling").exists(), (installed / "compiling").read_text()
@@ -194,9 +189,8 @@ def test_nothing_compiles_where_a_wheel_is_installed(installed: Path, tmp_path: 
     again = python(installed, "-m", "relfast", "warmup")
     assert ("8 units ready" in again.stdout, again.stderr) == (True, "")
 
-    ours = subprocess.run(
-        [sys.executable, *score, "-o", tmp_path / "out.jsonl"], cwd=installed, capture_output=True
-    )
+    records = installed / "in.jsonl"
+    ours = processes.python("-m", "relfast", "score", records, "-o", tmp_path / "out.jsonl")
     assert ours.returncode == 0, ours.stderr
     assert (installed / "out.jsonl").read_bytes() == (tmp_path / "out.jsonl").read_bytes()
     scored = rows_of(installed / "out.jsonl")

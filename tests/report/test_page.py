@@ -78,7 +78,7 @@ def test_records_are_there_with_their_answers_marked(page: str) -> None:
     assert by_id["a0"]["why"] == ""
     assert by_id["a7"]["why"] == "It names choice 3; the right one is choice 8."
     assert [part for part, kind in by_id["maze"]["response"] if kind == "plan"] == [
-        "['start: A1', 'move_to: B2']"
+        "['start: B1', 'move_to: B2']"
     ]
     assert "not adjacent" in by_id["maze"]["why"]
     assert "1 of the missing isomers are found" in by_id["isomers"]["why"]
