@@ -238,6 +238,7 @@ SIGNED: list[tuple[dict[str, Any], list[str]]] = [
     ({"strip_reasoning": True}, ["reasoning stripped"]),
     ({"rewards": {"rel-c3": "recall"}}, ["reward REL-C3=recall"]),
     ({"timeout": 1.5}, ["timeout 1.5s"]),
+    ({"limit": 2, "max_line_bytes": 5000}, ["| timeout 5s | max-line-bytes 5000 | limit 2"]),
 ]
 
 
