@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from both_ways import Scored, Ways
 from corpora import rel_records, solutions
+from failed_rows import PIECES
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nasty_texts import UNITS, nasty_text
@@ -389,17 +390,16 @@ def molecules(record: Json) -> list[str]:
     return [*answer.get("missing_smiles", [answer.get("smiles")]), *answer["molecules"][:3]]
 
 
-PIECES = (
-    "<smiles>", "<smiles>", "<smiles>", "</smiles>", "</smiles>", "<SMILES>", "</ smiles>", "<smiles", "<",
-    "<\u017fmiles>", "<sm\u0131les>", "<s>", "</s>", "<del>", "<strike>", "<!--", "-->", "~~", "/*", "&lt;", "\\u003c",
-    "\\<", "\\n", "\uff1c", "<think>", "</think>", "<THINK", "[eos]", "[nH]", "\u25c1think\u25b7", "analysis",
-    "<|im_end|>", "\n", "\r\n", "\n\n", " ", "\t", "\x1c", "\x85", "\u2028", "\u00e9", ". ", ", ", "1. ", "- ", "\u2022",
-    "*", "`", "and", "or", "tag", "smiles=", "Answer=", "motif", "The answer is:", "Given molecules:\n", "not",
-    "This is not the motif: ", "For example ", "CCO", "c1ccccc1", "C(C)C", "CC[Te]C", "[13CH4]", "[NH4+]", "C.C",
-    "C:C", "C\\C=C/C", "F[C@H](Cl)Br", "C" * 1_001, "wait, ", "C1CC(", "<answer>", "</answer>", "---", "***", "|", '", "',
-    "}", "\\boxed{", "[", "$", ":", "Yes?", "Is it ", "?", "Such as ", "Final answer: ", "&", "Not an isomer:\n",
-    "\ud800", "answer", "O=C1C=CC=CN1", "Oc1ccccn1",
+TAGS = (
+    "<smiles>", "<smiles>", "<smiles>", "</smiles>", "</smiles>", "<SMILES>", "</ smiles>", "<smiles", "<\u017fmiles>",
+    "<sm\u0131les>", "<s>", "<del>", "~~", "<!--", "&lt;", "\\u003c", "\uff1c", "<answer>", "</answer>", "\\boxed{", "}", "---", "|",
+    "The answer is:", "Final answer: ", "Given molecules:\n", "This is not the motif: ", "For example ", "wait, ", "Yes?", ". ", "\n\n",
 )  # fmt: skip
+HELD = (
+    "CCO", "c1ccccc1", "C(C)C", "CC[Te]C", "[13CH4]", "[NH4+]", "C.C", "C:C", "F/C=C/F", "C~C", "C*", "C1CC(", "C" * 1_001, "O=C1C=CC=CN1",
+    "Oc1ccccn1", "C C", " CCO ", "\nCCO\n", "CCO\tO", "CC\rO", "your smiles here", "1. CC", "**CC**", "CC, CO", "C\\nC", "C\u00a0C", "?", "none",
+)  # fmt: skip
+"""What tags are, what stands between them, and what they hold."""
 
 
 # lines
@@ -414,37 +414,17 @@ def job_of(policy: str, *, strip: bool = False, **options: Any) -> Job:
     return Job(options=AllOptions(policy=policy, strip_reasoning=strip), **options)  # type: ignore[arg-type]
 
 
-HELD = (
-    "not sure", "n/a", "I don't know", "C C", "c1:c:c:c:c:c:1", "C:C", "F/C=C/F", "F\\C=C\\F", "C~C", "C*", "*C", "CC.O",
-    "C.", " CCO ", "\nCCO\n", "CCO\tO", "your smiles here", "YOUR_SMILES_HERE", "Motif: CC", "motif 1: CC", "isomer", "?",
-    "...", "1. CC", "- CC", "(1) CC", "[1] CC", "#1 CC", "'CC'", "_CC_", "\\(CC\\)", "C\\(C\\)", "C\\nC", "C\\n", "C\\r\\nC",
-    "~~CC~~", "C/*C", "*/", "**CC**", "the SMILES", "Molecule 3", "none", "[C:1]", "C:", ":", "$CC$", "smiles = CC", "C#C:",
-    "c1ccc", "C" * 1_001 + ":", "CC!", "CC, CO", "C\u00a0C", "13", "1.", "wait, no", "never mind", "not the answer?",
-)  # fmt: skip
-"""What tags hold that is not plain."""
-
-REASONING = (
-    "<think>a</think>", "a <smiles>CC</smiles>\n</think>\n\n", "<think>\nFor example:\n</think>", "<think>", "\n<think>b</think>",
-    "<THINK>not\n</Think>This is it: ", "<thin\u212a>c</think>", "<th\u0130nk>", "x<think>y</think>", "<think></think></think>",
-    "<think>a</think>Not the answer: ", "<thinking>a</thinking>", "[THINK]a[/THINK]", "[reasoned]</think>", "\u2192 <think>\u97aa</think>",
-)  # fmt: skip
-"""What may stand before the tags."""
-
-
 def texts_of_pieces(rng: random.Random, some: list[str], n: int) -> Iterator[str]:
     """Texts of whatever means something to an extractor, and of plain tags with a piece or two among them."""
+    held = (*HELD, *some)
+    pieces = (*PIECES, *TAGS, *TAGS, *held)
     for number in range(n):
+        parts = rng.choices(pieces, k=rng.randrange(1, 14))
         if number % 2:
-            yield "".join(rng.choices((*PIECES, *some), k=rng.randrange(1, 14)))
-        else:
-            said = rng.choices((*some, "CCO", "C1CC("), k=rng.randrange(1, 3))
-            if rng.random() < 0.5:
-                said.append(rng.choice(HELD))
-            parts = [rng.choice(REASONING)] if rng.random() < 0.4 else []
-            parts += [f"<smiles>{rng.choice(said)}</smiles>\n" for _ in range(rng.randrange(1, 5))]
+            parts = [f"<smiles>{rng.choice(held)}</smiles>\n" for _ in range(rng.randrange(1, 5))]
             for _ in range(rng.randrange(3)):
-                parts.insert(rng.randrange(len(parts) + 1), rng.choice(PIECES))
-            yield "".join(parts)
+                parts.insert(rng.randrange(len(parts) + 1), rng.choice(pieces))
+        yield "".join(parts)
 
 
 def plain_lines(n: int) -> list[Json]:

@@ -24,7 +24,7 @@ import psutil
 import pytest
 from contract_records import gold
 from live_server import Live, ask_on, live_server
-from processes import PATIENCE, PYTHONPATH, python, until
+from processes import PATIENCE, python, started, until
 from reward_cases import HANG, MIXED, distinct_c2
 from seeds import fresh
 
@@ -226,27 +226,27 @@ def test_prometheus_reads_the_page() -> None:
     page = metrics.text(stats | {"timeout": 3, "shared": 8, "workers": 2}, STATUSES)
     found = list(parser.text_string_to_metric_families(page))
     assert all(family.documentation for family in found)
-    families = {family.name: family.type for family in found}
-    samples = [sample for family in found for sample in family.samples]
-    values = {(sample.name, *sample.labels.values()): sample.value for sample in samples}
+    families = {family.name.removeprefix("relfast_"): family.type for family in found}
     counters = ("responses", "http_requests", "scored_before", "shared", "workers_replaced")
-    gauges = ("http_requests_in_flight", "workers")
-    assert families == {
-        "relfast_http_request_seconds": "histogram",
-        **{f"relfast_{name}": "counter" for name in counters},
-        **{f"relfast_{name}": "gauge" for name in gauges},
+    gauges = dict.fromkeys(("http_requests_in_flight", "workers"), "gauge")
+    assert families == {"http_request_seconds": "histogram", **dict.fromkeys(counters, "counter"), **gauges}
+    values = {
+        (sample.name.removeprefix("relfast_"), *sample.labels.values()): sample.value
+        for family in found
+        for sample in family.samples
     }
-    reached = [
-        [values["relfast_http_request_seconds_bucket", path, bound] for bound in (*map(str, BUCKETS), "+Inf")]
-        for path in ("/score", "other")
-    ]
-    assert reached == [[1, 1, *[2] * (len(BUCKETS) - 1)], [*[0] * len(BUCKETS), 1]]
-    assert values["relfast_http_request_seconds_sum", "/score"] == pytest.approx(0.0031)
-    assert values["relfast_http_request_seconds_count", "other"] == 1
-    assert values["relfast_http_requests_total", "/score", "413"] == 1
-    assert values["relfast_responses_total", "timeout"] == 3
-    for name, value in (("http_requests_in_flight", 1), ("shared_total", 8), ("workers", 2)):
-        assert values[f"relfast_{name}",] == value
+    for path, reached in (("/score", [1, 1, *[2] * (len(BUCKETS) - 1)]), ("other", [*[0] * len(BUCKETS), 1])):
+        for bound, n in zip((*map(str, BUCKETS), "+Inf"), reached, strict=True):
+            assert values["http_request_seconds_bucket", path, bound] == n
+    assert values["http_request_seconds_sum", "/score"] == pytest.approx(0.0031)
+    told = {("http_request_seconds_count", "other"): 1, ("http_requests_total", "/score", "413"): 1}
+    told |= {
+        ("responses_total", "timeout"): 3,
+        ("http_requests_in_flight",): 1,
+        ("shared_total",): 8,
+        ("workers",): 2,
+    }
+    assert values | told == values
 
 
 # the server under schemathesis, against its own OpenAPI description
@@ -462,13 +462,9 @@ def test_it_serves_with_nowhere_to_say_so() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    command = ("-m", "relfast.cli.main", "serve", "--port", port, "--access-log")
     with open("/dev/full", "w") as full:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "relfast.cli.main", "serve", "--port", str(port), "--access-log"],
-            env={"PYTHONPATH": PYTHONPATH},
-            stdout=full,
-            stderr=full,
-        )
+        process = started(*command, stdout=full, stderr=full)
     server = Live(process, port)  # type: ignore[arg-type]
     try:
         until(lambda: process.poll() is not None or _takes_connections(server), "it is up")
