@@ -118,9 +118,11 @@ _NUMBERS: Final = (int, float)  # a union would be made anew for each value
 def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int, int]:
     """How many of some values are numbers with a mean, their sum in units, and where the first stands."""
     n, total, first = 0, 0, len(values)
-    for at, value in enumerate(values):
-        if isinstance(value, _NUMBERS) and value != undefined and (units := units_of(value)) is not None:
-            n, total, first = n + 1, total + units, min(first, at)
+    # most are those of many rows
+    for value, times in Counter([value for value in values if isinstance(value, _NUMBERS)]).items():
+        if value != undefined and (units := units_of(value)) is not None:
+            first = first if n else values.index(value)
+            n, total = n + times, total + units * times
     return n, total, first
 
 
