@@ -145,10 +145,6 @@ def test_too_many_steps_are_said(tiny_options: AllOptions) -> None:
 
 def test_strict_reads_the_final_answer_only(tiny_options: AllOptions) -> None:
     options = replace(tiny_options, policy="strict")
-    thought = "<think>The answer is \\boxed{9}.</think>\nI do not know."
-    assert not outcome_of(thought, options).correct
-    assert outcome_of(thought, tiny_options).correct
-    assert not outcome_of(thought, replace(tiny_options, strip_reasoning=True)).correct
     hedged = outcome_of("The answer is \\boxed{9} or \\boxed{8}", options)
     assert (hedged.correct, hedged.found, hedged.metrics["reason"]) == (False, False, "several_answers")
     assert outcome_of("It is not \\boxed{8}.\nThe answer is \\boxed{9}.", options).correct

@@ -278,34 +278,27 @@ def simulate(l0: float, n: int, seed: int) -> tuple[Any, Any]:
     return depths, rng.random(n) < np.exp(-depths / l0)
 
 
-def log_likelihood(l0: float, depths: Any, solved: Any) -> float:
-    p = np.exp(-np.asarray(depths) / l0)
-    return float(np.where(solved, np.log(p), np.log1p(-p)).sum())
-
-
 @pytest.mark.parametrize("l0", [3.0, 40.0])
-def test_maximum_and_interval_by_another_optimizer(l0: float) -> None:
-    depths, solved = simulate(l0, 400, 3)
+def test_fit_and_interval_by_another_optimizer(l0: float) -> None:
+    depths, solved = simulate(l0, 1_000, 3)
     fit = fit_l0(depths, solved)
-    best = minimize_scalar(
-        lambda x: -log_likelihood(math.exp(x), depths, solved), bounds=(-1, 9), method="bounded",
-        options={"xatol": 1e-9},
-    )  # fmt: skip
+
+    def unlikely(found: float) -> float:
+        p = np.exp(-np.asarray(depths) / found)
+        return -float(np.where(solved, np.log(p), np.log1p(-p)).sum())
+
+    best = minimize_scalar(lambda x: unlikely(math.exp(x)), bounds=(-1, 9), options={"xatol": 1e-9})
     assert fit.l0 == pytest.approx(math.exp(best.x), rel=1e-5)
     for edge in (fit.low, fit.high):
-        drop = 2 * (log_likelihood(fit.l0, depths, solved) - log_likelihood(edge, depths, solved))
-        assert drop == pytest.approx(CHI2_95, abs=1e-6)
-
-
-def test_least_squares_by_another_optimizer() -> None:
-    depths, solved = simulate(30, 3_000, 5)
+        assert 2 * (unlikely(edge) - unlikely(fit.l0)) == pytest.approx(CHI2_95, abs=1e-6)
     bins = depths // 5
     rates = [(depths[bins == b].mean(), solved[bins == b].mean()) for b in np.unique(bins)]
-    best = minimize_scalar(
-        lambda x: sum((rate - math.exp(-depth / x)) ** 2 for depth, rate in rates), bounds=(1, 300),
-        method="bounded", options={"xatol": 1e-9},
-    )  # fmt: skip
-    assert fit_l0(depths, solved).least_squares == pytest.approx(best.x, rel=1e-4)
+
+    def squares(found: float) -> float:
+        return float(sum((rate - math.exp(-depth / found)) ** 2 for depth, rate in rates))
+
+    best = minimize_scalar(squares, bounds=(1, 300), options={"xatol": 1e-9})
+    assert fit.least_squares == pytest.approx(best.x, rel=1e-4)
 
 
 def test_all_or_nothing() -> None:
