@@ -40,10 +40,13 @@ def built(unit: str = "text") -> Path:
         return native.shared_library(unit) if native.is_built(unit) else native.build(unit)
 
 
-@pytest.fixture(scope="module")
-def code() -> tuple[str, bytes]:
+@pytest.fixture
+def planted(base: Path) -> Path:
+    """A unit's code in that cache: whole, with the right digest."""
     path = built()
-    return path.name, path.read_bytes()
+    planted = base / "native" / path.name
+    planted.write_bytes(path.read_bytes())
+    return planted
 
 
 # where
@@ -310,10 +313,7 @@ def test_it_is_said_once_a_process_and_not_by_workers(base: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["directory", "file"])
-def test_planted_machine_code_is_not_loaded(whole: bool, base: Path, code: tuple[str, bytes]) -> None:
-    """Whole, with the right digest, as an attacker would plant it."""
-    planted = base / "native" / code[0]
-    planted.write_bytes(code[1])
+def test_planted_machine_code_is_not_loaded(whole: bool, base: Path, planted: Path) -> None:
     assert native.load("text") is not None
     held = os.listdir("/proc/self/fd")
     assert native.load("text") is not None
@@ -327,12 +327,8 @@ def test_planted_machine_code_is_not_loaded(whole: bool, base: Path, code: tuple
             native.build("text")
 
 
-def test_what_was_read_is_what_is_loaded(
-    base: Path, code: tuple[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_read_is_what_is_loaded(planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if the name means another file by the time the loader comes."""
-    planted = base / "native" / code[0]
-    planted.write_bytes(code[1])
     read = native._read
 
     def read_and_swap(file: object) -> object:
