@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -19,15 +20,11 @@ def give_away(path: Path) -> None:
         path.chmod(0o777)
 
 
-def _mode(mode: int) -> Callable[[Path], None]:
-    return lambda path: path.chmod(mode)
-
-
 SPOILT: Final[dict[str, Callable[[Path], None]]] = {
     "of somebody else": give_away,
-    "writable by all": _mode(0o777),
-    "writable by all, sticky": _mode(0o1777),
-    "writable by a group": _mode(0o770),
-    "writable by others, not read": _mode(0o702),
+    "writable by all": partial(Path.chmod, mode=0o777),
+    "writable by all, sticky": partial(Path.chmod, mode=0o1777),
+    "writable by a group": partial(Path.chmod, mode=0o770),
+    "writable by others, not read": partial(Path.chmod, mode=0o702),
 }
 """What makes a directory of ours one that is not ours alone."""

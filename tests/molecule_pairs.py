@@ -202,8 +202,7 @@ def _odd_molecule(rng: random.Random) -> str:
 
 def _decorated(smiles: str, rng: random.Random) -> str:
     """With other charges, unpaired electrons, isotopes, leaves or ions on some atoms."""
-    mol = Chem.RWMol(Chem.MolFromSmiles(smiles))
-    Chem.Kekulize(mol, clearAromaticFlags=True)
+    mol = _kekulised(smiles)
     for _ in range(rng.choice([1, 1, 2, 3])):
         atom, change = mol.GetAtomWithIdx(rng.randrange(mol.GetNumAtoms())), rng.random()
         if change < 0.4:

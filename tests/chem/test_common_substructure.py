@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import Counter
 from copy import deepcopy
 from functools import cache
-from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pytest
+from corpora import rows
 from missing_kernels import without
 from molecule_pairs import odd_pair, pair
 from rdkit import Chem
@@ -46,20 +44,11 @@ def judge_of(options: RelCOptions) -> TextJudge:
     return judge
 
 
-PAIRS = Path(__file__).parent.parent / "data" / "parity" / "mcs_pairs.jsonl.gz"
-
-
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
     if native.load(common_substructure.UNIT) is None:
         native.build(common_substructure.UNIT)
     assert largest_common("CC", "CC") == (1, 2)
-
-
-@cache
-def pairs() -> list[dict[str, Any]]:
-    with gzip.open(PAIRS, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
 
 
 @pytest.mark.slow
@@ -68,8 +57,8 @@ def test_what_rdkit_found() -> None:
     """Of published pairs, as the kernel reads the texts and as RDKit does. With whole rings it is nearly that: RDKit's
     search is not complete, and it lets bonds of fused rings dangle: cages differ, drugs hardly."""
     seen: Counter[str] = Counter()
-    rows = share(pairs())
-    for row in rows:
+    pairs = share(rows("parity/mcs_pairs.jsonl.gz"))
+    for row in pairs:
         one, other = row["a"], row["b"]
         of_texts, whole_rings = largest_common(one, other), largest_common(one, other, whole_rings=True)
         of_molecules = exact_common_substructure(
@@ -88,8 +77,8 @@ def test_what_rdkit_found() -> None:
             size = "same" if whole_rings == expected else "larger" if whole_rings > expected else "smaller"
             seen[f"{kind}: {size} than RDKit's"] += 1
     print(dict(seen))
-    assert min(seen["texts decided"], seen["molecules decided"]) >= 0.85 * len(rows)
-    assert seen["others: same than RDKit's"] >= 0.8 * len(rows)
+    assert min(seen["texts decided"], seen["molecules decided"]) >= 0.85 * len(pairs)
+    assert seen["others: same than RDKit's"] >= 0.8 * len(pairs)
     assert seen["others: larger than RDKit's"] <= 4
     assert seen["others: smaller than RDKit's"] <= 3
 
