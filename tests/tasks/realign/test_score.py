@@ -327,20 +327,16 @@ def has_form(row: dict[str, Any]) -> bool:
     return "\\boxed{" in row["llm_solution"]
 
 
-def scored(
-    rows: list[dict[str, Any]], responses: list[str], options: AllOptions, ask: bool = True
-) -> list[Outcome]:
+def scored(rows: list[dict[str, Any]], responses: list[str], options: AllOptions) -> list[Outcome]:
     records = []
     for k, (row, response) in enumerate(zip(rows, responses, strict=True)):
         gold = {"benchmark_solution": row["benchmark_solution"]}
-        records.append(Record(k, k, "ReAlign", gold, response, row["question"] if ask else None))
+        records.append(Record(k, k, "ReAlign", gold, response, row["question"]))
     return judged(records, options)
 
 
-def rewards(
-    rows: list[dict[str, Any]], responses: list[str], options: AllOptions, ask: bool = True
-) -> NDArray[Any]:
-    return np.array([o.metrics["gated_score"] for o in scored(rows, responses, options, ask)])
+def rewards(rows: list[dict[str, Any]], responses: list[str], options: AllOptions) -> NDArray[Any]:
+    return np.array([outcome.metrics["gated_score"] for outcome in scored(rows, responses, options)])
 
 
 @pytest.fixture(scope="module")
@@ -478,12 +474,7 @@ def test_every_encoder_has_its_own_baseline() -> None:
         def __init__(self, cosine: float) -> None:
             self.cosine = cosine
 
-        def encode_distinct(
-            self,
-            texts: list[str],
-            owners: NDArray[np.int64] | None = None,
-            deadlines: Deadlines | None = None,
-        ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+        def encode_distinct(self, texts: list[str], *_: Any, **__: Any) -> tuple[Any, NDArray[np.int64]]:
             vectors = np.sqrt(1 - self.cosine) * np.eye(len(texts), len(texts) + 1, 1, dtype=np.float32)
             vectors[:, 0] = np.sqrt(self.cosine)
             return vectors, np.arange(len(texts))
@@ -495,5 +486,6 @@ def test_every_encoder_has_its_own_baseline() -> None:
 def test_without_a_question_the_answer_alone_is_paid(tiny_options: AllOptions) -> None:
     options = replace(tiny_options, policy="strict")
     rows = [row for row in ROWS if was_right(row)][:5]
-    assert set(rewards(rows, [row["llm_solution"] for row in rows], options, ask=False)) == {BASE}
-    assert all(rewards(rows, [row["llm_solution"] for row in rows], options) > BASE)
+    said = [row["llm_solution"] for row in rows]
+    assert set(rewards([{**row, "question": None} for row in rows], said, options)) == {BASE}
+    assert all(rewards(rows, said, options) > BASE)
