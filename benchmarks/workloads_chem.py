@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from corpora import rel_records
+from engine_runs import write_dump as write_dump
 from rdkit import Chem, RDLogger
 
 RDLogger.DisableLog("rdApp.*")
@@ -122,14 +121,6 @@ def _altered(rng: random.Random, smiles: str) -> str:
             mol.RemoveAtom(rng.choice(ends))
     text = Chem.MolToSmiles(mol)
     return text if Chem.MolFromSmiles(text) is not None else smiles
-
-
-def write_dump(path: Path, records: Iterator[dict[str, Any]]) -> int:
-    """Write records as JSON lines; the file's size."""
-    with path.open("w") as file:
-        for record in records:
-            file.write(json.dumps(record) + "\n")
-    return path.stat().st_size
 
 
 class Batch(NamedTuple):
