@@ -176,9 +176,6 @@ def test_mazes_against_decode_floor(tmp_path: Path, benchmark: Any) -> None:
 # chemistry: against the RDKit floor, and against the published loop
 
 
-WORKERS = 2
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("policy", ["reference", "strict"])
 @pytest.mark.parametrize("task", ["REL-C2", "REL-C3"])
@@ -189,8 +186,8 @@ def test_distinct_spellings(task: str, policy: str, tmp_path: Path, benchmark: A
     records = workloads_chem.motifs if task == "REL-C2" else workloads_chem.missing_isomers
     workloads_chem.write_dump(path, records(n, distinct=True))
     strict = policy == "strict"
-    work = write_rdkit_work(path, WORKERS, strict=strict)
-    options = ("--overwrite", "-q", "--workers", WORKERS, "--policy", policy)
+    work = write_rdkit_work(path, 2, strict=strict)
+    options = ("--overwrite", "-q", "--workers", 2, "--policy", policy)
     against(
         benchmark,
         lambda: relfast_command("score", path, "-o", out, *options),

@@ -163,9 +163,6 @@ def test_a_warm_disk_cache_against_a_cold_one(minilm: Model, tmp_path: Path, ben
 # measures
 
 
-TOLERANCE = 1e-5
-
-
 @pytest.mark.trainers
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 def test_minilm_against_sentence_transformers(embedder: Embedder, benchmark: Any) -> None:
@@ -186,5 +183,5 @@ def test_minilm_against_sentence_transformers(embedder: Embedder, benchmark: Any
         items=len(texts),
         limit=2.2,
         at_least=True,
-        check=lambda ours, theirs: bool(np.abs(ours - theirs).max() <= TOLERANCE),
+        check=lambda ours, theirs: bool(np.abs(ours - theirs).max() <= 1e-5),
     )

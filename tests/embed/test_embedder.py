@@ -462,12 +462,10 @@ def test_a_directory_with_its_own_onnx_file(cache_dir: Path, tmp_path: Path) -> 
     ours = add(str(checkpoint), "ours")
     graph = onnx.load(str(ours.graph_path))
     # the vectors before pooling: the input of the product that pools
-    pooled = next(node for node in graph.graph.node if "embedding" in node.output)
     square = next(n for n in graph.graph.node if n.op_type == "Sqrt")
     product = next(n for n in graph.graph.node if n.output[0] == square.input[0])
     mean = next(n for n in graph.graph.node if n.output[0] == product.input[0])
     tokens = mean.input[1]
-    assert pooled.op_type == "Squeeze"
     del graph.graph.output[:]
     graph.graph.output.append(
         onnx.helper.make_tensor_value_info(tokens, onnx.TensorProto.FLOAT, ["batch", "tokens", 32])

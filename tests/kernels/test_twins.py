@@ -142,14 +142,12 @@ def test_common_parts_that_brute_force_finds(whole_rings: bool, one: nx.Graph, o
 # the alignment kernel against its textbook twin, in batches
 
 
-Matrix = NDArray[np.float32]
-
 # few different values, so that ties are everywhere; values next to the gap and the threshold; and one so
 # small that a sum shows when it was added
 TIED = np.array([-0.2, -0.1, 0.0, 0.1, 0.2, 0.7, 0.69999999, 1.0, -1.0, 8.640161e-15], np.float32)
 
 
-def aligned(items: list[Matrix]) -> list[Alignment]:
+def aligned(items: list[NDArray[np.float32]]) -> list[Alignment]:
     rows = np.array([item.shape[0] for item in items], np.int64)
     columns = np.array([item.shape[1] for item in items], np.int64)
     return list(align_matrices(np.concatenate([item.ravel() for item in items]), rows, columns))

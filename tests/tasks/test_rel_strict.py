@@ -241,14 +241,10 @@ BEFORE_PLANS: Final = (
 )  # fmt: skip
 
 
-def filled(text: str) -> str:
-    for name, said in WORDS.items():
-        text = text.replace(f"«{name}»", said)
-    return text
-
-
 PLANS: Final = [
-    (case["plan"], filled(text)) for case in contract("seqbench")["case"] for text in case["texts"]
+    (case["plan"], re.sub("«(.*?)»", lambda found: WORDS[found[1]], text))
+    for case in contract("seqbench")["case"]
+    for text in case["texts"]
 ]
 
 
