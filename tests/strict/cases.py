@@ -275,24 +275,25 @@ def seqbench() -> list[Case]:
         ((4, 4, 1, 1.0), (5, 5, 1, 0.4), (5, 4, 2, 1.0), (6, 6, 2, 0.2), (7, 7, 2, 0.6), (8, 8, 3, 1.0))
     ):
         for row in generate("SeqBench", 3, 1200 + number, rows=rows, cols=cols, B=doors, N=noise):
-            found.append(_generated(row, whole=number % 2 == 0))
+            gold, whole = checker.gold_of(row), number % 2 == 0
+            answer = checker.answer_of(row) if whole else {"actions": gold}
+            record = {"task": "SeqBench", "question": row["context"], "answer": answer}
+            people = row["instance_metadata"]["agent_name"], row["instance_metadata"]["target_name"]
+            world = checker.from_details(row) if whole else checker.from_context(row["context"], *people)
+            found.append(_maze(record, world, gold, EXAMPLES[0]["completion"]))
     return found
 
 
-def _generated(row: dict[str, Any], whole: bool) -> Case:
-    gold = checker.gold_of(row)
-    answer = checker.answer_of(row) if whole else {"actions": gold}
-    record = {"task": "SeqBench", "question": row["context"], "answer": answer}
-    people = row["instance_metadata"]["agent_name"], row["instance_metadata"]["target_name"]
-    world = checker.from_details(row) if whole else checker.from_context(row["context"], *people)
-    return _maze(record, world, gold, EXAMPLES[0]["completion"])
-
-
 def _maze(record: dict[str, Any], world: checker.World, gold: list[str], shot: list[str]) -> Case:
-    wrong = _broken(world, gold)
+    beside = world.graph[world.start]
+    far = min(room for room in world.graph if room != world.start and room not in beside)
+    # goes wrong at once, and looks like a plan to the end
+    wrong = [gold[0], f"move_to: {far}", *gold[1:]]
+    # out of the start and back, where it can be left, as often as it takes to make a long plan
+    there = next((room for room in beside if not beside[room]["locked"]), world.start)
+    moves = [f"move_to: {room}" for room in (there, world.start)] * 10 * len(gold)
     words = {name: form(gold) for name, form in PLANS.items()}
     words |= {f"not {name}": form(wrong) for name, form in PLANS.items()}
-    moves = [f"move_to: {room}" for room in _back_and_forth(world, gold)]
     words |= {
         "body": words["list"][1:-1],
         "start": gold[0],
@@ -323,22 +324,6 @@ def _maze(record: dict[str, Any], world: checker.World, gold: list[str], shot: l
     if len(gold) > 20:
         tags.add("large")
     return Case(record, words, 0.0, frozenset(tags))
-
-
-def _back_and_forth(world: checker.World, gold: Plan) -> list[str]:
-    """A legal walk out of the start and back, as often as it takes to make a long plan."""
-    for room in world.graph[world.start]:
-        if not world.graph[world.start][room]["locked"]:
-            return [room, world.start] * 10 * len(gold)
-    return [world.start] * 20 * len(gold)
-
-
-def _broken(world: checker.World, gold: Plan) -> list[str]:
-    """A plan that goes wrong at once, and looks like one to the end."""
-    far = next(
-        room for room in sorted(world.graph) if room != world.start and room not in world.graph[world.start]
-    )
-    return [gold[0], f"move_to: {far}", *gold[1:]]
 
 
 CASES: Final[dict[str, Callable[[], list[Case]]]] = {
