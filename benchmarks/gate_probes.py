@@ -1,4 +1,4 @@
-"""What the gate measures: kernels, one text dump, one chemistry dump and reward calls, each in a second or two."""
+"""What the gate measures: each unit of kernels, a text dump, a chemistry dump and reward calls, in a second or two."""
 
 from __future__ import annotations
 
@@ -94,6 +94,33 @@ def _common_substructure(folder: Path) -> Probe:
     return Probe(lambda: [largest_common(*pair) for pair in pairs])
 
 
+def _tags(folder: Path) -> Probe:
+    from benchmarks.workloads_chem import batch
+    from relfast.tasks.modules import MAX_TEXTS
+    from relfast.tasks.rel_c import RelCOptions
+    from relfast.tasks.rel_c.extract import TagReader
+    from relfast.tasks.rel_c.judges import NO_GOLDS
+
+    texts = batch("REL-C2", MAX_TEXTS, 1).responses
+    reader = TagReader(RelCOptions(policy="strict"), NO_GOLDS, one=True)
+    return Probe(lambda: reader.read(texts, [0] * len(texts)))
+
+
+def _motif(folder: Path) -> Probe:
+    from relfast.chem.molecule import parse
+    from relfast.chem.motif import largest_motifs
+
+    group = [parse(f"OC(=O)c1ccc(CN{'C' * n}C2CCOC{'C' * (n % 3)}2)cc1O{'C' * (n % 4)}") for n in range(9)]
+    found = [molecule for molecule in group if molecule is not None]
+    return Probe(lambda: largest_motifs(found, 5, 10_000))
+
+
+def _isomers(folder: Path) -> Probe:
+    from relfast.chem.isomers import structures
+
+    return Probe(lambda: [*structures("C5H10O")])
+
+
 def _reward(task: str) -> Callable[[Path], Probe]:
     def probe(folder: Path) -> Probe:
         import relfast
@@ -140,6 +167,9 @@ PROBES: Final[dict[str, Callable[[Path], Probe]]] = {
     "text kernel": _text_kernel("reference"),
     "SMILES kernel": _smiles,
     "common substructure kernel": _common_substructure,
+    "tags kernel": _tags,
+    "motif kernel": _motif,
+    "isomers kernel": _isomers,
     "reward call, REL-A1": _reward("REL-A1"),
     "text dump": _text_dump,
     "chemistry dump": _chem_dump,

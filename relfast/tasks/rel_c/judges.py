@@ -170,7 +170,7 @@ class TagJudge(ABC):
         """Gold likewise."""
 
 
-_NO_GOLDS: Final = Golds(
+NO_GOLDS: Final = Golds(
     (ctypes.c_int64 * (layouts.GOLD_COLUMNS * MOLECULES))(),
     ctypes.c_int64(MOLECULES),
     (ctypes.c_char * 1)(),
@@ -191,7 +191,7 @@ class MotifJudge(TagJudge):
         return self._motifs.room < MAX_TEXTS
 
     def _reader(self) -> TagReader:
-        return TagReader(self._options, _NO_GOLDS, one=True)
+        return TagReader(self._options, NO_GOLDS, one=True)
 
     def number(self, answer: object) -> int:
         return self._motifs.number(motif.gold_of(answer))
