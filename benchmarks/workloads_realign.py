@@ -21,14 +21,9 @@ def solutions(count: int) -> list[dict[str, Any]]:
 
 def steps(count: int) -> list[str]:
     """``count`` distinct steps of solutions, in the order in which they come."""
-    found: dict[str, None] = {}
-    for row in solutions(max(50, count // 3)):
-        for field in ("benchmark_solution", "llm_solution"):
-            for step in parse_steps(row[field]):
-                found.setdefault(step)
-                if len(found) == count:
-                    return list(found)
-    return list(found)
+    sides = ("benchmark_solution", "llm_solution")
+    texts = [row[side] for row in solutions(max(50, count // 3)) for side in sides]
+    return [*dict.fromkeys(step for text in texts for step in parse_steps(text))][:count]
 
 
 def matrices(pairs: int, rows: int, columns: int) -> NDArray[np.float32]:

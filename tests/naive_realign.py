@@ -44,13 +44,3 @@ def align(
             path.append((move, None, j))
     path.reverse()
     return path, total / matches if matches else 0.0
-
-
-def first_divergence(
-    path: Sequence[Move], similarity: Sequence[Sequence[float]], threshold: float = 0.7
-) -> int | None:
-    """1-based place of the first skip or match under the threshold."""
-    for place, (move, a, b) in enumerate(path, 1):
-        if move != "match" or float(similarity[a][b]) < threshold:  # type: ignore[index]
-            return place
-    return None
