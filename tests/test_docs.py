@@ -10,13 +10,14 @@ comment before a block says otherwise: ``<!-- not run: why -->`` (its options ar
 from __future__ import annotations
 
 import ast
-import importlib.util
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import click
@@ -215,11 +216,7 @@ def test_the_site_fetches_nothing() -> None:
     assert re.findall(r"!\[[^\]]*\]\(https?:|<(?:script|img|link|iframe)\b", text) == []
 
 
-spec = importlib.util.spec_from_file_location("docs_forms", ROOT / "docs" / "forms.py")
-assert spec is not None
-assert spec.loader is not None
-forms = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(forms)
+forms = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "forms.py")))
 
 
 @pytest.mark.parametrize("name", forms.PARTS)

@@ -183,9 +183,7 @@ def rows() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def file(rows: list[dict[str, Any]], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("show") / "rows.jsonl"
-    write_dump(path, rows)
-    return path
+    return write_dump(tmp_path_factory.mktemp("show") / "rows.jsonl", rows)
 
 
 def show(record: object) -> Result:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import io
 import json
@@ -23,11 +24,11 @@ import pyarrow.parquet
 import pytest
 import zstandard
 from click.testing import CliRunner
-from engine_runs import rows_of, statuses, write_dump
+from engine_runs import exit_code, rows_of, statuses, write_dump
 from processes import python, started
 
 import relfast
-from relfast.cli.main import COMMANDS, cli, main
+from relfast.cli.main import COMMANDS, cli
 from relfast.embed.adding import resolve
 from relfast.engine.job import Job
 from relfast.engine.settings import MAX_TIMEOUT
@@ -171,15 +172,9 @@ def typed(line: str) -> tuple[int, str]:
     arguments = line.split()
     if arguments[0] == "score":
         arguments += ["--workers", "0"]
-    runner = CliRunner()
-    with runner.isolation() as streams:
-        with pytest.raises(SystemExit) as leaving:
-            main(arguments)
-        sys.stderr.flush()
-        said = streams[1].getvalue().decode()
-    code = leaving.value.code
-    assert isinstance(code, int)
-    return code, said
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        code = exit_code(*arguments)
+    return code, said.getvalue()
 
 
 TYPED = [

@@ -24,10 +24,11 @@ def row(index: int, task: str, record_id: str, correct: bool, status: str = "ok"
     return Score(index, record_id, task, 0, status, correct, float(correct), metrics)  # type: ignore[arg-type]
 
 
-def scored(tmp_path: Path, scores: list[Score], dump: list[Any] | None = None) -> Scored:
-    if dump is not None:
-        write_dump(tmp_path / "x.jsonl", dump)
-    path = write_dump(tmp_path / "x.jsonl.scored.jsonl", [score.to_row() for score in scores])
+def scored(tmp_path: Path, scores: list[Score] | None = None) -> Scored:
+    """What a report reads of rows: those that are there already, or these."""
+    path = tmp_path / "x.jsonl.scored.jsonl"
+    if scores is not None:
+        write_dump(path, [score.to_row() for score in scores])
     run = read_scored([str(path)], records=1_000)
     run.name = "model"
     return run
@@ -41,28 +42,24 @@ def table_of(sections: list[Section], title: str) -> Table:
     return next(table for section in sections for table in section.tables if table.title.startswith(title))
 
 
-def c1_rows() -> tuple[list[Score], list[Any]]:
+def score_c1(tmp_path: Path) -> Path:
     """Ten records of 5 and ten of 25 molecules, half of them isomers; of the small ones 3 Yes and all No are
-    right, of the large ones 1 Yes and 4 No."""
-    scores, dump = [], []
-    for n, (size, yes_right, no_right) in enumerate(((5, 3, 5), (25, 1, 4))):
+    right, of the large ones 1 Yes and 4 No. Their dump."""
+    dump: list[dict[str, Any]] = []
+    for size, yes_right, no_right in ((5, 3, 5), (25, 1, 4)):
         for k in range(10):
-            label, place = ("Yes", k) if k < 5 else ("No", k - 5)
-            right = place < (yes_right if label == "Yes" else no_right)
-            index = 10 * n + k
-            scores.append(
-                row(index, "REL-C1", f"q2_n{size}_{index:05}", right, "ok" if right else "no_answer")
-            )
-            dump.append(
-                {"id": f"q2_n{size}_{index:05}", "task": "REL-C1", "question": "?",
-                 "answer": {"label": label, "molecules": ["C"] * size}, "response": f"<{label}>" if right else ""}
-            )  # fmt: skip
-    return scores, dump
+            label, right = ("Yes", k < yes_right) if k < 5 else ("No", k - 5 < no_right)
+            record = {"id": f"q2_n{size}_{len(dump):05}", "task": "REL-C1", "question": "?"}
+            record["response"] = f"<{label}>" if right else ""
+            dump.append({**record, "answer": {"label": label, "molecules": ["C"] * size}})
+    path = write_dump(tmp_path / "x.jsonl", dump)
+    relfast.score_file(path, workers=0)
+    return path
 
 
 def test_published_tables_are_rebuilt(tmp_path: Path) -> None:
-    scores, dump = c1_rows()
-    made = sections(scored(tmp_path, scores, dump), tmp_path)
+    score_c1(tmp_path)
+    made = sections(scored(tmp_path), tmp_path)
     table = table_of(made, "Performance by number of molecules")
     header = ["Model", "N_molecules", "Count", "Accuracy", "Acc_Yes", "Acc_No", "No_Response"]
     assert list(table.header) == header
@@ -76,8 +73,8 @@ def test_published_tables_are_rebuilt(tmp_path: Path) -> None:
 
 
 def test_ids_tell_sizes_where_there_is_no_dump(tmp_path: Path) -> None:
-    scores, _ = c1_rows()
-    run = scored(tmp_path, scores)
+    score_c1(tmp_path).unlink()
+    run = scored(tmp_path)
     (section,) = sections(run, tmp_path)
     table = table_of([section], "Performance by number of molecules")
     # gold's label is in the dump only
@@ -169,10 +166,9 @@ def test_a_sample_does_not_depend_on_how_rows_lie_in_files(cut: int) -> None:
 
 
 def test_a_dump_that_is_another_one_is_left_out_and_that_is_said(tmp_path: Path) -> None:
-    scores, dump = c1_rows()
-    dump[3]["id"] = "another"
-    run = scored(tmp_path, scores, dump)
-    (note,) = run.summary.notes
+    dump = score_c1(tmp_path)
+    dump.write_text(dump.read_text().replace("q2_n5_00003", "another"))
+    (note,) = scored(tmp_path).summary.notes
     assert "on line 4 it has id 'another', not 'q2_n5_00003'" in note
 
 
