@@ -281,36 +281,30 @@ VALUES: Final[dict[str, tuple[str, ...]]] = {
     "REL-B1": ("Yes: 15, 49", "no", "Yes or no", "Yes\n- taxon_1\n- taxon_2"),
     "REL-C1": ("Yes", "no", "<No>", "<Yes> or <No>", "maybe"),
 }
-ONE_GOLD: Final[dict[str, dict[str, Any]]] = {
-    "REL-A1": {"target": 3},
-    "REL-B1": {"label": "yes", "taxa": ["1", "2"]},
-    "REL-C1": {"label": "Yes"},
-}
-PARTS: Final = [
-    "Yes", "No", "<Yes>", "**No**", "yes: taxon_1, taxon_2", "Answer: 4", "Answer 9", "\\boxed{4}", "15 and 49", "taxa: 1-5", "| 3 | 4 |",
-    '"homoplasy": true', "not constitutional isomers", "<think>", "</think>", "<think>No</think>", "<|im_end|>", "[THINK]", "analysis",
-    "assistantfinal", "</s>", "\n", "\n\n", " ", "\t", "\u2003", "\ud800", "\x00", "é", "ſ", "²", "’", "…", "{", "}", "_", "=", ":", "Wait, ",
-    "so", "if", "not", "therefore", "the answer is", "maybe", "~~", "x" * 300,
-]  # fmt: skip
+
+
+@cache
+def _forms(task: str) -> list[str]:
+    return [
+        text.format(X=value)
+        for form in (*form_table.FORMS, form_table.STATED)
+        for text in form.examples
+        for value in VALUES[task]
+    ]
 
 
 @cache
 def _texts(task: str) -> list[str]:
     """Every documented form, behind real solutions too, and texts that take long."""
     rng = random.Random(f"{task} reader")
-    forms = [
-        text.format(X=value)
-        for form in (*form_table.FORMS, form_table.STATED)
-        for text in form.examples
-        for value in VALUES[task]
-    ]
+    forms = _forms(task)
     prose = [row["llm_solution"].rstrip() for row in rng.sample(solutions(), 60)]
     blends = [f"{text}\n\n{rng.choice(forms)}" for text in prose for _ in range(2)]
     return [*forms, *blends, *(nasty_text(name, 300) for name in UNITS), "", " \n", "<think>", "\ud800 Yes"]
 
 
 def _asked(task: str, texts: Sequence[str]) -> list[Asked]:
-    return [(task, ONE_GOLD[task], text) for text in texts]
+    return [(task, GOLD[task][0], text) for text in texts]
 
 
 @pytest.mark.parametrize("task", VALUES)
@@ -324,17 +318,19 @@ def test_what_is_long(task: str, scorer: relfast.Scorer) -> None:
     for end in ("\n\nAnswer: 4", "\n\nYes: taxon_1, taxon_2", "\n\n<No>"):
         texts = ["word " * (MAX_STRICT // 5 - 10) + end, "é" * (MAX_STRICT // 2 - len(end)) + end]
         judge = scorer._judges.of(task)  # type: ignore[union-attr]
-        expected = [ordinary(task, ONE_GOLD[task], text) for text in ("word " + end, "é" + end)]
-        assert judge.kept_all([ONE_GOLD[task]] * 2, texts, None) == expected
-        assert judge.kept(ONE_GOLD[task], "é" * MAX_STRICT + end, None) is None
-        assert judge.kept_all([ONE_GOLD[task]] * 3, [None, 4, b"Yes"], None) == [None] * 3
+        expected = [ordinary(task, GOLD[task][0], text) for text in ("word " + end, "é" + end)]
+        assert judge.kept_all([GOLD[task][0]] * 2, texts, None) == expected
+        assert judge.kept(GOLD[task][0], "é" * MAX_STRICT + end, None) is None
+        assert judge.kept_all([GOLD[task][0]] * 3, [None, 4, b"Yes"], None) == [None] * 3
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(sorted(VALUES)),
     st.lists(
-        st.lists(st.one_of(st.sampled_from(PARTS), st.text(max_size=8)), max_size=8).map(" ".join),
+        st.lists(
+            st.one_of(*map(st.sampled_from, (PIECES, *map(_forms, VALUES))), st.text(max_size=8)), max_size=8
+        ).map(" ".join),
         min_size=1,
         max_size=9,
     ),
