@@ -102,17 +102,19 @@ def running(server: Server) -> Iterator[Server]:
 
         def answer(self, prompt: str, chat: bool, failure: str | None) -> None:
             text = server.solve(prompt)
+            said = None if failure == "null text" else text
             choice: dict[str, Any] = {"index": 0, "finish_reason": "stop"}
-            choice |= {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
-            for part, (reason, said) in server.ends.items():
+            choice |= {"message": {"role": "assistant", "content": said}} if chat else {"text": said}
+            for part, (reason, more) in server.ends.items():
                 if part in prompt:
-                    choice["message"] |= said
+                    choice["message"] |= more
                     choice["finish_reason"] = reason
             usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(text.split())}
             reply = {
                 "id": "x", "object": "completion", "created": 0, "model": "m-served", "choices": [choice],
                 "usage": usage | {"total_tokens": sum(usage.values())},
             }  # fmt: skip
+            whole = json.dumps(reply).encode()
             if failure in ("404", "500", "503", "429"):
                 message = f"no: {self.headers.get('Authorization')}" if server.echoes_key else "try later"
                 self.send(int(failure), json.dumps({"error": {"message": message}}).encode())
@@ -122,42 +124,33 @@ def running(server: Server) -> Iterator[Server]:
                 self.send(200, b"<html>It works!</html>", "text/html")
             elif failure == "no choices":
                 self.send(200, b'{"object": "error", "choices": []}')
-            elif failure == "null text":
-                choice |= {"message": {"role": "assistant", "content": None}} if chat else {"text": None}
-                self.send(200, json.dumps(reply).encode())
             elif failure == "torn json":
-                self.send(200, json.dumps(reply).encode()[:-20])
-            elif failure == "trickle":
-                self.trickle(json.dumps(reply).encode())
+                self.send(200, whole[:-20])
             elif failure in ("reset", "hang up"):
                 if failure == "reset":
                     self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 self.close_connection = True
                 self.connection.close()
             else:
-                with server.lock:
-                    server.answered[prompt] += 1
-                self.send(200, json.dumps(reply).encode())
+                if failure is None:
+                    with server.lock:
+                        server.answered[prompt] += 1
+                self.send(200, whole, pause=0.1 if failure == "trickle" else 0.0)
 
-        def trickle(self, body: bytes) -> None:
-            """A byte now and then: no pause is long, the whole takes ever so long."""
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            for byte in body:
-                if server.stopping.wait(0.1):
-                    return
-                self.wfile.write(bytes([byte]))
-
-        def send(self, status: int, body: bytes, kind: str = "application/json") -> None:
+        def send(
+            self, status: int, body: bytes, kind: str = "application/json", *, pause: float = 0.0
+        ) -> None:
+            """Byte by byte where there is a pause after each: none is long, the whole takes ever so long."""
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(body)))
             if status == 429:
                 self.send_header("Retry-After", "0.05")
             self.end_headers()
-            self.wfile.write(body)
+            for piece in (body[at : at + 1] for at in range(len(body))) if pause else (body,):
+                if pause and server.stopping.wait(pause):
+                    return
+                self.wfile.write(piece)
 
     class Quiet(ThreadingHTTPServer):
         daemon_threads = True
