@@ -126,19 +126,8 @@ def _nothing(rng: random.Random) -> Any:
     message = {"role": "assistant", **rng.choice(SILENT)}
     choice = {"index": 0, "message": message, "finish_reason": rng.choice(REASONS)}
     output = [{"type": "reasoning"}, {"type": "message", **message}]
-    kinds = (
-        None,
-        None,
-        "",
-        [],
-        {},
-        [None],
-        message,
-        [message],
-        [choice],
-        {"choices": [choice]},
-        {"output": output},
-    )
+    said = (message, [message], [choice], {"choices": [choice]}, {"output": output})
+    kinds = (None, None, "", [], {}, [None], *said)
     return copy.deepcopy(
         rng.choice((*kinds, error(rng), {"error": error(rng)}, rng.choice(STATUSES), rng.choice(REASONS)))
     )

@@ -22,7 +22,6 @@ from tiny_bert import make_checkpoint
 import relfast
 from relfast import rewards
 from relfast.embed.adding import add
-from relfast.embed.models import kept_directory
 from relfast.engine.judged_texts import JudgedTexts
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.pool.failures import fault_of, timed_out_verdict
@@ -86,9 +85,8 @@ def options(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Options]:
     with pytest.MonkeyPatch.context() as patch:
         # the model alone: compiled kernels stay where they are
         patch.setenv("RELFAST_CACHE_DIR", str(home / "cache"))
-        add(str(make_checkpoint(home / "checkpoint", pooling="mean")), "tiny")
-        directory = kept_directory("tiny")
-    yield {"embedder": str(directory), "on_error": -5.0}
+        model = add(str(make_checkpoint(home / "checkpoint", pooling="mean")), "tiny")
+    yield {"embedder": model.path, "on_error": -5.0}
     rewards.close()
 
 
@@ -151,31 +149,22 @@ def live(options: Options) -> Iterator[Live]:
         assert server.stop() == 0
 
 
-def test_http_rows(live: Live, alone: list[float | None]) -> None:
-    status, answer = live.ask("/score", {"records": [{**c.record, "response": c.response} for c in CASES]})
-    assert status == 200
-    _same([row["reward"] for row in answer["rows"]], alone)
+def test_http(live: Live, alone: list[float | None]) -> None:
+    """Rows, slime's way to ask, and OpenRLHF's, with prompts and without."""
 
-
-def test_http_slime(live: Live, alone: list[float | None]) -> None:
-    given = []
-    for task, answer, text, question in (case.row for case in CASES):
-        body = {"prompt": question, "response": text, "label": {"task": task, "answer": answer}}
-        status, reward = live.ask("/get_reward", body)
+    def ask(path: str, **body: Any) -> Any:
+        status, answer = live.ask(path, body)
         assert status == 200
-        given.append(reward)
-    _same(given, alone)
+        return answer
 
-
-@pytest.mark.parametrize("prompts", [True, False])
-def test_http_openrlhf(live: Live, alone: list[float | None], prompts: bool) -> None:
+    rows = ask("/score", records=[{**case.record, "response": case.response} for case in CASES])["rows"]
+    _same([row["reward"] for row in rows], alone)
+    labelled = [({"task": task, "answer": answer}, text, question) for task, answer, text, question in ROWS]
+    _same([ask("/get_reward", label=about, response=text, prompt=q) for about, text, q in labelled], alone)
     sent, wrapped = queries(ROWS, "chatml")
-    body = {"query": sent, "labels": labels(ROWS, with_question=not prompts)} | (
-        {"prompts": wrapped} if prompts else {}
-    )
-    status, answer = live.ask("/get_reward", body)
-    assert status == 200
-    _same(answer["rewards"], alone)
+    for more in ({"prompts": wrapped}, {}):
+        asked = {"query": sent, "labels": labels(ROWS, with_question=not more), **more}
+        _same(ask("/get_reward", **asked)["rewards"], alone)
 
 
 # what is worth what that has no score: hanging does not pay, and what the machine did costs nothing
