@@ -59,22 +59,35 @@ def test_each_record_comes_back_with_its_response_in_order(tmp_path: Path) -> No
     assert rows[7]["generation"]["model"] == "m"
 
 
-def test_failures_are_rows_and_are_asked_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+KEY = "sk-very-secret-0123456789"
+
+
+def test_failures_are_rows_and_are_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """And the key comes into no row, whoever repeats it."""
     records, output = write_dump(tmp_path / "in.jsonl", RECORDS), tmp_path / "out.jsonl"
-    with running(Server(solve=solve, broken="is 7 ")) as server:
-        arguments = [records, *options(server, output), "--attempts", 2]
+    monkeypatch.setenv("THEIR_KEY", KEY)
+    repeating = Server(lambda prompt: f"{solve(prompt)} {KEY}", broken="is 7 ", echoes_key=True)
+    with running(repeating) as server:
+        arguments = [records, *options(server, output), "--attempts", 2, "--key-env", "THEIR_KEY"]
         assert exit_code("run", *arguments) == 0
-        assert "1 records have no response" in capsys.readouterr().err
+        said = capfd.readouterr()
+        assert "1 records have no response" in said.err
+        assert KEY not in said.err + said.out
         assert exit_code("run", *arguments, "--resume", "--fail-on-error") == 1  # all that was asked failed
         failed = [row for row in rows_of(output) if row["error"]]
         assert [(row["id"], row["response"]) for row in failed] == [("r7", None)]
         assert failed[0]["error"]["type"] == "InternalServerError"
+        assert "Bearer [key]" in failed[0]["error"]["message"]
+        assert server.keys == {f"Bearer {KEY}"}
         assert [row["id"] for row in rows_of(output)] == [record["id"] for record in RECORDS]
         asked = server.asked.total()
         server.broken = None
         assert exit_code("run", *arguments, "--resume") == 0
         assert server.asked.total() == asked + 1
-    assert responses(output) == [solve(record["question"]) for record in RECORDS]
+    assert responses(output) == [f"{solve(record['question'])} [key]" for record in RECORDS]
+    assert not any(KEY in path.read_text() for path in tmp_path.iterdir())
 
 
 def test_what_was_asked_differently_is_not_continued(
@@ -179,8 +192,6 @@ def test_a_refusal_is_no_response_and_is_asked_once(tmp_path: Path) -> None:
 
 # all three benchmarks against a server that misbehaves by plan: every failure a row, none a score, nothing asked twice
 
-
-KEY = "sk-very-secret-0123456789"
 
 WRONG = "['start: A1']  Answer 9, \\boxed{none}"
 
@@ -292,25 +303,6 @@ def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
         strict = tmp_path / "strict.jsonl"
         assert exit_code("run", records, *options(server, strict), "--truncated", "fail") == 0
     assert [row["id"] for row in rows_of(strict) if row["error"]] == ["cut", "nothing", "empty"]
-
-
-def test_an_error_that_repeats_the_key_does_not_bring_it_into_a_row(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("THEIR_KEY", KEY)
-    records, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    records.write_text('{"id": 1, "question": "fine"}\n{"id": 2, "question": "broken"}\n')
-    server = Server(solve=lambda prompt: f"You sent {KEY}, thanks", broken="broken", echoes_key=True)
-    with running(server):
-        more = ["--attempts", 3, "--key-env", "THEIR_KEY"]
-        assert exit_code("run", records, *options(server, output), *more) == 0
-    assert server.keys == {f"Bearer {KEY}"}
-    fine, broken = rows_of(output)
-    assert fine["response"] == "You sent [key], thanks"
-    assert "Bearer [key]" in broken["error"]["message"]
-    for path in tmp_path.iterdir():
-        assert KEY not in path.read_text()
-    assert KEY not in "".join(capfd.readouterr())
 
 
 def test_a_url_with_a_password_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
