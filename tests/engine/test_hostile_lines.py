@@ -135,27 +135,9 @@ def test_deep_values_are_cut(tmp_path: Path) -> None:
         assert json.dumps(rows[0]["id"]).count("[") == 100
 
 
-def one_row_each(lines: list[bytes], tmp_path: Path) -> list[dict[str, Any]]:
-    """Every line gives exactly one row, between good ones that are scored."""
-    data = b"\n".join([GOOD, *(part for line in lines for part in (line, GOOD)), b""])
-    rows = rows_of(data, tmp_path)
-    assert rows_of(data, tmp_path, workers=2) == rows
-    assert [row["index"] for row in rows] == list(range(2 * len(lines) + 1))
-    assert all(row["status"] == "ok" for row in rows[::2])
-    assert all(row["status"] == "invalid_record" and row["error"]["message"] for row in rows[1::2])
-    return rows[1::2]
-
-
-def refusal(text: bytes) -> str | None:
-    try:
-        decode_object(text)
-    except Undecodable as error:
-        return str(error)
-    return None
-
-
-def test_json_test_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """https://github.com/nst/JSONTestSuite: as lines of a dump, then one by one against its verdicts."""
+def test_json_test_suite(tmp_path: Path) -> None:
+    """https://github.com/nst/JSONTestSuite: one by one against its verdicts, then as lines of a dump, of which every
+    one gives exactly one row, between good ones that are scored."""
     accepted: list[bytes] = []
     lines: list[bytes] = []
     with tarfile.open(DATA / "hostile/json_test_suite.tar.gz") as archive:
@@ -168,17 +150,24 @@ def test_json_test_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
             line = text.replace(b"\n", b" ").replace(b"\r", b" ")
             if line.strip():
                 lines.append(line)
-            refused = refusal(text)
+            refused = None
+            try:
+                decode_object(text)
+            except Undecodable as error:
+                refused = str(error)
             if verdict == "y":
                 assert refused is None or refused.startswith("not a JSON object but"), member.name
             if verdict == "n" and refused is None:
                 accepted.append(text)
     assert len(lines) > 300
-    one_row_each(lines, tmp_path)
+    data = b"\n".join([GOOD, *(part for line in lines for part in (line, GOOD)), b""])
+    rows = rows_of(data, tmp_path)
+    assert rows_of(data, tmp_path, workers=2) == rows
+    assert [row["index"] for row in rows] == list(range(2 * len(lines) + 1))
+    assert all(row["status"] == "ok" for row in rows[::2])
+    assert all(row["status"] == "invalid_record" and row["error"]["message"] for row in rows[1::2])
     # Python's parser takes NaN and Infinity, which the standard does not know
     assert all(b"NaN" in text or b"Infinity" in text for text in accepted), accepted
-    with capsys.disabled():
-        print(f"\nJSONTestSuite: {len(lines)} files, one row each", end="")
 
 
 def test_naughty_strings(tmp_path: Path) -> None:

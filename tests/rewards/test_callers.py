@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import multiprocessing
 import os
@@ -91,15 +92,13 @@ def _child(scorer: relfast.Scorer, answers: Any) -> None:
 
 
 def _wait_until_gone(pids: list[int]) -> None:
-    until(lambda: not any(psutil.pid_exists(pid) and _is_worker(pid) for pid in pids), "the workers' end")
-
-
-def _is_worker(pid: int) -> bool:
-    try:
-        process = psutil.Process(pid)
-        return process.status() != psutil.STATUS_ZOMBIE and process.name() == "relfast-worker"
-    except psutil.NoSuchProcess:
+    def works(pid: int) -> bool:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process = psutil.Process(pid)
+            return process.status() != psutil.STATUS_ZOMBIE and process.name() == "relfast-worker"
         return False
+
+    until(lambda: not any(map(works, pids)), "the workers' end")
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
@@ -216,11 +215,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     for name, value in ((POOL_VARIABLE, path), ("RELFAST_POOL_LINGER", "0.5"), ("RELFAST_WORKERS", "1")):
         monkeypatch.setenv(name, value)
     yield path
-    assert not children_at(path)
-
-
-def children_at(path: str) -> list[psutil.Process]:
-    """Hosts that listen at a socket, waited for to end."""
     hosts = [
         each
         for each in psutil.process_iter(["cmdline", "environ"])
@@ -228,7 +222,7 @@ def children_at(path: str) -> list[psutil.Process]:
         and (each.info["environ"] or {}).get(POOL_VARIABLE) == path
     ]
     _, left = psutil.wait_procs(hosts, timeout=PATIENCE)
-    return left
+    assert not left
 
 
 def stop(pid: int) -> None:
@@ -312,17 +306,14 @@ def test_a_hang_is_judged_by_the_host(place: str) -> None:
 
 def test_many_threads_get_their_own_scores(pooled: relfast.Scorer) -> None:
     chains = ["C" * n for n in range(1, 25)]
-    found: dict[str, float | None] = {}
 
-    def run(right: str) -> None:
-        for smiles in chains:
-            score = pooled.score_one("REL-C2", {"smiles": right}, f"<smiles>{smiles}</smiles>")
-            found[f"{right} {smiles}"] = score.correct
+    def run(right: str) -> list[bool | None]:
+        texts = [f"<smiles>{smiles}</smiles>" for smiles in chains]
+        return [pooled.score_one("REL-C2", {"smiles": right}, text).correct for text in texts]
 
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(run, chains[:4]))
-    for right in chains[:4]:
-        assert [found[f"{right} {smiles}"] for smiles in chains] == [smiles == right for smiles in chains]
+        found = list(pool.map(run, chains[:4]))
+    assert found == [[smiles == right for smiles in chains] for right in chains[:4]]
 
 
 def test_a_forked_child_has_a_connection_of_its_own(pooled: relfast.Scorer) -> None:
