@@ -130,20 +130,6 @@ def lines_for(kind: str) -> tuple[bytes, ...]:
     return tuple(line for line in lines if not _NEED_MORE.search(line))
 
 
-def chunk_of(seed: str, number: int) -> tuple[str, list[bytes]]:
-    """The kind of job of a chunk, and its lines."""
-    dice = random.Random(f"{seed} {number}")
-    kind = list(JOBS)[number % len(JOBS)]
-    own, every = lines_for(kind), real_lines(EACH)
-    lines = []
-    for _ in range(CHUNK):
-        some = own if dice.random() < OWN else every
-        if not kind.startswith("failed") and dice.random() < FAILED:
-            some = (failed_line(dice, dice.choice(some)),)
-        lines.append(mutated_line(dice, some))
-    return kind, lines
-
-
 class Result(NamedTuple):
     """What has become of a chunk: its kind, lines, lines that the fast path read, rows by status, differences."""
 
@@ -157,7 +143,15 @@ class Result(NamedTuple):
 
 def run_chunk(number: int, *, seed: str, gold: str) -> Result:
     """Score a chunk both ways."""
-    kind, lines = chunk_of(seed, number)
+    dice = random.Random(f"{seed} {number}")
+    kind = list(JOBS)[number % len(JOBS)]
+    own, every = lines_for(kind), real_lines(EACH)
+    lines = []
+    for _ in range(CHUNK):
+        some = own if dice.random() < OWN else every
+        if not kind.startswith("failed") and dice.random() < FAILED:
+            some = (failed_line(dice, dice.choice(some)),)
+        lines.append(mutated_line(dice, some))
     ways = ways_of(kind, gold)
     fast, exact = (ways.score(lines, fast=fast) for fast in (True, False))
     differences = []
@@ -181,7 +175,7 @@ def main(arguments: list[str]) -> int:
     asked = parser.parse_args(arguments)
     numbers = range(-(-asked.lines // CHUNK))
     started = time.monotonic()
-    n_lines, n_fast, n_different = 0, 0, 0
+    counts: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -190,19 +184,17 @@ def main(arguments: list[str]) -> int:
         gold = Path(folder) / "gold.jsonl"
         gold.write_bytes(gold_file())
         for result in pool.imap(partial(run_chunk, seed=asked.seed, gold=str(gold)), numbers):
-            n_lines += result.n_lines
-            n_fast += result.n_fast
+            counts.update(lines=result.n_lines, fast=result.n_fast, different=len(result.differences))
             statuses += result.statuses
-            n_different += len(result.differences)
             for difference in result.differences:
                 print(difference, flush=True)
     seconds = time.monotonic() - started
     print(
-        f"seed {asked.seed}: {n_lines:,} lines of {len(JOBS)} kinds of runs in {seconds:,.0f} s"
-        f" ({n_lines / seconds:,.0f}/s), {n_fast / max(1, n_lines):.1%} by the fast path,"
-        f" rows {dict(statuses)}, {n_different} differences"
+        f"seed {asked.seed}: {counts['lines']:,} lines of {len(JOBS)} kinds of runs in {seconds:,.0f} s"
+        f" ({counts['lines'] / seconds:,.0f}/s), {counts['fast'] / max(1, counts['lines']):.1%} by the fast path,"
+        f" rows {dict(statuses)}, {counts['different']} differences"
     )
-    return 1 if n_different else 0
+    return 1 if counts["different"] else 0
 
 
 if __name__ == "__main__":

@@ -41,7 +41,6 @@ class Clock:
 
     def __init__(self) -> None:
         self.seconds = 0.0
-        self.runs: list[tuple[int, ...]] = []
 
     def __call__(self) -> float:
         return self.seconds
@@ -66,7 +65,6 @@ def clock(tiny: str, monkeypatch: pytest.MonkeyPatch) -> Clock:
 
     def timed(self: Session, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         clock.seconds += ids.size * SECONDS_PER_TOKEN
-        clock.runs.append(ids.shape)
         return run(self, ids)
 
     monkeypatch.setattr(Session, "run", timed)

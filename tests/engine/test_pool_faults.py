@@ -12,8 +12,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -136,24 +134,6 @@ def _dump(tmp_path: Path, *records: Any) -> Path:
 # killers
 
 
-@contextmanager
-def _meanwhile(act: Callable[[], object], wait: Callable[[], float]) -> Iterator[None]:
-    """Do something again and again, after so many seconds each time."""
-    over = threading.Event()
-
-    def run() -> None:
-        while not over.wait(wait()):
-            act()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-
-
 @pytest.mark.slow
 def test_random_killer_of_workers(tmp_path: Path) -> None:
     """5,000 records while workers, and the process that forks them, are killed at random: the rows are those
@@ -162,16 +142,24 @@ def test_random_killer_of_workers(tmp_path: Path) -> None:
     relfast.score_file(dump, tmp_path / "quiet.jsonl", workers=0)
     chance, kills = random.Random(3), []
 
-    def kill() -> None:
-        with contextlib.suppress(IndexError, psutil.NoSuchProcess):
-            chance.choice(_children()).kill()
-            kills.append(1)
+    over = threading.Event()
 
-    with _meanwhile(kill, lambda: chance.expovariate(2)):
+    def kill() -> None:
+        while not over.wait(chance.expovariate(2)):
+            with contextlib.suppress(IndexError, psutil.NoSuchProcess):
+                chance.choice(_children()).kill()
+                kills.append(1)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
         relfast.score_file(dump, tmp_path / "rows.jsonl", workers=2)
         # a quick machine is through before much has happened
         while len(kills) < 6:
             relfast.score_file(dump, tmp_path / "rows.jsonl", workers=2, overwrite=True)
+    finally:
+        over.set()
+        killer.join()
     assert (tmp_path / "rows.jsonl").read_bytes() == (tmp_path / "quiet.jsonl").read_bytes()
 
 
