@@ -21,6 +21,7 @@ from mutations import mutated_line, real_lines
 from pyarrow import parquet
 
 import relfast
+from relfast import errors
 from relfast.distributed import part_scoring, run
 from relfast.distributed.part_scoring import Assignment, Done, PartWorker
 from relfast.distributed.parts import Planning, chunks_of, find_inputs, measure
@@ -28,14 +29,6 @@ from relfast.distributed.run import score_on_ray
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import Job, make_job
 from relfast.engine.segments import Tell
-from relfast.errors import (
-    InputError,
-    OutputError,
-    OutputExistsError,
-    ReadError,
-    ResumeMismatchError,
-    UsageError,
-)
 from relfast.records import Score
 from relfast.stats.summary import Summary
 from relfast.stats.tally import Tally
@@ -180,7 +173,7 @@ def test_inputs_and_output_by_url(tmp_path: Path) -> None:
     "url", ["nosuch://bucket/a.jsonl", "memory://relfast-none/a.jsonl", "memory://relfast-none/*"]
 )
 def test_a_url_that_leads_nowhere_is_an_error_that_names_it(url: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"relfast-none|nosuch"):
+    with pytest.raises(errors.InputError, match=r"relfast-none|nosuch"):
         score_here([url], str(tmp_path / "out"), JOB)
     assert not (tmp_path / "out").exists()
 
@@ -203,7 +196,7 @@ def test_a_part_that_cannot_be_read_is_named_and_the_others_are_done(tmp_path: P
     good = write_dump(folder / "a.jsonl", honest(40))
     (folder / "b.parquet").write_bytes(b"PAR1 and then nothing of the kind")
     output = tmp_path / "out"
-    with pytest.raises(ReadError, match=r"1 of 2 parts failed: .*b\.parquet.*not a readable Parquet"):
+    with pytest.raises(errors.ReadError, match=r"1 of 2 parts failed: .*b\.parquet.*not a readable Parquet"):
         score_here([str(folder)], str(output), JOB)
     assert rows_in(output) == local([good], tmp_path)[0]
     manifest = json.loads((output / "manifest.json").read_bytes())
@@ -221,13 +214,13 @@ def test_what_stands_in_the_way_of_a_run(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", honest(30))
     output = tmp_path / "out"
     score_here([str(dump)], str(output), JOB, part_bytes=2_000)
-    with pytest.raises(OutputExistsError):
+    with pytest.raises(errors.OutputExistsError):
         score_here([str(dump)], str(output), JOB, part_bytes=2_000)
-    with pytest.raises(ResumeMismatchError, match="policy was reference and is strict"):
+    with pytest.raises(errors.ResumeMismatchError, match="policy was reference and is strict"):
         score_here([str(dump)], str(output), make_job(policy="strict"), part_bytes=2_000, resume=True)
-    with pytest.raises(ResumeMismatchError, match="part_bytes"):
+    with pytest.raises(errors.ResumeMismatchError, match="part_bytes"):
         score_here([str(dump)], str(output), JOB, part_bytes=3_000, resume=True)
-    with pytest.raises(UsageError, match="stdin"):
+    with pytest.raises(errors.UsageError, match="stdin"):
         score_here(["-"], str(output), JOB)
     n_before = len(list(output.glob("part-*")))
     score_here([str(dump)], str(output), JOB, part_bytes=10**6, overwrite=True)
@@ -236,7 +229,7 @@ def test_what_stands_in_the_way_of_a_run(tmp_path: Path) -> None:
     foreign = tmp_path / "photographs"
     foreign.mkdir()
     write_dump(foreign / "rows.jsonl", honest(1))
-    with pytest.raises(OutputExistsError):
+    with pytest.raises(errors.OutputExistsError):
         score_here([str(dump)], str(foreign), JOB)
     assert len(rows_of(foreign / "rows.jsonl")) == 1
 
@@ -246,7 +239,7 @@ def test_two_runs_do_not_write_one_output(tmp_path: Path) -> None:
     output = str(tmp_path / "out")
 
     def begin_another(_: object) -> None:
-        with pytest.raises(OutputError, match="another run"):
+        with pytest.raises(errors.OutputError, match="another run"):
             score_here([str(dump)], output, JOB, resume=True)
         met.append(True)
 
@@ -265,7 +258,7 @@ def test_an_input_that_changes_on_the_way_fails_alone(tmp_path: Path) -> None:
             write_dump(dumps[1], honest(31))
 
     changed: list[bool] = []
-    with pytest.raises(ReadError, match=r"b\.jsonl bytes .*: it has changed since the run began"):
+    with pytest.raises(errors.ReadError, match=r"b\.jsonl bytes .*: it has changed since the run began"):
         score_here([str(path) for path in dumps], str(output), JOB, progress=change)
     assert rows_in(output) == local([dumps[0]], tmp_path)[0]
 
@@ -305,7 +298,7 @@ def test_only_the_first_lines(limit: int, tmp_path: Path) -> None:
     expected = local(inputs, tmp_path, limit)
     given = check(inputs, tmp_path / "out", expected, part_bytes=9_000, limit=limit)
     assert given.rows == len(expected[0].splitlines())
-    with pytest.raises(ResumeMismatchError, match="limit"):
+    with pytest.raises(errors.ResumeMismatchError, match="limit"):
         score_here([str(plain)], str(tmp_path / "out"), JOB, part_bytes=9_000, resume=True)
 
 
@@ -328,7 +321,7 @@ def test_documents_are_read_as_by_one_machine(tmp_path: Path) -> None:
     assert check([dump], tmp_path / "out", local([dump], tmp_path)).rows == 30
     table = tmp_path / "dump.xls"
     table.write_text("id,response\n1,a\n")
-    with pytest.raises(InputError, match="a spreadsheet"):
+    with pytest.raises(errors.InputError, match="a spreadsheet"):
         score_here([str(table)], str(tmp_path / "none"), JOB)
 
 
@@ -359,10 +352,10 @@ def test_a_command_that_was_wrong_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "there").mkdir()
 
     def refuse(*_: object) -> Any:
-        raise UsageError("no cluster")
+        raise errors.UsageError("no cluster")
 
     for name in ("out", "there"):
-        with pytest.raises(UsageError, match="no cluster"):
+        with pytest.raises(errors.UsageError, match="no cluster"):
             score_here([str(dump)], str(tmp_path / name), JOB, refuse)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dump.jsonl", "there"]
     assert not list((tmp_path / "there").iterdir())

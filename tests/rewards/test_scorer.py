@@ -54,10 +54,6 @@ def test_at_once_is_what_needs_no_worker(scorer: relfast.Scorer) -> None:
     given = scorer.score_at_once("REL-A1", {"target": 3}, "Answer: 4")
     assert given is not None
     assert given.reward == 1.0
-    given.metrics["mine"] = 1  # the caller's own
-    assert scorer.score_at_once("REL-A1", {"target": 3}, "Answer: 4") == scorer.score_one(
-        "REL-A1", {"target": 3}, "Answer: 4"
-    )
     # tellurium is left to RDKit
     assert scorer.score_at_once("REL-C2", {"smiles": "CC[Te]CN"}, "<smiles>CC[Te]C</smiles>") is None
 

@@ -293,12 +293,8 @@ def hanging(n: int) -> dict[str, Any]:
 
 
 def head(server: Live, length: int) -> bytes:
-    lines = [
-        "POST /score HTTP/1.1",
-        f"Host: 127.0.0.1:{server.port}",
-        "Content-Type: application/json",
-        f"Content-Length: {length}",
-    ]
+    about = {"Host": f"127.0.0.1:{server.port}", "Content-Type": "application/json", "Content-Length": length}
+    lines = ["POST /score HTTP/1.1", *(f"{name}: {value}" for name, value in about.items())]
     return "\r\n".join([*lines, "", ""]).encode()
 
 
