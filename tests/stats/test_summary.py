@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_runs import write_dump
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -191,8 +192,7 @@ RECORDS: list[dict[str, Any]] = [
 
 
 def summary_of_file(tmp_path: Path, **options: Any) -> dict[str, Any]:
-    dump = tmp_path / "dump.jsonl"
-    dump.write_text("".join(json.dumps(record) + "\n" for record in RECORDS), "utf-8")
+    dump = write_dump(tmp_path / "dump.jsonl", RECORDS)
     return relfast.score_file(dump, tmp_path / "rows.jsonl", workers=0, overwrite=True, **options).to_dict()
 
 
@@ -401,21 +401,15 @@ def test_reasoning_in_the_text() -> None:
     assert facts_of({}, ["no text"]) == ResponseFacts()
 
 
-def dump_of(path: Path, n: int = 60) -> Path:
+def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = [
         {
             "id": at, "task": "REL-A1", "answer": {"target": 3}, "response": ["Answer 4", "x" * at],
             "finish_reason": ["stop", "length" if at % 2 else "stop"], "usage": [{"completion_tokens": 3}, {"completion_tokens": at}],
         }
-        for at in range(n)
+        for at in range(60)
     ]  # fmt: skip
-    text = "".join(json.dumps(row) + "\n" for row in rows) + "\n{broken\n"
-    path.write_text(text, "utf-8")
-    return path
-
-
-def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = dump_of(tmp_path / "d.jsonl")
+    path = write_dump(tmp_path / "d.jsonl", [*rows, b"\n{broken\n"])
     whole = relfast.score_file(path, tmp_path / "rows.jsonl", workers=0, lengths=True)
     lengths = whole.tasks["REL-A1"].lengths
     assert lengths is not None
