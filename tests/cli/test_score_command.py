@@ -157,10 +157,13 @@ def test_tasks_command() -> None:
 def test_a_wrong_command_leaves_what_is_there(dump: Path, workers: int) -> None:
     """That it leaves nothing else: `test_mistakes`."""
     Path("gold.jsonl").write_text('{"id": 1,\n')
-    Path("rows.jsonl").write_text("")
+    assert score("-o rows.jsonl --limit 1") == 0
+    files = Path("rows.jsonl"), Path("rows.jsonl.journal")
+    before = [file.read_bytes() for file in files]
     arguments = dump, "-o", "rows.jsonl", "--data", "gold.jsonl", "--workers", workers, "--overwrite"
     assert relfast(*arguments).returncode == 2
-    assert Path("rows.jsonl").exists()
+    assert [file.read_bytes() for file in files] == before
+    assert len(before[0]) > 0
 
 
 def test_ids_that_an_api_has_made_text_of(dump: Path) -> None:

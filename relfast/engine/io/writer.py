@@ -149,9 +149,10 @@ class FileWriter(Writer):
             self._made += [self.path] if created else []
             self._journal, created = self._open(self.journal_path)
             self._made += [self.journal_path] if created else []
+            self._is_begun = False
             if resume:
                 self._recover()
-            else:
+            elif self.path in self._made:
                 self._begin()
         except BaseException:
             self.withdraw()
@@ -189,6 +190,9 @@ class FileWriter(Writer):
             time.sleep(_LOCK_SECONDS / 10)
 
     def _begin(self) -> None:
+        """Begin anew. What is to be overwritten is lost with the first rows: until then a command can be
+        found wrong (gold that cannot be read)."""
+        self._is_begun = True
         self.commits = []
         self._size = self._journal_size = 0
         if self._is_table and os.path.exists(self.target):
@@ -215,6 +219,7 @@ class FileWriter(Writer):
         difference = compare_runs(journal.run, self._fingerprint)
         if difference:
             raise ResumeMismatchError(difference)
+        self._is_begun = True
         if self._is_finished_table(journal, size):
             self.commits, self._finished = journal.commits, True
             return
@@ -248,6 +253,8 @@ class FileWriter(Writer):
         return total
 
     def write(self, rows: bytes, commit: Commit) -> None:
+        if not self._is_begun:
+            self._begin()
         data = self._encode(rows) if self._encode and rows else rows
         commit.size, commit.rows_sum = self._size + len(data), crc32(data)
         entry = commit.to_line()
@@ -293,6 +300,8 @@ class FileWriter(Writer):
     def finish(self, n_rows: int) -> None:
         if self._finished:
             return
+        if not self._is_begun:
+            self._begin()
         if self._encode and not self._size:
             # an empty file is no gzip or zstd file
             self._append(self._out, self._encode(b""), 0, self.path)
