@@ -15,6 +15,7 @@ import orjson
 import pytest
 from both_ways import Ways
 from contract_records import gold
+from engine_runs import write_dump
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import GOLD_MEMBERS
 from relfast_kernels.text import characters
@@ -57,18 +58,12 @@ def test_verbose_runs_say_how_many_lines_took_which_way(tmp_path: Path) -> None:
         json.dumps({**row, "response": response}) for response in ["x" * 2_000] * 3_000 + ["\u0663"] * 30
     ]
     (tmp_path / "dump.jsonl").write_text("\n".join(lines))
-    told: list[str] = []
-    score_files([str(tmp_path / "dump.jsonl")], None, Job(), workers=0, tell=told.append)
-    said = next(line for line in told if line.startswith("text fast path"))
     # once the gold is known no line is decoded; of some the extractor reads the response
-    assert ", 0 (" in said
-    assert ", 30 (" in said
-    told.clear()
-    told_of_map = Job(field_map={"id": "x.*.id"})
-    score_files(
-        [str(tmp_path / "dump.jsonl")], None, told_of_map, workers=0, overwrite=True, tell=told.append
-    )
-    assert "text fast path: not taken" in told
+    for job, said in ((Job(), (", 0 (", ", 30 (")), (Job(field_map={"id": "x.*.id"}), ("path: not taken",))):
+        told: list[str] = []
+        score_files([str(tmp_path / "dump.jsonl")], None, job, workers=0, overwrite=True, tell=told.append)
+        (line,) = (line for line in told if line.startswith("text fast path"))
+        assert all(part in line for part in said)
 
 
 @pytest.mark.parametrize(
@@ -316,9 +311,8 @@ def test_mapped_fields(field_map: dict[str, str], correct: list[bool | None], de
 
 def test_joined_rows_of_two_records_have_two_golds(tmp_path: Path) -> None:
     """What is the same in a line is not what it is held against."""
-    gold = tmp_path / "gold.jsonl"
     records = [{"id": n, "task": "REL-C3", "answer": {"missing_smiles": ["C" * n]}} for n in (1, 2)]
-    gold.write_text("".join(json.dumps(record) + "\n" for record in records))
+    gold = write_dump(tmp_path / "gold.jsonl", records)
     lines = [{"id": n, "response": "<smiles>CC</smiles>"} for n in (1, 2, 1, 2)]
     for details in (False, True):
         rows = same(lines, Job(data=(str(gold),), details=details), decoded=0)
