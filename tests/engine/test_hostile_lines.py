@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from corpora import DATA, naughty_strings
+from engine_runs import write_dump
 
 import relfast
 from relfast.json_text import Undecodable, decode_object
@@ -17,9 +19,10 @@ from relfast.tasks import EXACT_FIELDS
 GOOD = b'{"id": 1, "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}'
 
 
-def rows_of(data: bytes, tmp_path: Path, **options: Any) -> list[dict[str, Any]]:
-    dump, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
-    dump.write_bytes(data)
+def rows_of(lines: Sequence[Any] | bytes, tmp_path: Path, **options: Any) -> list[dict[str, Any]]:
+    """Of records, or of a dump as it is."""
+    out = tmp_path / "rows.jsonl"
+    dump = write_dump(tmp_path / "dump.jsonl", [lines] if isinstance(lines, bytes) else lines)
     relfast.score_file(dump, out, overwrite=True, **{"workers": 0, **options})
     return [json.loads(line) for line in out.read_bytes().split(b"\n")[:-1]]
 
@@ -110,8 +113,7 @@ def test_lone_surrogates_and_big_numbers_are_written(tmp_path: Path) -> None:
         {"id": 2**70, "task": "REL-A1", "answer": {"target": 2**70}, "response": "4"},
         {"id": float("nan"), "task": "REL-C1", "answer": {"label": "Yes"}, "response": "<Yes>\ud83d"},
     ]
-    data = "".join(json.dumps(line) + "\n" for line in lines).encode("ascii")
-    rows = rows_of(data, tmp_path, details=True)
+    rows = rows_of(lines, tmp_path, details=True)
     assert (tmp_path / "rows.jsonl").read_bytes().isascii()
     assert [row["correct"] for row in rows] == [True, False, True]
     assert (rows[0]["id"], rows[1]["id"], rows[1]["metrics"]["gold"]) == ("\ud800", 2**70, 2**70)
@@ -127,8 +129,7 @@ def test_deep_values_are_cut(tmp_path: Path) -> None:
             {"id": [1, [2]], "task": "REL-A1", "answer": {"target": deep}, "response": deep},
             {"id": 3, "task": deep, "answer": deep},
         ]
-        data = "".join(json.dumps(record) + "\n" for record in records).encode("ascii")
-        rows = rows_of(data, tmp_path, details=True, policy=policy)
+        rows = rows_of(records, tmp_path, details=True, policy=policy)
         assert [row["index"] for row in rows] == [0, 1, 2, 3]
         assert rows[0]["correct"] is True
         assert rows[2]["id"] == [1, [2]]
@@ -171,7 +172,6 @@ def test_json_test_suite(tmp_path: Path) -> None:
 
 
 def test_naughty_strings(tmp_path: Path) -> None:
-    strings = naughty_strings()
     tasks = {
         "REL-A1": {"target": 3},
         "REL-B1": {"label": "no", "taxa": []},
@@ -180,13 +180,11 @@ def test_naughty_strings(tmp_path: Path) -> None:
     }
     records = [
         {"id": text, "task": task, "answer": answer, "response": text}
-        for text in strings
+        for text in naughty_strings()
         for task, answer in tasks.items()
     ]
+    data = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     for policy in ("reference", "strict"):
-        data = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records).encode(
-            "utf-8", "surrogatepass"
-        )
-        rows = rows_of(data, tmp_path, policy=policy)
+        rows = rows_of(data.encode("utf-8", "surrogatepass"), tmp_path, policy=policy)
         assert [row["id"] for row in rows] == [record["id"] for record in records]
         assert {row["status"] for row in rows} <= {"ok", "no_answer"}

@@ -11,6 +11,7 @@ from processes import python
 
 HEAVY = [
     "numba", "numpy", "rdkit", "onnxruntime", "click", "rich", "pyarrow", "pandas", "tokenizers", "orjson", "multiprocessing",
+    "torch", "transformers", "trl", "verl", "openrlhf", "verifiers", "slime", "nemo_rl", "reasoning_gym",
 ]  # fmt: skip
 
 
@@ -28,6 +29,10 @@ HEAVY = [
             {"orjson", "numpy"},
         ),
         ("from relfast.cli.main import cli", {"click"}),
+        (
+            "from relfast.rewards import trl, verl, openrlhf, verifiers, slime, nemo_rl, reasoning_gym",
+            {"orjson", "numpy", "multiprocessing"},
+        ),
     ],
 )
 def test_light_import(statement: str, allowed: set[str]) -> None:

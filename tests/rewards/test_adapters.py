@@ -331,19 +331,6 @@ class TestANumberIsRequired:
 # what all adapters have in common
 
 
-def test_no_trainer_is_imported() -> None:
-    """Nor torch, nor what scoring needs."""
-    modules = "trl verl openrlhf verifiers slime nemo_rl reasoning_gym"
-    code = (
-        "import sys\n"
-        f"for name in '{modules}'.split(): __import__('relfast.rewards.' + name)\n"
-        f"heavy = set('{modules} torch transformers numba rdkit onnxruntime'.split())\n"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    done = python("-c", code, check=True)
-    assert done.stdout == "[]\n"
-
-
 def test_adapters_with_the_same_options_share_one_engine() -> None:
     assert trl.reward.scorer is openrlhf.reward_func.scorer is reasoning_gym.score_answer.scorer
     assert trl.make_reward(name="b", on_error=0.0).scorer is trl.reward.scorer
