@@ -24,7 +24,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from relfast.json_text import decode_text
@@ -202,7 +201,9 @@ def _follow(value: Any, steps: Sequence[str]) -> Any:
                 return MISSING
             # an item without it is a sample without a response; lists of lists become one list
             found = [None if each is MISSING else each for each in found]
-            return list(chain.from_iterable(found)) if "*" in steps[at + 1 :] and _lists(found) else found
+            if "*" in steps[at + 1 :] and all(each is None or isinstance(each, list) for each in found):
+                return [sample for each in found for sample in ([None] if each is None else each)]
+            return found
         elif step == "@" and isinstance(value, str):
             decoded = decode_text(value)
             value = MISSING if decoded is value else decoded
@@ -211,7 +212,3 @@ def _follow(value: Any, steps: Sequence[str]) -> Any:
         else:
             return MISSING
     return value
-
-
-def _lists(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, list) for value in values)

@@ -243,6 +243,7 @@ MAPPED = [
     ({"out": {"text": [RIGHT]}}, "out.text", [True]),
     ({"out": [{"t": RIGHT}, {}]}, "out.*.t", [True, None]),
     ({"out": [[{"t": RIGHT}], [{"t": "Answer 1"}, {"t": RIGHT}]]}, "out.*.*.t", [True, False, True]),
+    ({"out": [[{"t": RIGHT}], [{"x": RIGHT}]]}, "out.*.*.t", [True, None]),
     ({"out": json.dumps([{"t": "Answer 1"}])}, "out.@.*.t", [False]),
     ({"out": json.dumps({"t": json.dumps([RIGHT])})}, "out.@.t.@.0", [True]),
     ({"*": {"@": RIGHT}}, "*.@", [True]),
