@@ -117,17 +117,15 @@ def ways_of(kind: str, gold: str) -> Ways:
 @cache
 def lines_for(kind: str) -> tuple[bytes, ...]:
     """The real lines that a kind of run is meant for."""
-    mark = JOBS[kind].get("mark")
-    lines = real_lines(EACH)
     if kind.startswith("failed"):
         return failed_lines(EACH)
+    mark, joined = JOBS[kind].get("mark", b""), "data" in JOBS[kind]
     if kind.startswith("tools"):
-        return tuple(line for line in lines if _OF_TOOL.search(line))
-    if mark is not None:
-        return tuple(line for line in lines if mark in line)
-    if JOBS[kind].get("data"):
-        return lines
-    return tuple(line for line in lines if not _NEED_MORE.search(line))
+        return tuple(line for line in real_lines(EACH) if _OF_TOOL.search(line))
+    left_out = None if mark or joined else _NEED_MORE
+    return tuple(
+        line for line in real_lines(EACH) if mark in line and not (left_out and left_out.search(line))
+    )
 
 
 class Result(NamedTuple):

@@ -128,8 +128,6 @@ def test_differences_are_named(tmp_path: Path) -> None:
     _writer(path, resume=True, **{**run, "paths": {"input 0": "moved.jsonl"}}).close()
     with pytest.raises(ResumeMismatchError, match=r"size of b\.jsonl was 5 and is 6"):
         _writer(path, resume=True, input={"0": {"size": 6}}, paths={"input 0": "b.jsonl"})
-    with pytest.raises(ResumeMismatchError, match="shard was not set and is"):
-        _writer(path, resume=True, **run, shard=[0, 2])
 
 
 def test_a_failed_start_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,19 +67,18 @@ def test_from_64_threads_at_once(scorer: relfast.Scorer) -> None:
 
 
 def test_from_an_event_loop(scorer: relfast.Scorer) -> None:
-    async def one(row: Any) -> bool:
-        score = await asyncio.wrap_future(scorer.submit("REL-C2", *row))
-        return score.reward is not None
+    def asked(row: Any) -> asyncio.Future[relfast.Score]:
+        return asyncio.wrap_future(scorer.submit("REL-C2", *row))
 
     async def main() -> tuple[int, int]:
-        rows = distinct_c2(N)
+        *rows, last = distinct_c2(N + 1)
         ticks = 0
-        gathered = asyncio.gather(*(one(row) for row in rows))
+        gathered = asyncio.gather(*map(asked, rows))
         while not gathered.done():
             ticks += 1
             await asyncio.sleep(0.001)
-        asyncio.wrap_future(scorer.submit("REL-C2", *distinct_c2(N + 1)[N])).cancel()
-        return sum(await gathered), ticks
+        asked(last).cancel()
+        return sum(score.reward is not None for score in await gathered), ticks
 
     scored, ticks = asyncio.run(main())
     assert scored == N
