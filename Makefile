@@ -8,6 +8,10 @@ JOBS    ?= $(shell nproc)
 PYTEST  := $(BIN)/python -m pytest
 SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 QUICK   := -m 'not slow and not trainers and not browser and not ray and not lines'
+# modules that take two thirds of the time: they start processes, generate, or hold thousands of texts against two ways
+LONG    := engine/test_pool_faults engine/test_deadlines engine/test_real_lines rewards/test_callers rewards/test_first_call \
+  rewards/test_judged_texts rewards/test_scorer serve distributed inference cli/test_score_faults cli/test_compiling \
+  kernels/test_native_sources report/test_page strict/test_contract tasks/test_generat stats/test_intervals
 # what reads pages
 PAGES   := tests/test_docs.py tests/packaging/test_names_in_text.py
 MINUTES ?= 20
@@ -87,10 +91,10 @@ test-pages: $(VENV)/.test
 	$(BIN)/relfast warmup
 	$(PYTEST) $(SPREAD) $(PAGES)
 
-## the tests of `test` alone
+## the tests of `test` without the longest modules, in a minute
 test-quick: $(VENV)/.test
 	$(BIN)/relfast warmup
-	$(PYTEST) $(SPREAD) $(QUICK) tests
+	$(PYTEST) $(SPREAD) $(QUICK) tests $(LONG:%=--ignore-glob='tests/%*')
 
 ## trainers and harnesses: TRL, verifiers, reasoning-gym, inspect, lm-evaluation-harness, SkyRL-Gym, and what else
 ## is installed in $(VENV) (docs/training.md); sentence-transformers, which ours is held against
