@@ -49,13 +49,12 @@ def test_one_by_one_gives_the_same_rows_as_a_batch_and_each_is_counted() -> None
 
 def test_at_once_is_what_needs_no_worker(scorer: relfast.Scorer) -> None:
     for task, answer, response, _ in MIXED:
-        score = scorer.score_at_once(task, answer, response)
-        assert score in (None, scorer.score_one(task, answer, response))
-    given = scorer.score_at_once("REL-A1", {"target": 3}, "Answer: 4")
-    assert given is not None
-    assert given.reward == 1.0
+        row = scorer.kept_score(task, answer, response, None, False)
+        assert row in (None, scorer.score_one(task, answer, response))
     # tellurium is left to RDKit
-    assert scorer.score_at_once("REL-C2", {"smiles": "CC[Te]CN"}, "<smiles>CC[Te]C</smiles>") is None
+    assert (
+        scorer.kept_score("REL-C2", {"smiles": "CC[Te]CN"}, "<smiles>CC[Te]C</smiles>", None, False) is None
+    )
 
 
 def test_equal_answers_are_scored_once(scorer: relfast.Scorer) -> None:

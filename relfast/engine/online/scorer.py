@@ -283,13 +283,6 @@ class Scorer:
         """
         return own(self.kept_score(task, answer, response, question))
 
-    def score_at_once(
-        self, task: str | None, answer: object, response: object, question: object = None
-    ) -> Score | None:
-        """`score_one` where no worker is needed for it, else None: `submit` it then."""
-        score = self.kept_score(task, answer, response, question, False)
-        return None if score is None else own(score)
-
     def reward(
         self, task: str | None, answer: object, response: object, question: object = None
     ) -> float | None:
