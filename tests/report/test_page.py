@@ -40,6 +40,11 @@ def test_the_policy_lets_in_our_own_script_and_style_and_nothing_else(page: str)
 
 
 def test_nothing_is_fetched_and_nothing_runs_from_attributes(page: str) -> None:
+    """And no response is in the page as markup."""
+    ids = [attributes["id"] for _, attributes in tags(page) if attributes.get("id")]
+    assert len(ids) == len(set(ids))
+    assert "window.hacked" not in page
+    assert page.isprintable() or not re.search("[\u2028\u202e\x00\ud800]", page)
     for tag, attributes in tags(page):
         assert tag not in ("iframe", "object", "embed", "link", "base")
         assert "style" not in attributes
@@ -49,23 +54,17 @@ def test_nothing_is_fetched_and_nothing_runs_from_attributes(page: str) -> None:
             assert not re.match(r"\s*(?:[a-z]+:|//)", value, re.IGNORECASE) or value.startswith("data:image/")
 
 
-def test_ids_are_unique(page: str) -> None:
-    ids = [attributes["id"] for _, attributes in tags(page) if attributes.get("id")]
-    assert len(ids) == len(set(ids))
-
-
-def test_no_response_is_in_the_page_as_markup(page: str) -> None:
-    assert "window.hacked" not in page
-    assert page.isprintable() or not re.search("[\u2028\u202e\x00\ud800]", page)
+def records(page: str) -> dict[str, dict[str, Any]]:
+    """What the page has of each record, by id, its size beside it."""
+    index = unpacked(page, "record-index")
+    texts = [record for n in range(len(index["starts"])) for record in unpacked(page, f"block-{n}")]
+    columns = zip(index["id"], index["length_of"], index["tokens"], texts, strict=True)
+    return {name: {**text, "size": (length, tokens)} for name, length, tokens, text in columns}
 
 
 def test_records_are_there_with_their_answers_marked(page: str) -> None:
-    index = unpacked(page, "record-index")
-    texts = [record for n in range(len(index["starts"])) for record in unpacked(page, f"block-{n}")]
-    assert len(texts) == len(index["id"])
-    by_id = dict(zip(index["id"], texts, strict=True))
-    sizes = dict(zip(index["id"], zip(index["length_of"], index["tokens"], strict=True), strict=True))
-    assert (sizes["a7"], sizes["maze"]) == ((8, 8), (28, None))
+    by_id = records(page)
+    assert (by_id["a7"]["size"], by_id["maze"]["size"]) == ((8, 8), (28, None))
     for name, text in HOSTILE.items():
         response = by_id[name]["response"]
         if name == "megabyte":
@@ -77,9 +76,7 @@ def test_records_are_there_with_their_answers_marked(page: str) -> None:
         assert marked.endswith("3")
     assert by_id["a0"]["why"] == ""
     assert by_id["a7"]["why"] == "It names choice 3; the right one is choice 8."
-    assert [part for part, kind in by_id["maze"]["response"] if kind == "plan"] == [
-        "['start: B1', 'move_to: B2']"
-    ]
+    assert ["['start: B1', 'move_to: B2']", "plan"] in by_id["maze"]["response"]
     assert "not adjacent" in by_id["maze"]["why"]
     assert "1 of the missing isomers are found" in by_id["isomers"]["why"]
     titles = [group["title"] for group in by_id["isomers"]["groups"]]
@@ -87,15 +84,8 @@ def test_records_are_there_with_their_answers_marked(page: str) -> None:
 
 
 def test_drawings_have_no_styles_no_scripts_and_no_addresses(page: str) -> None:
-    index = unpacked(page, "record-index")
-    drawn = [
-        drawing[0]
-        for n in range(len(index["starts"]))
-        for record in unpacked(page, f"block-{n}")
-        for group in record["groups"]
-        for drawing in group["drawings"]
-        if drawing[0]
-    ]
+    groups = [group for record in records(page).values() for group in record["groups"]]
+    drawn = [drawing[0] for group in groups for drawing in group["drawings"] if drawing[0]]
     assert len(drawn) > 5
     for svg in drawn:
         for tag, attributes in tags(svg):

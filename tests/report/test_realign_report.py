@@ -15,19 +15,11 @@ from relfast.errors import InputError, OutputError
 from relfast.realign import StepAligner, generate_analysis_report, generate_heatmap
 from relfast.report.realign import correlations, quadrant_shares, read_entries, summary_table
 
-FIGURES = (
-    "accuracy_by_category",
-    "alignment_distribution",
-    "quadrant_analysis",
-    "divergence_step_distribution",
-)
+FIGURES = "accuracy_by_category alignment_distribution quadrant_analysis divergence_step_distribution"
 FORMATS = (".png", ".svg", ".pdf")
 ALWAYS = {
-    *(f"{name}{suffix}" for name in FIGURES for suffix in FORMATS),
-    "summary_stats.csv",
-    "latex_table.txt",
-    "correlations.txt",
-    "index.html",
+    *(f"{name}{suffix}" for name in FIGURES.split() for suffix in FORMATS),
+    *("summary_stats.csv", "latex_table.txt", "correlations.txt", "index.html"),
 }
 
 
@@ -57,14 +49,15 @@ def entry(
     } | more
 
 
-def report(tmp_path: Path, rows: Sequence[Any]) -> tuple[set[str], Path, str]:
+def report(tmp_path: Path, rows: Sequence[Any]) -> str:
+    """The page; beside it lies what is named, each further figure in all formats."""
     results = write_dump(tmp_path / "results.jsonl", rows)
     made = generate_analysis_report(str(results), str(tmp_path / "report"), aligner=ByLength())
     names = {path.name for path in made.files}
     assert names == {path.name for path in (tmp_path / "report").iterdir()}
-    more = {name for name in names - ALWAYS if name.endswith(".png")}
-    assert {f"{name[:-4]}{suffix}" for name in more for suffix in FORMATS} == names - ALWAYS
-    return more, tmp_path / "report", (tmp_path / "report" / "index.html").read_text("utf-8")
+    more = {name[:-4] for name in names - ALWAYS}
+    assert {f"{name}{suffix}" for name in more for suffix in FORMATS} == names - ALWAYS
+    return (tmp_path / "report" / "index.html").read_text("utf-8")
 
 
 ROWS = [
@@ -103,19 +96,21 @@ def test_numbers() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_undefined_is_said(tmp_path: Path) -> None:
-    said = "every answer is correct"
-    _, folder, page = report(tmp_path, [entry(x, True) for x in (0.1, 0.5, 0.9)])
-    assert (folder / "correlations.txt").read_text().splitlines() == [
-        f"{kind} Correlation (Alignment vs Correctness): undefined ({said})"
+@pytest.mark.parametrize(
+    ("scores", "page_says", "said"),
+    [
+        ((0.1, 0.5, 0.9), "every answer is correct", "every answer is correct"),
+        ((), "No solution was scored", "0 scored solutions are too few"),
+    ],
+)
+def test_what_is_undefined_is_said(
+    tmp_path: Path, scores: Sequence[float], page_says: str, said: str
+) -> None:
+    assert page_says in report(tmp_path, [entry(x, True) for x in scores])
+    assert (tmp_path / "report" / "correlations.txt").read_text() == "".join(
+        f"{kind} Correlation (Alignment vs Correctness): undefined ({said})\n"
         for kind in ("Pearson", "Spearman")
-    ]
-    assert said in page
-
-
-@pytest.mark.slow
-def test_nothing_was_scored(tmp_path: Path) -> None:
-    assert "No solution was scored" in report(tmp_path, [])[2]
+    )
 
 
 @pytest.mark.slow
@@ -129,7 +124,7 @@ def test_hostile_texts_are_shown_and_not_run(tmp_path: Path) -> None:
         entry(0.1, None),  # type: ignore[arg-type]
         entry("high", True),  # type: ignore[arg-type]
     ]
-    _, _, page = report(tmp_path, rows)
+    page = report(tmp_path, rows)
     assert "<script>alert" not in page
     assert page.count("<script") == 1  # the page's own
     assert "{{ 7 * 7 }}" in page

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 from typing import Any
@@ -61,23 +60,17 @@ def test_published_tables_are_rebuilt(tmp_path: Path) -> None:
     score_c1(tmp_path)
     made = sections(scored(tmp_path), tmp_path)
     table = table_of(made, "Performance by number of molecules")
-    header = ["Model", "N_molecules", "Count", "Accuracy", "Acc_Yes", "Acc_No", "No_Response"]
-    assert list(table.header) == header
-    assert table.rows == [
+    assert [list(table.header), *table.rows] == [
+        ["Model", "N_molecules", "Count", "Accuracy", "Acc_Yes", "Acc_No", "No_Response"],
         ["model", "5", "10", "0.800", "0.600", "1.000", "0.200"],
         ["model", "25", "10", "0.500", "0.200", "0.800", "0.500"],
     ]
     table = table_of(made, "Task completion")
     assert list(table.header) == ["Model", "n_mol bin", "Task Completion"]
     assert table.rows == [["model", "<20", "0.800000"], ["model", "20-40", "0.500000"]]
-
-
-def test_ids_tell_sizes_where_there_is_no_dump(tmp_path: Path) -> None:
-    score_c1(tmp_path).unlink()
-    run = scored(tmp_path)
-    (section,) = sections(run, tmp_path)
-    table = table_of([section], "Performance by number of molecules")
-    # gold's label is in the dump only
+    # without the dump ids tell sizes, and nothing gold's label
+    (tmp_path / "x.jsonl").unlink()
+    table = table_of(sections(scored(tmp_path), tmp_path), "Performance by number of molecules")
     assert table.rows[0] == ["model", "5", "10", "0.800", "–", "–", "0.200"]
 
 
@@ -88,10 +81,8 @@ def test_task_completion_of_motifs_is_the_mean_of_both_directions(tmp_path: Path
         for k in range(4)
     ]  # fmt: skip
     made = sections(scored(tmp_path, scores), tmp_path)
-    assert table_of(made, "Task completion").rows == [
-        ["model", "<20", "0.500000"],
-        ["model", ">=40", "0.500000"],
-    ]
+    halves = [["model", bin_, "0.500000"] for bin_ in ("<20", ">=40")]
+    assert table_of(made, "Task completion").rows == halves
     assert table_of(made, "Exact and overlap").rows == [["model", "0.000000", "0.375000"]]
 
 
@@ -102,6 +93,10 @@ def counted(task: str, scores: list[Score]) -> SizeTable:
         counter.add(score, None)
     counter.finish()
     return table
+
+
+def point(task: str, scores: list[Score], metric: str) -> Any:
+    return point_of(counted(task, scores).cell(None, None), metric)
 
 
 def test_size_tables_of_parts_are_those_of_the_whole() -> None:
@@ -115,20 +110,18 @@ def test_size_tables_of_parts_are_those_of_the_whole() -> None:
     for value in (None, *whole.values("n_molecules")):
         axis = None if value is None else "n_molecules"
         assert merged.cell(axis, value) == whole.cell(axis, value)
-    point = point_of(whole.cell(None, None), "recall")
-    assert point is not None
-    assert point.value == pytest.approx(sum(k % 5 / 4 for k in range(200)) / 200)
-    assert 0 < (point.low or 0) < point.value < (point.high or 0) < 1
+    recall = point("REL-C3", scores, "recall")
+    assert recall.value == pytest.approx(sum(k % 5 / 4 for k in range(200)) / 200)
+    assert 0 < recall.low < recall.value < recall.high < 1
 
 
 def test_samples_of_one_prompt_are_no_independent_rows() -> None:
     def interval(samples: int) -> float:
         rows = [(k, sample) for k in range(40) for sample in range(samples)]
         scores = [Score(k, k, "REL-A1", sample, "ok", k % 2 == 0, 1.0, {}) for k, sample in rows]
-        point = point_of(counted("REL-A1", scores).cell(None, None), "correct")
-        assert point is not None
-        assert point.n == 40 * samples
-        return (point.high or 0) - (point.low or 0)
+        found = point("REL-A1", scores, "correct")
+        assert found.n == 40 * samples
+        return float(found.high - found.low)
 
     # eight equal samples of each prompt say no more than one does, but for the quantile
     assert interval(8) == pytest.approx(interval(1), rel=0.05)
@@ -136,9 +129,8 @@ def test_samples_of_one_prompt_are_no_independent_rows() -> None:
 
 def test_undefined_metrics_count_nowhere() -> None:
     scores = [row(k, "REL-B1", str(k), True, f1=-1 if k % 2 else 0.5) for k in range(4)]
-    point = point_of(counted("REL-B1", scores).cell(None, None), "f1")
-    assert point is not None
-    assert (point.value, point.n) == (0.5, 2)
+    found = point("REL-B1", scores, "f1")
+    assert (found.value, found.n) == (0.5, 2)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 333, 1_000])
@@ -185,12 +177,8 @@ def test_seqbench_shows_the_decay_that_l0_fits(tmp_path: Path) -> None:
                 n_actions=depth, logical_depth=depth, backtracking=k % 3, noise=0.2)
         )  # fmt: skip
     section = seqbench_section.draw([scored(tmp_path, scores)], "SeqBench", Report(tmp_path))
-    assert [picture.stem for picture in section.pictures] == [
-        "seqbench_pass_by_depth",
-        "seqbench_progress_by_depth",
-        "seqbench_depth_by_backtracking",
-        "seqbench_breaks",
-    ]
+    drawn = ("pass_by_depth", "progress_by_depth", "depth_by_backtracking", "breaks")
+    assert [picture.stem for picture in section.pictures] == [f"seqbench_{name}" for name in drawn]
     fit = fit_l0([s.metrics["logical_depth"] for s in scores], [s.correct for s in scores])
     whole, *by_doors = section.tables[0].rows
     assert whole == ["model", "all", "all", f"{fit.l0:.4g}", f"{fit.low:.4g}–{fit.high:.4g}", f"{fit.least_squares:.4g}",
@@ -201,7 +189,7 @@ def test_seqbench_shows_the_decay_that_l0_fits(tmp_path: Path) -> None:
 def test_tokens_of_a_sample_beside_one_that_failed(tmp_path: Path) -> None:
     usage = [{"completion_tokens": 5}, {}, {"completion_tokens": 7}]
     dump = {"id": "a", "task": "REL-A1", "answer": {"target": 1}, "response": ["Answer 2", None, "Answer 3"]}
-    (tmp_path / "a.jsonl").write_text(json.dumps(dump | {"generation": {"usage": usage}}) + "\n")
-    relfast.score_file(tmp_path / "a.jsonl", tmp_path / "a.scored.jsonl", workers=0)
-    run = read_scored([str(tmp_path / "a.scored.jsonl")], records=9)
-    assert [(kept.score.sample, kept.tokens) for kept in run.sample] == [(0, 5), (1, None), (2, 7)]
+    path = write_dump(tmp_path / "x.jsonl", [dump | {"generation": {"usage": usage}}])
+    relfast.score_file(path, workers=0)
+    kept = [(each.score.sample, each.tokens) for each in scored(tmp_path).sample]
+    assert kept == [(0, 5), (1, None), (2, 7)]

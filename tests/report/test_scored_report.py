@@ -19,9 +19,7 @@ from relfast.report.scored import generate_report
 from relfast.report.scored_rows import read_scored
 
 
-def row(
-    index: int, task: str | None, correct: bool | None, reward: float | None, **metrics: Any
-) -> dict[str, Any]:
+def row(index: int, task: Any, correct: bool | None, reward: float | None, **metrics: Any) -> dict[str, Any]:
     error = None if correct is not None else {"type": "T", "message": "m"}
     facts = {"status": metrics.pop("status", "ok"), "correct": correct, "reward": reward}
     place = {"index": index, "id": f"p{index // 4}", "task": task, "sample": index % 4}
@@ -53,15 +51,9 @@ def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
     names = [path.name for path in made.files]
     assert {path.name for path in (tmp_path / "report").iterdir()} == set(names)
     assert [name for name in names if not name.endswith((".svg", ".pdf"))] == [
-        "accuracy_by_task.png",
-        "reward_distribution.png",
-        "alignment_distribution.png",
-        "quadrant_analysis.png",
-        "divergence_step_distribution.png",
-        "samples.png",
-        "summary_stats.csv",
-        "latex_table.txt",
-        "index.html",
+        *("accuracy_by_task.png", "reward_distribution.png", "alignment_distribution.png"),
+        *("quadrant_analysis.png", "divergence_step_distribution.png", "samples.png"),
+        *("summary_stats.csv", "latex_table.txt", "index.html"),
     ]
     lines = (tmp_path / "report" / "summary_stats.csv").read_text().splitlines()
     assert lines[0].startswith("run,task,prompts,responses,correct,correct_se,")
@@ -77,9 +69,7 @@ def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
 def test_several_files_are_one_run(tmp_path: Path) -> None:
     whole = read_scored([str(write_dump(tmp_path / "all.jsonl", ROWS))])
     # prompts lie in one shard each
-    parts = [
-        write_dump(tmp_path / f"part{n}.jsonl", ROWS[a:b]) for n, (a, b) in enumerate(((0, 80), (80, 163)))
-    ]
+    parts = [write_dump(tmp_path / f"part{n}.jsonl", rows) for n, rows in enumerate((ROWS[:80], ROWS[80:]))]
     merged = read_scored([str(path) for path in parts])
     assert merged.summary.to_dict() == whole.summary.to_dict()
     assert merged.counted.rewards == whole.counted.rewards
@@ -181,9 +171,8 @@ def test_what_is_scored_and_what_is_not(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(rows.read_bytes())))
     assert read_scored(["-"]).summary.rows == 4
     # rows without ids are known by their lines; other records add up
-    nameless = [
-        write_dump(tmp_path / f"{name}.jsonl", [{**item, "id": None} for item in ROWS[:8]]) for name in "ab"
-    ]
+    unnamed = [{**item, "id": None} for item in ROWS[:8]]
+    nameless = [write_dump(tmp_path / f"{name}.jsonl", unnamed) for name in "ab"]
     with pytest.raises(UsageError, match="row 0 of REL-A1 without an id, sample 0"):
         read_scored([str(path) for path in nameless])
     others = [write_dump(tmp_path / f"{first}.jsonl", ROWS[first : first + 40]) for first in (0, 80)]
