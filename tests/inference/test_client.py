@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from engine_runs import rows_of
+from engine_runs import rows_of, write_dump
 from openai_server import FAILURES, Server, running
 from processes import PATIENCE
 
@@ -181,11 +181,10 @@ def test_cut_at_every_byte_only_whole_rows_are_kept(tmp_path: Path) -> None:
     with open_log(path) as log:
         log.append(ROWS)
     whole = path.read_bytes()
-    ends = [at + 1 for at, byte in enumerate(whole) if byte == ord("\n")]
     for size in range(len(whole) + 1):
         path.write_bytes(whole[:size])
         with open_log(path, resume=True) as log:
-            kept = sum(end <= size for end in ends)
+            kept = whole[:size].count(b"\n")
             assert list(log.rows()) == ROWS[:kept]
             log.append(ROWS[kept:])
         assert path.read_bytes() == whole
@@ -212,7 +211,7 @@ def test_a_row_that_failed_in_part_stays_until_its_successor(tmp_path: Path) -> 
         log.finish(range(3))
     assert rows_of(path) == ROWS[:3]
     # killed when both stood there: the successor counts
-    path.write_text("".join(json.dumps(row) + "\n" for row in (half, ROWS[1])))
+    write_dump(path, (half, ROWS[1]))
     with open_log(path, resume=True, **partial) as log:
         assert (1 in log, log.before(1)) == (True, [])
     assert rows_of(path) == [ROWS[1]]
@@ -232,10 +231,9 @@ def test_torn_settings_are_refused_by_name(tmp_path: Path) -> None:
 def test_a_second_run_stops_at_once(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     with open_log(path) as log:
-        with pytest.raises(OutputError, match="another run"):
-            open_log(path, resume=True)
-        with pytest.raises(OutputError, match="another run"):
-            open_log(path, overwrite=True)
+        for again in ("resume", "overwrite"):
+            with pytest.raises(OutputError, match="another run"):
+                open_log(path, **{again: True})
         log.append([ROWS[1], ROWS[0]])
         log.finish(range(2))  # the file that took its place is locked too
         with pytest.raises(OutputError, match="another run"):
@@ -261,14 +259,11 @@ def test_pieces_are_kept_until_their_row_is_there(tmp_path: Path) -> None:
     first, second = ({"n": 1, "piece": at, "error": None} for at in range(2))
     failed = {"n": 2, "text": "half", "error": {"type": "X"}}
     with open_log(path, **pieces) as log:
-        log.append([failed])
-        log.append([first])
-        log.append([ROWS[0]])
+        log.append([failed, first, ROWS[0]])
     with open_log(path, resume=True, **pieces) as log:
         assert [(1 in log), log.before(1), log.before(2), len(log)] == [False, [first], [failed], 1]
         later = {"n": 2, "piece": 1, "error": None}
-        log.append([second])
-        log.append([later])
+        log.append([second, later])
     with open_log(path, resume=True, **pieces) as log:
         assert (log.before(1), log.before(2)) == ([first, second], [failed, later])
         log.append([ROWS[1], ROWS[2]])

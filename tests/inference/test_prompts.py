@@ -71,12 +71,9 @@ def test_seqbench_has_the_papers_examples() -> None:
     prompt = Wordings().request(0, row).prompt
     assert isinstance(prompt, str)
     for example in published:
-        facts = " ".join(example["facts"])
-        _, _, after = prompt.partition(facts)
         # our own reader finds the paper's plan right below its facts
-        assert (
-            parse_actions(after.partition("\n\nExample")[0].partition("\n\nNow")[0]) == example["completion"]
-        )
+        below = prompt.partition(" ".join(example["facts"]))[2].partition("\n\nExample")[0]
+        assert parse_actions(below.partition("\n\nNow")[0]) == example["completion"]
     assert row["context"] in prompt
     for action in ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open_door_to", "rescue"):
         assert f"('{action}'" in prompt
@@ -100,8 +97,7 @@ def test_seqbench_says_who_goes_to_whom(form: str) -> None:
 
 
 def test_gold_stays_out_of_every_prompt() -> None:
-    row = MAZES[0]
-    problem = PROBLEMS[0]
+    row, problem = MAZES[0], PROBLEMS[0]
     plan = parse_actions(row["completion"])
     assert plan is not None
     for wanted, asked in ((", ".join(plan), row), (row["completion"], row), (problem["solution"], problem)):
@@ -133,8 +129,7 @@ def test_a_task_that_rows_do_not_say() -> None:
 
 
 def test_the_header_says_what_was_asked_with(tmp_path: Path) -> None:
-    records, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    write_dump(records, (*MAZES, *PROBLEMS))
+    records, output = write_dump(tmp_path / "in.jsonl", (*MAZES, *PROBLEMS)), tmp_path / "out.jsonl"
     with running(Server(solve=lambda prompt: "['start: A1']")) as server:
         more = ["--stop", "END", "--extra-body", '{"top_p": 0.5, "temperature": null}', "--samples", "2"]
         asking = ["--api", server.url, "--model", "m", "-o", str(output), "--seed", "11", "-q"]
@@ -160,12 +155,8 @@ def test_a_datasets_row_becomes_a_record() -> None:
     row = PROBLEMS[0]
     request = Wordings().request(0, row)
     assert (request.task, request.wording) == ("ReAlign", "realign 1")
-    assert request.row == {
-        **row,
-        "task": "ReAlign",
-        "question": row["problem"],
-        "answer": {"solution": row["solution"]},
-    }
+    about = {"task": "ReAlign", "question": row["problem"], "answer": {"solution": row["solution"]}}
+    assert request.row == row | about
     for foreign in (
         {"id": 1, "question": "Is this spam?", "label": "yes"},
         {"id": 2, "question": "Which?", "target": 3},

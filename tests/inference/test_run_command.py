@@ -157,11 +157,12 @@ def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
         assert second["response"] == [None] * 3
         assert (third["response"], third["error"]) == (["Answer 1", "Answer 2", "Answer 3"], None)
         rows = score_rows(output)
-        assert [(row["id"], row["sample"]) for row in rows] == [
-            (f"r{n}", k) for n in range(3) for k in range(3)
+        lost = {("r0", 1), ("r1", 0), ("r1", 1), ("r1", 2)}
+        assert [(row["id"], row["sample"], row["status"]) for row in rows] == [
+            (f"r{n}", k, "invalid_record" if (f"r{n}", k) in lost else "ok")
+            for n in range(3)
+            for k in range(3)
         ]
-        assert [row["status"] for row in rows[:3]] == ["ok", "invalid_record", "ok"]
-        assert {row["status"] for row in rows[3:6]} == {"invalid_record"}
         assert rows[1]["error"] == first["error"][1]
         assert {request["temperature"] for request in server.requests} == {0.7}
         assert {request["messages"][0]["content"] for request in server.requests} == {"Brief."}
@@ -221,11 +222,7 @@ def test_killed_four_times_it_asks_nothing_twice(tmp_path: Path) -> None:
             asked_for = [*records, *options(server, output), *more, *(["--resume"] if number else [])]
             child = started(*command, *asked_for, environment=key, stderr=subprocess.DEVNULL)
             enough = answered + samples * n // (kills + 4)
-            comes_true(
-                lambda enough=enough, child=child: (
-                    server.answered.total() >= enough or child.poll() is not None
-                )
-            )
+            comes_true(lambda: server.answered.total() >= enough or child.poll() is not None)  # noqa: B023
             shown = Path(f"/proc/{child.pid}/cmdline").read_bytes()
             child.send_signal(signal.SIGKILL)
             assert child.wait() == -signal.SIGKILL, "it ended before it could be killed"
@@ -288,14 +285,14 @@ def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
         assert exit_code("run", records, *options(server, output)) == 0
         assert len(server.requests) == len(texts), "nothing of this is mended by asking again"
         found = {row["id"]: row for row in rows_of(output)}
-        assert {name: row["response"] for name, row in found.items()} == {
-            "fine": "Answer 1", "cut": "Answer 1", "nothing": None, "thinks": "Answer 1", "empty": None,
-        }  # fmt: skip
+        answers = ["Answer 1", "Answer 1", None, "Answer 1", None]
+        assert {name: row["response"] for name, row in found.items()} == dict(
+            zip(texts, answers, strict=True)
+        )
         assert found["nothing"]["error"]["type"] == "TruncatedError"
         assert "--max-tokens" in found["nothing"]["error"]["message"]
-        assert {name: row["generation"]["finish_reason"] for name, row in found.items()} == {
-            "fine": "stop", "cut": "length", "nothing": "length", "thinks": "stop", "empty": "length",
-        }  # fmt: skip
+        for name, row in found.items():
+            assert row["generation"]["finish_reason"] == ends.get(name, ("stop",))[0]
         assert found["thinks"]["generation"]["reasoning"] == "One or two? One."
         assert "reasoning" not in found["fine"]["generation"]
         assert found["fine"]["generation"]["usage"] == {"prompt_tokens": 2, "completion_tokens": 2}
@@ -306,9 +303,8 @@ def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
 
 
 def test_a_url_with_a_password_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    records, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
-    records.write_text('{"id": 1, "question": "x"}\n')
-    arguments = ["--model", "m", "-o", output, "--api", f"http://me:{KEY}@127.0.0.1:9/v1"]
+    records = write_dump(tmp_path / "in.jsonl", RECORDS[:1])
+    arguments = ["--model", "m", "-o", tmp_path / "out.jsonl", "--api", f"http://me:{KEY}@127.0.0.1:9/v1"]
     assert exit_code("run", records, *arguments) == 2
     assert KEY not in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [records]
@@ -348,13 +344,10 @@ GOOD: dict[str, bytes] = {
     "fine": FINE,
     "usage 2^64": said(usage={"prompt_tokens": HUGE, "completion_tokens": HUGE}),
     "usage 10^4000": http(json.dumps(reply()).replace('"prompt_tokens": 1', f'"prompt_tokens": {10**4000}').encode()),
-    "usage 2^63": said(usage={"completion_tokens": 2**63}),
     "usage negative": said(usage={"completion_tokens": -1}),
-    "usage NaN": said(usage={"completion_tokens": float("nan"), "prompt_tokens": float("inf")}),
     "usage texts": said(usage={"completion_tokens": "many", "prompt_tokens": [1], "total_tokens": {}}),
     "usage details": said(usage={"completion_tokens_details": {"reasoning_tokens": HUGE}}),
     "usage list": http(json.dumps(reply() | {"usage": [1, 2]}).encode()),
-    "usage text": http(json.dumps(reply() | {"usage": "none"}).encode()),
     "usage deep": http(json.dumps(reply()).encode()[:-1] + b', "more": {"usage": ' + b"[" * 500 + b"]" * 500 + b"}}"),
     "model number": said(model=5),
     "model huge": said(model="m" * 1_000_000),
@@ -383,19 +376,15 @@ BAD: dict[str, bytes] = {
     "no body": http(b""),
     "html": http(b"<html>It works!</html>"),
     "null": http(b"null"),
-    "number": http(b"1e999"),
     "text": http(b'"hello"'),
     "list": http(b"[1, 2]"),
     "empty object": http(b"{}"),
     "choices null": said(choices=None),
-    "choices text": said(choices="Answer 1"),
     "choices object": said(choices={"0": {}}),
     "choices of numbers": said(choices=[HUGE]),
-    "choices of null": said(choices=[None]),
     "message null": said(choice={"message": None}),
     "message list": said(choice={"message": [1]}),
     "content number": said(message={"content": HUGE}),
-    "content list": said(message={"content": [{"type": "text", "text": "x"}]}),
     "content null": said(message={"content": None}),
     "refusal object": said(message={"refusal": {"a": [HUGE, "\ud800"]}, "content": None}),
     "NaN alone": http(b"NaN"),
