@@ -22,7 +22,6 @@ HEAVY = [
         ("import relfast.tasks", set()),
         ("import relfast.tasks.reasoning", set()),
         ("import relfast_kernels.layouts", set()),
-        ("import relfast; relfast.evaluate_response", {"orjson", "numpy"}),
         ("import relfast; relfast.evaluate_response('', {'target': 3}, 'Answer 4')", {"orjson", "numpy"}),
         (
             "import relfast; relfast.evaluate_response('', {'label': 'Yes'}, '<Yes>', policy='strict')",
