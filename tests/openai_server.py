@@ -110,22 +110,16 @@ def running(server: Server) -> Iterator[Server]:
                     choice["message"] |= more
                     choice["finish_reason"] = reason
             usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(text.split())}
-            reply = {
-                "id": "x", "object": "completion", "created": 0, "model": "m-served", "choices": [choice],
-                "usage": usage | {"total_tokens": sum(usage.values())},
-            }  # fmt: skip
+            reply = {"id": "x", "object": "completion", "created": 0, "model": "m-served"}
+            reply |= {"choices": [choice], "usage": usage | {"total_tokens": sum(usage.values())}}
             whole = json.dumps(reply).encode()
+            bad: dict[str | None, bytes] = {"html": b"<html>It works!</html>", "torn json": whole[:-20]}
+            bad["no choices"] = b'{"object": "error", "choices": []}'
             if failure in ("404", "500", "503", "429"):
                 message = f"no: {self.headers.get('Authorization')}" if server.echoes_key else "try later"
                 self.send(int(failure), json.dumps({"error": {"message": message}}).encode())
             elif failure == "slow":
                 server.stopping.wait(server.slow)
-            elif failure == "html":
-                self.send(200, b"<html>It works!</html>", "text/html")
-            elif failure == "no choices":
-                self.send(200, b'{"object": "error", "choices": []}')
-            elif failure == "torn json":
-                self.send(200, whole[:-20])
             elif failure in ("reset", "hang up"):
                 if failure == "reset":
                     self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -135,14 +129,12 @@ def running(server: Server) -> Iterator[Server]:
                 if failure is None:
                     with server.lock:
                         server.answered[prompt] += 1
-                self.send(200, whole, pause=0.1 if failure == "trickle" else 0.0)
+                self.send(200, bad.get(failure, whole), pause=0.1 if failure == "trickle" else 0.0)
 
-        def send(
-            self, status: int, body: bytes, kind: str = "application/json", *, pause: float = 0.0
-        ) -> None:
+        def send(self, status: int, body: bytes, *, pause: float = 0.0) -> None:
             """Byte by byte where there is a pause after each: none is long, the whole takes ever so long."""
             self.send_response(status)
-            self.send_header("Content-Type", kind)
+            self.send_header("Content-Type", "text/html" if body[:1] == b"<" else "application/json")
             self.send_header("Content-Length", str(len(body)))
             if status == 429:
                 self.send_header("Retry-After", "0.05")

@@ -29,22 +29,17 @@ def write_tiny_model(path: Path, seed: int = 0) -> None:
     kinds = [gguf.TokenType.UNKNOWN, control, control, *[byte] * 256]
     writer = gguf.GGUFWriter(path, "llama")
     writer.add_name("tiny")
-    writer.add_context_length(CONTEXT)
-    writer.add_embedding_length(WIDTH)
-    writer.add_block_count(1)
-    writer.add_feed_forward_length(HIDDEN)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(HEADS)
-    writer.add_rope_dimension_count(WIDTH // HEADS)
+    sizes = {"context_length": CONTEXT, "embedding_length": WIDTH, "block_count": 1}
+    sizes |= {"feed_forward_length": HIDDEN, "head_count": HEADS, "head_count_kv": HEADS}
+    sizes |= {"rope_dimension_count": WIDTH // HEADS, "vocab_size": len(tokens)}
+    sizes |= {f"{token}_token_id": at for at, token in enumerate(("unk", "bos", "eos"))}
+    for name, size in sizes.items():
+        getattr(writer, f"add_{name}")(size)
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_vocab_size(len(tokens))
     writer.add_tokenizer_model("llama")
     writer.add_token_list(tokens)
     writer.add_token_scores([0.0] * len(tokens))
     writer.add_token_types(kinds)
-    writer.add_bos_token_id(1)
-    writer.add_eos_token_id(2)
-    writer.add_unk_token_id(0)
     writer.add_chat_template("{% for message in messages %}{{ message.content }}\n{% endfor %}")
 
     def add(name: str, *shape: int) -> None:
