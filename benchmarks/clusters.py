@@ -33,7 +33,7 @@ PART_BYTES: Final = {"text": 64 << 20, "chemistry": 2 << 20, "embeddings": 60_00
 
 def write_inputs(folder: Path, n_bytes: int, n_chemistry: int, n_embeddings: int) -> dict[str, Path]:
     """The dumps: text, molecules, solutions to embed."""
-    from engine_runs import honest
+    from engine_runs import honest, write_dump
 
     from benchmarks.workloads_realign import solutions
 
@@ -51,8 +51,7 @@ def write_inputs(folder: Path, n_bytes: int, n_chemistry: int, n_embeddings: int
             file.write("".join(f'{{"id": {number + at}, {row}\n' for at, row in enumerate(text)))
             number += len(text)
     for name, records in (("chemistry", honest(n_chemistry, 3)), ("embeddings", solutions(n_embeddings))):
-        with paths[name].open("w") as file:
-            file.writelines(json.dumps({"task": "ReAlign", **record}) + "\n" for record in records)
+        write_dump(paths[name], ({"task": "ReAlign", **record} for record in records))
     return paths
 
 

@@ -84,7 +84,7 @@ def write_rdkit_work(dump: Path, processes: int, *, strict: bool = False) -> lis
     with dump.open(encoding="utf-8") as file:
         rows = [(row["answer"], row["response"]) for row in map(json.loads, file)]
     molecules, pairs = distinct_work(rows, strict=strict)
-    work = [*molecules, *("\t".join(pair) for pair in pairs)]
+    work = [*molecules, *map("\t".join, pairs)]
     paths = [dump.with_suffix(f".work{number}") for number in range(processes)]
     for number, path in enumerate(paths):
         path.write_text("".join(f"{item}\n" for item in work[number::processes]), "utf-8")

@@ -98,14 +98,8 @@ def run(command: list[object], folder: Path) -> str:
     """A command's output; it must end well, and asks nothing beyond this machine."""
     path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
     offline = {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_DATASETS_CACHE": str(folder / "hf")}
-    done = subprocess.run(
-        list(map(str, command)),
-        check=False,
-        cwd=folder,
-        env={**os.environ, **offline, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-    )
+    env = {**os.environ, **offline, "PYTHONPATH": path}
+    done = subprocess.run([*map(str, command)], cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2_000:]
     return done.stdout
 
@@ -183,9 +177,8 @@ def main() -> None:
             seconds[name] = time.perf_counter() - began
             print(f"{name}: {seconds[name]:.1f} s", file=sys.stderr, flush=True)
         assert out.read_bytes().count(b"\n") == work.responses, "rows are missing"
-        print(
-            f"\n{work.responses:,} responses, {KIND.samples} a prompt, {work.n_bytes / 1e9:.2f} GB, strict:\n"
-        )
+        gigabytes = f"{work.n_bytes / 1e9:.2f} GB"
+        print(f"\n{work.responses:,} responses, {KIND.samples} a prompt, {gigabytes}, strict:\n")
         print("| whole command | s | responses/s | times relfast's |\n|---|---:|---:|---:|")
         for name, taken in seconds.items():
             times = taken / seconds["relfast score"]

@@ -23,10 +23,7 @@ SEED: Final = 20261
 """Seeds of the sets; ids bear it."""
 
 REL: Final[dict[str, tuple[int, dict[str, Any]]]] = {
-    "REL-A1": (6, {}),
-    "REL-A2": (6, {}),
-    "REL-A3": (6, {}),
-    "REL-A4": (6, {}),
+    **{f"REL-A{number}": (6, {}) for number in (1, 2, 3, 4)},
     "REL-B1": (6, {"num_leaves": 20, "seq_len": 120}),
     "REL-C1": (6, {"sizes": (5, 10)}),
     "REL-C2": (6, {"sizes": (5,)}),

@@ -24,12 +24,9 @@ from .workloads_seqbench import write_seqbench_dump
 # dumps on two workers, against the decode floor
 
 
-SMOKED = (
-    "native, strict",
-    "8 samples a line",
-    "--data join",
-    "OpenAI batch with --data, 5 % of requests failed",
-)
+TWO = ("--overwrite", "-q", "--workers", 2)
+FAILED = "OpenAI batch with --data, 5 % of requests failed"
+SMOKED = ("native, strict", "8 samples a line", "--data join", FAILED)
 
 
 @pytest.mark.parametrize("kind", DUMPS)
@@ -42,9 +39,7 @@ def test_dump_against_decode_floor(kind: str, tmp_path: Path, benchmark: Any) ->
     n_bytes = dump.write(path, n)
     against(
         benchmark,
-        lambda: relfast_command(
-            "score", path, "-o", out, "--overwrite", "-q", "--workers", 2, *dump.arguments(path)
-        ),
+        lambda: relfast_command("score", path, "-o", out, *TWO, *dump.arguments(path)),
         lambda: decode(path),
         task=f"relfast score, {kind}, {n * dump.samples:,} responses",
         items=n * dump.samples,
@@ -163,7 +158,7 @@ def test_mazes_against_decode_floor(tmp_path: Path, benchmark: Any) -> None:
     n_bytes = write_seqbench_dump(path, n, n_instances=min(n, 500))
     against(
         benchmark,
-        lambda: relfast_command("score", path, "-o", out, "--overwrite", "-q", "--workers", 2),
+        lambda: relfast_command("score", path, "-o", out, *TWO),
         lambda: decode(path),
         task=f"relfast score, SeqBench rows with structural_details, {n:,} responses, {min(n, 500)} mazes",
         items=n,
@@ -187,10 +182,9 @@ def test_distinct_spellings(task: str, policy: str, tmp_path: Path, benchmark: A
     workloads_chem.write_dump(path, records(n, distinct=True))
     strict = policy == "strict"
     work = write_rdkit_work(path, 2, strict=strict)
-    options = ("--overwrite", "-q", "--workers", 2, "--policy", policy)
     against(
         benchmark,
-        lambda: relfast_command("score", path, "-o", out, *options),
+        lambda: relfast_command("score", path, "-o", out, *TWO, "--policy", policy),
         lambda: rdkit_alone(work, strict=strict),
         task=f"relfast score, {task}, {policy}, {n:,} records, distinct spellings, against the RDKit floor",
         items=n,
@@ -220,10 +214,8 @@ def test_against_published_loop(answers: str, limit: float, tmp_path: Path, benc
 
     def check(_: Any, expected: list[str]) -> bool:
         rows = out.read_bytes().splitlines()[::every]
-        found = [json.loads(row)["metrics"] for row in rows]
-        return all(
-            item.items() <= json.loads(other).items() for item, other in zip(found, expected, strict=True)
-        )
+        found = [json.loads(row)["metrics"].items() for row in rows]
+        return all(item <= json.loads(other).items() for item, other in zip(found, expected, strict=True))
 
     against(
         benchmark,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import pytest
+from engine_runs import write_dump
 from numpy.typing import NDArray
 from processes import python
 
@@ -134,8 +135,7 @@ def test_memory_over_the_loaded_model(minilm: Model, benchmark: Any) -> None:
 def test_a_warm_disk_cache_against_a_cold_one(minilm: Model, tmp_path: Path, benchmark: Any) -> None:
     """`relfast score` on real solutions: the first run computes, the next ones look up."""
     rows = solutions(size(benchmark, smoke=4, quick=100, full=1_200))
-    dump, out = tmp_path / "dump.jsonl", tmp_path / "out.jsonl"
-    dump.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    dump, out = write_dump(tmp_path / "dump.jsonl", rows), tmp_path / "out.jsonl"
     arguments = ["score", dump, "-o", out, "--overwrite", "-q", "--embedder", minilm.path, "--timeout", 0]
     runs = iter(range(1000))
 

@@ -151,13 +151,12 @@ def data_of(path: Path) -> Path:
     return path.with_suffix(".records.jsonl")
 
 
+def _bare(record: Json) -> Json:
+    return {name: record[name] for name in ("id", "task", "answer")}
+
+
 def _native(record: Json, responses: list[str], number: int) -> Json:
-    return {
-        "id": record["id"],
-        "task": record["task"],
-        "answer": record["answer"],
-        "response": responses[0] if len(responses) == 1 else responses,
-    }
+    return {**_bare(record), "response": responses[0] if len(responses) == 1 else responses}
 
 
 def _with_special_tokens(prose: str, final: str) -> str:
@@ -183,9 +182,7 @@ DUMPS: Final = {
         escapes=0.15,
         unmet=True,
     ),
-    "native with questions": Dump(
-        lambda record, said, _: {**record, "model": "a-model", "response": said[0]}
-    ),
+    "native with questions": Dump(lambda record, said, _: record | {"model": "a-model", "response": said[0]}),
     "details": Dump(_native, ("--details",)),
     "strip-reasoning": Dump(
         _native, ("--strip-reasoning",), body=lambda prose, final: f"<think>\n{prose}\n</think>\n\n{final}"
@@ -218,12 +215,7 @@ DUMPS: Final = {
         lambda record, said, at: {**tool_rows.verl(record, said, at), "data_source": record["task"]}
     ),
     # as ``json.dumps({"id": …, **vars(output), "outputs": [asdict(each) …]})`` writes it
-    "vLLM outputs": Dump(
-        lambda record, said, at: {
-            **{name: record[name] for name in ("id", "task", "answer")},
-            **tool_rows.vllm(record, said, at),
-        }
-    ),
+    "vLLM outputs": Dump(lambda record, said, at: {**_bare(record), **tool_rows.vllm(record, said, at)}),
     r"native, 15 % with \uXXXX, 20 % REL-B1": Dump(
         _native, tasks=("REL-A1", "REL-A2", "REL-C1", "REL-C1", "REL-B1"), escapes=0.15
     ),
