@@ -17,17 +17,13 @@ QUICK = os.environ.get("RELFAST_BENCH_QUICK") == "1"
 """`make bench-quick`: three minutes for everything, on smaller workloads."""
 
 
-def environment() -> dict[str, str]:
-    """Ours, with bytecode kept: an installed package has it, and to compile 200 modules anew takes 0.05 s a
-    process."""
-    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-
-
 def relfast_command(*arguments: object) -> None:
     """Run the ``relfast`` command as a user does, quietly; an exit code other than 0 fails."""
     command = [sys.executable, "-m", "relfast", *map(str, arguments)]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run(command, check=True, env=environment(), **quiet)
+    # bytecode is kept: an installed package has it, and to compile 200 modules anew takes 0.05 s a process
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run(command, check=True, env=env, **quiet)
 
 
 def size(benchmark: Any, *, smoke: int, quick: int, full: int) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 from naive_rel import score_c3
+from processes import python
 from relfast_kernels.compiled import native
 
 from . import workloads_chem
@@ -98,14 +97,10 @@ def test_two_workers_against_one(times: int, tmp_path: Path, benchmark: Any) -> 
 
 def test_import(benchmark: Any) -> None:
     """`import relfast` against bare Python."""
-
-    def python(code: str) -> None:
-        subprocess.run([sys.executable, "-c", code], check=True)
-
     against(
         benchmark,
-        lambda: python("import relfast"),
-        lambda: python("pass"),
+        lambda: python("-c", "import relfast", check=True),
+        lambda: python("-c", "pass", check=True),
         task="import relfast against bare Python",
         items=1,
         rounds=11,
@@ -133,13 +128,13 @@ def test_compile_text_kernels(tmp_path: Path, benchmark: Any, monkeypatch: pytes
     process compiles, which has numba loaded, and a small unit."""
     monkeypatch.setenv("RELFAST_CACHE_DIR", str(tmp_path))
     unit = "align" if benchmark.disabled else "text"
-    command = [sys.executable, "-c", f"from relfast_kernels.compiled import native; native.build({unit!r})"]
+    code = f"from relfast_kernels.compiled import native; native.build({unit!r})"
 
     def compile_text() -> None:
         if benchmark.disabled:
             native.build(unit)
         else:
-            subprocess.run(command, check=True)
+            python("-c", code, check=True, timeout=None)
 
     benchmark.pedantic(compile_text, rounds=1)
     assert native.is_built(unit)

@@ -159,6 +159,10 @@ def _native(record: Json, responses: list[str], number: int) -> Json:
     return {**_bare(record), "response": responses[0] if len(responses) == 1 else responses}
 
 
+def _chat(record: Json, said: list[str]) -> list[Json]:
+    return [{"role": "user", "content": record["question"]}, {"role": "assistant", "content": said[0]}]
+
+
 def _with_special_tokens(prose: str, final: str) -> str:
     """As a server or trainer writes it that decodes with ``skip_special_tokens=False``: gpt-oss, Qwen with and
     without thoughts, Llama 3, a recipe for GRPO on Mistral."""
@@ -172,12 +176,15 @@ def _with_special_tokens(prose: str, final: str) -> str:
     return kinds[len(prose) % len(kinds)]
 
 
+STRICT: Final = ("--policy", "strict")
+JOINED: Final = ("--data", "{data}")
+
 DUMPS: Final = {
     "native": Dump(_native),
-    "native, strict": Dump(_native, ("--policy", "strict")),
+    "native, strict": Dump(_native, STRICT),
     "native, strict, all ways to answer, no sentence met before": Dump(
         _native,
-        ("--policy", "strict"),
+        STRICT,
         tasks=("REL-A1", "REL-A2", "REL-A3", "REL-A4", "REL-B1", "REL-C1"),
         escapes=0.15,
         unmet=True,
@@ -189,27 +196,17 @@ DUMPS: Final = {
     ),
     "thinking, strict": Dump(
         _native,
-        ("--policy", "strict"),
+        STRICT,
         body=lambda prose, final: f"<think>\n{prose}\n</think>\n\n**Final answer**\n\n{final}",
     ),
-    "special tokens kept, strict": Dump(_native, ("--policy", "strict"), body=_with_special_tokens),
+    "special tokens kept, strict": Dump(_native, STRICT, body=_with_special_tokens),
     "answer as JSON text": Dump(
         lambda record, said, at: {**_native(record, said, at), "answer": json.dumps(record["answer"])}
     ),
     "8 samples a line": Dump(_native, samples=_SAMPLES),
-    "chat messages": Dump(
-        lambda record, said, at: {
-            **_native(record, said, at),
-            "response": [
-                {"role": "user", "content": record["question"]},
-                {"role": "assistant", "content": said[0]},
-            ],
-        }
-    ),
-    "--data join": Dump(
-        lambda record, said, _: {"id": record["id"], "response": said[0]}, ("--data", "{data}")
-    ),
-    "OpenAI batch with --data": Dump(tool_rows.openai, ("--data", "{data}")),
+    "chat messages": Dump(lambda record, said, _: {**_bare(record), "response": _chat(record, said)}),
+    "--data join": Dump(lambda record, said, _: {"id": record["id"], "response": said[0]}, JOINED),
+    "OpenAI batch with --data": Dump(tool_rows.openai, JOINED),
     "lm-eval samples": Dump(tool_rows.lm_eval),
     "verl rollouts": Dump(
         lambda record, said, at: {**tool_rows.verl(record, said, at), "data_source": record["task"]}
@@ -219,20 +216,18 @@ DUMPS: Final = {
     r"native, 15 % with \uXXXX, 20 % REL-B1": Dump(
         _native, tasks=("REL-A1", "REL-A2", "REL-C1", "REL-C1", "REL-B1"), escapes=0.15
     ),
-    "vLLM outputs joined by prompt": Dump(tool_rows.vllm, ("--data", "{data}")),
+    "vLLM outputs joined by prompt": Dump(tool_rows.vllm, JOINED),
     "verifiers rollouts": Dump(tool_rows.rollout),
     "verifiers traces, 4 a task": Dump(tool_rows.traces, samples=4),
-    "TRL completions, strict, joined by prompt": Dump(
-        tool_rows.trl, ("--policy", "strict", "--data", "{data}")
-    ),
+    "TRL completions, strict, joined by prompt": Dump(tool_rows.trl, (*STRICT, *JOINED)),
     "Inspect samples": Dump(tool_rows.inspect, escapes=0.3, ascii=False),
-    "Anthropic batch with thinking": Dump(tool_rows.anthropic, ("--data", "{data}")),
+    "Anthropic batch with thinking": Dump(tool_rows.anthropic, JOINED),
     "native, 5 % of requests failed": Dump(_native, failed=(0.05, failed_rows.of_client)),
     "native, strict, 8 samples a line, 5 % of rows with failures": Dump(
-        _native, ("--policy", "strict"), samples=_SAMPLES, failed=(0.05, failed_rows.of_client)
+        _native, STRICT, samples=_SAMPLES, failed=(0.05, failed_rows.of_client)
     ),
     "OpenAI batch with --data, 5 % of requests failed": Dump(
-        tool_rows.openai, ("--data", "{data}"), failed=(0.05, failed_rows.of_batch)
+        tool_rows.openai, JOINED, failed=(0.05, failed_rows.of_batch)
     ),
     "native in UTF-8": Dump(_native, escapes=0.5, ascii=False),
 }
