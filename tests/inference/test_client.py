@@ -118,21 +118,6 @@ def test_messages_and_a_system_text() -> None:
         assert server.requests[-1]["prompt"] == "Be brief.\n\nhello\n\nhi"
 
 
-class Clock:
-    """Time that passes by sleeping only."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        until = self.now + seconds
-        await asyncio.sleep(0)  # the others go to sleep too
-        self.now = max(self.now, until)
-
-
 @pytest.mark.parametrize(
     ("rate", "hold", "expected"),
     [
@@ -142,8 +127,13 @@ class Clock:
     ],
 )
 def test_when_requests_begin(rate: tuple[int, ...], hold: tuple[int, ...], expected: list[float]) -> None:
-    clock = Clock()
-    pace = Pace(*rate, clock=clock, sleep=clock.sleep)
+    now = 100.0
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds  # time passes by sleeping only
+
+    pace = Pace(*rate, clock=lambda: now, sleep=sleep)
     for seconds in hold:
         pace.hold(seconds)
 
@@ -151,7 +141,7 @@ def test_when_requests_begin(rate: tuple[int, ...], hold: tuple[int, ...], expec
         found = []
         for _ in expected:
             await pace.turn()
-            found.append(clock.now)
+            found.append(now)
         return found
 
     assert asyncio.run(run()) == expected

@@ -38,10 +38,6 @@ def options(server: Server, output: Path) -> list[object]:
     return ["--api", server.url, "--model", "m", "-o", output, "--backoff", 0.01, "--timeout", timeout, "-q"]
 
 
-def responses(path: Path) -> list[Any]:
-    return [row["response"] for row in rows_of(path)]
-
-
 def test_each_record_comes_back_with_its_response_in_order(tmp_path: Path) -> None:
     """Gold keeps all its digits."""
     gold = {"label": "yes", "taxa": [3, 98765432109876543211]}
@@ -86,7 +82,8 @@ def test_failures_are_rows_and_are_asked_again(
         server.broken = None
         assert exit_code("run", *arguments, "--resume") == 0
         assert server.asked.total() == asked + 1
-    assert responses(output) == [f"{solve(record['question'])} [key]" for record in RECORDS]
+    expected = [f"{solve(str(record['question']))} [key]" for record in RECORDS]
+    assert [row["response"] for row in rows_of(output)] == expected
     assert not any(KEY in path.read_text() for path in tmp_path.iterdir())
 
 
@@ -114,8 +111,7 @@ def test_records_that_cannot_be_asked(tmp_path: Path) -> None:
         {"id": 4, "problem": "1 + 1"},
         {"id": 5, "question": 5, "error": "of old", "response": "of old"},
     ]
-    records, output = write_dump(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
-    records.write_text(records.read_text() + "\n  \n")
+    records, output = write_dump(tmp_path / "in.jsonl", [*rows, b"\n  \n"]), tmp_path / "out.jsonl"
     with running(Server(solve=solve)) as server:
         assert exit_code("run", records, *options(server, output), "--fail-on-error") == 3
     found = {row["id"]: (row["response"], (row["error"] or {}).get("message")) for row in rows_of(output)}
@@ -377,18 +373,15 @@ BAD: dict[str, bytes] = {
     "html": http(b"<html>It works!</html>"),
     "null": http(b"null"),
     "text": http(b'"hello"'),
-    "list": http(b"[1, 2]"),
     "empty object": http(b"{}"),
     "choices null": said(choices=None),
     "choices object": said(choices={"0": {}}),
     "choices of numbers": said(choices=[HUGE]),
     "message null": said(choice={"message": None}),
-    "message list": said(choice={"message": [1]}),
     "content number": said(message={"content": HUGE}),
     "content null": said(message={"content": None}),
     "refusal object": said(message={"refusal": {"a": [HUGE, "\ud800"]}, "content": None}),
     "NaN alone": http(b"NaN"),
-    "deep": http(DEEP),
     "deep within": http(b'{"choices": ' + DEEP + b"}"),
     "huge integer": http(b"9" * 100_000),
     "no UTF-8": http(b'{"choices": [{"message": {"content": "\xff\xfe"}}]}'),
