@@ -15,6 +15,8 @@ from relfast.report import record_blocks
 
 pytestmark = pytest.mark.browser
 
+TELEPHONE = {"viewport": {"width": 390, "height": 800}}
+
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -28,15 +30,15 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def opened(browser: Any, path: Path) -> Iterator[Watched]:
-    """The page at a desk's width; whatever it complains of fails the test."""
-    with Watched.open(browser, path) as watched:
+def opened(request: pytest.FixtureRequest, browser: Any, path: Path) -> Iterator[Watched]:
+    """The page, at a desk's width unless a test says how; whatever it complains of fails the test."""
+    with Watched.open(browser, path, **getattr(request, "param", {})) as watched:
         yield watched
         watched.quiet()
 
 
-def rows(opened: Watched, selector: str = "#list") -> list[str]:
-    return opened.page.locator(selector).last.locator("tbody tr:visible").all_inner_texts()
+def rows(opened: Watched) -> list[str]:
+    return opened.page.locator("#list").last.locator("tbody tr:visible").all_inner_texts()
 
 
 def test_the_first_screen_has_the_scores_and_leads_to_their_records(opened: Watched) -> None:
@@ -83,22 +85,22 @@ def test_records_are_filtered_and_paged(opened: Watched) -> None:
     opened.go("view=records")
     total = 2 * (60 + len(HOSTILE) + 7)
     assert page.locator("#count").inner_text() == f"{total} of {total} records"
-    assert len(rows(opened, "#list")) == 25
+    assert len(rows(opened)) == 25
     page.locator("#list thead button", has_text="id").click()
     ids = page.locator("#list tbody td:nth-child(2)").all_inner_texts()
     assert ids[:4] == ["a0", "a0", "a1", "a1"]
     assert page.locator("#list th[aria-sort=ascending]").count() == 1
-    first = rows(opened, "#list")
+    first = rows(opened)
     page.locator("#next").click()
     expect(page.locator("#page")).to_contain_text("2 /")
-    assert not set(rows(opened, "#list")) & set(first)
+    assert not set(rows(opened)) & set(first)
     page.locator("#last").click()
     expect(page.locator("#next")).to_be_disabled()
     page.locator("#outcome").select_option(label="wrong")
     page.locator("#model").select_option(label="model1")
     page.locator("#find").fill("c1")
     expect(page.locator("#page")).to_have_text("1 / 1")
-    shown = rows(opened, "#list")
+    shown = rows(opened)
     assert shown
     assert all("✗" in row and "model1" in row for row in shown)
 
@@ -110,7 +112,7 @@ def test_texts_are_searched(opened: Watched) -> None:
     page.locator("#text").press("Enter")
     expect(page.locator("#count")).to_contain_text("6 of")
     opened.settle()
-    assert {row.split()[1] for row in rows(opened, "#list")} == {"script", "closing", "braces"}
+    assert {row.split()[1] for row in rows(opened)} == {"script", "closing", "braces"}
 
 
 def test_deep_links(opened: Watched) -> None:
@@ -166,61 +168,53 @@ def test_hostile_responses_are_text(opened: Watched) -> None:
     assert "characters left out" in shown["megabyte"]
 
 
-def test_dark_and_light(browser: Any, path: Path) -> None:
-    with Watched.open(browser, path, color_scheme="dark") as watched:
-        page = watched.page
-        background = "getComputedStyle(document.body).backgroundColor"
-        dark = page.evaluate(background)
-        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-        # figures follow: their letters are the page's ink
-        letters = "getComputedStyle(document.querySelector('.drawing text')).fill"
-        before = page.evaluate(letters)
-        page.keyboard.press("t")
-        expect(page.locator("html")).to_have_attribute("data-theme", "light")
-        assert page.evaluate(background) != dark
-        assert page.evaluate(letters) != before
-        watched.quiet()
+@pytest.mark.parametrize("opened", [{"color_scheme": "dark"}], indirect=True)
+def test_dark_and_light(opened: Watched) -> None:
+    page = opened.page
+    # figures follow: their letters are the page's ink
+    letters = "getComputedStyle(document.querySelector('.drawing text')).fill"
+    looks = f"[getComputedStyle(document.body).backgroundColor, {letters}]"
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    before = page.evaluate(looks)
+    page.keyboard.press("t")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    assert all(one != other for one, other in zip(page.evaluate(looks), before, strict=True))
 
 
-@pytest.mark.parametrize("width", [390, 1400])
-def test_nothing_sticks_out(browser: Any, path: Path, width: int) -> None:
-    with Watched.open(browser, path, viewport={"width": width, "height": 900}) as watched:
-        for record in ("REL-A1/megabyte", "REL-C3/isomers", "SeqBench/maze", "REL-B1/b"):
-            watched.go(f"record=model0/{record}/0")
-            assert watched.page.locator("#record pre").count()
-            assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
-        for view in ("scores", "compare", "failures", "records"):
-            watched.go(f"view={view}")
-            tables = (
-                "all => all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.ariaLabel)"
-            )
-            assert width > 390 or watched.page.locator(".scroll:visible").evaluate_all(tables) == []
-        watched.quiet()
+@pytest.mark.parametrize("opened", [TELEPHONE, {}], indirect=True)
+def test_nothing_sticks_out(opened: Watched) -> None:
+    page, width = opened.page, opened.page.viewport_size["width"]
+    for record in ("REL-A1/megabyte", "REL-C3/isomers", "SeqBench/maze", "REL-B1/b"):
+        opened.go(f"record=model0/{record}/0")
+        assert page.locator("#record pre").count()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for view in ("scores", "compare", "failures", "records"):
+        opened.go(f"view={view}")
+        tables = "all => all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.ariaLabel)"
+        assert width > 390 or page.locator(".scroll:visible").evaluate_all(tables) == []
 
 
-def test_on_a_telephone_a_record_is_a_view_with_a_way_back(browser: Any, path: Path) -> None:
-    with Watched.open(browser, path, viewport={"width": 390, "height": 800}) as watched:
-        watched.go("view=records&task=REL-C2")
-        watched.follow(watched.page.locator("#list a").first)
-        expect(watched.page.locator("#record h3")).to_be_visible()
-        expect(watched.page.locator("#list")).to_be_hidden()
-        assert watched.page.locator("#record h3").bounding_box()["y"] < 300
-        watched.follow(watched.page.locator(".way-back"))
-        expect(watched.page.locator("#list")).to_be_visible()
-        assert watched.page.locator("#task").input_value() == "REL-C2"
-        watched.quiet()
+@pytest.mark.parametrize("opened", [TELEPHONE], indirect=True)
+def test_on_a_telephone_a_record_is_a_view_with_a_way_back(opened: Watched) -> None:
+    page = opened.page
+    opened.go("view=records&task=REL-C2")
+    opened.follow(page.locator("#list a").first)
+    expect(page.locator("#record h3")).to_be_visible()
+    expect(page.locator("#list")).to_be_hidden()
+    assert page.locator("#record h3").bounding_box()["y"] < 300
+    opened.follow(page.locator(".way-back"))
+    expect(page.locator("#list")).to_be_visible()
+    assert page.locator("#task").input_value() == "REL-C2"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Any, path: Path, scheme: str) -> None:
+@pytest.mark.parametrize("opened", [{"color_scheme": scheme} for scheme in ("light", "dark")], indirect=True)
+def test_axe_finds_nothing(opened: Watched) -> None:
     from axe_core_python.sync_playwright import Axe
 
-    with Watched.open(browser, path, color_scheme=scheme) as watched:
-        for place in ("", "view=compare", "view=failures", "record=model0/REL-C3/isomers/0"):
-            watched.go(place)
-            found = Axe().run(watched.page)["violations"]
-            assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == []
-        watched.quiet()
+    for place in ("", "view=compare", "view=failures", "record=model0/REL-C3/isomers/0"):
+        opened.go(place)
+        found = Axe().run(opened.page)["violations"]
+        assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == []
 
 
 def test_texts_beside_the_page_are_taken_in(
