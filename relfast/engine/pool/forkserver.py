@@ -417,7 +417,8 @@ def _become_helper(parent: int, control: _socket.socket, arguments: Sequence[str
     try:
         sys.path[:] = import_path()
         os.environ[QUIET_VARIABLE] = "1"
-        worker.load_fast_path()
+        with contextlib.suppress(Exception):  # a worker that loads it itself will say what is wrong
+            worker.load_fast_path()
         _serve(parent, control, lambda: map(os.path.abspath, _values_of("--data", arguments)))
     except BaseException:
         sys.excepthook(*sys.exc_info())
