@@ -178,6 +178,11 @@ def test_cut_at_every_byte_only_whole_rows_are_kept(tmp_path: Path) -> None:
             assert list(log.rows()) == ROWS[:kept]
             log.append(ROWS[kept:])
         assert path.read_bytes() == whole
+    # torn settings are refused by name
+    (tmp_path / "out.jsonl.run.json").write_text("torn{")
+    with pytest.raises(ResumeMismatchError, match="torn"):
+        open_log(path, resume=True)
+    assert path.read_bytes() == whole
 
 
 def test_a_row_that_failed_in_part_stays_until_its_successor(tmp_path: Path) -> None:
@@ -207,17 +212,6 @@ def test_a_row_that_failed_in_part_stays_until_its_successor(tmp_path: Path) -> 
     assert rows_of(path) == [ROWS[1]]
 
 
-def test_torn_settings_are_refused_by_name(tmp_path: Path) -> None:
-    path = tmp_path / "out.jsonl"
-    with open_log(path) as log:
-        log.append(ROWS)
-    before = path.read_bytes()
-    (tmp_path / "out.jsonl.run.json").write_text("torn{")
-    with pytest.raises(ResumeMismatchError, match="torn"):
-        open_log(path, resume=True)
-    assert path.read_bytes() == before
-
-
 def test_a_second_run_stops_at_once(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
     with open_log(path) as log:
@@ -234,12 +228,8 @@ def test_a_second_run_stops_at_once(tmp_path: Path) -> None:
     with open_log(path, resume=True) as log:
         assert [row["n"] for row in log.rows()] == [0, 1, 5, 2]
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out.jsonl", "out.jsonl.run.json"]
-
-
-def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="file"):
-        open_log(tmp_path / "file" / "out.jsonl")
+    with pytest.raises(OutputError, match=r"out\.jsonl"):  # no folder
+        open_log(path / "out.jsonl")
 
 
 def test_pieces_are_kept_until_their_row_is_there(tmp_path: Path) -> None:

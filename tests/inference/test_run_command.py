@@ -7,7 +7,6 @@ import json
 import re
 import signal
 import subprocess
-import threading
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -463,15 +462,8 @@ def test_run_says_why_nothing_came(tmp_path: Path, capsys: pytest.CaptureFixture
         return capsys.readouterr().err
 
     assert "  2 × Connection refused: 127.0.0.1:9 (APIConnectionError)\n" in told("http://127.0.0.1:9/v1")
-    over = threading.Event()
-
-    def late(_: str) -> bytes:
-        over.wait(PATIENCE)
-        return b""
-
     wrong_key = http(b'{"error": {"message": "Incorrect API key"}}', status="401 Unauthorized")
     with running(Server(solve, raw=lambda _: wrong_key)) as server:
         assert re.search(r"  2 × Error code: 401 - .*Incorrect API key", told(server.url))
-    with running(Server(solve, raw=late)) as server:
+    with running(Server(solve, delay=PATIENCE)) as server:
         assert "  2 × no reply in 0.3 s (" in told(server.url, "--timeout", 0.3)
-        over.set()

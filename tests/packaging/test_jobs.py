@@ -80,17 +80,10 @@ def test_every_marker_is_selected_by_a_job() -> None:
 # scripts
 
 
-SCRIPTS = sorted(set(re.findall(r"\(BIN\)/python (tests/\w+\.py)", MAKEFILE)))
-
-
-def test_there_are_scripts() -> None:
-    assert "tests/mutated_corpus.py" in SCRIPTS
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_a_script_of_the_makefile_starts(script: str) -> None:
-    said = subprocess.run(
-        [sys.executable, script, "--help"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert (said.returncode, said.stderr) == (0, "")
-    assert said.stdout.startswith("usage:")
+def test_scripts_of_the_makefile_start() -> None:
+    scripts = set(re.findall(r"\(BIN\)/python (tests/\w+\.py)", MAKEFILE))
+    assert "tests/mutated_corpus.py" in scripts
+    for script in scripts:
+        command = [sys.executable, script, "--help"]
+        said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert (said.returncode, said.stderr, said.stdout[:6]) == (0, "", "usage:"), script

@@ -155,13 +155,8 @@ def test_one_host_has_to_be_named(head: bytes, version: bytes, live: Live) -> No
 
 
 def test_bodies_without_a_kind_or_a_length(live: Live) -> None:
-    def chunks() -> Iterator[bytes]:
-        yield b'{"records": ["'
-        for _ in range(40):
-            yield b"x" * 10_000
-        yield b'"]}'
-
-    for body, kind, status in ((b'{"records": []}', {}, 415), (chunks(), {"Content-Type": "application/json"}, 413)):  # fmt: skip
+    chunks = iter([b'{"records": ["', *[b"x" * 10_000] * 40, b'"]}'])
+    for body, kind, status in ((b'{"records": []}', {}, 415), (chunks, {"Content-Type": "application/json"}, 413)):  # fmt: skip
         with contextlib.closing(live.connect()) as connection:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 connection.request("POST", "/score", body, kind)
