@@ -119,10 +119,8 @@ class Machine:
         begin, end, _ = array("q", ctypes.string_at(span, 24))
         row = 4 * ITEM_COLUMNS
         first = items + row * (self.desk[place.items_size] // 2)
-        found = [
-            array("i", ctypes.string_at(at, row)).tolist()
-            for at in range(first, first + row * result[0], row)
-        ]
+        flat = array("i", ctypes.string_at(first, row * result[0])).tolist()
+        found = [flat[at : at + ITEM_COLUMNS] for at in range(0, len(flat), ITEM_COLUMNS)]
         return ctypes.string_at(text, 2 * size), (begin, end), found
 
 

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
 import orjson
@@ -401,10 +402,9 @@ class Maze:
                 door_keys.append(key_at.get(door.key, layouts.NO_KEY))
             ahead[first] += (second, number)
             back[second] += (first, number)
-        first_edge, edges = array("i", (0,)), array("i")
-        for here, there in zip(ahead, back, strict=True):
-            edges.extend(array("i", here + there))
-            first_edge.append(len(edges) // 2)
+        around = [here + there for here, there in zip(ahead, back, strict=True)]
+        first_edge = array("i", accumulate([len(edges) // 2 for edges in around], initial=0))
+        edges = array("i", list(chain.from_iterable(around)))
         return cls(
             layout,
             tuple(rooms),
