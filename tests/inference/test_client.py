@@ -104,18 +104,18 @@ def test_prompts_are_taken_as_they_are_needed() -> None:
 
 
 def test_messages_and_a_system_text() -> None:
-    settings = Settings(model="m", system="Be brief.", timeout=10)
     messages = [{"role": "user", "content": "hello"}, {"role": "assistant", "content": "hi"}]
 
-    async def run(api: str) -> Completion:
-        async with Client[int](api, settings) as client:
-            return await client.complete(messages)
+    async def run(api: str) -> None:
+        async with Client[int](api, Settings(model="m", system="Be brief.", timeout=10)) as client:
+            await client.complete(messages)
 
     with running(Server(solve=str)) as server:
-        asyncio.run(run(server.url))
-        assert server.requests[-1]["messages"] == [{"role": "system", "content": "Be brief."}, *messages]
-        asyncio.run(run(server.url + "/completions"))
-        assert server.requests[-1]["prompt"] == "Be brief.\n\nhello\n\nhi"
+        for path in ("", "/completions"):
+            asyncio.run(run(server.url + path))
+    chat, plain = server.requests
+    assert chat["messages"] == [{"role": "system", "content": "Be brief."}, *messages]
+    assert plain["prompt"] == "Be brief.\n\nhello\n\nhi"
 
 
 @pytest.mark.parametrize(

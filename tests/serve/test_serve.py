@@ -127,10 +127,13 @@ def test_the_docs_page_needs_nothing_from_elsewhere(live: Live) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(chromium.executable() is None, reason="no browser")
-def test_the_docs_page_tries_calls(token_file: Path) -> None:
+def test_the_docs_page_tries_calls(tmp_path: Path) -> None:
     """Each example on the page is a call that succeeds: with the token by which the browser got the page, or with
     the one that the page was given."""
-    with live_server("--token-file", str(token_file)) as server, chromium.launched() as browser:
+    path = tmp_path / "token"
+    path.write_text(TOKEN)
+    path.chmod(0o600)
+    with live_server("--token-file", str(path)) as server, chromium.launched() as browser:
         page = browser.new_page(http_credentials={"username": "any", "password": TOKEN})
         page.goto(f"{server.url}/docs")
         forms = page.query_selector_all("form")
@@ -144,14 +147,6 @@ def test_the_docs_page_tries_calls(token_file: Path) -> None:
                 page.wait_for_function("shown => shown.textContent.length > 2", arg=output)
                 assert output.text_content().startswith("200 OK\n")
         assert "Open: it wants no token" in page.content()
-
-
-@pytest.fixture
-def token_file(tmp_path: Path) -> Path:
-    path = tmp_path / "token"
-    path.write_text(TOKEN)
-    path.chmod(0o600)
-    return path
 
 
 # NeMo-Gym's protocol, as verifiers' client of it speaks it: /seed_session, then /verify with the same row
