@@ -53,9 +53,8 @@ def test_what_is_in_it(wheel: Path) -> None:
         *(f"relfast_kernels/{name}" for name in ("py.typed", "compiled/native.py", "text/lines.py")),
     } <= set(names)
     shipped = [name for name in names if name.endswith((".so", ".o"))]
-    assert {name.rpartition("-")[0] for name in shipped} == {
-        f"relfast_kernels/compiled/shipped/{unit}" for unit in native.UNITS
-    }
+    units = {f"relfast_kernels/compiled/shipped/{unit}" for unit in native.UNITS}
+    assert {name.rpartition("-")[0] for name in shipped} == units
     assert not [name for name in names if "tests/" in name or name.endswith(".pyc")]
     assert wheel.name.endswith(f"-py3-none-manylinux_2_28_{os.uname().machine}.whl")
 
@@ -65,9 +64,8 @@ def test_libraries_need_functions_of_the_c_library_in_no_version(wheel: Path, tm
     with zipfile.ZipFile(wheel) as archive:
         names = [name for name in archive.namelist() if name.endswith(".so")]
         archive.extractall(tmp_path, names)
-    said = subprocess.run(
-        ["objdump", "-p", "-T", *names], cwd=tmp_path, capture_output=True, text=True
-    ).stdout
+    command = ["objdump", "-p", "-T", *names]
+    said = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
     assert said.count("DYNAMIC SYMBOL TABLE") == len(names)
     assert "NEEDED" not in said
     assert "GLIBC" not in said
@@ -148,10 +146,10 @@ def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 def test_nothing_compiles_where_a_wheel_is_installed(installed: Path, tmp_path: Path) -> None:
     where = "import relfast, relfast_kernels as k; print(relfast.__file__, k.__file__)"
     assert python(installed, "-c", where).stdout.count(f"{installed}/relfast") == 2
-    built = (
-        "from relfast_kernels.compiled import native as n; print([u for u in n.UNITS if n.load(u) is None])"
+    absent = (
+        "from relfast_kernels.compiled.native import UNITS, load; print([u for u in UNITS if not load(u)])"
     )
-    assert python(installed, "-c", built).stdout == "[]\n"
+    assert python(installed, "-c", absent).stdout == "[]\n"
 
     mazes = list(make_rows(20, 5, rows=6, cols=6, B=1))
     plans = [{**maze, "response": mazes[at % 7]["completion"]} for at, maze in enumerate(50 * mazes)]
