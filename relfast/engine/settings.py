@@ -13,7 +13,7 @@ from relfast_kernels.compiled.cache import COMPILE_VARIABLE, HOW
 
 from relfast.cores import default_workers
 from relfast.errors import UsageError
-from relfast.formats.near_miss import why_unknown
+from relfast.formats.hints import why_unknown
 from relfast.parameters import Whole, number_of
 
 MAX_TIMEOUT: Final = 1_000_000.0

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from relfast.formats.near_miss import place_of
+from relfast.formats.hints import place_of, places
 from relfast.formats.reading import meets, recognise
 from relfast.formats.table import DIALECTS
 
@@ -109,8 +109,7 @@ def rows_of(document: Any) -> Iterator[Any]:
     if not isinstance(document, Mapping):
         raise NoRows("a JSON document that is neither an object nor a list")
     keys = ", ".join(map(repr, list(document)[:_SHOWN_KEYS])) + (", …" if len(document) > _SHOWN_KEYS else "")
-    place = next((place for place, _ in _lists_of_objects(document, _DEPTH)), None)
-    command = _cut_otherwise(document) or (f"{place}[]" if place else None)
+    command = _cut_otherwise(document) or next((cut for cut, _ in _lists_of_objects(document)), None)
     advice = f": {_CUT.format(command)}" if command else ""
     raise NoRows(
         f"one JSON object with the keys {keys}, of no tool that is known (Inspect, HELM, OpenCompass); "
@@ -123,9 +122,14 @@ def advice_on_row(row: Mapping[str, Any]) -> str | None:
     if any(knows(row) for knows, _ in KNOWN):
         return "a document on one line; `jq . FILE > NEW.json` indents it, and it is read then"
     command = _cut_otherwise(row)
-    if command is None and not _is_row_of_a_dialect(row):
-        places = _lists_of_objects(row, _DEPTH)
-        command = next((f"{place}[]" for place, item in places if "role" not in item and _is_row(item)), None)
+    is_row = (
+        recognise(row) is not None or not _OWN.isdisjoint(row) or _has(row, "id") or _has(row, "question")
+    )
+    if command is None and not is_row:
+        lists = _lists_of_objects(row)
+        command = next(
+            (cut for cut, item in lists if "role" not in item and _has(item, "id", "response")), None
+        )
     return f"a document on one line: {_CUT.format(command)}" if command else None
 
 
@@ -133,9 +137,8 @@ def _cut_otherwise(document: Mapping[str, Any]) -> str | None:
     """What makes lines, as jq writes it, of columns and of rows under their ids."""
     if _is_columns(document):
         return "(first(.[]) | keys_unsorted[]) as $i | map_values(.[$i])"
-    rows = list(document.values())
-    by_id = len(rows) > 1 and _OWN.isdisjoint(document) and all(map(_is_row_without_id, rows))
-    return "to_entries[] | {id: .key} + .value" if by_id else None
+    by_id = len(document) > 1 and all(_has(row, "response") for row in document.values())
+    return "to_entries[] | {id: .key} + .value" if by_id and _OWN.isdisjoint(document) else None
 
 
 def _is_columns(document: Mapping[str, Any]) -> bool:
@@ -148,30 +151,17 @@ def _is_columns(document: Mapping[str, Any]) -> bool:
     return all(isinstance(column, Mapping) and column.keys() == columns[0].keys() for column in columns)
 
 
-def _is_row(value: Mapping[str, Any]) -> bool:
-    has_id = "id" in value or place_of("id", value) is not None
-    return recognise(value) is not None or (has_id and _is_row_without_id(value))
+def _has(value: Any, *fields: str) -> bool:
+    """Whether a value is an object that has these fields, under any names."""
+    return isinstance(value, Mapping) and all(
+        field in value or place_of(field, value) is not None for field in fields
+    )
 
 
-def _is_row_of_a_dialect(row: Mapping[str, Any]) -> bool:
-    """Whether a row has what samples of one record share."""
-    if not _OWN.isdisjoint(row) or recognise(row) is not None:
-        return True
-    return any(place_of(field, row) is not None for field in ("id", "question"))
-
-
-def _is_row_without_id(value: Any) -> bool:
-    return isinstance(value, Mapping) and ("response" in value or place_of("response", value) is not None)
-
-
-def _lists_of_objects(document: Mapping[str, Any], depth: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Where rows may be, as jq writes it: the lists of objects in a document, the outermost first, with the
-    first object of each."""
-    named = {key: value for key, value in document.items() if _JQ_NAME.fullmatch(str(key))}
-    for key, value in named.items():
-        if isinstance(value, list) and value and isinstance(value[0], Mapping):
-            yield f".{key}", value[0]
-    if depth > 1:
-        for key, value in named.items():
-            if isinstance(value, Mapping):
-                yield from ((f".{key}{path}", item) for path, item in _lists_of_objects(value, depth - 1))
+def _lists_of_objects(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The lists of objects in a document, the outermost first: what jq takes them out with, and the first
+    object of each."""
+    for path, value, _ in places(document):
+        is_list = isinstance(value, list) and value and isinstance(value[0], Mapping)
+        if is_list and len(path) <= _DEPTH and all(map(_JQ_NAME.fullmatch, path)):
+            yield f".{'.'.join(path)}[]", value[0]

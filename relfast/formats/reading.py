@@ -91,6 +91,11 @@ def _ways() -> list[_Known]:
     return ways
 
 
+def told_by() -> frozenset[str]:
+    """The members that tell a dialect: a map that says where they are makes rows of it."""
+    return frozenset().union(*(known.members for known in _ways()))
+
+
 def lead_of(condition: str) -> str:
     """The member that a row must have to meet a condition; none where it may have none."""
     path, _, kind = condition.partition(":")

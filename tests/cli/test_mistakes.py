@@ -186,7 +186,7 @@ TYPED = [
     ("score gold_elsewhere.jsonl", 2, "try --map answer=gold"),
     ("score gold_in_text.jsonl", 2, "try --map answer=extra_info.@.answer)"),
     ("score generated.jsonl", 2, "try --map answer=reward_model.ground_truth --map response=responses)"),
-    ("score bad_task.jsonl", 2, "field 'task' is 'REL-A11' (line 1; did you mean REL-A1?)"),
+    ("score bad_task.jsonl", 2, "field 'task' is 'REL-A11' (line 1; did you mean 'REL-A1'?)"),
     ("score unknown_task.jsonl", 2, "known tasks: REL-A1, "),
     ("score unknown_tasks.jsonl", 2, "3 × field 'task' is unknown, such as 'gsm8k' (lines 1, 2, 3; known tasks: "),
     ("score same_unknown_task.jsonl", 2, "2 × field 'task' is 'gsm8k' (lines 1, 2; known tasks: "),

@@ -14,7 +14,7 @@ import relfast
 from relfast.formats import read_row
 from relfast.formats.entry import samples_of
 from relfast.formats.failure import NoResponse
-from relfast.formats.near_miss import place_of
+from relfast.formats.hints import place_of
 from relfast.formats.paths import MISSING, found, steps_of
 
 A1 = {"id": "a", "task": "REL-A1", "question": "Which?", "answer": {"target": 3}}

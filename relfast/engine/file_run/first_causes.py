@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -13,11 +13,11 @@ from relfast.engine.io.blocks import Block
 from relfast.engine.io.sources import Source, iterate_lines, lines_of
 from relfast.engine.job import Job
 from relfast.engine.rows import entry_of
-from relfast.errors import RelfastError
+from relfast.errors import RelfastError, did_you_mean
 from relfast.formats.documents import advice_on_row
 from relfast.formats.entry import NO_ASSISTANT
 from relfast.formats.failure import NoResponse
-from relfast.formats.near_miss import id_in, place_of
+from relfast.formats.hints import id_in, place_of
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Score
 from relfast.stats.unusable import Cause, Unusable
@@ -116,48 +116,45 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
 
     Raises what reading the row, or the gold, raises.
     """
-    read_row = cache(read_row)
-    if cause.kind in _OF_DOCUMENTS and _is_document(cause, read_row()):
+    no_text = cause.message.startswith("response is ") or cause.message == NO_ASSISTANT
+    if cause.kind not in _OF_DOCUMENTS and cause.kind != "UnknownTask" and not no_text:
         return
-    if cause.kind == "MissingGold":
-        _explain_gold(cause, job, read_row())
-    elif cause.kind == "UnknownTask":
-        row = read_row()
-        import difflib  # most runs know all their tasks
-
-        near = difflib.get_close_matches(str(row.get("task", "")).upper(), list(TASKS), 1)
-        cause.advice = ("say", f"did you mean {near[0]}?" if near else f"known tasks: {', '.join(TASKS)}")
+    row = read_row()
+    shown = list(row)[:_SHOWN_KEYS] + ["…"] * (len(row) > _SHOWN_KEYS)
+    keys = [key if len(key) <= 40 else f"{key[:39]}…" for key in shown]
+    if cause.kind == "UnknownTask":
+        near = did_you_mean(row.get("task", ""), TASKS).removeprefix("; ")
+        cause.advice = ("say", near or f"known tasks: {', '.join(TASKS)}")
+    elif cause.kind in _OF_DOCUMENTS and (document := advice_on_row(row)) is not None:
+        cause.keys, cause.advice = keys, ("say", document)
+    elif cause.kind == "MissingGold":
+        _explain_gold(cause, job, row)
     elif cause.kind == "MissingField":
         missing = cause.message.split("'")[1]
-        row = read_row()
-        cause.keys = _keys(row)
+        cause.keys = keys
         if missing in job.field_map:
             cause.message = f"field {missing!r} is not at {job.field_map[missing]!r}, as --map has it"
-        place = place_of(missing, row)
-        if place is not None:
-            response = _place_of_response(row, job) if missing == "answer" else None
-            cause.advice = ("map", missing, place, *(("response", response) if response else ()))
-        elif missing == "answer" and not job.data:
+        _suggest(cause, job, row, missing, place_of(missing, row))
+        if not cause.advice and missing == "answer" and not job.data:
             cause.advice = ("data",)
-    elif cause.message.startswith("response is ") or cause.message == NO_ASSISTANT:
-        row = read_row()
-        cause.keys = _keys(row)
-        place = place_of("response", row)
-        if place is not None and "response" not in job.field_map:
-            cause.advice = ("map", "response", place)
-    elif cause.kind == "InvalidField" and "'answer'" in cause.message and not job.data:
-        cause.keys = _keys(read_row())
-        cause.advice = ("data",)
+    elif no_text:
+        cause.keys = keys
+        if "response" not in job.field_map:
+            _suggest(cause, job, row, "response", place_of("response", row))
+    elif "'answer'" in cause.message and not job.data:
+        cause.keys, cause.advice = keys, ("data",)
 
 
-def _is_document(cause: Cause, row: Mapping[str, Any]) -> bool:
-    """Whether the row is a whole document, with what to do about it added."""
-    advice = advice_on_row(row)
-    if advice is None:
-        return False
-    cause.keys = _keys(row)
-    cause.advice = ("say", advice)
-    return True
+def _suggest(cause: Cause, job: Job, row: Mapping[str, Any], field: str, place: str | None) -> None:
+    """Suggest where a field may be; with one that is not the response where that is too, which saves a run,
+    unless it is read already: an object under its name holds it, and is none."""
+    if place is None:
+        return
+    cause.advice = ("map", field, place)
+    if field in ("id", "answer") and "response" not in job.field_map:
+        is_read = any(isinstance(sample, str | NoResponse) for sample in entry_of(row, job).samples())
+        response = None if is_read else place_of("response", row)
+        cause.advice += ("response", response) if response else ()
 
 
 def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
@@ -171,26 +168,6 @@ def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
     if entry is not None and entry.numbered and str(entry.id) in ids:
         cause.advice = ("say", f"that of --data with id {str(entry.id)!r:.60} asks another question")
         return
-    place = None if "id" in job.field_map else id_in(row, frozenset(ids))
-    if place is not None:
-        response = _place_of_response(row, job)
-        cause.advice = ("map", "id", place, *(("response", response) if response else ()))
-    elif ids:
+    _suggest(cause, job, row, "id", None if "id" in job.field_map else id_in(row, frozenset(ids)))
+    if not cause.advice:
         cause.advice = ("say", f"--data has {', '.join(f'{each!r:.60}' for each in ids[:_GOLD_IDS])}, …")
-    else:
-        cause.advice = ("say", "--data holds no record")
-
-
-def _place_of_response(row: Mapping[str, Any], job: Job) -> str | None:
-    """Where the response is too, which saves a run, unless it is read already; an object under its name holds
-    it, and is none."""
-    if "response" in job.field_map:
-        return None
-    samples = entry_of(row, job).samples()
-    read = any(isinstance(sample, str | NoResponse) for sample in samples)
-    return None if read else place_of("response", row)
-
-
-def _keys(row: Mapping[str, Any]) -> list[str]:
-    shown = [key if len(key) <= 40 else f"{key[:39]}…" for key in islice(row, _SHOWN_KEYS)]
-    return [*shown, "…"] if len(row) > _SHOWN_KEYS else shown
