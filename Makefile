@@ -10,7 +10,7 @@ SPREAD  := -n $(JOBS) --dist loadgroup --no-loadscope-reorder
 QUICK   := -m 'not slow and not trainers and not browser and not ray and not lines'
 # modules that take two thirds of the time: they start processes, generate, or hold thousands of texts against two ways
 LONG    := engine/test_pool_faults engine/test_deadlines engine/test_real_lines rewards/test_callers rewards/test_first_call \
-  rewards/test_judged_texts rewards/test_scorer serve distributed inference cli/test_score_faults cli/test_compiling \
+  rewards/test_kernel_scoring rewards/test_scorer serve distributed inference cli/test_score_faults cli/test_compiling \
   kernels/test_native_sources report/test_page strict/test_contract tasks/test_generat stats/test_intervals
 # what reads pages
 PAGES   := tests/test_docs.py tests/packaging/test_names_in_text.py

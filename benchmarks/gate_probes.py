@@ -99,7 +99,7 @@ def _tags(folder: Path) -> Probe:
     from relfast.tasks.modules import MAX_TEXTS
     from relfast.tasks.rel_c import RelCOptions
     from relfast.tasks.rel_c.extract import TagReader
-    from relfast.tasks.rel_c.judges import NO_GOLDS
+    from relfast.tasks.rel_c.tag_scorers import NO_GOLDS
 
     texts = batch("REL-C2", MAX_TEXTS, 1).responses
     reader = TagReader(RelCOptions(policy="strict"), NO_GOLDS, one=True)

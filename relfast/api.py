@@ -69,8 +69,7 @@ def evaluate_response(
         return {"error": message, "correct": False}
     record = Record(0, None, found.name, answer, response, question)
     try:
-        scorer = found.scorer
-        (outcome,) = scorer.score([(record, scorer.extract(record, settled))], settled)
+        (outcome,) = found.score([record], settled)
     except Exception as error:
         return {"correct": False, "error": f"{type(error).__name__}: {error}"}
     result = {"correct": outcome.correct, **outcome.details, **outcome.metrics}

@@ -130,7 +130,8 @@ class Outcome(Plain):
     ``metrics`` are the published scorer's keys without the texts, ``details`` its texts (``pred``,
     ``gold``, …). ``error`` is the published error message of unusable gold or response: such a record
     is not scored. ``vote`` (maj@k) is equal for responses that give the same answer: a text, or a number
-    from 2 to 2³²−1 in tasks whose answers a kernel reads.
+    from 2 to 2³²−1 in tasks whose answers a kernel reads. ``row`` is the engine's: the row of an outcome
+    that several responses have, without a place.
     """
 
     correct: bool
@@ -140,6 +141,7 @@ class Outcome(Plain):
     error: str | None = None
     error_type: str = "InvalidGold"
     vote: str | int | None = None
+    row: Score | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(slots=True, repr=False, eq=False)

@@ -98,7 +98,7 @@ Rec = dict[str, Any]
 def outcome(record: Rec, response: str, policy: str) -> Outcome:
     task, options = get_task(record["task"]), AllOptions(policy=policy)  # type: ignore[arg-type]
     asked = Record(0, record["id"], task.name, record["answer"], response, record["question"])
-    (judged,) = task.scorer.score([(asked, task.scorer.extract(asked, options))], options)
+    (judged,) = task.score([asked], options)
     return judged
 
 

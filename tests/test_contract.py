@@ -132,17 +132,17 @@ def test_unusable_gold_is_named(of: str, answer: Any, said: str, policy: str) ->
 
 
 def test_batch_gives_what_singles_give(task: str, policy: str) -> None:
-    scorer, options = TASKS[task].scorer, AllOptions(policy=policy)  # type: ignore[arg-type]
+    options = AllOptions(policy=policy)  # type: ignore[arg-type]
     others = ("", "garbage", None, nasty_text("tags", 50), "yes 4")
-    pairs = []
+    records: list[Record] = []
     for record, response in gold(task):
         for text in (response, f"{response} {response}", *others):
-            one = Record(len(pairs), "x", task, record["answer"], text, record["question"], row=record)
-            pairs.append((one, scorer.extract(one, options)))
-    together = scorer.score(pairs, options)
-    assert together == [scorer.score([pair], options)[0] for pair in pairs]
-    assert scorer.score(pairs[::-1], options) == together[::-1]
-    assert scorer.score([], options) == []
+            answer, question = record["answer"], record["question"]
+            records.append(Record(len(records), "x", task, answer, text, question, row=record))
+    together = TASKS[task].score(records, options)
+    assert together == [TASKS[task].score([one], options)[0] for one in records]
+    assert TASKS[task].score(records[::-1], options) == together[::-1]
+    assert TASKS[task].score([], options) == []
 
 
 def test_every_reward_metric(task: str, policy: str) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 from relfast.deadlines import Deadlines
 from relfast.engine.gold_records import GoldRecords
 from relfast.engine.job import Job
+from relfast.engine.kernel_scoring import MAX_CHARS, Failed, KernelScoring
 from relfast.engine.pool.failures import Verdict, timed_out_verdict
 from relfast.engine.rows import entry_of, records_of
 from relfast.engine.segments import Detours, pieces
@@ -25,9 +26,9 @@ from relfast.json_text import Undecodable, decode_object
 from relfast.records import Outcome, Place, Record, Score, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import Task
+from relfast.tasks.modules import MAX_TEXTS
 
 if TYPE_CHECKING:
-    from relfast.engine.judged_texts import JudgedTexts, Judges
     from relfast.tasks.modules import EmbeddingTaskScorer
 
 EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.embeds)
@@ -79,11 +80,10 @@ class Scoring:
         self.guard: Guard = guard or NoGuard()
         self.options = job.options.within(job.timeout)
         self._ready: set[str] = set()
-        self.judges: Judges | None = None
-        """Asked before the scorers of tasks, where somebody has opened them."""
-        self.n_left = 0
-        """Responses that a judge has left to its task's scorer."""
         self.detours = Detours()
+        self.open_kernels()
+        self.n_left = 0
+        """Responses that kernels have left to their task's scorer."""
         self._reward_metric = {
             name: job.rewards.get(name) or task.default_reward(self.options.policy)
             for name, task in TASKS.items()
@@ -218,43 +218,44 @@ class Scoring:
         ]
 
     def _fast_first(self, task: Task, records: Sequence[Record]) -> list[Score]:
-        """Those that the task's judge can score at once, the others one by one or, where none can hang,
+        """Those that the task's kernels can score at once, the others one by one or, where none can hang,
         together."""
         slow = self._singly if task.can_hang else self._together
-        judge = self._judge_of(task)
-        if judge is None:
+        # the kernels of the others have not all details
+        if task.kernels is None or (self.job.details and not task.can_hang):
             return slow(task, records)
-        from relfast.tasks.modules import MAX_TEXTS  # which no run without judges loads
-
+        # RDKit takes half a second to load
+        self._load(task, lambda: self.kernels.of(task.name), part=" kernels")
+        if self.kernels.of(task.name) is None:
+            return slow(task, records)
         scores: list[Score | None] = []
         for some in pieces(records, MAX_TEXTS):
             # they take a fraction of the time of one; where they do not, each is given its own, one by one,
             # by whoever comes after the worker that this has ended
             with self._guarding(None):
-                scores += judge.rows(some)
+                scores += self.kernels.rows(task.name, some)
         left = [record for record, score in zip(records, scores, strict=True) if score is None]
         self.n_left += len(left)
         others = iter(slow(task, left) if left else ())
         return [next(others) if score is None else score for score in scores]
 
-    def _judge_of(self, task: Task) -> JudgedTexts | None:
-        """The judge of a task's texts. One of molecules is opened here, since RDKit takes half a second to
-        load; one of texts, which takes as long as a hundred kB do without it, and has not all details, only
-        where judges have been opened."""
-        if not task.can_hang and (self.judges is None or self.job.details):
-            return None
-        self._load(task, lambda: self.open_judges().of(task.name), part=" judge")
-        return self.open_judges().of(task.name)
-
-    def open_judges(self, *, shows: bool = True) -> Judges:
-        """The judges, opened if they were not; whether their rows have what was read."""
-        if self.judges is None:
-            from relfast.engine.judged_texts import MAX_CHARS, Judges
-
-            self.judges = Judges(
-                self.options, self.row_of, longest=MAX_CHARS, failed=self.detours.add, shows=shows
-            )
-        return self.judges
+    def open_kernels(
+        self,
+        *,
+        known: Callable[[], object] = lambda: None,
+        shows: bool = True,
+        longest: int = MAX_CHARS,
+        failed: Failed | None = None,
+    ) -> None:
+        """Have kernels without golds, for rows as `KernelScoring` says; failures are detours by default."""
+        self.kernels = KernelScoring(
+            self.options,
+            self.row_of,
+            known=known,
+            shows=shows,
+            longest=longest,
+            failed=failed or self.detours.add,
+        )
 
     def _singly(self, task: Task, records: Sequence[Record]) -> list[Score]:
         scores = []
@@ -294,8 +295,7 @@ class Scoring:
 
     def outcomes(self, task: Task, records: Sequence[Record]) -> list[Outcome]:
         """What the scorer says; raises what it raises."""
-        batch = [(record, task.scorer.extract(record, self.options)) for record in records]
-        outcomes = task.scorer.score(batch, self.options)
+        outcomes = task.score(records, self.options)
         if len(outcomes) != len(records):
             raise RuntimeError(f"{task.name} gave {len(outcomes)} scores for {len(records)} records")
         return outcomes

@@ -68,7 +68,7 @@ from relfast.engine.text_table import TextTable, can_hold
 from relfast.memory import lazy_memory
 from relfast.records import Place
 from relfast.stats.summary import Tally
-from relfast.tasks.text_judge import WorkSpace, least_measure, numbers
+from relfast.tasks.text_scorer import WorkSpace, least_measure, numbers
 
 _OTHERS: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
 """Kind of a line → whether no kernel has scored it."""
@@ -115,7 +115,7 @@ class TextFastPath:
         self._known = KnownGold(scoring)
         self._work = WorkSpace()
         self._state = numbers(STATE_SIZE)
-        scoring.open_judges(shows=job.details)
+        scoring.open_kernels(shows=job.details)
         self._lines = numbers(0)
         self._context = numbers(CONTEXT_SIZE)
         for part, memory in (

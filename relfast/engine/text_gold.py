@@ -36,7 +36,7 @@ from relfast.formats import Entry
 from relfast.json_text import decode_object, encode_json
 from relfast.records import Record, Score, SharedGold
 from relfast.tasks import EXACT_FIELDS, TASKS
-from relfast.tasks.text_judge import PreparedGolds, compared_gold, gold_text
+from relfast.tasks.text_scorer import PreparedGolds, compared_gold, gold_text
 
 TASK_BY_NUMBER: Final = {
     task.text_kernel.number: (task, task.text_kernel)
@@ -148,7 +148,7 @@ class KnownGold:
                 n_exact += 1
                 continue
             task = TASKS[known.task]
-            n_known += task.of_texts is not None
+            n_known += task.kernels is not None
             id = known.id if lines[place + LINE_REST] == ID_OF_GOLD else id_of(texts, records, at)
             for sample in range(end - at):
                 row = (at + sample) * RECORD_COLUMNS

@@ -42,7 +42,7 @@ from relfast.memory import lazy_memory
 from relfast.records import Score
 from relfast.stats.samples import SAMPLE
 from relfast.stats.summary import Tally
-from relfast.tasks.text_judge import numbers, outcome_of
+from relfast.tasks.text_scorer import numbers, outcome_of
 
 ROW_BYTES: Final = 256
 """Room for a row at first: the longest template without details has 190."""

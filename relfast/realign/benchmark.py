@@ -18,8 +18,7 @@ from relfast.inference.run import Plan
 from relfast.realign.grading import JUDGE_TOKENS, answer_of, mock_verdict, parse_verdict, verdict_prompt
 from relfast.realign.problems import Problem, problem_of
 from relfast.records import Record
-from relfast.tasks.realign import RealignOptions
-from relfast.tasks.realign import score as realign_scorer
+from relfast.tasks.realign import TASK, RealignOptions
 
 ENTRIES_PER_BATCH: Final = 32
 """Solutions aligned, judged and logged together: enough to embed across, few enough to lose in a kill."""
@@ -186,9 +185,7 @@ def align_entries(
         )
         for number, (problem, completion) in enumerate(pairs)
     ]
-    outcomes = realign_scorer.score(
-        [(record, realign_scorer.extract(record, options)) for record in records], options
-    )
+    outcomes = TASK.score(records, options)
     entries = []
     for (problem, completion), outcome in zip(pairs, outcomes, strict=True):
         alignment = outcome.details.get("alignment", [])

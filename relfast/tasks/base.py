@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from relfast.errors import UsageError
-from relfast.records import Options, Outcome, Policy, Score
+from relfast.records import Options, Outcome, Policy, Record
 from relfast.tasks.facts import REASON, Breakdown, Gold, Metric, Problem, TextKernel
 from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 from relfast.tasks.prompting import resolve as resolve
@@ -22,7 +22,7 @@ from relfast.tasks.prompting import resolve as resolve
 if TYPE_CHECKING:
     # what a command that scores never asks for is not loaded with the table
     from relfast.tasks.display import Display
-    from relfast.tasks.modules import BlindStrategy, Generator, TaskScorer, TextJudge
+    from relfast.tasks.modules import BlindStrategy, Generator, KernelScorer, TaskScorer
     from relfast.tasks.seqbench.walk import Walk
 
 
@@ -68,10 +68,8 @@ class Task:
         Scoring runs an embedding model, in steps that share the work of several records.
     text_kernel
         How the kernel that reads lines of JSON knows the task; None: it does not.
-    of_texts
-        The function ("module:function") that opens its `TextJudge`:
-        ``(task, options, row_of, known, longest, shows) -> TextJudge | None``, None where options or missing
-        machine code do not allow it.
+    kernels
+        Its `KernelScorer` ("module:class"), if it has one.
     loads
         Modules that scoring imports at some record, by dotted name, and functions ("module:function") that
         load the machine code that it cannot do without.
@@ -108,7 +106,7 @@ class Task:
     can_hang: bool = False
     embeds: bool = False
     text_kernel: TextKernel | None = None
-    of_texts: str | None = None
+    kernels: str | None = None
     loads: tuple[str, ...] = ()
     packages: tuple[str, ...] = ()
     strict_reward_metric: str | None = None
@@ -153,19 +151,20 @@ class Task:
         """The module that scores, imported when it is first asked for."""
         return cast("TaskScorer", importlib.import_module(self.module))
 
-    def text_judge(
-        self,
-        options: Options,
-        row_of: Callable[[Outcome], Score],
-        known: Callable[[], object],
-        longest: int = sys.maxsize,
-        shows: bool = True,
-    ) -> TextJudge | None:
-        """Who judges texts where they are asked for, but for molecules of more than ``longest`` characters;
-        or None. ``shows``: whether rows have what was read, which takes a tenth of the time of molecules."""
-        if self.of_texts is None:
+    def score(self, records: Sequence[Record], options: Any) -> list[Outcome]:
+        """Outcomes of records of this task, in order. Raises what its scorer raises."""
+        batch = [(record, self.scorer.extract(record, options)) for record in records]
+        return self.scorer.score(batch, options)
+
+    def open_kernels(
+        self, options: Options, *, shows: bool = True, longest: int = sys.maxsize
+    ) -> KernelScorer | None:
+        """Its `KernelScorer` without golds; None where it has none, or options or missing machine code do not
+        allow it."""
+        if self.kernels is None:
             return None
-        return cast("TextJudge | None", resolve(self.of_texts)(self, options, row_of, known, longest, shows))
+        kernels = cast("type[KernelScorer]", resolve(self.kernels))
+        return kernels.open(self, options, shows=shows, longest=longest)
 
     def say(self, outcome: Outcome) -> str | None:
         """The answer that was read, as text of at most `MAX_SAID` characters; None where there is none."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from relfast.errors import RelfastError, UsageError
-from relfast.records import POLICIES, Outcome, Record, Score
+from relfast.records import POLICIES, Outcome, Record
 from relfast.tasks.base import Task
-from relfast.tasks.modules import TextJudge
+from relfast.tasks.modules import KernelScorer
 from relfast.tasks.options import AllOptions
 
 _OPTIONS: Final = tuple(AllOptions(policy=policy) for policy in POLICIES)
@@ -105,19 +105,19 @@ def confirm(task: Task, record: dict[str, Any], response: str, strictly: str | N
 
 
 @lru_cache
-def _judge_of(task: Task, options: AllOptions) -> TextJudge | None:
-    return task.text_judge(options, lambda outcome: cast("Score", outcome), lambda: None)
+def _kernels_of(task: Task, options: AllOptions) -> KernelScorer | None:
+    return task.open_kernels(options, shows=False)
 
 
 def _judged(task: Task, asked: Record, options: AllOptions) -> Outcome:
     """What a reward's caller would be told: by the kernels, where RDKit takes a hundred times as long."""
-    judge = _judge_of(task, options) if task.can_hang else None
-    if judge is not None:
-        gold = judge.gold(asked.answer, asked.question)
-        quick = judge.one(gold, asked.response) if gold >= 0 else None
-        if judge.is_full:
-            _judge_of.cache_clear()
+    kernels = _kernels_of(task, options) if task.can_hang else None
+    if kernels is not None:
+        gold = kernels.prepare(asked.answer, asked.question)
+        (quick,) = kernels.score([gold], [asked.response]) if gold >= 0 else (None,)
+        if kernels.is_full:
+            _kernels_of.cache_clear()
         if quick is not None:
-            return cast("Outcome", quick)
-    (outcome,) = task.scorer.score([(asked, task.scorer.extract(asked, options))], options)
+            return quick
+    (outcome,) = task.score([asked], options)
     return outcome

@@ -7,7 +7,7 @@ A benchmark is a folder of this package. The scorer, the module a `Task` names h
 ``score(batch, options) -> list[Outcome]``
     Same length and order as the batch; a batch gives exactly what its records give one by one.
 
-A task whose kernels hold texts against gold has a `TextJudge` beside it.
+A task whose kernels hold texts against gold has a `KernelScorer` beside it.
 
 and the generator module has ``generate(task, n, seed, *, tell, **parameters) -> Iterator[dict]``,
 whose keywords are the fields of the task's ``parameters``.
@@ -15,14 +15,17 @@ whose keywords are the fields of the task's ``parameters``.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from relfast.deadlines import Deadlines
-from relfast.records import Batch, Extracted, Options, Outcome, Record, Score
+from relfast.records import Batch, Extracted, Options, Outcome, Record
 
 if TYPE_CHECKING:
     import random
+
+    from relfast.tasks.base import Task
 
 
 class TaskScorer(Protocol):
@@ -42,36 +45,47 @@ class EmbeddingTaskScorer(TaskScorer, Protocol):
         """``score`` that charges ``deadlines``; None for a record whose time is up."""
 
 
-class TextJudge(Protocol):
-    """Scores texts of one task where they are asked for. It neither hangs nor crashes, and is safe to use
-    from several threads. Rows that it gives may be those of many texts, and have no place.
+class KernelScorer(ABC):
+    """Kernels that score texts of one task, wherever they come from; what they leave is the scorer's. They
+    neither hang nor crash. Safe to use from several threads.
 
-    `Task.text_judge` opens one, with a function that makes the row of an outcome, and one that is called for
-    each text whose answer was judged before."""
+    Parameters
+    ----------
+    shows
+        Whether outcomes have details, and those of equal answers are one. Not so in files: few answers come
+        again there, and to keep 10,000 of them costs a seventh of REL-C3's time.
+    longest
+        Texts whose answers have more characters are left.
+    """
+
+    @classmethod
+    @abstractmethod
+    def open(cls, task: Task, options: Any, *, shows: bool, longest: int) -> Self | None:
+        """One without golds; None where options or missing machine code do not allow it."""
 
     @property
+    @abstractmethod
     def is_full(self) -> bool:
         """Whether there may be no room for the golds of `MAX_TEXTS` texts more; it is time for a new one."""
 
-    def gold(self, answer: object, question: object) -> int:
-        """The number of a gold, asked with a question; -1 where only the scorer can judge."""
+    @abstractmethod
+    def prepare(self, answer: object, question: object) -> int:
+        """The number of a gold, asked with a question; -1 where only the scorer can say, and without room."""
 
-    def one(self, gold: int, text: str) -> Score | None:
-        """The row of a text against a gold, None where that is left to the scorer. The interpreter's lock is
-        kept.
+    @abstractmethod
+    def score(self, golds: Sequence[int], texts: Sequence[str]) -> list[Outcome | None]:
+        """Outcomes of texts, at most `MAX_TEXTS`, each against the gold of its number; None for what is left
+        to the scorer. An outcome may be that of many texts: nothing in it may be changed.
 
         Raises
         ------
         UnicodeEncodeError
-            The text has a lone surrogate.
+            A text has a lone surrogate.
         """
-
-    def many(self, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
-        """The same of texts, at most `MAX_TEXTS`; raises what `one` raises."""
 
 
 MAX_TEXTS = 64
-"""Texts that a `TextJudge` is given at once."""
+"""Texts that a `KernelScorer` is given at once."""
 
 
 class Generator(Protocol):

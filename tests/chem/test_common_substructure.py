@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from copy import deepcopy
 from functools import cache
-from typing import cast
 
 import pytest
 from corpora import rows
@@ -20,28 +19,28 @@ from relfast.chem import common_substructure, matching
 from relfast.chem.common_substructure import COMMON_MOTIFS, Pair, Prepared, judge, largest_common, prepared
 from relfast.chem.matching import exact_common_substructure
 from relfast.chem.molecule import Molecule, parse
-from relfast.records import Extracted, Outcome, Score
+from relfast.records import Extracted, Outcome
 from relfast.tasks import TASKS
-from relfast.tasks.modules import TextJudge
+from relfast.tasks.modules import KernelScorer
 from relfast.tasks.rel_c import RelCOptions, motif
 
 
 def by_kernel(gold: str, response: str, options: RelCOptions) -> Outcome | None:
     """What a pair is worth, if kernels can say."""
-    judge = judge_of(options)
-    if judge.is_full:
-        judge_of.cache_clear()
-        judge = judge_of(options)
-    number = judge.gold({"smiles": gold}, None)
-    outcome = None if number < 0 else judge.one(number, f"<smiles>{response}</smiles>")
-    return cast("Outcome | None", deepcopy(outcome))  # the judge keeps its own
+    kernels = kernels_of(options)
+    if kernels.is_full:
+        kernels_of.cache_clear()
+        kernels = kernels_of(options)
+    number = kernels.prepare({"smiles": gold}, None)
+    (outcome,) = (None,) if number < 0 else kernels.score([number], [f"<smiles>{response}</smiles>"])
+    return deepcopy(outcome)  # they keep their own
 
 
 @cache
-def judge_of(options: RelCOptions) -> TextJudge:
-    judge = TASKS["REL-C2"].text_judge(options, lambda outcome: cast("Score", outcome), lambda: None)
-    assert judge is not None
-    return judge
+def kernels_of(options: RelCOptions) -> KernelScorer:
+    kernels = TASKS["REL-C2"].open_kernels(options)
+    assert kernels is not None
+    return kernels
 
 
 @pytest.fixture(scope="module", autouse=True)

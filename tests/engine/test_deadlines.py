@@ -26,7 +26,7 @@ from relfast.embed.cache import MemoryCache
 from relfast.embed.embedder import get_embedder
 from relfast.embed.session import Session
 from relfast.engine.job import Job
-from relfast.engine.judged_texts import MAX_CHARS
+from relfast.engine.kernel_scoring import MAX_CHARS
 from relfast.engine.scoring import Scoring
 from relfast.records import Score
 from relfast.tasks.options import AllOptions

@@ -22,7 +22,7 @@ from tiny_bert import make_checkpoint
 import relfast
 from relfast import rewards
 from relfast.embed.adding import add
-from relfast.engine.judged_texts import JudgedTexts
+from relfast.engine.kernel_scoring import KernelScoring
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.pool.failures import fault_of, timed_out_verdict
 from relfast.errors import UnscoredError, UsageError
@@ -194,10 +194,7 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
         monkeypatch.setattr(IsolatedScoring, "submit", submit)
         # scorers that adapters share keep the short way that they have found
-        monkeypatch.setattr(JudgedTexts, "kept", lambda self, answer, response, question: None)
-        monkeypatch.setattr(
-            JudgedTexts, "kept_all", lambda self, answers, responses, questions: [None] * len(responses)
-        )
+        monkeypatch.setattr(KernelScoring, "of", lambda self, name: None)
 
     return judge
 

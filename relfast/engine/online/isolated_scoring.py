@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from relfast.cores import usable_cores
-from relfast.engine.judged_texts import own
+from relfast.engine.kernel_scoring import own
 from relfast.engine.online.incoming import not_plain
 from relfast.engine.online.pending import Counts, PendingScore, ScoreCache, key_of
 from relfast.engine.online.record_pools import RecordPool, SharedPool
@@ -90,12 +90,12 @@ class IsolatedScoring:
     ) -> list[Score | PendingScore]:
         """Of each record of one task, in order, what a kernel says of it, the score of an equal answer, its
         pending score, or a new one (also added to ``new``)."""
-        judges = self._scoring.judges
-        judge = None if judges is None or self._scoring.job.details else judges.of(task.name)
-        judged: Sequence[Score | None] = [None] * len(records) if judge is None else judge.rows(records)
+        scored: Sequence[Score | None] = [None] * len(records)
+        if not self._scoring.job.details:
+            scored = self._scoring.kernels.rows(task.name, records)
         return [
             self._begin(task, record, new) if score is None else score
-            for record, score in zip(records, judged, strict=True)
+            for record, score in zip(records, scored, strict=True)
         ]
 
     def _begin(self, task: Task, record: Record, new: list[PendingScore]) -> Score | PendingScore:

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from itertools import count
 from typing import Any, Final
 
-from relfast.engine.judged_texts import own
+from relfast.engine.kernel_scoring import own
 from relfast.records import Extracted, Record, Score, Status
 from relfast.tasks import TASKS
 

@@ -1,6 +1,6 @@
 """`Scorer`: scoring as an object that keeps workers and answers between calls. What rewards run on.
 
-What kernels can judge (`relfast.engine.judged_texts`) is scored where it is asked for, in microseconds; so
+What kernels can score (`relfast.engine.kernel_scoring`) is scored where it is asked for, in microseconds; so
 are mazes, and solutions that are embedded, in steps between which each record's deadline is looked at.
 Other chemistry can hang or crash, and a response of megabytes takes seconds in one go: they go to workers,
 which a timer ends, unless their answers were scored before (`relfast.engine.online.isolated_scoring`).
@@ -24,7 +24,7 @@ from typing import Any, Final, Unpack, cast, overload
 from relfast.cores import default_workers
 from relfast.deadlines import WorkingClock
 from relfast.engine.job import Job, make_job
-from relfast.engine.judged_texts import MAX_CHARS, Judges, own
+from relfast.engine.kernel_scoring import MAX_CHARS, MAX_MOLECULES, own, tell
 from relfast.engine.online.incoming import Columns, check_records, columns_of, flaw_of, text_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.needs import level_of_caller
@@ -201,11 +201,9 @@ class Scorer:
     def _start_anew(self) -> None:
         """All that a fork or a pickle does not carry over."""
         self._counts = Counts()
-        self._judges: Judges | None = None
-        if not self.job.details:  # a judge's rows have no texts
-            scoring, known = self._scoring, self._counts["scored_before"]
-            self._judges = Judges(scoring.options, scoring.row_of, known=known)
-        self._scoring.judges = self._judges
+        self._scoring.open_kernels(known=self._counts["scored_before"], longest=MAX_MOLECULES, failed=tell)
+        # lists among details are a caller's own
+        self._kernels = None if self.job.details else self._scoring.kernels
         self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts, self._place)
         # an embedding model is fastest on many texts, and one call fills all cores
         self._embedding = MicroBatcher(self._here, _embedding_turn)
@@ -254,10 +252,8 @@ class Scorer:
         waited for."""
         score = None
         task = self._name_of(answer) if task is None else task
-        if self._judges is not None and type(task) is str and type(response) is str:
-            judge = self._judges.found.get(task) or self._judges.of(task)
-            if judge is not None:
-                score = judge.kept(answer, response, question)
+        if self._kernels is not None and type(task) is str and type(response) is str:
+            score = self._kernels.kept(task, answer, response, question)
         if score is None:
             entry = self._record(0, task, answer, response, question)
             if not is_waited_for and isinstance(entry, Record) and self._goes_to_workers(entry):
@@ -361,13 +357,12 @@ class Scorer:
             of_task.setdefault(name if type(name) is str else None, []).append(at)
         begun: list[Any] = [None] * n
         for task, places in of_task.items():
-            judge = None if self._judges is None or task is None else self._judges.of(task)
-            if judge is None:
+            if self._kernels is None or task is None or task not in TASKS:
                 continue
             mine: Sequence[Any] = columns[1:]
             if len(places) < n:
                 mine = [None if column is None else [column[at] for at in places] for column in mine]
-            for at, row in zip(places, judge.kept_all(*mine), strict=True):
+            for at, row in zip(places, self._kernels.kept_all(task, *mine), strict=True):
                 begun[at] = row
         entries: list[Record | Score | None] = [None] * n
         left = [at for at, row in enumerate(begun) if row is None]

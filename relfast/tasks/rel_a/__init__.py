@@ -52,7 +52,7 @@ TASKS: Final = tuple(
             check_metadata="relfast.tasks.rel_a.score:check_matrices" if name <= "REL-A4" else None,
         ),
         text_kernel=TextKernel(number, "relfast.tasks.rel_a.score:details"),
-        of_texts="relfast.tasks.text_judge:open_texts",
+        kernels="relfast.tasks.text_scorer:TextScorer",
         generator="relfast.tasks.rel_a.generate" if name <= "REL-A4" else None,
         generated_with="relfast.tasks.rel_a.generate:MatrixParameters" if name <= "REL-A4" else None,
         shown="relfast.tasks.rel_a.display:DISPLAY",

@@ -62,7 +62,7 @@ TASK: Final = Task(
         strict_gold="relfast.tasks.rel_b.score:strict_gold",
         least="b1_min_f1",
     ),
-    of_texts="relfast.tasks.text_judge:open_texts",
+    kernels="relfast.tasks.text_scorer:TextScorer",
     options=RelBOptions,
     generator="relfast.tasks.rel_b.generate",
     generated_with="relfast.tasks.rel_b.parameters:HomoplasyParameters",

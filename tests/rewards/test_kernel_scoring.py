@@ -1,4 +1,4 @@
-"""Texts that kernels judge at hand, and lines of REL-C2 and C3 that judges take: rows are those of the task, one by one, in
+"""Texts that kernels score at hand, and lines of REL-C2 and C3: rows are those of the task, one by one, in
 batches, in any thread, of any text, for gold of any form."""
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from seeds import SEED, rounds
 
 import relfast
 from relfast.chem import common_substructure
-from relfast.engine import judged_texts
+from relfast.engine import kernel_scoring
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io.blocks import Block
 from relfast.engine.job import Job
-from relfast.engine.judged_texts import MAX_MOLECULES, Judges
+from relfast.engine.kernel_scoring import MAX_MOLECULES, KernelScoring
 from relfast.engine.online.pending import key_of
 from relfast.engine.scoring import Scoring
 from relfast.json_text import plain
 from relfast.records import STATUSES, Extracted, Policy, Score
 from relfast.tasks.options import AllOptions
-from relfast.tasks.rel_c import judges
-from relfast.tasks.rel_c.judges import IsomersJudge
+from relfast.tasks.rel_c import tag_scorers
+from relfast.tasks.rel_c.tag_scorers import IsomersScorer
 
 FASTA: Final = ">taxon_1\nACDEFGHIKL\n>taxon_2\nACDEFGHIKL\n>taxon_10\nMCDEFGHIKV\n"
 
@@ -84,27 +84,26 @@ def columns(asked: Sequence[Asked]) -> dict[str, list[Any]]:
 
 
 def scores_of(
-    asked: Sequence[Asked], *, judged: bool = True, workers: int = 0, **options: Any
+    asked: Sequence[Asked], *, kernels: bool = True, workers: int = 0, **options: Any
 ) -> tuple[relfast.ScoreBatch, list[Score], list[int]]:
     """Scores of a batch, and of two thirds of it one by one, before the batch and after it; what is counted."""
     with pytest.MonkeyPatch.context() as patch:
-        if not judged:
-            patch.setattr(Judges, "of", lambda self, name: None)
+        if not kernels:
+            patch.setattr(KernelScoring, "of", lambda self, name: None)
         with relfast.Scorer(workers=workers, **options) as scorer:
             single = [scorer.score_one(*one) for one in asked[::3]]
             batch = scorer.score_batch(**columns(asked))
             single += [scorer.score_one(*one) for one in asked[1::3]]
             counts = scorer.stats()
-            if options.get("policy") == "strict" and judged and not options.get("details"):
-                assert scorer._judges is not None
-                assert scorer._judges.found.keys() >= GOLD.keys() & {one[0] for one in asked}
+            if options.get("policy") == "strict" and kernels and not options.get("details"):
+                assert scorer._scoring.kernels._scorers.keys() >= GOLD.keys() & {one[0] for one in asked}
             return batch, single, [counts[status] for status in STATUSES]
 
 
 def same_scores(asked: Sequence[Asked], **options: Any) -> list[Score]:
-    """What judges and the ordinary way give."""
+    """What kernels and the ordinary way give."""
     batch, single, counts = scores_of(asked, **options)
-    expected, expected_single, expected_counts = scores_of(asked, judged=False, **options)
+    expected, expected_single, expected_counts = scores_of(asked, kernels=False, **options)
     # JSON tells 1, 1.0 and true apart
     for found, other in ((batch.scores, expected.scores), (single, expected_single)):
         wrong = [
@@ -121,8 +120,8 @@ def same_scores(asked: Sequence[Asked], **options: Any) -> list[Score]:
 
 
 def ordinary(*row: Any) -> Score:
-    """One of them without a judge, under ``strict``."""
-    return scores_of([row], judged=False, policy="strict")[0][0]
+    """One of them without kernels, under ``strict``."""
+    return scores_of([row], kernels=False, policy="strict")[0][0]
 
 
 @pytest.fixture(scope="module")
@@ -228,18 +227,16 @@ def test_the_same_question_in_another_object() -> None:
 def test_a_kernel_that_fails_is_told_of_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(judged_texts, "_told_of", set())
+    monkeypatch.setattr(kernel_scoring, "_told_of", set())
     gold = {"label": "yes", "taxa": ["1", "2"]}
     responses = [response for response in RESPONSES if type(response) is str] * 2
     with relfast.Scorer(policy="strict", workers=0) as scorer:
         scorer.score_one("REL-B1", gold, "No")
-        judges = scorer._judges
-        assert judges is not None
         for name in ("_judge", "_judge_long"):
-            monkeypatch.setattr(judges.found["REL-B1"]._judge, name, lambda *given: 1)
+            monkeypatch.setattr(scorer._scoring.kernels.of("REL-B1"), name, lambda *given: 1)
         rows = scorer.scores("REL-B1", [gold] * len(responses), responses)
         asked = [("REL-B1", gold, text) for text in responses]
-        assert rows == list(scores_of(asked, judged=False, policy="strict")[0])
+        assert rows == list(scores_of(asked, kernels=False, policy="strict")[0])
         assert [scorer.reward("REL-B1", gold, text) for text in responses] == [row.reward for row in rows]
         assert {row.status for row in rows} == {"ok", "no_answer"}
     (told,) = caplog.messages
@@ -273,7 +270,7 @@ def test_keys_of_equal_gold_only() -> None:
         assert key(task, gold, extracted, question) in {key(*one) for one in every}
 
 
-# any text and every form, by the judge itself
+# any text and every form, by the kernels themselves
 
 
 VALUES: Final[dict[str, tuple[str, ...]]] = {
@@ -317,11 +314,11 @@ def test_what_is_long(task: str, scorer: relfast.Scorer) -> None:
     """Work spaces end where they should: the longest texts that are read are read as short ones of the same end."""
     for end in ("\n\nAnswer: 4", "\n\nYes: taxon_1, taxon_2", "\n\n<No>"):
         texts = ["word " * (MAX_STRICT // 5 - 10) + end, "é" * (MAX_STRICT // 2 - len(end)) + end]
-        judge = scorer._judges.of(task)  # type: ignore[union-attr]
+        kernels = scorer._scoring.kernels
         expected = [ordinary(task, GOLD[task][0], text) for text in ("word " + end, "é" + end)]
-        assert judge.kept_all([GOLD[task][0]] * 2, texts, None) == expected
-        assert judge.kept(GOLD[task][0], "é" * MAX_STRICT + end, None) is None
-        assert judge.kept_all([GOLD[task][0]] * 3, [None, 4, b"Yes"], None) == [None] * 3
+        assert kernels.kept_all(task, [GOLD[task][0]] * 2, texts, None) == expected
+        assert kernels.kept(task, GOLD[task][0], "é" * MAX_STRICT + end, None) is None
+        assert kernels.kept_all(task, [GOLD[task][0]] * 3, [None, 4, b"Yes"], None) == [None] * 3
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
@@ -361,13 +358,13 @@ def test_gold_that_no_kernel_reads_leaves_the_others_their_answers(
 
 @pytest.mark.parametrize("task", ["REL-C2", "REL-C3"])
 def test_what_names_many_molecules(task: str, scorer: relfast.Scorer) -> None:
-    """However long a response is, it is what it names that decides whether it is judged in the host."""
-    judge = scorer._judges.of(task)  # type: ignore[union-attr]
+    """However long a response is, it is what it names that decides whether it is scored in the host."""
+    kernels = scorer._scoring.kernels
     answer = {"smiles": "CCO"} if task == "REL-C2" else {"missing_smiles": ["CCO"]}
     short, long = "<smiles>CCO</smiles>", f"<smiles>{'C' * MAX_MOLECULES}</smiles>"
     texts = ["Let me see. " * 5_000 + short, long, short]
-    rows = judge.kept_all([answer] * 3, texts, None)
-    assert rows == [judge.kept(answer, text, None) for text in texts]
+    rows = kernels.kept_all(task, [answer] * 3, texts, None)
+    assert rows == [kernels.kept(task, answer, text, None) for text in texts]
     assert rows[1] is None is not rows[0] == rows[2]
 
 
@@ -432,22 +429,22 @@ def plain_lines(n: int) -> list[Json]:
     ]  # fmt: skip
 
 
-def test_a_judge_that_fails_leaves_its_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_that_fail_leave_their_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(IsomersJudge, "outcomes", fail)
+    monkeypatch.setattr(IsomersScorer, "outcomes", fail)
     lines = plain_lines(2)
     assert same(lines, job_of("reference")).n_left > 0
     blocks = BlockScoring(Scoring(job_of("reference")))
     data = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
     (segment,) = blocks.segments(Block(0, 0, 0, len(lines), 0, len(data), data=data))
     assert dict(segment.detours) == {"the kernel that reads REL-C3": (1, "MemoryError()")}
-    monkeypatch.setattr(IsomersJudge, "number", fail)
+    monkeypatch.setattr(IsomersScorer, "number", fail)
     assert same(lines, job_of("reference")).n_left > 0
 
 
-def test_records_with_a_verdict_are_not_judged() -> None:
+def test_records_with_a_verdict_are_not_scored() -> None:
     lines = plain_lines(2)
     found = same(lines, job_of("reference"), verdicts={(2, 0): ("timeout", "Timeout", "too slow")})
     assert [row["status"] for row in found.rows].count("timeout") == 1
@@ -455,7 +452,7 @@ def test_records_with_a_verdict_are_not_judged() -> None:
 
 
 def test_labels_are_counted_in_the_order_of_lines() -> None:
-    """Of one task, by the text kernel, decoded, and by the text kernel, beside a line that a judge takes."""
+    """Of one task, by the text kernel, decoded, and by the text kernel, beside a line of molecules."""
     panel: Json = {"task": "REL-A2", "answer": {"target": 2}}
     motif: Json = {"task": "REL-C2", "answer": {"smiles": "CCO"}, "response": "<smiles>CCO</smiles>"}
     lines = [{**panel, "response": response} for response in ("nothing", 5, "Answer: 3", "3 or 4", None)]
@@ -573,9 +570,9 @@ def plain_texts(n: int) -> list[Asked]:
 @pytest.mark.parametrize("policy", POLICIES)
 def test_little_room_for_golds(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Golds are forgotten in the middle of a batch."""
-    monkeypatch.setattr(judged_texts, "MAX_TEXTS", 5)
-    monkeypatch.setattr(judges, "MAX_TEXTS", 5)
-    monkeypatch.setattr(judges, "GOLDS", 6)
+    monkeypatch.setattr(kernel_scoring, "MAX_TEXTS", 5)
+    monkeypatch.setattr(tag_scorers, "MAX_TEXTS", 5)
+    monkeypatch.setattr(tag_scorers, "GOLDS", 6)
     monkeypatch.setattr(common_substructure, "MOLECULES", 7)
     asked = plain_texts(5)
     random.Random(SEED).shuffle(asked)

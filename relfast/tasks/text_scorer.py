@@ -1,5 +1,5 @@
 """REL-A, REL-B1 and REL-C1 where kernels read: golds as `relfast_kernels.text` takes them, what its keys say,
-and `KernelTexts`, which scores texts at hand.
+and `TextScorer`, which scores texts at hand.
 
 What a kernel cannot say (gold of another form, a lone surrogate, a response of megabytes) the task's scorer
 does.
@@ -11,7 +11,7 @@ import ctypes
 import struct
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import orjson
 from relfast_kernels import layouts
@@ -19,10 +19,10 @@ from relfast_kernels.compiled import native
 from relfast_kernels.text.columns import GOLD_SIZE, MOST_MEMBERS
 
 from relfast.memory import lazy_memory
-from relfast.records import Options, Outcome, Score
+from relfast.records import Options, Outcome
 from relfast.tasks.base import Task, resolve
 from relfast.tasks.facts import TextKernel
-from relfast.tasks.modules import MAX_TEXTS
+from relfast.tasks.modules import MAX_TEXTS, KernelScorer
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 
 
@@ -187,25 +187,14 @@ class _Place:
         self._alive = work, scratch, golds, settings
 
 
-class KernelTexts:
-    """A `relfast.tasks.modules.TextJudge` of a task that has a `TextKernel`. Thread-safe.
+class TextScorer(KernelScorer):
+    """The `KernelScorer` of a task that has a `TextKernel`; ``functions`` are those of the native unit
+    ``text``. Its outcomes always have details, and its texts are all short."""
 
-    Parameters
-    ----------
-    functions
-        Those of the native unit ``text``.
-    """
-
-    def __init__(
-        self,
-        task: Task,
-        options: Options,
-        row_of: Callable[[Outcome], Score],
-        functions: Mapping[str, Callable[..., int]],
-    ) -> None:
+    def __init__(self, task: Task, options: Options, functions: Mapping[str, Callable[..., int]]) -> None:
         kernel = task.text_kernel
         assert kernel is not None
-        self._kernel, self._options, self._row_of = kernel, options, row_of
+        self._kernel, self._options = kernel, options
         self._judge, self._judge_long = (
             functions[name].__wrapped__  # type: ignore[attr-defined]
             for name in ("judge", "judge_long")
@@ -230,16 +219,19 @@ class KernelTexts:
         self._by_value: dict[str | int, int] = {}
         self._numbers: dict[bytes, int] = {}
         self._asked: dict[bytes, list[tuple[object, int]]] = {}
-        self._known: dict[Any, Score] = {}
+        self._known: dict[Any, Outcome] = {}
         self._places: list[_Place] = []
+
+    @classmethod
+    def open(cls, task: Task, options: Options, *, shows: bool, longest: int) -> Self | None:
+        functions = native.find("text")
+        return None if functions is None else cls(task, options, functions)
 
     @property
     def is_full(self) -> bool:
-        """Whether there may be no room for more."""
         return not self._golds.has_room(MAX_TEXTS)
 
-    def gold(self, answer: object, question: object = None) -> int:
-        """The number of a gold; -1 for one that is no JSON, and without room."""
+    def prepare(self, answer: object, question: object) -> int:
         if type(answer) is not dict:
             return -1
         value = answer.get(self._field)
@@ -288,8 +280,11 @@ class KernelTexts:
                         self._numbers[text] = number
         return number
 
-    def one(self, gold: int, text: str) -> Score | None:
-        """The row of a text."""
+    def score(self, golds: Sequence[int], texts: Sequence[str]) -> list[Outcome | None]:
+        # the kernel takes as long for one after the other
+        return [*map(self._score, golds, texts)]
+
+    def _score(self, gold: int, text: str) -> Outcome | None:
         if self._cuts_here:
             marks = self._options.reasoning
             if self._options.strict:
@@ -307,15 +302,11 @@ class KernelTexts:
         ):
             raise RuntimeError("the kernel that scores responses failed")
         found = rows[layouts.RECORD_KEY]
-        row = self._known.get(found)
-        if row is None and found >= 0:
-            row = self._row(place)
+        outcome = self._known.get(found)
+        if outcome is None and found >= 0:
+            outcome = self._outcome(place)
         self._places.append(place)
-        return row
-
-    def many(self, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
-        """The rows of some texts: the kernel takes as long for one after the other."""
-        return [*map(self.one, golds, texts)]
+        return outcome
 
     def _place(self) -> _Place:
         try:
@@ -323,8 +314,8 @@ class KernelTexts:
         except IndexError:  # as many as threads are in here
             return _Place(self._settings, self._golds)
 
-    def _row(self, place: _Place) -> Score:
-        """The row of the record that has its key; it is kept."""
+    def _outcome(self, place: _Place) -> Outcome:
+        """The outcome of the record that has its key; it is kept."""
         rows = place.rows
         key = rows[layouts.RECORD_KEY]
         known_as: Any = key
@@ -332,24 +323,14 @@ class KernelTexts:
         if self._lists:
             said = bytes(place.said[rows[layouts.RECORD_PRED] : rows[layouts.RECORD_PRED_END]])
             known_as = key, said
-            row = self._known.get(known_as)
-            if row is not None:
-                return row
+            known = self._known.get(known_as)
+            if known is not None:
+                return known
         outcome = outcome_of(self._kernel, key, strict=self._options.strict, details=True)
         outcome.vote = rows[layouts.RECORD_VOTE] if outcome.found else None
         for name in self._lists:
             outcome.details[name] = orjson.loads(said)
-        row = self._row_of(outcome)
         if len(self._known) >= MOST_KNOWN:
             self._known = {}
-        self._known[known_as] = row
-        return row
-
-
-def open_texts(
-    task: Task, options: Options, row_of: Callable[[Outcome], Score], *_: object
-) -> KernelTexts | None:
-    """A judge of texts, all of which are short, that does not tell what was judged before; None without
-    machine code."""
-    functions = native.find("text")
-    return None if functions is None else KernelTexts(task, options, row_of, functions)
+        self._known[known_as] = outcome
+        return outcome

@@ -1,14 +1,14 @@
-"""REL-C2 and C3 where kernels read tags and molecules: `MotifJudge` and `IsomersJudge` judge texts; what they
-leave is scored by `motif` and `missing_isomers`.
+"""REL-C2 and C3 where kernels read tags and molecules: `MotifScorer` and `IsomersScorer`; what they leave is
+scored by `motif` and `missing_isomers`.
 """
 
 from __future__ import annotations
 
 import ctypes
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Self
 
 from relfast_kernels.smiles.layouts import RESULT_COLUMNS
 from relfast_kernels.tags import layouts
@@ -24,9 +24,9 @@ from relfast.chem.smiles_table import (
     simple_table,
 )
 from relfast.memory import lazy_memory
-from relfast.records import Outcome, Score
+from relfast.records import Outcome
 from relfast.tasks.base import Task
-from relfast.tasks.modules import MAX_TEXTS
+from relfast.tasks.modules import MAX_TEXTS, KernelScorer
 from relfast.tasks.rel_c import RelCOptions, missing_isomers, motif
 from relfast.tasks.rel_c.extract import Golds, TagReader, can_read, reason_of
 
@@ -35,7 +35,7 @@ GOLD_BYTES: Final = 1 << 24
 """Golds that are kept, and bytes of their texts, most of which are never touched."""
 
 KNOWN: Final = 10_000
-"""Answers of which the row is kept; about 1 kB each. A GRPO step has 1,000 to 10,000 rollouts."""
+"""Answers of which the outcome is kept; about 1 kB each. A GRPO step has 1,000 to 10,000 rollouts."""
 
 MAX_KNOWN_CHARS: Final = 4_000
 """Longest answer that is kept: REL-C3's is a list of molecules as long as the model likes."""
@@ -46,107 +46,69 @@ Answer = tuple[int, int, str | None]
 outcome depends on."""
 
 
-class TagJudge(ABC):
-    """A `relfast.tasks.modules.TextJudge` of what texts name in tags. Equal answers are judged once.
+class TagScorer(KernelScorer):
+    """Of what texts name in tags. Equal answers are scored once.
 
-    Thread-safe: of what is known each step is one of a dictionary, and who comes between two of them at most
-    has an answer judged again.
-
-    Parameters
-    ----------
-    options
-        The job's.
-    row_of
-        Makes the row of an outcome.
-    known
-        Called for each text whose answer was judged before.
-    longest
-        Texts whose answers have more characters are left.
-    shows
-        Whether rows have what was read, and are kept for equal answers. Not so in files: few answers come
-        again there, and to keep 10,000 rows costs a seventh of REL-C3's time.
+    Of what is known each step is one of a dictionary, and who comes between two of them at most has an answer
+    scored again.
     """
 
-    def __init__(
-        self,
-        options: RelCOptions,
-        row_of: Callable[[Outcome], Score],
-        known: Callable[[], object],
-        longest: int,
-        shows: bool,
-    ) -> None:
+    def __init__(self, options: RelCOptions, *, shows: bool, longest: int) -> None:
         self._options, self._strict = options, options.strict
-        self._row_of, self._tell_known, self._longest, self._shows = row_of, known, longest, shows
-        self._known: dict[Answer, Score] = {}
+        self._longest, self._shows = longest, shows
+        self._known: dict[Answer, Outcome] = {}
         self._readers: list[TagReader] = []
 
-    def gold(self, answer: object, question: object) -> int:
-        """The number of a gold; -1 for one that kernels cannot read, and without room."""
+    def prepare(self, answer: object, question: object) -> int:
         try:
             return self.number(answer) if type(answer) is dict else -1
         except Exception:  # whatever is wrong with it, its task's scorer says so in a row
             return -1
 
-    def one(self, gold: int, text: str) -> Score | None:
-        """The row of a text."""
-        return self.many((gold,), (text,))[0]
-
-    def many(self, golds: Sequence[int], texts: Sequence[str]) -> list[Score | None]:
-        """The rows of some texts."""
+    def score(self, golds: Sequence[int], texts: Sequence[str]) -> list[Outcome | None]:
         try:
             read = self._readers.pop()
         except IndexError:  # as many as threads are in here
             read = self._reader()
         read.read(texts, golds)
         if len(texts) > 1 and any(end - start > self._longest for _, start, end, _ in read.rows):
-            rows = [self.one(gold, text) for gold, text in zip(golds, texts, strict=True)]
+            found = [self.score((gold,), (text,))[0] for gold, text in zip(golds, texts, strict=True)]
         else:
-            rows = self._rows(read, golds)
+            found = self._outcomes(read, golds)
         self._readers.append(read)
-        return rows
+        return found
 
-    def _rows(self, read: TagReader, golds: Sequence[int]) -> list[Score | None]:
-        """The rows of texts that were read, all or none of which are too long."""
+    def _outcomes(self, read: TagReader, golds: Sequence[int]) -> list[Outcome | None]:
+        """The outcomes of texts that were read, all or none of which are too long."""
         known = self._known
-        rows: list[Score | None] = []
+        found: list[Outcome | None] = []
         new: dict[Answer, int] = {}
         again: list[tuple[int, int]] = []
         for at, (gold, (n, start, end, how)) in enumerate(zip(golds, read.rows, strict=True)):
-            row = None
+            outcome = None
             if n != layouts.LEFT_TO_PYTHON and end - start <= self._longest:
                 answer = gold, how, read.said[start : end - 1] if n > 0 else None
-                row = known.get(answer)
-                if row is not None:
-                    self._tell_known()
-                elif (first := new.setdefault(answer, at)) != at:
+                outcome = known.get(answer)
+                if outcome is None and (first := new.setdefault(answer, at)) != at:
                     again.append((at, first))
-            rows.append(row)
+            found.append(outcome)
         if new:
             if len(known) >= KNOWN:
                 known.clear()
             outcomes = self.outcomes(read, golds, new.values())
             for answer, at in new.items():
                 outcome, said = outcomes[at], answer[2] or ""
-                if outcome is None:
-                    continue
-                if self._shows:
+                if outcome is not None and self._shows:
                     outcome.details = {
                         "pred": self.shown(said, read.rows[at][0]),
                         "gold": self.shown_gold(golds[at]),
                     }
-                rows[at] = row = self._row_of(outcome)
-                if self._shows and len(said) <= MAX_KNOWN_CHARS:
-                    known[answer] = row
+                    if len(said) <= MAX_KNOWN_CHARS:
+                        known[answer] = outcome
+                found[at] = outcome
             for at, first in again:
-                rows[at] = rows[first]
-                if rows[at] is not None:
-                    self._tell_known()
-        return rows
-
-    @property
-    @abstractmethod
-    def is_full(self) -> bool:
-        """Whether there may be no room for the golds of `MAX_TEXTS` texts more."""
+                found[at] = found[first]
+        return found
 
     @abstractmethod
     def number(self, answer: object) -> int:
@@ -179,12 +141,17 @@ NO_GOLDS: Final = Golds(
 """Nothing for each motif."""
 
 
-class MotifJudge(TagJudge):
+class MotifScorer(TagScorer):
     """REL-C2."""
 
-    def __init__(self, motifs: Motifs, options: RelCOptions, *more: Any) -> None:
-        super().__init__(options, *more)
+    def __init__(self, motifs: Motifs, options: RelCOptions, **settings: Any) -> None:
+        super().__init__(options, **settings)
         self._motifs = motifs
+
+    @classmethod
+    def open(cls, task: Task, options: RelCOptions, **settings: Any) -> Self | None:
+        motifs = Motifs.open(whole_rings=options.strict) if can_read(options) else None
+        return None if motifs is None else cls(motifs, options, **settings)
 
     @property
     def is_full(self) -> bool:
@@ -225,12 +192,17 @@ class MotifJudge(TagJudge):
         return self._motifs.golds[number].text
 
 
-class IsomersJudge(TagJudge):
+class IsomersScorer(TagScorer):
     """REL-C3."""
 
-    def __init__(self, table: SmilesTable, options: RelCOptions, *more: Any) -> None:
-        super().__init__(options, *more)
+    def __init__(self, table: SmilesTable, options: RelCOptions, **settings: Any) -> None:
+        super().__init__(options, **settings)
         self._table, self._golds = table, IsomerGolds()
+
+    @classmethod
+    def open(cls, task: Task, options: RelCOptions, **settings: Any) -> Self | None:
+        table = simple_table() if can_read(options) else None
+        return None if table is None else cls(table, options, **settings)
 
     @property
     def is_full(self) -> bool:
@@ -333,19 +305,3 @@ class IsomerGolds:
                 self.shown.append(gold)
             self._numbers[key] = number
         return number
-
-
-# What `relfast.tasks.rel_c` names; each gives None where the options or missing machine code do not allow it.
-# ``more`` is what `TagJudge` takes beside options
-
-
-def open_motifs(task: Task, options: RelCOptions, *more: Any) -> MotifJudge | None:
-    """The judge of REL-C2."""
-    motifs = Motifs.open(whole_rings=options.strict) if can_read(options) else None
-    return None if motifs is None else MotifJudge(motifs, options, *more)
-
-
-def open_isomers(task: Task, options: RelCOptions, *more: Any) -> IsomersJudge | None:
-    """The judge of REL-C3."""
-    table = simple_table() if can_read(options) else None
-    return None if table is None else IsomersJudge(table, options, *more)

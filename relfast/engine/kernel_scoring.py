@@ -1,0 +1,207 @@
+"""Texts that kernels score where they are asked for, as rows.
+
+No record is made, and no row where the same outcome had one before: who only reads gets that. What a
+`relfast.tasks.modules.KernelScorer` leaves takes the ordinary way (`relfast.engine.scoring`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from relfast.json_text import is_plain, once_decoded
+from relfast.records import Outcome, Record, Score
+from relfast.tasks import TASKS
+from relfast.tasks.base import Task
+from relfast.tasks.modules import MAX_TEXTS, KernelScorer
+from relfast.tasks.options import AllOptions
+
+MAX_CHARS: Final = 1_000_000
+"""Longest response that kernels score."""
+
+MAX_MOLECULES: Final = 20_000
+"""Most characters of molecules that a response may name to be scored in the host: 1,000 of them, some
+5 ms."""
+
+
+Failed = Callable[[str, Exception], None]
+
+
+def own(row: Score, index: int = 0, id: Any = None, sample: int = 0) -> Score:
+    """A copy of a row that may be somebody else's too, for its caller to keep."""
+    return Score(
+        index,
+        id,
+        row.task,
+        sample,
+        row.status,
+        row.correct,
+        row.reward,
+        row.metrics.copy(),
+        row.error,
+        row.vote,
+        row.pred,
+    )
+
+
+class KernelScoring:
+    """What the kernels of a job's tasks score. Thread-safe.
+
+    Parameters
+    ----------
+    row_of
+        Makes the row of a task's outcome, without a place.
+    known
+        Called for each answer of a task that can hang that has a row already.
+    shows, longest
+        As `relfast.tasks.modules.KernelScorer` has them.
+    failed
+        Told of what fails, and why; it is left to the ordinary way.
+    """
+
+    def __init__(
+        self,
+        options: AllOptions,
+        row_of: Callable[[Task, Outcome], Score],
+        *,
+        known: Callable[[], object] = lambda: None,
+        shows: bool = True,
+        longest: int = MAX_CHARS,
+        failed: Failed,
+    ) -> None:
+        self._options, self._row_of, self._known = options, row_of, known
+        self._shows, self._longest, self._failed = shows, longest, failed
+        self._scorers: dict[str, KernelScorer] = {}
+
+    def of(self, name: str) -> KernelScorer | None:
+        """That of a task; None where its texts take the ordinary way. It is there at first use, or some
+        seconds after its kernels have come (`relfast_kernels.compiled.native.find`)."""
+        return self._scorers.get(name) or self._begin(name)
+
+    def _begin(self, name: str) -> KernelScorer | None:
+        """One without golds; who is at work with that before it goes on with that."""
+        task = TASKS.get(name)
+        if task is None:
+            return None
+        scorer = task.open_kernels(self._options, shows=self._shows, longest=self._longest)
+        if scorer is not None:
+            self._scorers[name] = scorer
+        return scorer
+
+    def kept(self, name: str, answer: object, response: str, question: object) -> Score | None:
+        """The row of one response to a task, which may be that of others too: nothing in it may be changed.
+        None where it takes the ordinary way.
+
+        Parameters
+        ----------
+        answer
+            Gold, or the text that holds it.
+        """
+        scorer = self.of(name)
+        if scorer is None:
+            return None
+        if type(answer) is str:
+            answer = once_decoded(answer)
+        gold = scorer.prepare(answer, question)
+        if gold < 0 and scorer.is_full and (scorer := self._begin(name)) is not None:
+            gold = scorer.prepare(answer, question)
+        if gold < 0 or len(response) > MAX_CHARS or (TASKS[name].can_hang and not is_plain(answer)):
+            return None
+        outcome = self._outcomes(name, scorer, (gold,), (response,))[0]
+        return None if outcome is None else self._row(name, outcome)
+
+    def rows(self, name: str, records: Sequence[Record]) -> list[Score | None]:
+        """The rows of records of a task, in order; None for those that take the ordinary way."""
+        kept = self.kept_all(
+            name,
+            [record.answer for record in records],
+            [record.response for record in records],
+            [record.question for record in records],
+        )
+        return [
+            None if row is None else own(row, record.index, record.id, record.sample)
+            for row, record in zip(kept, records, strict=True)
+        ]
+
+    def kept_all(
+        self,
+        name: str,
+        answers: Sequence[object],
+        responses: Sequence[object],
+        questions: Sequence[object] | None,
+    ) -> list[Score | None]:
+        """`kept` of many responses, in order; what is no text takes the ordinary way."""
+        rows: list[Score | None] = [None] * len(responses)
+        can_hang = TASKS[name].can_hang
+        for first in range(0, len(responses), MAX_TEXTS):
+            scorer = self.of(name)
+            if scorer is not None and scorer.is_full:
+                scorer = self._begin(name)
+            if scorer is None:
+                break
+            golds: list[int] = []
+            texts: list[str] = []
+            places: list[int] = []
+            known: object = None
+            about: object = None
+            gold = -1
+            for at in range(first, min(first + MAX_TEXTS, len(responses))):
+                answer, response = answers[at], responses[at]
+                question = None if questions is None else questions[at]
+                if at == first or answer is not known or question is not about:
+                    known, about = answer, question  # most often those of the rollout before it
+                    given = once_decoded(answer) if type(answer) is str else answer
+                    gold = scorer.prepare(given, question)
+                    if gold >= 0 and can_hang and not is_plain(given):
+                        gold = -1
+                if gold >= 0 and type(response) is str and len(response) <= MAX_CHARS:
+                    golds.append(gold)
+                    texts.append(response)
+                    places.append(at)
+            outcomes = self._outcomes(name, scorer, golds, texts) if texts else ()
+            for at, outcome in zip(places, outcomes, strict=True):
+                rows[at] = None if outcome is None else self._row(name, outcome)
+        return rows
+
+    def _outcomes(
+        self, name: str, scorer: KernelScorer, golds: Sequence[int], texts: Sequence[str]
+    ) -> list[Outcome | None]:
+        try:
+            return scorer.score(golds, texts)
+        except UnicodeEncodeError:
+            if len(texts) == 1:
+                return [None]
+            return [self._outcomes(name, scorer, [g], [t])[0] for g, t in zip(golds, texts, strict=True)]
+        except Exception as error:
+            self._failed(f"the kernel that reads {name}", error)
+            return [None] * len(texts)
+
+    def _row(self, name: str, outcome: Outcome) -> Score:
+        row = outcome.row
+        if row is None:
+            row = outcome.row = self._row_of(TASKS[name], outcome)
+        elif TASKS[name].can_hang:
+            self._known()
+        return row
+
+
+_told_of: Final[set[str]] = set()
+
+
+def tell(what: str, error: Exception) -> None:
+    """Log that ``what`` (one of a few texts) failed and the ordinary way was taken; once a process.
+
+    No warning, which may be turned into an error: what is scored does not suffer.
+    """
+    if what in _told_of:
+        return
+    _told_of.add(what)
+    import logging  # loads for as long as a thousand lines take, and is hardly ever needed
+
+    logging.getLogger("relfast").warning(
+        "relfast: %s failed (%s: %.200s); such responses are scored the ordinary way, to the same scores but"
+        " slower. Please report it. (Said once.)",
+        what,
+        type(error).__name__,
+        error,
+    )
