@@ -17,12 +17,11 @@ from typing import Any, Final
 from relfast.distributed.storage import head, is_url, local_copy, size_and_version
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Codec
-from relfast.engine.io.cutting import count_lines
 from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_foreign
-from relfast.engine.io.parquet import cut_parquet, group_sizes
-from relfast.engine.io.reader import cut_file, cut_stream
+from relfast.engine.io.parquet import group_sizes
+from relfast.engine.io.reader import count_lines, cut_file, cut_parquet, cut_stream
 from relfast.engine.io.sources import HEAD_BYTES, Source, codec_of, lines_of
 from relfast.engine.job import Job
 from relfast.errors import InputError

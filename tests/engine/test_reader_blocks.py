@@ -23,12 +23,10 @@ from pyarrow import parquet
 
 import relfast
 from relfast.engine.file_run.block_scoring import BlockScoring
-from relfast.engine.io import codecs, cutting
+from relfast.engine.io import codecs, reader
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Damaged, Expanding, Gunzip, Plain, Unzstd
-from relfast.engine.io.cutting import Cutter
-from relfast.engine.io.parquet import cut_parquet
-from relfast.engine.io.reader import blocks
+from relfast.engine.io.reader import Cutter, blocks, cut_parquet
 from relfast.engine.io.sources import Source, find_sources
 from relfast.engine.job import make_job
 from relfast.engine.scoring import Scoring
@@ -42,8 +40,8 @@ BLOCK, LINES = 64, 7
 
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "BLOCK_BYTES", BLOCK)
-    monkeypatch.setattr(cutting, "BLOCK_LINES", LINES)
+    monkeypatch.setattr(reader, "BLOCK_BYTES", BLOCK)
+    monkeypatch.setattr(reader, "BLOCK_LINES", LINES)
 
 
 LINE = st.one_of(st.binary(max_size=12), st.binary(min_size=50, max_size=300)).map(

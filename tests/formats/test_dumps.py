@@ -23,7 +23,7 @@ from engine_runs import rows_of, write_dump
 from processes import started
 
 import relfast
-from relfast.engine.io import cutting
+from relfast.engine.io import reader
 from relfast.engine.io.sources import find_sources
 from relfast.formats import detect
 
@@ -170,7 +170,7 @@ DOCUMENTS = ["inspect.eval", "inspect.json", "opencompass.json", "scenario_state
 def test_documents_are_cut_sharded_limited_and_resumed_like_lines(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cutting, "BLOCK_BYTES", 2_000)
+    monkeypatch.setattr(reader, "BLOCK_BYTES", 2_000)
     out = tmp_path / "rows.jsonl"
 
     def rows(**options: Any) -> bytes:

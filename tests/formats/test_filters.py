@@ -15,7 +15,7 @@ import tool_rows
 from engine_runs import exit_code, rows_of, write_dump
 
 import relfast
-from relfast.engine.io import cutting, filters
+from relfast.engine.io import filters, reader
 
 N_DOCS = 60
 REPEATS = 4
@@ -47,7 +47,7 @@ def dump(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cutting, "BLOCK_BYTES", 5_000)
+    monkeypatch.setattr(reader, "BLOCK_BYTES", 5_000)
 
 
 def test_each_response_counts_once(dump: Path, tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_workers_blocks_streams_and_shards_agree(
     assert [rows(shard=(number, 2)) for number in (0, 1)] == [whole, b""]
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(dump.read_bytes())))
     assert rows("-") == whole
-    monkeypatch.setattr(cutting, "BLOCK_BYTES", 1 << 20)
+    monkeypatch.setattr(reader, "BLOCK_BYTES", 1 << 20)
     assert rows() == whole
 
 

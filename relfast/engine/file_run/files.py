@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 from relfast.cores import usable_cores
+from relfast.embed import CACHE_VARIABLE
 from relfast.engine.file_run.run import Progress, in_process, on_pool, run
-from relfast.engine.file_run.telling import describe_setting, describe_ways
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import CHUNK, Damaged
 from relfast.engine.io.commit_log import fingerprint
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_output
-from relfast.engine.io.sources import STDIN, Source, find_sources
+from relfast.engine.io.sources import STDIN, Source, find_sources, lines_of
 from relfast.engine.io.writer import FileWriter, StreamWriter, Writer, is_stream
 from relfast.engine.job import Job
 from relfast.engine.segments import Tell, tell_nobody
 from relfast.engine.settings import count_of, shard_of, workers_of
-from relfast.errors import InputError, UsageError
+from relfast.errors import InputError, RelfastError, UsageError
+from relfast.formats import detect
+from relfast.json_text import Undecodable, decode_object
 from relfast.stats.summary import Summary
 
 LARGE_BYTES: Final = 32 * 2**20
@@ -89,8 +92,10 @@ def score_files(
         tell(f"output {output}: continued after {len(writer.commits)} blocks")
     workers = usable_cores() if workers is None else workers
     if tell is not tell_nobody:
-        for line in describe_setting(job, sources):
-            tell(line)
+        for source in sources:
+            tell(_described(source, job))
+        tell(f"kernels: {_kernels(job)}")
+        tell(f"embedding cache ({CACHE_VARIABLE}): {os.environ.get(CACHE_VARIABLE) or 'off'}")
     if not workers:
         tell("workers: none, scored in this process without deadlines")
     state = Progress(timeout=job.timeout)
@@ -138,10 +143,53 @@ def score_files(
         for name, of_task in measure(sources, job, filters=filters, limit=limit, keep=keep).items():
             if name in summary.tasks:
                 summary.tasks[name].lengths = of_task
-    for line in (describe_ways(state.n_fast, state.n_exact, state.n_left), *state.detours.lines()):
+    for line in (_ways(state), *state.detours.lines()):
         tell(line)
     tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary
+
+
+def _described(source: Source, job: Job) -> str:
+    """What ``-v`` says of an input."""
+    size = f"{os.stat(source.path).st_size:,} bytes, " if source.regular else ""
+    if job.dialect != "auto":
+        read = f"read as {job.dialect} (--input-format)"
+    elif not source.regular:
+        read = "dialect seen row by row"
+    else:
+        try:
+            with contextlib.closing(lines_of(source)) as lines:
+                first = next(filter(bytes.strip, lines), b"")
+            read = f"first record read as {detect(decode_object(first))}"
+        except (Undecodable, RelfastError):
+            read = "its first line is no record"
+    return f"input {source.path}: {size}{source.codec}, {read}"
+
+
+def _kernels(job: Job) -> str:
+    """What it says of the kernels."""
+    from relfast_kernels.compiled import native
+    from relfast_kernels.compiled.cache import base_directory
+
+    from relfast.engine.text_table import can_hold
+
+    where = f"in {base_directory() / 'native'}"
+    if missing := [unit for unit in native.UNITS if not native.is_built(unit)]:
+        return f"not compiled: {', '.join(missing)} (relfast warmup compiles them {where})"
+    if not can_hold(job.field_map):
+        return f"compiled {where}; these options score all lines the ordinary way"
+    return f"compiled {where}; lines of the text tasks take the fast path"
+
+
+def _ways(state: Progress) -> str:
+    """What it says of how many lines took the fast path, how many of them it left to the ordinary way, and of
+    how many of the others a response to the task's extractor."""
+    asked = state.n_fast + state.n_exact
+    if not asked:
+        return "text fast path: not taken"
+    told = f"text fast path: {asked:,} lines, {state.n_exact:,} ({state.n_exact / asked:.2%}) of them left"
+    left = f", {state.n_left:,} ({state.n_left / asked:.2%}) to an extractor" if state.n_left else ""
+    return f"{told} to the ordinary way{left}"
 
 
 def _same_file(path: str, output: str) -> bool:

@@ -13,19 +13,13 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.engine.io.blocks import Block, Fault
+from relfast.engine.io.blocks import Fault
 from relfast.engine.io.codecs import Damaged
-from relfast.engine.io.cutting import Cutter
 from relfast.errors import InputError, MissingExtraError
 from relfast.json_text import encode_json
 
-_ROWS: Final = 4_096
+ROWS: Final = 4_096
 """Rows turned into Python objects at a time."""
-
-GROUP_ROWS: Final = 8_192
-GROUP_BYTES: Final = 32 * 2**20
-"""Largest row group (rows, uncompressed bytes) that a worker reads as a whole. Larger ones (pandas puts a
-million rows into one) cannot be read in parts by several, so the parent reads them forward."""
 
 _BUFFER: Final = 1 << 20
 
@@ -67,8 +61,7 @@ def count_rows(path: str) -> int:
     """Number of rows. Raises `InputError` where the file is no Parquet or CSV, by its name."""
     if path.endswith(".csv"):
         return sum(1 for _ in csv_lines(path))
-    with _file(path) as file:
-        return int(file.metadata.num_rows)
+    return sum(n_rows for n_rows, _ in group_sizes(path))
 
 
 def group_sizes(path: str) -> list[tuple[int, int]]:
@@ -78,57 +71,25 @@ def group_sizes(path: str) -> list[tuple[int, int]]:
         return [(int(group.num_rows), int(group.total_byte_size)) for group in described]
 
 
-def cut_parquet(path: str, max_line: int, groups: slice = slice(None)) -> Iterator[Block]:
-    """The blocks of a file, or of some of its row groups; ``start`` and ``end`` count rows."""
-    at = 0
+def batches(path: str, group: int) -> Iterator[list[bytes]]:
+    """The rows of a row group as lines of JSON, some at a time.
+
+    Raises
+    ------
+    Damaged
+        It cannot be read.
+    """
     with _file(path) as file:
-        for group in range(file.num_row_groups)[groups]:
-            described = file.metadata.row_group(group)
-            n_rows = described.num_rows
-            if n_rows <= GROUP_ROWS and described.total_byte_size <= GROUP_BYTES:
-                whole = os.path.abspath(path)
-                yield Block(0, 0, 0, n_rows, at, at + n_rows, path=whole, parquet=True, group=group)
-                at += n_rows
-                continue
-            done = 0
+        read = file.iter_batches(ROWS, row_groups=[group], use_threads=False)
+        while True:
             try:
-                for lines in _batches(file, group):
-                    done += len(lines)
-                    for block in _as_blocks(lines, max_line):
-                        block.start, block.end = at, at + block.n_lines
-                        at += block.n_lines
-                        yield block
-            except Damaged as error:
-                for n in _portions(n_rows - done):
-                    faults = damaged_rows(range(n), error)
-                    yield Block(0, 0, 0, n, at, at + n, data=b"", faults=faults)
-                    at += n
-
-
-def _batches(file: Any, group: int) -> Iterator[list[bytes]]:
-    """Rows of a row group as lines of JSON; raises `Damaged`."""
-    batches = file.iter_batches(_ROWS, row_groups=[group], use_threads=False)
-    while True:
-        try:
-            batch = next(batches, None)
-            lines = None if batch is None else [_line(row) for row in batch.to_pylist()]
-        except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors or OSErrors
-            raise Damaged(f"row group {group} cannot be read: {_one_line(error)}") from None
-        if lines is None:
-            return
-        yield lines
-
-
-def _as_blocks(lines: list[bytes], max_line: int) -> Iterator[Block]:
-    cutter = Cutter(max_line)
-    yield from cutter.feed(b"\n".join(lines) + b"\n")
-    yield from cutter.finish()
-
-
-def _portions(n: int) -> Iterator[int]:
-    while n > 0:
-        yield min(n, _ROWS)
-        n -= _ROWS
+                batch = next(read, None)
+                lines = None if batch is None else [_line(row) for row in batch.to_pylist()]
+            except (OSError, ValueError) as error:  # pyarrow's own errors are ValueErrors or OSErrors
+                raise Damaged(f"row group {group} cannot be read: {_one_line(error)}") from None
+            if lines is None:
+                return
+            yield lines
 
 
 def damaged_rows(indices: Iterable[int], error: Damaged) -> dict[int, Fault]:
@@ -137,15 +98,8 @@ def damaged_rows(indices: Iterable[int], error: Damaged) -> dict[int, Fault]:
 
 
 def read_group(path: str, group: int) -> list[bytes]:
-    """The rows of a row group as lines of JSON.
-
-    Raises
-    ------
-    Damaged
-        It cannot be read.
-    """
-    with _file(path) as file:
-        return [line for lines in _batches(file, group) for line in lines]
+    """The rows of a row group as lines of JSON. Raises `Damaged` where it cannot be read."""
+    return [line for lines in batches(path, group) for line in lines]
 
 
 def first_rows(path: str, n: int, *, columns: Sequence[str]) -> list[bytes]:
@@ -161,10 +115,9 @@ def first_rows(path: str, n: int, *, columns: Sequence[str]) -> list[bytes]:
 
 def parquet_lines(path: str) -> Iterator[bytes]:
     """All rows as lines of JSON. Raises `InputError`, and `Damaged` where a row group cannot be read."""
-    with _file(path) as file:
-        for group in range(file.num_row_groups):
-            for lines in _batches(file, group):
-                yield from lines
+    for group in range(len(group_sizes(path))):
+        for lines in batches(path, group):
+            yield from lines
 
 
 def csv_lines(path: str) -> Iterator[bytes]:
@@ -293,7 +246,7 @@ def _chunks(rows: Iterable[Mapping[str, Any]], is_csv: bool) -> Iterator[list[di
     chunk: list[dict[str, Any]] = []
     for row in rows:
         chunk.append(_storable(row, is_csv))
-        if len(chunk) == _ROWS:
+        if len(chunk) == ROWS:
             yield chunk
             chunk = []
     yield chunk
