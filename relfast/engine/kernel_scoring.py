@@ -50,7 +50,7 @@ class KernelScoring:
     Parameters
     ----------
     row_of
-        Makes the row of a task's outcome, without a place.
+        Makes the row of a task's outcome, at a place (`relfast.engine.scoring.Scoring.row_of`).
     known
         Called for each answer of a task that can hang that has a row already.
     shows, longest
@@ -62,7 +62,7 @@ class KernelScoring:
     def __init__(
         self,
         options: AllOptions,
-        row_of: Callable[[Task, Outcome], Score],
+        row_of: Callable[..., Score],
         *,
         known: Callable[[], object] = lambda: None,
         shows: bool = True,
@@ -105,23 +105,29 @@ class KernelScoring:
         gold = scorer.prepare(answer, question)
         if gold < 0 and scorer.is_full and (scorer := self._begin(name)) is not None:
             gold = scorer.prepare(answer, question)
-        if gold < 0 or len(response) > MAX_CHARS or (TASKS[name].can_hang and not is_plain(answer)):
+        task = TASKS[name]
+        if gold < 0 or len(response) > MAX_CHARS or (task.can_hang and not is_plain(answer)):
             return None
         outcome = self._outcomes(name, scorer, (gold,), (response,))[0]
-        return None if outcome is None else self._row(name, outcome)
+        return None if outcome is None else self._row(task, outcome)
 
     def rows(self, name: str, records: Sequence[Record]) -> list[Score | None]:
         """The rows of records of a task, in order; None for those that take the ordinary way."""
-        kept = self.kept_all(
+        outcomes = self._all_outcomes(
             name,
             [record.answer for record in records],
             [record.response for record in records],
             [record.question for record in records],
         )
+        row_of = self._own_row if self._shows else self._row_of
+        task = TASKS[name]
         return [
-            None if row is None else own(row, record.index, record.id, record.sample)
-            for row, record in zip(kept, records, strict=True)
+            None if outcome is None else row_of(task, outcome, record.index, record.id, record.sample)
+            for outcome, record in zip(outcomes, records, strict=True)
         ]
+
+    def _own_row(self, task: Task, outcome: Outcome, index: int, id: Any, sample: int) -> Score:
+        return own(self._row(task, outcome), index, id, sample)
 
     def kept_all(
         self,
@@ -131,7 +137,18 @@ class KernelScoring:
         questions: Sequence[object] | None,
     ) -> list[Score | None]:
         """`kept` of many responses, in order; what is no text takes the ordinary way."""
-        rows: list[Score | None] = [None] * len(responses)
+        task = TASKS[name]
+        outcomes = self._all_outcomes(name, answers, responses, questions)
+        return [None if outcome is None else self._row(task, outcome) for outcome in outcomes]
+
+    def _all_outcomes(
+        self,
+        name: str,
+        answers: Sequence[object],
+        responses: Sequence[object],
+        questions: Sequence[object] | None,
+    ) -> list[Outcome | None]:
+        outcomes: list[Outcome | None] = [None] * len(responses)
         can_hang = TASKS[name].can_hang
         for first in range(0, len(responses), MAX_TEXTS):
             scorer = self.of(name)
@@ -158,10 +175,10 @@ class KernelScoring:
                     golds.append(gold)
                     texts.append(response)
                     places.append(at)
-            outcomes = self._outcomes(name, scorer, golds, texts) if texts else ()
-            for at, outcome in zip(places, outcomes, strict=True):
-                rows[at] = None if outcome is None else self._row(name, outcome)
-        return rows
+            found = self._outcomes(name, scorer, golds, texts) if texts else ()
+            for at, outcome in zip(places, found, strict=True):
+                outcomes[at] = outcome
+        return outcomes
 
     def _outcomes(
         self, name: str, scorer: KernelScorer, golds: Sequence[int], texts: Sequence[str]
@@ -176,11 +193,11 @@ class KernelScoring:
             self._failed(f"the kernel that reads {name}", error)
             return [None] * len(texts)
 
-    def _row(self, name: str, outcome: Outcome) -> Score:
+    def _row(self, task: Task, outcome: Outcome) -> Score:
         row = outcome.row
         if row is None:
-            row = outcome.row = self._row_of(TASKS[name], outcome)
-        elif TASKS[name].can_hang:
+            row = outcome.row = self._row_of(task, outcome)
+        elif task.can_hang:
             self._known()
         return row
 
