@@ -141,7 +141,7 @@ class RunFolder:
         return done
 
     def finish(self, done: Sequence[Done], failed: Sequence[Failed], summary: Mapping[str, Any]) -> None:
-        """Write the manifest; what earlier runs, and actors that died, left beside the parts goes."""
+        """Write the manifest; what earlier runs, and tasks that were lost, left beside the parts goes."""
         files = {file_of(item.part, self.suffix): item for item in done}
         for name in self.folder.names():
             if _DRAFT.match(name) or (_PART.match(name) and name not in files):

@@ -1,22 +1,22 @@
 """A part scored: its blocks by the local engine, its rows in one file, what they come to beside it; and what
-works on chunks and parts, an actor on a cluster's node."""
+a node of a cluster is asked."""
 
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
 import os
+import pickle
 import socket
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from relfast_kernels.compiled import native
 
 from relfast import __version__
-from relfast.distributed.parts import Chunk, Part, RowAt, blocks_of, measure
+from relfast.distributed.parts import Part, RowAt, blocks_of, measure
 from relfast.distributed.storage import Folder, is_url, told_as
 from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
 from relfast.engine.file_run.first_causes import FAR, FirstCauses
@@ -27,7 +27,7 @@ from relfast.engine.job import Job
 from relfast.engine.scoring import EMBEDDED
 from relfast.engine.segments import Blocks
 from relfast.engine.signature import embedder_of, packages_of, version
-from relfast.errors import OutputError, ReadError, RelfastError
+from relfast.errors import OutputError, ReadError, UsageError
 from relfast.json_text import decode_object, encode_json
 from relfast.stats.tally import Tally, TaskTally
 from relfast.stats.unusable import Cause, Unusable
@@ -165,9 +165,10 @@ Method = Literal["measure", "score"]
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What every worker of a run must know.
+    """What every node must know of a run.
 
-    ``workers`` are its processes, 0 = none; rows go to ``folder``, in files that end in ``suffix``.
+    ``workers`` are the processes that score a part, 0 = none; rows go to ``folder``, in files that end in
+    ``suffix``.
     """
 
     job: Job
@@ -182,54 +183,44 @@ def versions() -> dict[str, str]:
     return {"relfast": __version__, **{name: version(name) for name in packages_of(TASKS.values())}}
 
 
-class PartWorker:
-    """Measures chunks and scores parts, one of each at a time, in a process of its own on a node. Our errors
-    are answers: who asked decides."""
+def answer(wanted: dict[str, str], told: bytes, method: Method, item: Any) -> Any:
+    """A task on a node, in a process of Ray's: the parts of a chunk, or a part whose rows are written when
+    this returns. ``told`` is a pickled `Assignment`, read if the `versions` are the ``wanted`` ones.
 
-    def __init__(self, told: Assignment) -> None:
-        be_modest()
-        self._told = told
-        self._open = contextlib.ExitStack()
-        native.see_to_missing()
-        self._score = self._open.enter_context(
-            on_pool(told.job, told.workers) if told.workers else in_process(told.job)
-        )
-
-    def hello(self) -> dict[str, Any]:
-        """Where it is, and what it has."""
-        folder = self._told.folder.path
-        seen = is_url(folder) or os.path.isdir(folder)
-        return {"host": socket.gethostname(), "versions": versions(), "sees_output": seen}
-
-    def measure(self, chunk: Chunk) -> list[Part] | RelfastError:
-        """The parts of a chunk."""
-        try:
-            return measure(chunk, self._told.job, self._told.part_bytes)
-        except RelfastError as error:
-            return error
-
-    def score(self, part: Part) -> Done | RelfastError:
-        """A part's rows are written when this returns."""
-        told = self._told
-        try:
-            return score_part(part, told.job, self._score, told.folder, told.suffix)
-        except RelfastError as error:
-            return error
-
-    def close(self) -> None:
-        self._open.close()
+    Raises
+    ------
+    UsageError
+        The node cannot give the same rows, or does not see the output.
+    InputError, OutputError
+        As `measure` and `score_part`.
+    """
+    host = socket.gethostname()
+    for name, here in versions().items():
+        if here != wanted.get(name):
+            raise UsageError(
+                f"node {host} has {name} {here}, the driver {wanted.get(name)}: install the same"
+            )
+    run: Assignment = pickle.loads(told)
+    if not is_url(run.folder.path) and not os.path.isdir(run.folder.path):
+        raise UsageError(f"node {host} does not see the output: name a folder that all nodes share, or a URL")
+    if method == "measure":
+        return measure(item, run.job, run.part_bytes)
+    return score_part(item, run.job, kept_pool(told)[1], run.folder, run.suffix)
 
 
-Tick: Final = 1.0
-"""Seconds after which the waiting caller runs, to show progress and to be interrupted."""
+@lru_cache(maxsize=1)
+def kept_pool(told: bytes) -> tuple[object, Blocks]:
+    """What scores blocks of a run, for all parts that this process is given; it ends with the process, or
+    when that of another run is wanted."""
+    run: Assignment = pickle.loads(told)
+    be_modest()
+    native.see_to_missing()
+    pool = on_pool(run.job, run.workers) if run.workers else in_process(run.job)
+    return pool, pool.__enter__()
 
 
 def be_modest() -> None:
     """Have this process, and its workers, take no more of a node than their share."""
-    # a model would take a thread for every core there is, and every worker of every actor would hold it
+    # a model would take a thread for every core there is, and every worker of every process would hold it
     os.environ.setdefault(THREADS_VARIABLE, "1")
     os.environ.setdefault(SHARED_VARIABLE, "1")
-
-
-Work = dict[Method, deque[Any]]
-"""What is to be done: chunks to measure, parts to score. The caller may add to it as answers come."""

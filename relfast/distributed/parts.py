@@ -285,88 +285,54 @@ class Failed:
     reason: str
 
 
-_CHUNKS_OF_LIMIT: Final = 16
-"""Chunks that are measured at a time where only the first lines are wanted."""
-
-
 class Planning:
-    """Grows the list of parts as chunks are measured: each begins where the lines before it end.
+    """The parts of a run, made of its chunks' in order: each begins where the lines before it end.
 
     Parameters
     ----------
-    chunks
-        All of the run, in order.
     limit
         Only the first lines, so many; None = all.
+
+    Attributes
+    ----------
+    parts
+        By number.
+    failed
+        The chunks that could not be measured, in order.
     """
 
-    def __init__(self, chunks: Sequence[Chunk], limit: int | None) -> None:
+    def __init__(self, limit: int | None) -> None:
         self.parts: list[Part] = []
-        """Those of the run, by number."""
         self.failed: list[Failed] = []
-        """The chunks that could not be measured, in order."""
-        self._chunks, self._limit = list(chunks), limit
-        self._numbers = {chunk: number for number, chunk in enumerate(chunks)}
-        self._answers: dict[int, list[Part] | Failed] = {}
-        self._asked = self._taken = self._lines = 0
+        self._limit, self._lines = limit, 0
         self._filters: dict[int, str | None] = {}
         self._starts: dict[int, int] = {}
 
     @property
-    def finished(self) -> bool:
-        """Whether all chunks are measured that had to be."""
-        return self._taken == self._asked and not self._wants_more()
+    def wants_more(self) -> bool:
+        """Whether the limit is not reached yet."""
+        return self._limit is None or self._lines < self._limit
 
-    def more(self) -> list[Chunk]:
-        """The chunks that are to be measured now."""
-        if not self._wants_more():
-            return []
-        end = len(self._chunks) if self._limit is None else self._asked + _CHUNKS_OF_LIMIT
-        some = self._chunks[self._asked : end]
-        self._asked += len(some)
-        return some
-
-    def _wants_more(self) -> bool:
-        if self._asked == len(self._chunks):
-            return False
-        # with a limit only as many are looked at as it takes
-        return self._limit is None or (self._taken == self._asked and self._lines < self._limit)
-
-    def take(self, chunk: Chunk, answer: list[Part] | InputError) -> list[Part]:
-        """A chunk's parts, or why there are none; the parts that can be scored with it."""
-        found: list[Part] | Failed
+    def add(self, chunk: Chunk, answer: list[Part] | InputError) -> None:
+        """Put a chunk's parts behind the others, as far as the limit goes, or why there are none."""
         if isinstance(answer, InputError):
             where = f"{chunk.input.path} bytes {chunk.start}-{chunk.end}"
-            found = Failed(where, reason_of(answer, chunk.input))
-        else:
-            found = answer
-        self._answers[self._numbers[chunk]] = found
-        n_before = len(self.parts)
-        while self._taken in self._answers:
-            measured = self._answers.pop(self._taken)
-            self._taken += 1
-            if isinstance(measured, Failed):
-                self.failed.append(measured)
-                continue
-            for part in measured:
-                self._place(part)
-        return self.parts[n_before:]
-
-    def _place(self, part: Part) -> None:
-        """Put a part behind the others, unless the limit comes before it."""
-        at, left = self._lines, -1 if self._limit is None else self._limit - self._lines
-        if left == 0:
+            self.failed.append(Failed(where, reason_of(answer, chunk.input)))
             return
-        part = replace(
-            part,
-            number=len(self.parts),
-            first_index=at,
-            line=at - self._starts.setdefault(part.source, at),
-            filter=self._filters.setdefault(part.source, part.filter),
-            take=left if left < part.n_lines or part.n_lines < 0 else -1,
-        )
-        self.parts.append(part)
-        self._lines += max(0, part.expected)
+        for part in answer:
+            at, left = self._lines, -1 if self._limit is None else self._limit - self._lines
+            if left == 0:
+                return
+            part = replace(
+                part,
+                number=len(self.parts),
+                first_index=at,
+                line=at - self._starts.setdefault(part.source, at),
+                filter=self._filters.setdefault(part.source, part.filter),
+                take=left if left < part.n_lines or part.n_lines < 0 else -1,
+            )
+            self.parts.append(part)
+            self._lines += max(0, part.expected)
 
 
 def reason_of(error: InputError, item: Input) -> str:

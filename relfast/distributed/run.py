@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final
 
 from relfast.distributed.cluster import Cluster
 from relfast.distributed.output import RunFolder
-from relfast.distributed.part_scoring import Assignment, Done, Method, Work, suffix_of
+from relfast.distributed.part_scoring import Assignment, Done, Method, suffix_of
 from relfast.distributed.parts import PART_BYTES, Failed, Part, Planning, chunks_of, find_inputs, reason_of
 from relfast.distributed.storage import Folder, expand
 from relfast.engine.file_run.run import Progress, filter_note
@@ -28,6 +26,10 @@ from relfast.stats.unusable import Cause, Unusable
 from relfast.tasks import TASKS
 
 _SHOWN: Final = 5
+
+_CHUNKS_OF_LIMIT: Final = 16
+"""Chunks that are measured at a time where only the first lines are wanted."""
+
 UNMEASURED: Final = Failed("inputs", "not measured to their end")
 """Stands in a plan until it is whole."""
 
@@ -65,7 +67,7 @@ def score_on_ray(
     address
         See `Cluster`.
     workers
-        Worker processes, and CPUs, of each actor.
+        Worker processes, and CPUs, of each part that is scored at a time.
     limit
         Only the first lines, so many.
     part_bytes
@@ -98,63 +100,57 @@ def score_on_ray(
     n_bytes = sum(item.size for item in found)
     state = Progress(started=time.monotonic(), total_bytes=0 if limit is not None else n_bytes)
     told = Assignment(job, 0, part_bytes, folder, suffix)
-
-    def answers(work: Work) -> Generator[tuple[Method, Any, Any]]:
-        """Have tasks done, if there are any, errors of the machinery raised, progress shown meanwhile."""
-        if not any(work.values()):
-            return
-        with Cluster(address, tell) as cluster:
-            for item in cluster.run(work, told, workers_of(workers)):
-                if item is not None:
-                    if isinstance(item[2], RelfastError) and not isinstance(item[2], InputError):
-                        raise item[2]
-                    yield item
-                if progress is not None:
-                    progress(state)
-            replaced.append(cluster.replaced)
-
-    replaced: list[int] = []
     done: dict[int, Done] = {}
     failed: list[Failed] = []
     state.causes = lambda: _causes([done[number] for number in sorted(done)], names)
-    work: Work = {"measure": deque(), "score": deque()}
 
-    def offer(parts: Sequence[Part]) -> None:
-        """Have parts scored that are not there yet."""
-        for part in parts:
-            item = target.done_before(part)
-            if item is None:
-                work["score"].append(part)
-            else:
-                done[part.number] = item
-                _count(state, item)
-                state.resumed_rows += item.rows
-                state.resumed_bytes += part.size
+    def take(item: Done) -> None:
+        done[item.part.number] = item
+        _count(state, item)
 
     try:
-        planned = target.planned()
-        planning = Planning(chunks_of(found, part_bytes), limit)
-        if planned is None:
-            target.plan([], [] if planning.finished else [UNMEASURED])
-            work["measure"].extend(planning.more())
-        else:
-            offer(planned)
-        with closing(answers(work)) as coming:  # its actors end here, whatever happens
-            for method, task, answer in coming:
-                if method == "measure":
-                    offer(planning.take(task, answer))
-                    work["measure"].extend(planning.more())
-                    if planning.finished:
-                        target.plan(planning.parts, planning.failed)
-                elif isinstance(answer, InputError):
-                    failed.append(Failed(str(task), reason_of(answer, task.input)))
+        with Cluster(address) as cluster:
+
+            def answers(method: Method, items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+                """Have tasks done, errors of the machinery raised, progress shown meanwhile."""
+                for item in cluster.run(method, items, told, workers_of(workers)):
+                    if item is not None:
+                        if isinstance(item[1], RelfastError) and not isinstance(item[1], InputError):
+                            raise item[1]
+                        yield item
+                    if progress is not None:
+                        progress(state)
+
+            parts = target.planned()
+            if parts is None:
+                target.plan([], [UNMEASURED])
+                planning, chunks = Planning(limit), chunks_of(found, part_bytes)
+                while chunks and planning.wants_more:
+                    # with a limit only as many are looked at as it takes
+                    some = chunks if limit is None else chunks[:_CHUNKS_OF_LIMIT]
+                    chunks = chunks[len(some) :]
+                    measured = dict(answers("measure", some))
+                    for chunk in some:
+                        planning.add(chunk, measured[chunk])
+                parts, failed = planning.parts, planning.failed
+                target.plan(parts, failed)
+            todo = []
+            for part in parts:
+                before = target.done_before(part)
+                if before is None:
+                    todo.append(part)
                 else:
-                    done[answer.part.number] = answer
-                    _count(state, answer)
-        parts = planning.parts if planned is None else planned
+                    take(before)
+                    state.resumed_rows += before.rows
+                    state.resumed_bytes += part.size
+            n_parts = len(parts) + len(failed)
+            for part, answer in answers("score", todo):
+                if isinstance(answer, InputError):
+                    failed.append(Failed(str(part), reason_of(answer, part.input)))
+                else:
+                    take(answer)
         if resume:
             tell(f"output {output}: {state.resumed_rows:,} rows were there")
-        failed = [*planning.failed, *failed]
         ordered = [done[number] for number in sorted(done)]
         summary = _summary(ordered, parts, job, limit)
         summary.unusable = _causes(ordered, names)
@@ -170,11 +166,9 @@ def score_on_ray(
         shown = "; ".join(f"{failure.what}: {failure.reason}" for failure in failed[:_SHOWN])
         more = f"; and {len(failed) - _SHOWN} more (manifest.json)" if len(failed) > _SHOWN else ""
         raise ReadError(
-            f"{len(failed)} of {len(parts) + len(planning.failed)} parts failed: {shown}{more}. The others"
+            f"{len(failed)} of {n_parts} parts failed: {shown}{more}. The others"
             f" are in {output}; --resume tries these again"
         )
-    for number in replaced:
-        tell(f"actors replaced: {number}")
     return summary
 
 

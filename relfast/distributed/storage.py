@@ -103,7 +103,7 @@ def size_and_version(path: str) -> tuple[int, str]:
     with _opened(path) as (system, at):
         system.invalidate_cache(at)  # a store's client remembers what it has listed
         told = system.info(at)
-        # an actor's client may tell more or less of an object than the driver's
+        # a node's client may tell more or less of an object than the driver's
         version = next((told[name] for name in _VERSIONS if told.get(name) is not None), "")
         return int(told.get("size") or 0), str(version).strip('"')
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import random
 import re
 from collections.abc import Iterator
@@ -23,12 +24,11 @@ from pyarrow import parquet
 import relfast
 from relfast import errors
 from relfast.distributed import part_scoring, run
-from relfast.distributed.part_scoring import Assignment, Done, PartWorker
+from relfast.distributed.part_scoring import Assignment, Done, answer, versions
 from relfast.distributed.parts import Planning, chunks_of, find_inputs, measure
 from relfast.distributed.run import score_on_ray
 from relfast.engine.file_run.files import score_files
 from relfast.engine.job import Job, make_job
-from relfast.engine.segments import Tell
 from relfast.records import Score
 from relfast.stats.summary import Summary
 from relfast.stats.tally import Tally
@@ -37,28 +37,26 @@ JOB = make_job()
 
 
 class InProcess:
-    """Workers without a cluster: one, in this process."""
+    """A cluster's node without the cluster, in this process."""
 
-    replaced = 0
-
-    def __init__(self, address: str | None, tell: Tell) -> None:
-        self.worker: PartWorker | None = None
+    def __init__(self, address: str | None) -> None:
+        pass
 
     def __enter__(self) -> InProcess:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self.worker is not None:
-            self.worker.close()
+        part_scoring.kept_pool.cache_clear()
 
     def run(
-        self, work: dict[str, Any], told: Assignment, workers: int | None
-    ) -> Iterator[tuple[str, Any, Any]]:
-        self.worker = PartWorker(told)
-        while any(work.values()):
-            method = "measure" if work["measure"] else "score"
-            task = work[method].popleft()
-            yield method, task, getattr(self.worker, method)(task)
+        self, method: Any, items: list[Any], told: Assignment, workers: int | None
+    ) -> Iterator[tuple[Any, Any]]:
+        for item in items:
+            try:
+                answered = answer(versions(), pickle.dumps(told), method, item)
+            except errors.RelfastError as error:
+                answered = error
+            yield item, answered
 
 
 def score_here(
@@ -101,9 +99,9 @@ def test_every_line_belongs_to_one_part(tmp_path: Path, part_bytes: int) -> None
     text = b"".join(b"x" * rng.choice([0, 1, 6, 7, 300]) + b"\n" for _ in range(300)) + b"last"
     path = tmp_path / "dump.jsonl"
     path.write_bytes(text)
-    planning = Planning(chunks_of(find_inputs([str(path)]), part_bytes), None)
-    for chunk in planning.more():
-        planning.take(chunk, measure(chunk, JOB))
+    planning = Planning(None)
+    for chunk in chunks_of(find_inputs([str(path)]), part_bytes):
+        planning.add(chunk, measure(chunk, JOB))
     parts = planning.parts
     pieces = [text[part.start : part.end] for part in parts]
     assert b"".join(pieces) == text
