@@ -14,6 +14,7 @@ from relfast_kernels.compiled.cache import base_directory
 from relfast_kernels.compiled.making import Progress
 
 from relfast import __version__
+from relfast.cli.progress import ProgressReporter, Status
 from relfast.cores import usable_cores
 from relfast.engine.signature import version
 from relfast.errors import OutputError, OutputExistsError, install_command
@@ -123,9 +124,6 @@ _EXTRAS = {
     "ray": ("ray", "fsspec"),
 }
 
-_CLEAR = "\r\x1b[K"
-_EVERY_SECONDS = 0.2
-
 
 @click.command(name="warmup")
 def warmup() -> None:
@@ -160,37 +158,15 @@ def compile_kernels() -> int:
             native.check_room()
             for unit in missing:
                 native.remove(unit)  # what cannot be loaded is damaged
-            with _Shown() as shown:
+            with ProgressReporter(quiet=False) as reporter:
+
+                def shown(made: Progress) -> None:
+                    done = f": {made.done} of {made.functions} functions" if made.functions else " compiled"
+                    left = None if made.left < 0 else made.left
+                    reporter.update(lambda: Status([f"{made.unit}{done}"], made.share, left))
+
                 native.make(missing, usable_cores(), tell=shown)
     except OSError as error:
         raise OutputError(native.cache().path, error.strerror or str(error)) from None
     native.clean_up()
     return len(native.UNITS)
-
-
-class _Shown:
-    """Tells on standard error how far compiling is: a line that is rewritten on a terminal, else one a unit."""
-
-    def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
-        self._said = 0.0
-
-    def __enter__(self) -> _Shown:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._live:
-            click.echo(_CLEAR, nl=False, err=True)
-
-    def __call__(self, made: Progress) -> None:
-        left = f", about {made.left:.0f} s left" if made.left >= 1 else ""
-        share = f"{made.share:.0%} of all kernels{left}"
-        if not made.functions:
-            click.echo(f"{_CLEAR * self._live}  {made.unit} compiled; {share}", err=True)
-        elif self._live and (made.done == made.functions or time.monotonic() - self._said > _EVERY_SECONDS):
-            self._said = time.monotonic()
-            click.echo(
-                f"{_CLEAR}  {made.unit}: {made.done} of {made.functions} functions; {share}",
-                nl=False,
-                err=True,
-            )

@@ -2,89 +2,61 @@
 
 from __future__ import annotations
 
-import contextlib
 import shlex
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from relfast.cli.main import say
+from relfast.cli.progress import columns_of
 from relfast.engine.io.scored import read_scores
 from relfast.engine.io.sources import find_sources
 from relfast.errors import printable
 from relfast.records import SCORED, STATUSES
 from relfast.stats.summary import COLUMNS, Summary, TaskSummary, cells
 
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
-
-
 INDENT: Final = "  "
 
 
-def show_table(
-    console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1
-) -> None:
-    """A table where the terminal is wide enough, or else each row as a line that says what its numbers are.
+def table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], columns: int, *, words: int = 1
+) -> Iterator[str]:
+    """The lines of a table where so many columns hold it, or else each row as a list that says what its numbers are.
 
     Parameters
     ----------
     words
         How many columns, from the left, hold names; the others hold numbers.
     """
-    table = _table(header, rows, words)
-    if console.measure(table, options=console.options.update(width=1_000)).maximum <= console.width:
-        console.print(table)
+    cells = [[*map(printable, row)] for row in (header, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    if sum(widths) + 2 * (len(widths) - 1) <= columns:
+        for row in cells:
+            named = [cell.ljust(width) for cell, width in zip(row[:words], widths, strict=False)]
+            numbers = [cell.rjust(width) for cell, width in zip(row[words:], widths[words:], strict=True)]
+            yield "  ".join(named + numbers).rstrip()
         return
-    for row in rows:
-        named = zip(header[words:], row[words:], strict=False)
-        parts = [f"{name} {cell}" for name, cell in named if cell]
-        show_list(console, " ".join(filter(None, row[:words])), parts)
+    for cells_of_row in rows:
+        named_cells = zip(header[words:], cells_of_row[words:], strict=True)
+        parts = [f"{name} {cell}" for name, cell in named_cells if cell]
+        yield from listed(" ".join(filter(None, cells_of_row[:words])), parts, columns)
 
 
-def show_list(console: Console, name: str, parts: Sequence[str]) -> None:
-    """``name: part · part · …``, in as many lines as it takes."""
-    for line in folded(f"{name}: ", parts, console.width):
-        console.print(line, markup=False, soft_wrap=True)
+def listed(name: str, parts: Sequence[str], columns: int) -> Iterator[str]:
+    """``name: part · part · …``, in as many lines as it takes, further ones indented; no part is broken."""
+    whole = " ".join(f"{printable(part)} ·".replace(" ", _HARD) for part in parts)
+    lines = textwrap.wrap(
+        f"{printable(name)}: {whole}",
+        columns,
+        subsequent_indent=INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return (line.replace(_HARD, " ").rstrip(" ·") for line in lines)
 
 
-def folded(lead: str, parts: Sequence[str], columns: int) -> Iterator[str]:
-    """Lines of ``columns``, further ones indented; a part is broken only if it is wider than a line."""
-    from rich.cells import cell_len
-
-    line, empty = printable(lead), True
-    pieces = (piece for part in parts for piece in _pieces(printable(part), columns - len(INDENT)))
-    for part, first in pieces:
-        longer = f"{line}{'' if empty else ' · ' if first else ' '}{part}"
-        if cell_len(longer) > columns:
-            yield line.rstrip()
-            longer = INDENT + part
-        line, empty = longer, False
-    yield line.rstrip()
-
-
-def _pieces(part: str, columns: int) -> Iterator[tuple[str, bool]]:
-    """A part, word by word if it is wider than a line; with each piece whether it begins the part."""
-    from rich.cells import cell_len
-
-    if cell_len(part) <= columns:
-        yield part, True
-        return
-    for at, word in enumerate(part.split()):
-        yield word, not at
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> Table:
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(pad_edge=False, box=None, header_style="bold")
-    for place, name in enumerate(header):
-        justify = "left" if place < words else "right"
-        table.add_column(Text(printable(name)), justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
-    return table
+_HARD: Final = "\N{NO-BREAK SPACE}"
 
 
 MAX_LISTED: Final = 50
@@ -142,44 +114,34 @@ UNSCORED: Final = tuple(status for status in STATUSES if status not in SCORED)
 
 def print_summary(summary: Summary) -> None:
     """On stderr, if there is one: a line a task, below it the task's metrics, then what was run."""
-    from rich.console import Console
-
-    if sys.stderr is None:
-        return
-    console = Console(file=sys.stderr, highlight=False)
-    # written by ourselves: a console ends the process where the pipe has no reader
-    with console.capture() as text:
-        _print(summary, console)
-    with contextlib.suppress(OSError):
-        sys.stderr.write(text.get())
-        sys.stderr.flush()
+    say("\n".join(_lines(summary, columns_of(sys.stderr))))
 
 
-def _print(summary: Summary, console: Console) -> None:
+def _lines(summary: Summary, columns: int) -> Iterator[str]:
     rows = [[name, *cells(task)] for name, task in summary.tasks.items()]
-    columns = ["task", *COLUMNS]
-    if all(row[columns.index("reward")] == row[columns.index("correct")] for row in rows):
-        _drop(columns, rows, "reward")
+    header = ["task", *COLUMNS]
+    if all(row[header.index("reward")] == row[header.index("correct")] for row in rows):
+        _drop(header, rows, "reward")
     if not summary.count(*UNSCORED):
-        _drop(columns, rows, "unscored")
-    show_table(console, columns, rows)
+        _drop(header, rows, "unscored")
+    yield from table(header, rows, columns)
     told = {name: [_metrics(task), _at_k(task), _lengths(task)] for name, task in summary.tasks.items()}
     if len(summary.tasks) <= MOST_TASKS:
         for name, task in summary.tasks.items():
             for parts in filter(None, told[name]):
-                show_list(console, name, parts)
+                yield from listed(name, parts, columns)
             for shown in task.tables():
-                console.print(f"{name} {shown.title}", markup=False)
-                show_table(console, shown.columns, shown.rows)
+                yield f"{name} {shown.title}"
+                yield from table(shown.columns, shown.rows, columns)
     elif any(map(any, told.values())):
-        console.print("metrics, pass@k and lengths by task: --summary FILE.json, relfast report")
+        yield "metrics, pass@k and lengths by task: --summary FILE.json, relfast report"
     lost = {status.replace("_", " "): summary.count(status) for status in UNSCORED}
     if without := ", ".join(f"{n:,} {status}" for status, n in lost.items() if n):
-        console.print(f"without a score: {without}", markup=False)
+        yield f"without a score: {without}"
     # one line whatever the width: it is there to be copied and compared
-    console.print(summary.signature, style="dim", soft_wrap=True)
+    yield summary.signature
     for note in summary.notes:
-        console.print(f"note: {note}", overflow="fold")
+        yield from textwrap.wrap(f"note: {note}", columns)
 
 
 def _drop(columns: list[str], rows: list[list[str]], name: str) -> None:
