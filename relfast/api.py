@@ -1,4 +1,4 @@
-"""The Python face: one response, some records, a batch, a file."""
+"""The public Python functions that score: one response, some records, a batch, a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from relfast.engine.job import DEFAULT_TIMEOUT as DEFAULT_TIMEOUT  # for those who type their options
+from relfast.engine.job import DEFAULT_TIMEOUT as DEFAULT_TIMEOUT  # exported for callers
 from relfast.engine.job import make_job, make_options
 from relfast.errors import UsageError, said_in_python
 from relfast.keywords import AdapterKeywords, JobKeywords, Policy, ScorerKeywords, TaskKeywords
@@ -30,21 +30,22 @@ def evaluate_response(
     policy: Policy = "reference",
     **options: Unpack[TaskKeywords],
 ) -> dict[str, Any]:
-    """One response, in this process, as the published scorers return it.
+    """Score one response in this process; the result has the published scorers' form.
 
     Parameters
     ----------
     question
-        The question's text; tasks whose `Task.strict_needs` name it look at it, and SeqBench does.
+        The question's text. SeqBench reads it, and under ``strict`` each task whose `Task.strict_needs`
+        contains ``question``.
     answer
         Gold: the record's ``answer``.
     response
         The model's text.
     task
-        Task name in any case; inferred from the keys of ``answer`` without it.
+        Task name, upper or lower case; None: inferred from the keys of ``answer``.
     n_attr, n_return
-        Arguments of REL's algebra scorer, taken so that its callers work unchanged; there and here they
-        change nothing.
+        Arguments of REL's algebra scorer, accepted so that its callers work unchanged; they have no effect,
+        neither there nor here.
     policy
         ``reference`` or ``strict``.
     **options
@@ -54,8 +55,8 @@ def evaluate_response(
     -------
     dict
         The published scorer's flat dict: ``correct``, the texts (``pred``, ``gold``, …) and the metrics;
-        ``error`` where gold or response cannot be used. Never raises for what is in ``answer`` or
-        ``response``. Nothing stops a hostile molecule from taking long: `relfast.Scorer` does.
+        ``error`` where gold or response cannot be used. No content of ``answer`` or ``response`` raises.
+        There is no deadline: a hostile molecule can take long here, which `relfast.Scorer` prevents.
 
     Raises
     ------
@@ -81,8 +82,8 @@ def evaluate_response(
 def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords]) -> list[Score]:
     """Score records (dicts in any input dialect); one `Score` per sample, in order.
 
-    ``workers`` (default: usable cores, started by the first record that needs one), ``timeout``, ``policy``,
-    ``rewards``, ``details``, ``task`` and the fields of `relfast.tasks.options.AllOptions` are accepted.
+    Options: ``workers`` (default: usable cores; started when a record first needs one), ``timeout``,
+    ``policy``, ``rewards``, ``details``, ``task`` and the fields of `relfast.tasks.options.AllOptions`.
     """
     from relfast.engine.online.scorer import Scorer
 
@@ -91,8 +92,8 @@ def score(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords
 
 
 async def ascore(records: Iterable[Mapping[str, Any]], **options: Unpack[ScorerKeywords]) -> list[Score]:
-    """`score` for an event loop, which goes on meanwhile. Many calls share a `relfast.Scorer` better: its
-    ``ascore`` keeps workers and what was scored before."""
+    """`score` without blocking the event loop. For many calls use ``ascore`` of one `relfast.Scorer`, which
+    keeps its workers and earlier scores between calls."""
     return await asyncio.to_thread(score, records, **options)
 
 
@@ -104,11 +105,11 @@ async def areward(
     question: object = None,
     **options: Unpack[ScorerKeywords],
 ) -> float | None:
-    """The reward of one response for an event loop, which goes on meanwhile.
+    """The reward of one response, without blocking the event loop.
 
     Calls with the same options share a `relfast.Scorer`: one worker process, unless ``RELFAST_WORKERS`` or
-    ``workers`` says otherwise, kept until the process or `relfast.rewards.close` ends it. Without a score the
-    reward is what ``on_error`` says (default: None).
+    ``workers`` says otherwise, which lives until this process exits or `relfast.rewards.close` is called.
+    A response without a score gets the reward given as ``on_error`` (default: None).
 
     Raises
     ------
@@ -126,10 +127,11 @@ async def areward(
 
 
 def read_rows(path: str | Path | Sequence[str | Path]) -> ScoreBatch:
-    """Scored rows read back: the output of `score_file` or ``relfast score``, in any of its formats.
+    """Read scored rows back: the output of `score_file` or ``relfast score``, in any of its formats.
 
-    Data frames infer the columns of JSON lines from the first hundred rows, and lose metrics that come later;
-    here each metric of any row is a column: ``relfast.read_rows("run.scored.jsonl").to_pandas()``, or
+    Data frame libraries infer the columns of JSON lines from the first hundred rows and drop metrics that
+    first appear later; here every metric of any row is a column:
+    ``relfast.read_rows("run.scored.jsonl").to_pandas()``, or
     ``polars.from_arrow(relfast.read_rows(…).to_arrow())``.
 
     Parameters
@@ -158,9 +160,9 @@ def score_batch(
     questions: Sequence[object] | None = None,
     **options: Unpack[ScorerKeywords],
 ) -> ScoreBatch:
-    """Score parallel sequences; results have their length and order.
+    """Score parallel sequences; the results have the same length and order.
 
-    ``tasks`` is one name for all, a sequence, or None to infer each from its answer.
+    ``tasks`` is one name for all responses, a sequence of names, or None to infer each from its answer.
     """
     from relfast.engine.online.scorer import Scorer
 
@@ -181,22 +183,23 @@ def score_file(
     progress: Callable[..., None] | None = None,
     **options: Unpack[JobKeywords],
 ) -> Summary:
-    """Score a run dump: ``relfast score`` as a function.
+    """Score a dump of responses: ``relfast score`` as a function.
 
     Parameters
     ----------
     path
         A file, pattern or folder, or a sequence of them.
     output
-        Where rows go; default ``PATH.scored.jsonl``.
+        The file that rows are written to; default ``PATH.scored.jsonl``.
     workers
         Worker processes; default: usable cores; 0: in this process.
     resume, overwrite, limit, shard
         As on the command line; ``shard`` is (I, N) with I from 0.
     lengths
-        Read the input again for lengths of responses, tokens and truncation (``TaskSummary.lengths``).
+        Read the input a second time, for lengths of responses, tokens and truncation
+        (``TaskSummary.lengths``).
     **options
-        As `score`.
+        As in `score`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How many cores a process may use, which is seldom how many the machine has."""
+"""How many cores this process may use, which is often fewer than the machine has."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from typing import Final
 from relfast.errors import UsageError
 
 WORKERS_VARIABLE: Final = "RELFAST_WORKERS"
-"""Default number of worker processes."""
+"""Environment variable with the default number of worker processes."""
 
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 _OWN_CGROUPS: Final = Path("/proc/self/cgroup")
 _V1: Final = ("cpu.cfs_quota_us", "cpu.cfs_period_us")
 _V2: Final = ("cpu.max",)
-"""Files of a control group's quota and period, by the version of control groups."""
+"""Files with a control group's CPU quota and period, in version 1 and in version 2 of control groups."""
 
 
 def usable_cores() -> int:
-    """Cores this process may use, at least 1: those it may run on, within its control groups' CPU quotas
-    (what ``docker --cpus``, Kubernetes and Slurm set)."""
+    """Number of cores that this process may use, at least 1: its CPU affinity, limited by the CPU quotas of
+    its control groups (set by ``docker --cpus``, Kubernetes and Slurm)."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min([cores, *_quotas()]))
 
@@ -43,7 +43,7 @@ def number_in(variable: str, *, least: int, otherwise: int | None) -> int | None
     Raises
     ------
     UsageError
-        It is set to something else.
+        The variable is set to something else.
     """
     value = os.environ.get(variable)
     if not value:
@@ -54,7 +54,7 @@ def number_in(variable: str, *, least: int, otherwise: int | None) -> int | None
 
 
 def _quotas() -> Iterator[int]:
-    """Cores by the quotas of this process's control groups and those above them, where there are any."""
+    """Cores that each CPU quota allows: the quotas of this process's control groups and of their parents."""
     try:
         lines = _OWN_CGROUPS.read_text("utf-8").splitlines()
     except OSError:
@@ -64,7 +64,7 @@ def _quotas() -> Iterator[int]:
         if controllers and "cpu" not in controllers.split(","):
             continue
         root, files = (_CGROUPS / "cpu", _V1) if controllers else (_CGROUPS, _V2)
-        # within a container the root is often its own group already, and the path leads nowhere
+        # inside a container the root is often the container's own group, and this path does not exist
         group = root / path.lstrip("/")
         for folder in (group, *group.parents):
             if folder == root.parent:

@@ -1,8 +1,8 @@
-"""The time of records that are scored together.
+"""Deadlines of records that are scored together.
 
-What runs a model over the texts of many records cannot be given to the kernel's timer, which knows one
-record at a time. Such work is done in short steps; each is timed and charged to the records it was done
-for, and a record whose time is up takes part in no further step.
+The operating system's timer ends a worker that takes too long over one record. It is of no use while an
+embedding model runs over the texts of many records. That work is done in short steps instead: the time of
+each step is charged to the records it was done for, and a record whose time is up is left out of the next.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final
 
 untimed: Callable[[], AbstractContextManager[None]] = nullcontext
-"""Around what a record is not charged for; a worker, whose timer runs meanwhile, puts its own here."""
+"""Context for work that no record is charged for. A worker replaces it by one that stops its timer."""
 
 
 LONG_SECONDS: Final = 1.0
-"""What is shorter is nobody's ruin, and too short to tell work from waiting."""
+"""Intervals up to this long always count: they do little harm and are too short to tell work from waiting."""
 
 LEAST_WORK: Final = 0.1
-"""Share of a long time that the process must have been at work, all threads together."""
+"""A longer interval counts only if the process (all threads) used this share of it as CPU time."""
 
 
 class WorkingClock:
-    """Monotonic seconds without the long times in which this process hardly ran: it was stopped (Ctrl-Z), or
-    the machine was overloaded. A record must not pay for them with its deadline.
+    """A monotonic clock (s) that leaves out long intervals in which this process hardly ran, because it was
+    stopped (Ctrl-Z) or the machine was overloaded. They must not count against a record's deadline.
 
     Parameters
     ----------
     now, worked
-        Seconds from any start on, and CPU seconds of this process.
+        Functions that return the seconds since any fixed moment, and the CPU seconds of this process.
     """
 
     def __init__(
@@ -52,24 +52,24 @@ class WorkingClock:
 
 
 class Deadlines:
-    """Seconds that each record of a batch may take, and has taken so far. Used by one thread.
+    """The seconds that each record of a batch may take, and has taken so far. Used by one thread.
 
-    A record is charged at most what it would take alone: its share of a step done for several, and in full
-    what it shares with others (a text that two records embed). So a record that is in time alone is in time
-    in any batch. Waiting, and loading what scoring runs on, are charged to no record.
+    A record is charged at most what it would take alone: its share of a step done for several records, and
+    the full time of work that it shares with another (a text that both embed). So a record that meets its
+    deadline alone meets it in any batch. Waiting and loading a model are charged to no record.
 
     Parameters
     ----------
     n
-        Records, which are named by their places 0 … n-1.
+        Number of records; methods name a record by its place ``k`` from 0 to n-1.
     seconds
-        What each may take; 0 = no limit.
+        Seconds that each may take; 0 = no limit.
     before_step
-        Called before each step, which nothing here can interrupt: a worker arms its timer.
+        Called before each step. A step cannot be interrupted from here: a worker arms its timer.
     before_loading
-        Called before something that is charged to no record.
+        Called before work that is charged to no record.
     clock
-        Seconds from any start on.
+        Function that returns the seconds since any fixed moment.
     """
 
     def __init__(
@@ -94,12 +94,12 @@ class Deadlines:
         return max(0.0, self.seconds - self._spent[k]) if self.seconds else math.inf
 
     def charge(self, k: int, seconds: float) -> None:
-        """Note that ``seconds`` were spent on record ``k``."""
+        """Charge ``seconds`` to record ``k``."""
         self._spent[k] += seconds
 
     @contextmanager
     def step(self, shares: Mapping[int, float]) -> Iterator[None]:
-        """A step done for some records, charged by their shares (of any sum)."""
+        """Time a step and charge it to some records, in proportion to their ``shares`` (any positive sum)."""
         self.before_step()
         began = self.clock()
         try:

@@ -4,17 +4,18 @@
 
     RelfastError
     ├── UsageError              an option or argument that cannot be used
-    │   └── OutputExistsError   an output is there already, and neither to be resumed nor to be replaced
+    │   └── OutputExistsError   the output exists, and neither resume nor overwrite was asked for
     ├── InputError              an input that cannot be read at all (file, line, field)
     │   └── ReadError           an input that failed or changed while it was being read; `--resume` goes on
     ├── UnknownTaskError        an unknown task name; lists the known ones
     ├── MissingExtraError       an optional package is not installed; says what to type
     ├── OutputError             the output cannot be written (path, reason)
     ├── ResumeMismatchError     `--resume` of a run that was started differently; names the difference
-    ├── UnscoredError           a response has no reward and the caller wants to hear of it
-    └── WorkerError             the machinery of the pool failed (never a score)
+    ├── UnscoredError           a response has no reward and ``on_error="raise"`` was given
+    └── WorkerError             worker processes failed for a reason that is no record's fault
 
-Bad data is a row with its status, not an exception. Foreign errors are translated where they enter.
+Bad data gives a row with a status, not an exception. Errors of other packages are turned into one of these
+where relfast calls the package.
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ from typing import Any, Final
 class RelfastError(Exception):
     """Base of every error that relfast raises on purpose; its text is one line a person understands.
 
-    Errors travel by pickle (from workers, and through other people's process pools) as they are.
+    Pickling keeps class, text and attributes, so errors pass unchanged from workers to the caller, and
+    through the caller's own process pools.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # an exception is rebuilt from its text by default, which is not what our constructors take
+        # by default pickle calls the class with the text, but these constructors take other arguments
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
@@ -42,7 +44,7 @@ class UsageError(RelfastError):
 
 
 class OutputExistsError(UsageError):
-    """An output exists, with neither resume nor overwrite. Nothing was touched."""
+    """The output exists, and neither resume nor overwrite was asked for. The files are unchanged."""
 
     def __init__(self, path: object, *, resumable: bool = False) -> None:
         self.path: str = str(path)
@@ -53,7 +55,7 @@ class OutputExistsError(UsageError):
 class InputError(RelfastError):
     """An input that cannot be read at all.
 
-    Parameters name the place: ``file``, 1-based ``line`` and ``field`` where they are known.
+    ``file``, ``line`` (counted from 1) and ``field`` name the place; None where unknown.
     """
 
     def __init__(
@@ -69,7 +71,7 @@ class InputError(RelfastError):
 
 
 class ReadError(InputError):
-    """An input failed, shrank or changed while it was being read. What was written before is whole."""
+    """An input failed, shrank or changed while it was being read. The rows written so far are complete."""
 
 
 class UnknownTaskError(RelfastError):
@@ -82,7 +84,7 @@ class UnknownTaskError(RelfastError):
 
 
 class MissingExtraError(RelfastError):
-    """An optional package is needed and not installed."""
+    """An optional package is needed but not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         self.extra = extra
@@ -90,7 +92,7 @@ class MissingExtraError(RelfastError):
 
 
 def install_command(extra: str) -> str:
-    """What to type to get an optional part: the packages by name, since relfast itself is on no index."""
+    """The command that installs an extra. It lists packages, since relfast itself is on no package index."""
     from importlib import metadata
 
     try:
@@ -113,7 +115,7 @@ class OutputError(RelfastError):
 
 
 class ResumeMismatchError(RelfastError):
-    """A run to be resumed was started with something else."""
+    """The run to be resumed was started with other options or inputs; ``what`` names the difference."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -121,9 +123,9 @@ class ResumeMismatchError(RelfastError):
 
 
 class WorkerError(RelfastError):
-    """The worker machinery failed. It is never turned into a score.
+    """Worker processes failed for a reason that is no record's fault. It is never turned into a score.
 
-    ``original`` is the error of ours that a worker met, where it was one.
+    ``original`` is the `RelfastError` that a worker raised, if one did.
     """
 
     def __init__(self, message: str, original: RelfastError | None = None) -> None:
@@ -132,7 +134,7 @@ class WorkerError(RelfastError):
 
 
 class UnscoredError(RelfastError):
-    """A response could not be scored, and ``on_error="raise"`` was asked for."""
+    """A response could not be scored, and ``on_error="raise"`` was given."""
 
     def __init__(self, task: str | None, status: str, message: str) -> None:
         self.task: str | None = task
@@ -142,7 +144,7 @@ class UnscoredError(RelfastError):
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """``; did you mean 'timeout'?`` for a name that is nearly a known one, else nothing."""
-    import difflib  # most commands have nothing misspelt
+    import difflib  # imported here, since most commands have nothing misspelt
 
     by_folded = {candidate.lower(): candidate for candidate in known}
     found = difflib.get_close_matches(str(name).lower(), list(by_folded), 1, 0.7)
@@ -150,8 +152,8 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
 
 
 def printable(text: str) -> str:
-    """Text of unknown origin for a line of a terminal: U+FFFD stands for what would move the cursor, or hide
-    what follows, or turn it round."""
+    """Text of unknown origin, safe to print on a terminal: U+FFFD replaces each character that would move the
+    cursor, hide the rest of the line or reverse its direction."""
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
@@ -169,13 +171,14 @@ _OPTION: Final = re.compile(r"(?<![\w-])(" + "|".join(_IN_PYTHON) + r")(?![\w-])
 
 
 def in_python(text: str) -> str:
-    """A message with the command line's options by the names that Python's keywords have."""
+    """A message with the names of command-line options replaced by those of Python's keywords, such as
+    ``--resume`` by ``resume=True``."""
     return _OPTION.sub(lambda option: _IN_PYTHON[option[0]], text)
 
 
 @contextmanager
 def said_in_python() -> Iterator[None]:
-    """Have errors of ours that leave this name keywords, not options of the command line."""
+    """Make every `RelfastError` that leaves this context name keywords instead of command-line options."""
     try:
         yield
     except RelfastError as error:

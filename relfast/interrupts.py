@@ -1,9 +1,9 @@
 """Keeping Ctrl-C away from RDKit.
 
-While RDKit searches for a substructure it puts a SIGINT handler of its own in place of Python's. A Ctrl-C in
-those microseconds is lost, and worse: the search ends early with a wrong answer (2026.09: a molecule is then
-not contained in itself). Workers block SIGINT for good, since a terminal and a notebook send it to them
-too; a process that has something else to do with it blocks it around searches.
+During a substructure search RDKit replaces Python's SIGINT handler by its own. A Ctrl-C in those microseconds
+is lost, and worse: the search ends early with a wrong answer (2026.09: a molecule is then not contained in
+itself). Workers block SIGINT for good, since terminals and notebooks send it to them too; a process that has
+to handle SIGINT blocks it only during each search.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _blocked_for_good = False
 
 
 def block_for_good() -> None:
-    """Have this process get no SIGINT any more, and all other signals: which of them its starter blocks is
-    inherited. To be called by its first thread, before it starts others."""
+    """Block SIGINT in this process for good, and unblock all other signals (a process inherits the signals
+    that its parent blocks). Call it from the first thread, before others start."""
     global _blocked_for_good
     _blocked_for_good = True
     signal.pthread_sigmask(signal.SIG_SETMASK, _SIGINT)
@@ -29,8 +29,8 @@ def block_for_good() -> None:
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Hold a SIGINT back until the end, where Python's handler gets it. It is held back from this thread: of
-    several, another one that does not block it may be chosen to get it."""
+    """Hold SIGINT back until the end of the context, then Python's handler gets it. Only this thread blocks
+    the signal: in a process with several threads the system may deliver it to another."""
     if _blocked_for_good:
         yield
         return

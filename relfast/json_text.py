@@ -1,7 +1,7 @@
-"""Bytes to a JSON object: the fast parser first, the tolerant one where it refuses.
+"""JSON in and out: orjson first, and Python's own ``json`` where orjson fails.
 
 orjson turns integers beyond 64 bits into floats and refuses a byte order mark, NaN and lone surrogates;
-Python's own parser takes all of them. Where both refuse, the line is an ``invalid_record``.
+Python's parser accepts all of them. A line that both refuse is an ``invalid_record``.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ import orjson
 _BOM: Final = b"\xef\xbb\xbf"
 
 _EXACT_LIMIT: Final = 2.0**63
-"""Where a float from orjson may have been an integer."""
+"""From here on a float that orjson returns may have been an integer in the text."""
 
-# the document's position is in the message's tail; the line's own number says more
+# json's messages end with a position inside the text, which is cut off: callers name the line of the file
 _POSITION: Final = re.compile(r": line \d+ column \d+ \(char \d+\)$")
 
 
 class Undecodable(ValueError):
-    """A line that is no JSON object; the text says why, in one line."""
+    """A line is no JSON object; the message says why, in one line."""
 
 
 def decode_object(line: bytes, exact: Sequence[str] = ()) -> dict[str, Any]:
-    """The JSON object a line holds.
+    """The JSON object that a line holds.
 
-    Integers keep all their digits in ``id`` and in the fields ``exact`` of ``answer`` (numbers or lists of
-    them); elsewhere those of more than 64 bits may be rounded.
+    Integers keep all their digits in ``id`` and in those fields of ``answer`` that ``exact`` names (numbers,
+    or lists of numbers); elsewhere integers of more than 64 bits may be rounded.
 
     Raises
     ------
     Undecodable
-        It holds none.
+        The line holds no JSON object.
     """
     value: Any
     try:
@@ -52,7 +52,7 @@ def decode_object(line: bytes, exact: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def _may_be_rounded(row: dict[str, Any], exact: Sequence[str]) -> bool:
-    """Whether a field that is compared or shown may have lost digits."""
+    """Whether orjson may have rounded ``id`` or a field of ``answer`` that must be exact."""
     values, answer = [row.get("id")], row.get("answer")
     if type(answer) is dict:
         for name in exact:
@@ -73,7 +73,8 @@ def _tolerant(line: bytes) -> Any:
 
 
 def decode_text(text: str) -> Any:
-    """The value of JSON text, such as gold that a column of a data set carries; other text as it is."""
+    """The value of a JSON text, such as gold in a data set's string column; other text is returned as it
+    is."""
     try:
         return orjson.loads(text)
     except ValueError:
@@ -81,7 +82,7 @@ def decode_text(text: str) -> Any:
 
 
 once_decoded: Final = functools.lru_cache(maxsize=4096)(decode_text)
-"""`decode_text` for gold that comes with each of many responses: the same object for the same text."""
+"""Cached `decode_text`, for gold that is repeated with each response: equal texts give the same object."""
 
 
 def _kind(value: Any) -> str:
@@ -90,15 +91,15 @@ def _kind(value: Any) -> str:
 
 
 def encode_row(row: dict[str, Any]) -> bytes:
-    """One line of output, newline included. Raises nothing for what was decoded from JSON."""
+    """One line of output, with its newline. Never fails for values that were decoded from JSON."""
     return encode_json(row) + b"\n"
 
 
 def encode_json(value: Any) -> bytes:
-    """JSON text, on one line, of anything that was decoded from JSON.
+    """JSON text, on one line, of any value that was decoded from JSON.
 
-    Lone surrogates and big integers go through Python's own writer, escaped. What is nested so deeply
-    that neither can write it is cut there.
+    Python's ``json`` writes lone surrogates (escaped) and big integers, which orjson cannot. Values nested
+    too deeply for both are cut at `MAX_SHOWN_DEPTH`.
     """
     try:
         return orjson.dumps(value)
@@ -108,7 +109,7 @@ def encode_json(value: Any) -> bytes:
 
 
 def encode_indented(value: Any) -> bytes:
-    """The same for people to read; on one line where `encode_json` has to take Python's own writer."""
+    """Indented JSON text, for people to read; on one line where orjson cannot write the value."""
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2)
     except (TypeError, ValueError, RecursionError):
@@ -116,17 +117,19 @@ def encode_indented(value: Any) -> bytes:
 
 
 MAX_SHOWN_DEPTH: Final = 100
-"""Nesting of values that rows repeat (ids, gold); both JSON writers can write it from any stack."""
+"""Deepest nesting of values that rows repeat (ids, gold): orjson and ``json`` can both write it, however
+deep the call stack already is."""
 
 
 def shallow(value: Any, depth: int = MAX_SHOWN_DEPTH) -> Any:
-    """A JSON value with what is nested deeper than ``depth`` replaced by an ellipsis, and NaN by null."""
+    """A JSON value in which an ellipsis replaces parts nested deeper than ``depth``, and null replaces NaN
+    and infinity."""
     if isinstance(value, dict):
         return {str(key): shallow(item, depth - 1) for key, item in value.items()} if depth else "…"
     if isinstance(value, list | tuple):
         return [shallow(item, depth - 1) for item in value] if depth else "…"
     if isinstance(value, float) and not math.isfinite(value):
-        return None  # as orjson has it
+        return None  # as orjson writes it
     return value
 
 
@@ -136,24 +139,27 @@ _PLAIN: Final = (
 
 
 def plain(value: object) -> tuple[Any, bytes]:
-    """Gold as JSON values only, itself if it is that, else the nearest; and as text, where NaN may be null.
+    """Gold as plain JSON values, and as JSON text.
+
+    The first is ``value`` itself if it is made of JSON types already, else the nearest JSON values (lists for
+    tuples, say). In the text NaN may be written as null.
 
     Raises
     ------
     TypeError, ValueError
-        It holds something that has no form in JSON.
+        The gold holds an object that JSON cannot express.
     """
     try:
         text = orjson.dumps(value, option=_PLAIN)
     except TypeError:
-        # a mapping of another kind, numbers of any size, lone surrogates, keys that are numbers
+        # orjson refuses mappings that are no dict, big integers, lone surrogates and keys that are no text
         written = json.dumps(dict(value) if isinstance(value, Mapping) else value)
         return json.loads(written), written.encode()
     return value, text
 
 
 def is_plain(answer: object) -> bool:
-    """Whether gold can be had as JSON values."""
+    """Whether gold can be expressed as JSON (`plain` does not raise)."""
     try:
         plain(answer)
     except Exception:

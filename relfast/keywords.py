@@ -1,7 +1,7 @@
-"""The keywords of `relfast.score` and its kin as types, for editors and type checkers.
+"""Types for the keyword arguments of `relfast.score` and similar functions, for editors and type checkers.
 
-A function adds ``**options: Unpack[…]`` of what it passes on. What is accepted is what `Job` and the tasks'
-options declare; a test holds the two against each other.
+A function that passes keywords on declares ``**options: Unpack[JobKeywords]``, for example. Which keywords
+are accepted at run time is decided by `Job` and the tasks' options; a test keeps the two lists equal.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from relfast.tasks.options import OptionKeywords as OptionKeywords
 from relfast.tasks.options import TaskKeywords as TaskKeywords
 
 Unscored = float | None | Literal["raise"]
-"""What an unscored response is worth: a number, None (left out), or an `UnscoredError`."""
+"""The reward of an unscored response: a number, None (left out), or "raise" for an `UnscoredError`."""
 
 
 class OnErrorByKind(TypedDict, total=False):
-    """What unscored responses are worth, by whose fault it is.
+    """Rewards of unscored responses, by what is at fault.
 
-    ``response``: it ran into its deadline, or ended its workers; where left out, under ``strict`` the lowest
-    reward of its task, else as ``machinery``. ``machinery``: everything else (broken gold, unknown tasks, no
-    workers, an interrupted call); where left out None.
+    ``response``: scoring it took longer than its deadline or crashed its workers; default: under ``strict``
+    the lowest reward of the task, else the value of ``machinery``. ``machinery``: everything else (broken
+    gold, unknown tasks, no workers, an interrupted call); default: None.
     """
 
     response: Unscored
@@ -31,14 +31,14 @@ class OnErrorByKind(TypedDict, total=False):
 
 
 OnError = Unscored | OnErrorByKind
-"""What unscored responses are worth; what is no mapping is meant for the kind ``machinery``."""
+"""Rewards of unscored responses; a single value counts for the kind ``machinery``."""
 
 
 class JobKeywords(OptionKeywords, total=False):
-    """What decides the rows of a run: see `relfast.engine.job.Job`.
+    """The settings that decide the rows of a run: see `relfast.engine.job.Job`.
 
-    ``reward``, ``input_format`` and ``map`` are the command line's names of ``rewards``, ``dialect`` and
-    ``field_map``.
+    ``reward``, ``input_format`` and ``map`` are the command-line names of ``rewards``, ``dialect`` and
+    ``field_map``; both spellings are accepted.
     """
 
     task: str | None
@@ -56,7 +56,7 @@ class JobKeywords(OptionKeywords, total=False):
 
 
 class AdapterKeywords(JobKeywords, total=False):
-    """What the reward functions of trainers take beside ``on_error``."""
+    """The keywords that the trainers' reward functions accept besides ``on_error``."""
 
     workers: int | None
 

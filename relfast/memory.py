@@ -1,4 +1,4 @@
-"""Memory that costs nothing before it is used, or when it is used again."""
+"""Cheap memory: pages that are allocated when first touched, and freed blocks that are kept for reuse."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 
 
 def lazy_memory(n_bytes: int, *, large_pages: bool = False) -> ctypes.Array[ctypes.c_char]:
-    """Zeros that take memory only where they are touched (ctypes' own would be written at once), and of which
-    a forked child has its own; in pages of 2 MB, if the system has them, where much is going to be
-    touched."""
-    # pages that could be shared take the system twice as long to find
+    """A zeroed buffer whose pages are allocated only when touched (ctypes itself would write them all at
+    once). A forked child gets its own copy. ``large_pages``, for buffers of which much will be touched, asks
+    for pages of 2 MB, if the system has them."""
+    # MAP_PRIVATE: the system takes twice as long to provide pages that could be shared
     memory = mmap.mmap(-1, n_bytes, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     if large_pages and hasattr(mmap, "MADV_HUGEPAGE"):
         with contextlib.suppress(OSError):
@@ -25,8 +25,8 @@ _KEPT: Final = 32 << 20
 
 
 def keep_freed_memory() -> None:
-    """Have this process keep freed blocks of some megabytes, up to `_KEPT` bytes, for the next ones. To fetch
-    each anew, page by page, takes a tenth of the time of a run of large files."""
+    """Make this process keep freed memory blocks of some megabytes, up to `_KEPT` bytes, for reuse. Getting
+    each block anew from the system, page by page, takes a tenth of the time of a run of large files."""
     with contextlib.suppress(AttributeError):  # another C library
         mallopt = ctypes.CDLL(None).mallopt
         mallopt(_MMAP_THRESHOLD, _KEPT)

@@ -1,8 +1,8 @@
-"""What classes of plain data have in common.
+"""The base of plain data classes, which keeps ``import relfast`` fast.
 
-`dataclasses` writes and compiles a method of its own for each class and purpose, which is a good part of a
-short run. Of plain data only the first of these is called often: ``@dataclass(slots=True, repr=False,
-eq=False)`` above a class that is a `Plain` compiles nothing else.
+`dataclasses` generates and compiles ``__init__``, ``__repr__`` and ``__eq__`` for each class, which takes a
+good part of a short run. Only ``__init__`` is called often. With ``@dataclass(slots=True, repr=False,
+eq=False)`` a subclass of `Plain` compiles only that one, and inherits the two others.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 
 class Plain:
-    """Shows, and is compared by, its fields, as a dataclass is; not hashable, as it may change."""
+    """``repr`` and ``==`` by the fields, as a dataclass has them; not hashable, since it is mutable."""
 
     __slots__ = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -26,5 +26,5 @@ class Plain:
             return NotImplemented
         fields = self.__dataclass_fields__
         names = [name for name, field in fields.items() if field.compare]
-        # as tuples: what is the same object is equal
+        # compared as lists, as dataclasses compare tuples: identical objects (a NaN, say) count as equal
         return [getattr(self, name) for name in names] == [getattr(other, name) for name in names]

@@ -1,6 +1,6 @@
-"""The data that flows: a `Record` comes in, a task makes an `Outcome` of it, a `Score` goes out.
+"""The data that flows: a `Record` comes in, its task scores it into an `Outcome`, a `Score` goes out.
 
-Nothing here knows a benchmark; everything here is plain data and cheap to make by the million.
+This module knows no benchmark. Its classes are plain data, cheap to make by the million.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ SCORED: Final = frozenset({"ok", "no_answer"})
 
 @dataclass(frozen=True)
 class Options:
-    """What decides a score in every task. Part of the signature and of the check on resume.
+    """Options that can change the score of any task. They are part of the signature and of the check on
+    resume.
 
-    A task with options of its own declares them in a subclass (``options.py`` of its folder), which is what
-    its functions take; `relfast.tasks.options.AllOptions` holds those of all tasks.
+    A task with further options declares them in a subclass, which its functions take;
+    `relfast.tasks.options.AllOptions` holds the options of all tasks.
     """
 
     policy: Policy = parameter(
@@ -59,15 +60,16 @@ class Options:
         return self.policy == "strict"
 
     def within(self, timeout: float) -> Self:
-        """A copy for records with a deadline of ``timeout`` seconds (0: none)."""
+        """A copy in which options that depend on the deadline (say, the time of a substructure search) are
+        set for ``timeout`` seconds a record (0: no deadline)."""
         decided = {p.name: p.within(timeout) for p in parameters_of(type(self)) if p.within is not None}
         return replace(self, **decided)
 
 
 @dataclass(slots=True, eq=False)
 class SharedGold:
-    """What records of equal gold, question and row have in common; ``made`` is what their task has made of
-    that, for the next one."""
+    """An object that records with equal gold, question and row share. Their task keeps in ``made`` what it
+    prepared from them for the first record (such as a parsed maze), to use it for the next."""
 
     made: Any = None
 
@@ -77,10 +79,10 @@ class Record(Plain):
     """One response to score.
 
     ``index`` is the 0-based line number in the run, ``sample`` the place among the samples of one prompt.
-    ``task`` is a canonical name of `relfast.tasks.TASKS`. ``answer`` is the record's gold, ``response``
-    whatever stood in the dump (text if all is well), ``row`` the whole input row for tasks whose gold
-    is spread over it (SeqBench, ReAlign), or None. ``shared`` is one object for records whose gold, question
-    and row are known to be equal.
+    ``task`` is a canonical name of `relfast.tasks.TASKS`. ``answer`` is the gold answer. ``response`` is
+    the value that the dump holds: a string, unless the dump is broken. ``row`` is the whole input row for
+    tasks whose gold is spread over several fields (SeqBench, ReAlign), else None. ``shared`` is the same
+    object in all records whose gold, question and row are known to be equal.
     """
 
     index: int
@@ -94,7 +96,7 @@ class Record(Plain):
     shared: SharedGold | None = field(default=None, compare=False, repr=False)
 
     def unscored(self, status: Status, kind: str, message: str) -> Score:
-        """Its row without a score."""
+        """The row of this record when it has no score: see `relfast.records.unscored`."""
         return unscored(self.index, self.id, self.task, self.sample, status, kind, message)
 
 
@@ -103,18 +105,19 @@ T = TypeVar("T")
 
 @dataclass(slots=True, repr=False, eq=False)
 class Extracted(Plain, Generic[T]):
-    """What a response says, before it is held against gold.
+    """The answer extracted from a response, before it is compared with gold.
 
     Attributes
     ----------
     value
-        The answer in the task's own form.
+        The answer, in a type that the task chooses.
     found
-        Whether anything in the response could be read as an answer; without it the row is ``no_answer``.
+        Whether anything in the response could be read as an answer; if not, the row is ``no_answer``.
     reason
-        Under ``strict``, the code of why a response was turned down, else None.
+        Under ``strict``: the code of the rule that rejected the response, else None.
     error
-        The response has a type that the published scorer fails on; the row is ``invalid_record``.
+        Why the published scorer fails on this response (``response is int, not text``), else None; with an
+        error the row is ``invalid_record``.
     """
 
     value: T
@@ -125,13 +128,13 @@ class Extracted(Plain, Generic[T]):
 
 @dataclass(slots=True, repr=False, eq=False)
 class Outcome(Plain):
-    """What a task says of one record.
+    """The result of a task's scorer for one record.
 
-    ``metrics`` are the published scorer's keys without the texts, ``details`` its texts (``pred``,
-    ``gold``, …). ``error`` is the published error message of unusable gold or response: such a record
-    is not scored. ``vote`` (maj@k) is equal for responses that give the same answer: a text, or a number
-    from 2 to 2³²−1 in tasks whose answers a kernel reads. ``row`` is the engine's: the row of an outcome
-    that several responses have, without a place.
+    ``metrics`` holds the keys of the published scorer's result that are not texts, ``details`` those that
+    are (``pred``, ``gold``, …). ``error`` is the published error message for gold or a response that cannot
+    be used: such a record is not scored. ``vote`` (for maj@k) is equal for responses that give the same
+    answer: a text, or a number from 2 to 2³²−1 in tasks whose answers a kernel reads. The engine sets
+    ``row`` for an outcome that several responses share: their output row, without index, id and sample.
     """
 
     correct: bool
@@ -148,8 +151,8 @@ class Outcome(Plain):
 class Score(Plain):
     """One row of the output. ``correct`` and ``reward`` are None unless ``status`` is ok or no_answer.
 
-    ``pred`` is the answer as it was read, as text (`relfast.tasks.base.Task.say`); None without an answer.
-    It is no part of the row.
+    ``pred`` is the extracted answer as text (`relfast.tasks.base.Task.say`), None if there is none. Neither
+    ``pred`` nor ``vote`` is written to the output file.
     """
 
     index: int
@@ -165,7 +168,7 @@ class Score(Plain):
     pred: str | None = None
 
     def to_row(self) -> dict[str, Any]:
-        """The row of the output file, keys in the contract's order."""
+        """The row as it stands in the output file, with its keys in the documented order."""
         return {
             "index": self.index,
             "id": self.id,
@@ -182,7 +185,7 @@ class Score(Plain):
 def unscored(
     record_index: int, record_id: Any, task: str | None, sample: int, status: Status, kind: str, message: str
 ) -> Score:
-    """A row without a score: what went wrong, in one line."""
+    """A row without a score; ``kind`` and ``message`` (made one line of 500 characters at most) say why."""
     message = " ".join(message.split())[:500]
     return Score(
         record_index, record_id, task, sample, status, None, None, {}, {"type": kind, "message": message}
@@ -192,22 +195,22 @@ def unscored(
 TRUNCATED: Final = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_length", "max_length", "MAX_TOKENS"}
 )
-"""Reasons of servers for having stopped before the model did."""
+"""Finish reasons of servers that cut the completion off before the model had ended it."""
 
 
 class ResponseFacts(NamedTuple):
-    """Facts of one response; None where the dump does not say.
+    """Lengths of one response, and why it ended; a fact that the dump does not hold is None.
 
     Attributes
     ----------
     characters
-        Of the response as it stands in the dump, reasoning that is part of it included.
+        Characters of the response as it stands in the dump, including reasoning inside it.
     reasoning_characters
-        Of the reasoning: what the dump keeps apart, else what the text has between the known marks.
+        Characters of the reasoning: of the dump's separate field, else of the text between known marks.
     tokens, reasoning_tokens
-        As the server counted them: tokens of the whole completion, and those of them that are reasoning.
+        As the server counted them: tokens of the whole completion, and how many of these are reasoning.
     finish_reason
-        The server's own word.
+        The word that the server gives (``stop``, ``length``, …).
     """
 
     characters: int | None = None
@@ -218,9 +221,9 @@ class ResponseFacts(NamedTuple):
 
     @property
     def truncated(self) -> bool | None:
-        """Whether it was cut off; None if unknown."""
+        """Whether the response was cut off; None if unknown."""
         return None if self.finish_reason is None else self.finish_reason in TRUNCATED
 
 
 Batch = Sequence[tuple[Record, Extracted[Any]]]
-"""What a task scores at once: records with what was extracted from their responses."""
+"""What a task's scorer gets at once: records, each with the answer extracted from its response."""

@@ -1,4 +1,4 @@
-"""Scores as columns: what `relfast.score_batch` gives."""
+"""Scores as columns: what `relfast.score_batch` returns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ScoreBatch:
     ----------
     correct
         float64, shape (n,): 1 right, 0 wrong, NaN where unscored, so that no mean counts a failure of the
-        machinery as a wrong answer (`numpy.nanmean` is the mean over what was scored).
+        machinery as a wrong answer (`numpy.nanmean` averages the scored responses only).
     reward
         float64, shape (n,); NaN where unscored.
     status
@@ -37,7 +37,7 @@ class ScoreBatch:
         Name → array of shape (n,): float64 with NaN where a row does not have the metric, or object for
         metrics that are words.
     rows
-        The same as rows, made as they are gone through.
+        The same scores as `Score` objects; may be an iterable that makes them one by one.
     """
 
     correct: npt.NDArray[np.float64]
@@ -48,7 +48,7 @@ class ScoreBatch:
 
     @classmethod
     def of(cls, scores: Sequence[Score]) -> ScoreBatch:
-        """Scores as columns; ``metrics`` has every name that one of them has."""
+        """A batch from `Score` objects; ``metrics`` has every metric that at least one of them has."""
         metrics = [score.metrics for score in scores]
         names = dict.fromkeys(name for one in metrics for name in one)
         return cls.of_columns(
@@ -68,7 +68,7 @@ class ScoreBatch:
         metrics: Mapping[str, Sequence[Any]],
         rows: Iterable[Score],
     ) -> ScoreBatch:
-        """Of values by columns; ``rows`` may be made as they are gone through."""
+        """A batch from columns; ``rows`` may be an iterable that makes the `Score` objects one by one."""
         return cls(
             _numbers(correct),
             _numbers(reward),
@@ -79,7 +79,7 @@ class ScoreBatch:
 
     @cached_property
     def scores(self) -> tuple[Score, ...]:
-        """The same as rows."""
+        """The batch as a tuple of `Score` objects."""
         return tuple(self.rows)
 
     @property
@@ -119,7 +119,7 @@ class ScoreBatch:
         return columns | {"status": self.status, "reward": self.reward, **metrics, "error": errors}
 
     def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with the columns of `to_arrow`; what a row does not have is None or NaN.
+        """A `pandas.DataFrame` with the columns of `to_arrow`; a value that a row lacks is None or NaN.
 
         Raises
         ------
@@ -129,11 +129,11 @@ class ScoreBatch:
         return to_pandas(self._columns(), "ScoreBatch.to_pandas")
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """The rows of the output format; there ``correct`` is a bool, or None where unscored."""
+        """The rows as dicts of the output format, where ``correct`` is a bool, or None if unscored."""
         return [score.to_row() for score in self.scores]
 
     def to_arrow(self) -> Any:
-        """A `pyarrow.Table`: one column per field, ``metrics.NAME`` per metric. What a row does not have is
+        """A `pyarrow.Table`: one column per field, ``metrics.NAME`` per metric. A value that a row lacks is
         null; ``correct`` is a column of bools.
 
         Raises
@@ -155,7 +155,7 @@ _TYPES: Final = {"index": "int64", "id": "string", "task": "string", "sample": "
 
 
 def _numbers(values: Sequence[Any]) -> npt.NDArray[np.float64]:
-    """NaN for None."""
+    """The values as float64, None as NaN."""
     if None in values:
         values = [np.nan if value is None else value for value in values]
     return np.array(values, np.float64)

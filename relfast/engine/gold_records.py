@@ -1,4 +1,4 @@
-"""Gold records by id, and by question where a tool's rows have no id of ours."""
+"""Gold records of ``--data``, found by id, or by question for tools whose rows do not carry the id."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from relfast.tasks import find_task, infer_task
 
 
 class Repeated(NamedTuple):
-    """Ids of which several gold records say different things.
+    """Ids that several gold records have, with different tasks or answers.
 
     Attributes
     ----------
     n
-        How many ids.
+        Number of such ids.
     first
-        The first of them, in order of the records that differ from one before.
+        The id whose second, different record came first.
     places
-        Where its first record stands, and the first that differs: the number of the file, and the line.
+        Where the first record with that id stands, and where the first different one does; each is a pair of
+        the file's number (from 0) and the line.
     """
 
     n: int
@@ -33,7 +34,7 @@ class Repeated(NamedTuple):
     places: tuple[tuple[int, int], tuple[int, int]]
 
     def describe(self, paths: Sequence[str]) -> str:
-        """The note on it in one line; ``paths`` are the files."""
+        """A note of one line about these ids; ``paths`` are the gold files."""
         one, other = (f"{paths[file]}:{line}" for file, line in self.places)
         whose = "1 id has" if self.n == 1 else f"{self.n:,} ids have"
         named = f"{self.first!r:.60}" if self.n == 1 else f"the first is {self.first!r:.60}"
@@ -44,9 +45,9 @@ class Repeated(NamedTuple):
 
 
 class GoldRecords(dict[Any, Entry]):
-    """Gold records by id; ``id_asking`` finds one by its question.
+    """Gold records by id; `id_asking` finds one by its question.
 
-    ``repeated`` says which ids have records that differ, None where none has.
+    ``repeated`` describes the ids that have records with different content; None if there are none.
     """
 
     def __init__(self) -> None:
@@ -60,11 +61,11 @@ class GoldRecords(dict[Any, Entry]):
         self._lengths: dict[str, list[int]] = {}
 
     def next_file(self) -> None:
-        """The records that are added from now on are those of the next file."""
+        """Begin the next file: records added from now on belong to it."""
         self._files.append(len(self._lines))
 
     def add(self, entry: Entry, line: int) -> None:
-        """Add a record of this line of the file; of several with one id the last counts."""
+        """Add the record of a line of the file; if several have the same id, the last counts."""
         before = self.get(entry.id)
         if before is None:
             self._lines.append(line)
@@ -77,14 +78,16 @@ class GoldRecords(dict[Any, Entry]):
         self[entry.id] = entry
 
     def _place_of(self, id: Any) -> tuple[int, int]:
-        """The file and line of an id's first record: a dict keeps the order in which its keys came."""
+        """File number and line of the first record with this id. A dict keeps its keys in order of insertion,
+        so the id's position indexes ``_lines``."""
         at = next(number for number, key in enumerate(self) if key == id)
         return bisect_right(self._files, at) - 1, self._lines[at]
 
     def id_asking(self, prompt: str) -> Any:
-        """The id of the one record whose question is a prompt, or stands in it as chat templates put it.
+        """The id of the gold record whose question equals the prompt or is contained in it (as chat templates
+        embed it).
 
-        ``MISSING`` where there is none, or where several ask the same.
+        ``MISSING`` if there is no such record, or if several have that question.
         """
         questions = self.questions()
         found = questions.get(prompt.strip(), self._found.get(prompt))
@@ -93,7 +96,7 @@ class GoldRecords(dict[Any, Entry]):
         return found
 
     def questions(self) -> Mapping[str, Any]:
-        """Questions and the id of the one record that asks each, ``MISSING`` where several do."""
+        """Question → id of the record that has it, ``MISSING`` if several have it."""
         if self._by_question is None:
             questions: dict[str, Any] = {}
             for id, entry in self.items():
@@ -104,7 +107,8 @@ class GoldRecords(dict[Any, Entry]):
         return self._by_question
 
     def _within(self, prompt: str) -> Any:
-        """The record whose question stands in a prompt, the longest (in UTF-8) where several do."""
+        """The id of the record whose question is contained in a prompt; of several questions the longest (in
+        UTF-8 bytes) counts."""
         questions = self.questions()
         if not self._lengths:
             lengths: dict[str, set[int]] = {}
@@ -115,12 +119,13 @@ class GoldRecords(dict[Any, Entry]):
         candidates = [text for begins in self._lengths for text in self._beginning(begins, prompt)]
         if not candidates:
             return MISSING
-        # of two of one length the first in the file counts
+        # of two questions of equal length the one that comes first in the file counts
         order = {text: number for number, text in enumerate(questions) if text in candidates}
         return questions[min(candidates, key=lambda text: (-_size(text), order[text]))]
 
     def _beginning(self, begins: str, prompt: str) -> Iterator[str]:
-        """The longest question at each place where some begin that begin so."""
+        """The longest question at each place of the prompt where the text ``begins`` occurs. All questions
+        that share their first `SHORTEST_QUESTION` characters are looked up together."""
         questions, lengths = self.questions(), self._lengths[begins]
         at = prompt.find(begins)
         while at >= 0:
@@ -132,11 +137,11 @@ class GoldRecords(dict[Any, Entry]):
 
 
 def _differ(one: Entry, other: Entry) -> bool:
-    """Whether two records of one id would score a response differently."""
+    """Whether two records with one id have different answers or tasks."""
     try:
         answer, its = _answer_of(one), _answer_of(other)
         return bool(answer != its) or _task_of(one, answer) != _task_of(other, its)
-    except RecursionError:  # nested as no gold is
+    except RecursionError:  # nested deeper than any usable gold
         return True
 
 
@@ -145,7 +150,7 @@ def _answer_of(entry: Entry) -> Any:
 
 
 def _task_of(entry: Entry, answer: Any) -> object:
-    """The name of its task, in the spelling of the table where that has it."""
+    """The canonical name of the entry's task; an unknown task as the entry spells it."""
     unsaid = entry.task is MISSING or entry.task is None
     task = infer_task(answer) if unsaid else find_task(entry.task)
     return entry.task if task is None else task.name
@@ -156,9 +161,10 @@ def _size(text: str) -> int:
 
 
 def asks_another(entry: Entry, known: Entry) -> bool:
-    """Whether a tool's row and the gold record with its number have different questions.
+    """Whether a tool's row asks another question than the gold record that has the row's number as its id.
 
-    A tool counts its requests: 7 is then the id of some record by chance. An id that is a name is none.
+    A tool that numbers its requests may give the number 7 to a row that has nothing to do with the gold
+    record 7. Ids that are no numbers are not such counters, so they always match.
     """
     id = entry.id
     counted = type(id) is int or (isinstance(id, str) and id.isdecimal())

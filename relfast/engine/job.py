@@ -1,4 +1,4 @@
-"""What a run is asked to do: everything a worker must know besides the records."""
+"""`Job`: the settings of a run, which is all that a worker must know besides the records."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from relfast.tasks import TASKS, get_task
 from relfast.tasks.options import AllOptions
 
 DEFAULT_TIMEOUT: Final = 5.0
-"""Seconds a record may take; REL-C2's published substructure search has 5 s."""
+"""Default deadline of a record in seconds; REL-C2's published substructure search has 5 s."""
 
 MAX_LINE_BYTES: Final = 16 * 2**20
 """Longest line read; the longest published record has 20 kB, the longest real response 500 kB."""
@@ -31,13 +31,13 @@ class Job:
     Attributes
     ----------
     options
-        What decides a score.
+        The scoring options of all tasks.
     task
         Task of records that name none.
     rewards
-        Task name → metric that becomes ``reward``, where it is not the task's own.
+        Task name → metric that becomes ``reward``, for tasks whose default metric is replaced.
     details
-        Put the texts (``pred``, ``gold``) into ``metrics``.
+        Also put the texts (``pred``, ``gold``) into ``metrics``.
     timeout
         Seconds a record may take, up to `settings.MAX_TIMEOUT`; 0, None or infinity = no limit, kept as 0.
     dialect
@@ -47,9 +47,9 @@ class Job:
     data
         Files with gold records to join on ``id``.
     filter
-        Filter of lm-evaluation-harness whose rows are scored; None: the first that an input names.
+        Only rows of this filter of lm-evaluation-harness are scored; None: the first that an input names.
     max_line_bytes
-        Longer lines are skipped, with a row that says so.
+        Longer lines are not scored; their row says so.
     """
 
     options: AllOptions = field(default_factory=AllOptions)
@@ -74,7 +74,8 @@ class Job:
             object.__setattr__(self, name, value)
 
     def decides(self) -> dict[str, Any]:
-        """All that can change a row, for the check on resume; what is in ``data`` is looked at there."""
+        """Every setting that can change a row, for the check on resume, which itself compares the content of
+        the files in ``data``."""
         return {
             **asdict(self.options),
             "task": self.task,
@@ -89,7 +90,7 @@ class Job:
 
 
 def make_options(**given: Unpack[OptionKeywords]) -> AllOptions:
-    """`AllOptions` from keywords.
+    """`AllOptions` from keyword arguments.
 
     Raises
     ------
@@ -140,14 +141,14 @@ def make_job(**options: Unpack[JobKeywords]) -> Job:
 
 
 def check_rewards(rewards: Mapping[str, str]) -> dict[str, str]:
-    """Canonical task names → metrics.
+    """The mapping of tasks to reward metrics, checked and with canonical task names.
 
     Raises
     ------
     UnknownTaskError
         An unknown task.
     UsageError
-        A metric the task does not have.
+        A metric that the task does not have.
     """
     checked: dict[str, str] = {}
     for name, metric in settings.texts_of("rewards", rewards).items():

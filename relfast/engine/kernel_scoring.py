@@ -1,7 +1,8 @@
-"""Texts that kernels score where they are asked for, as rows.
+"""Kernels score responses right in the calling thread, without a worker, and give rows.
 
-No record is made, and no row where the same outcome had one before: who only reads gets that. What a
-`relfast.tasks.modules.KernelScorer` leaves takes the ordinary way (`relfast.engine.scoring`).
+No `Record` is made. Responses with the same outcome share one row object, for callers that only read rows.
+Responses that a `relfast.tasks.modules.KernelScorer` leaves undecided are scored the ordinary way
+(`relfast.engine.scoring`).
 """
 
 from __future__ import annotations
@@ -20,15 +21,16 @@ MAX_CHARS: Final = 1_000_000
 """Longest response that kernels score."""
 
 MAX_MOLECULES: Final = 20_000
-"""Most characters of molecules that a response may name to be scored in the host: 1,000 of them, some
-5 ms."""
+"""Most characters that the molecules in a response may have together, if kernels are to score it in the
+caller's process: some 1,000 molecules, which take about 5 ms."""
 
 
 Failed = Callable[[str, Exception], None]
+"""Called with a description of the kernel work that failed, and its exception."""
 
 
 def own(row: Score, index: int = 0, id: Any = None, sample: int = 0) -> Score:
-    """A copy of a row that may be somebody else's too, for its caller to keep."""
+    """A copy of a shared row with this index, id and sample, which the caller may keep and change."""
     return Score(
         index,
         id,
@@ -45,18 +47,18 @@ def own(row: Score, index: int = 0, id: Any = None, sample: int = 0) -> Score:
 
 
 class KernelScoring:
-    """What the kernels of a job's tasks score. Thread-safe.
+    """Scores responses with the kernels of a job's tasks. Thread-safe.
 
     Parameters
     ----------
     row_of
-        Makes the row of a task's outcome, at a place (`relfast.engine.scoring.Scoring.row_of`).
+        Makes the row of a task's outcome (`relfast.engine.scoring.Scoring.row_of`).
     known
-        Called for each answer of a task that can hang that has a row already.
+        Called whenever an outcome's row exists already, for tasks that can hang: counts reused scores.
     shows, longest
-        As `relfast.tasks.modules.KernelScorer` has them.
+        See `relfast.tasks.modules.KernelScorer`.
     failed
-        Told of what fails, and why; it is left to the ordinary way.
+        Called when a kernel raises; the responses are then scored the ordinary way.
     """
 
     def __init__(
@@ -74,12 +76,13 @@ class KernelScoring:
         self._scorers: dict[str, KernelScorer] = {}
 
     def of(self, name: str) -> KernelScorer | None:
-        """That of a task; None where its texts take the ordinary way. It is there at first use, or some
-        seconds after its kernels have come (`relfast_kernels.compiled.native.find`)."""
+        """The kernel scorer of a task; None if its texts must be scored the ordinary way. It is opened at
+        first use, or some seconds after its kernels are compiled (`relfast_kernels.compiled.native.find`)."""
         return self._scorers.get(name) or self._begin(name)
 
     def _begin(self, name: str) -> KernelScorer | None:
-        """One without golds; who is at work with that before it goes on with that."""
+        """Open a kernel scorer without golds, in place of the task's present one; threads that are using the
+        present one keep it until they are done."""
         task = TASKS.get(name)
         if task is None:
             return None
@@ -89,13 +92,13 @@ class KernelScoring:
         return scorer
 
     def kept(self, name: str, answer: object, response: str, question: object) -> Score | None:
-        """The row of one response to a task, which may be that of others too: nothing in it may be changed.
-        None where it takes the ordinary way.
+        """The row of one response to a task, possibly shared with other responses: it must not be changed.
+        None if the response must be scored the ordinary way.
 
         Parameters
         ----------
         answer
-            Gold, or the text that holds it.
+            Gold, or its JSON text.
         """
         scorer = self.of(name)
         if scorer is None:
@@ -112,7 +115,7 @@ class KernelScoring:
         return None if outcome is None else self._row(task, outcome)
 
     def rows(self, name: str, records: Sequence[Record]) -> list[Score | None]:
-        """The rows of records of a task, in order; None for those that take the ordinary way."""
+        """The rows of records of a task, in order; None for those to be scored the ordinary way."""
         outcomes = self._all_outcomes(
             name,
             [record.answer for record in records],
@@ -136,7 +139,7 @@ class KernelScoring:
         responses: Sequence[object],
         questions: Sequence[object] | None,
     ) -> list[Score | None]:
-        """`kept` of many responses, in order; what is no text takes the ordinary way."""
+        """`kept` for many responses, in order; None also for responses that are no text."""
         task = TASKS[name]
         outcomes = self._all_outcomes(name, answers, responses, questions)
         return [None if outcome is None else self._row(task, outcome) for outcome in outcomes]
@@ -166,7 +169,7 @@ class KernelScoring:
                 answer, response = answers[at], responses[at]
                 question = None if questions is None else questions[at]
                 if at == first or answer is not known or question is not about:
-                    known, about = answer, question  # most often those of the rollout before it
+                    known, about = answer, question  # rollouts of one prompt mostly follow each other
                     given = once_decoded(answer) if type(answer) is str else answer
                     gold = scorer.prepare(given, question)
                     if gold >= 0 and can_hang and not is_plain(given):
@@ -208,12 +211,12 @@ _told_of: Final[set[str]] = set()
 def tell(what: str, error: Exception) -> None:
     """Log that ``what`` (one of a few texts) failed and the ordinary way was taken; once a process.
 
-    No warning, which may be turned into an error: what is scored does not suffer.
+    This is logged rather than warned, since warnings can be turned into errors, and no score suffers.
     """
     if what in _told_of:
         return
     _told_of.add(what)
-    import logging  # loads for as long as a thousand lines take, and is hardly ever needed
+    import logging  # its import takes as long as scoring a thousand lines, and is hardly ever needed
 
     logging.getLogger("relfast").warning(
         "relfast: %s failed (%s: %.200s); such responses are scored the ordinary way, to the same scores but"

@@ -1,4 +1,5 @@
-"""How rows were made, from the journal beside them: what a report and a comparison need not be told again."""
+"""How a file of rows was made, read from its journal: options and inputs, which reports and comparisons then
+need not ask the user for again."""
 
 from __future__ import annotations
 
@@ -18,18 +19,21 @@ from relfast.tasks import TASKS
 
 @dataclass(frozen=True)
 class PastRun:
-    """A run of `relfast score`: its job with the gold files that are still there, and its inputs likewise."""
+    """A past run of `relfast score`.
+
+    ``job`` and ``inputs`` name its gold and input files, or none if a file is gone; ``run`` is the journal's
+    fingerprint."""
 
     job: Job
     inputs: tuple[str, ...]
     run: Mapping[str, Any]
 
     def signature(self, tasks: Iterable[str]) -> str:
-        """The run's signature over some of its tasks, in the order of the task table."""
+        """The run's signature for some of its tasks, in the order of the task table."""
         named = [name for name in TASKS if name in set(tasks)]
         filters = [name for name in self.run.get("filters", ()) if name]
         text = signature(self.job, named, filters, limit=self.run.get("limit"))
-        # with the versions of then
+        # replace today's versions by those of the past run
         text = text.replace(f"relfast {__version__}", f"relfast {self.run['relfast version']}", 1)
         for name in named:
             then = self.run["scorer revision"][name]
@@ -41,7 +45,7 @@ class PastRun:
 
 
 def past_run(rows: str) -> PastRun | None:
-    """The run whose rows lie in a file; None where no journal that can be read lies beside it."""
+    """The run that wrote a file of rows; None without a readable journal beside it."""
     try:
         with open(rows + JOURNAL_SUFFIX, "rb") as file:
             run = CommitLog.read(iter([file.readline()])).run
@@ -50,14 +54,15 @@ def past_run(rows: str) -> PastRun | None:
         paths = run[PATHS]
         job = replace(make_job(**run["option"]), data=_there(paths, "gold", rows))
         past = PastRun(job, _there(paths, "input", rows), run)
-        past.signature(TASKS)  # of another version it may lack what ours has
+        past.signature(TASKS)  # a journal of another version may lack keys, which raises here
     except (OSError, RelfastError, KeyError, TypeError, AttributeError, ValueError):
         return None
     return past
 
 
 def _there(paths: Mapping[str, str], what: str, rows: str) -> tuple[str, ...]:
-    """The files of a kind where they were, or beside the rows; none if one of them is gone."""
+    """The run's files of a kind ("gold" or "input"), at their old path or else beside the rows; empty if one
+    of them is gone."""
     found: list[str] = []
     for number in count():
         said = paths.get(f"{what} {number}")

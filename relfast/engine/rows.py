@@ -17,12 +17,12 @@ from relfast.tasks import EXACT_FIELDS, TASKS, find_task, infer_task
 
 
 def read_gold(paths: Sequence[str]) -> GoldRecords:
-    """The gold records of ``--data``, by id; of several with one id the last.
+    """The gold records of ``--data``, by id; if several have the same id, the last counts.
 
     Raises
     ------
     InputError
-        A file cannot be read, or a line of it is no record with an id, or no file has a record.
+        A file cannot be read, a line is no record with an id, or there is no record at all.
     """
     from relfast.engine.io.sources import iterate_lines, objects_in
     from relfast.errors import InputError
@@ -34,7 +34,7 @@ def read_gold(paths: Sequence[str]) -> GoldRecords:
             entry = read_row(row, "auto")
             if entry.id is MISSING or not _hashable(entry.id):
                 raise InputError("gold record has no usable id", file=path, line=number, field="id")
-            # a gold file is kept for the whole run: what scoring never reads is not
+            # gold is in memory for the whole run; scoring never reads the raw row of a gold record
             entry.row = None
             gold.add(entry, number)
     if paths and not gold:
@@ -50,11 +50,11 @@ def _hashable(value: Any) -> bool:
 
 
 _FIELDS: Final = ("id", "task", "question", "answer", "response")
-"""Fields of an entry that ``--map`` fills in; what it says of others is put into the row."""
+"""Fields for which ``--map`` sets the entry's attribute; values of other fields are put into the row."""
 
 
 def entry_of(row: Mapping[str, Any], job: Job) -> Entry:
-    """The entry of an input row. What ``--map`` says of a field comes before what the row's dialect does."""
+    """The entry of an input row. A field that ``--map`` names is read from there, others by the dialect."""
     if not job.field_map:
         return read_row(row, job.dialect)
     found = {field: follow(row, path) for field, path in job.field_map.items()}
@@ -73,7 +73,7 @@ def entry_of(row: Mapping[str, Any], job: Job) -> Entry:
 def records_of(
     entry: Entry, index: int, job: Job, gold: GoldRecords, chosen: str | None = None
 ) -> Iterator[Record | Score]:
-    """The records of what one input row says, one a sample; what holds none gives an unscored `Score`.
+    """The records of one input row, one for each sample. An unusable row or sample gives an unscored `Score`.
 
     ``chosen`` is the filter of lm-evaluation-harness that is scored; rows of other filters give nothing.
     """
@@ -105,13 +105,14 @@ _UNCHOSEN: Final = "the input begins with rows that name no filter: --filter NAM
 
 
 def _complete(entry: Entry, job: Job, gold: GoldRecords) -> tuple[str, str] | None:
-    """Fill in what the row leaves out; the kind and text of a problem, or None."""
+    """Fill in the fields that the row lacks, from gold and the job. Returns the kind and message of a
+    problem, or None."""
     if job.data:
         known = _known(gold, entry.id) if _hashable(entry.id) else None
         if known is not None and entry.numbered and asks_another(entry, known):
             known = None
         if isinstance(entry.answer, str):
-            # text that is no gold is what a tool took out of the response
+            # a text that is no JSON object is not gold: some tools store the extracted answer here
             own = decode_text(entry.answer)
             entry.answer = own if isinstance(own, Mapping) else MISSING
         if known is not None:
@@ -153,8 +154,8 @@ def _no_gold(entry: Entry) -> str:
 
 
 def _known(gold: GoldRecords, record_id: Any) -> Entry | None:
-    """The gold record of an id. Batch APIs make text of every id, so 7 and "7" are the same where only one
-    of them is there."""
+    """The gold record with this id. Batch APIs turn every id into text, so the ids 7 and "7" stand for each
+    other if gold has only one of them."""
     found = gold.get(record_id)
     if found is None and isinstance(record_id, str):
         if _NUMBER.fullmatch(record_id):

@@ -1,9 +1,10 @@
-"""Records to scores: grouping by task, one call to a task's scorer per group, and no failure that spreads.
+"""Records to scores: records are grouped by task, each group is scored by its task's kernels or scorer, and a
+record that fails does not affect the others.
 
-A `Guard` watches what may hang or crash. In a worker it arms the kernel's timer and notes the record in
-flight; in-process it does nothing. Records that reach RDKit are watched one by one, texts and mazes by the
-batch. What embeds is done in steps, between which each record's own time is looked at wherever it is scored
-(`relfast.deadlines`); the guard is for a step that does not end.
+A `Guard` surrounds work that may hang or crash. In a worker it arms the operating system's timer and notes
+which record is in flight; in-process it does nothing. Records that reach RDKit are guarded one by one, texts
+and mazes by the batch. Tasks that embed work in steps, and check each record's deadline between them
+(`relfast.deadlines`); there the guard only ends a step that takes too long.
 """
 
 from __future__ import annotations
@@ -35,26 +36,26 @@ EMBEDDED: Final = frozenset(name for name, task in TASKS.items() if task.embeds)
 """Tasks that run an embedding model."""
 
 LOAD_SECONDS: Final = 600.0
-"""Longest time to load what a task runs on, at worst an embedding model from a cold network disk or kernels
-that are to be compiled first. It is no record's time."""
+"""Longest time to load what a task needs: at worst an embedding model from a cold network disk, or kernels
+that must be compiled first. Loading is charged to no record."""
 
 STEP_SECONDS: Final = 1.0
-"""How long past its time a record that embeds may go on before its worker is killed: between two steps it
-stops by itself, and keeps the worker and its model."""
+"""How long after its deadline the worker of a record that embeds is killed. Normally the scoring stops by
+itself between two steps, so that the worker survives and keeps its model."""
 
 
 class Guard(Protocol):
-    """Told before and after whatever may never come back."""
+    """Surrounds work that may hang or crash the process: `enter` before, `leave` after."""
 
     def enter(self, place: Place | None, seconds: float, *, limited: bool = True) -> None:
-        """One record starts or goes on (or, with None, several), and has so many seconds; 0 = no limit. What
-        loads or runs a model is not ``limited`` in memory."""
+        """Work on the record at ``place`` (None: on several records) starts or goes on, and may take
+        ``seconds``; 0 = no limit. Loading or running a model is not ``limited`` in memory."""
 
     def leave(self) -> None: ...
 
 
 class NoGuard:
-    """In-process: nothing can be done about a hang, so nothing is."""
+    """The guard for scoring in-process, where a hang cannot be stopped: does nothing."""
 
     def enter(self, place: Place | None, seconds: float, *, limited: bool = True) -> None:
         pass
@@ -64,7 +65,9 @@ class NoGuard:
 
 
 class Scoring:
-    """A job made ready to score: options settled, rewards resolved."""
+    """Scores lines, rows and records for one `Job`.
+
+    ``gold`` are the records of ``--data``; ``guard`` surrounds work that may hang."""
 
     def __init__(
         self,
@@ -83,7 +86,7 @@ class Scoring:
         self.detours = Detours()
         self.open_kernels()
         self.n_left = 0
-        """Responses that kernels have left to their task's scorer."""
+        """Responses that kernels have left to their task's scorer so far."""
         self._reward_metric = {
             name: job.rewards.get(name) or task.default_reward(self.options.policy)
             for name, task in TASKS.items()
@@ -100,7 +103,9 @@ class Scoring:
     ) -> Iterator[Score]:
         """Scores of the records in ``lines``, in order; blank lines have none.
 
-        ``chosen`` is the filter of lm-evaluation-harness whose rows are scored.
+        ``verdicts`` are the outcomes of records that hung or crashed earlier workers; these are not scored
+        again. ``one_by_one`` guards each record by itself. ``chosen`` is the filter of
+        lm-evaluation-harness whose rows are scored.
         """
         entries = (
             entry for index, line in enumerate(lines, first_index) for entry in self.line(line, index, chosen)
@@ -109,7 +114,7 @@ class Scoring:
             yield from self.entries(piece, verdicts, one_by_one=one_by_one)
 
     def line(self, line: bytes, index: int, chosen: str | None = None) -> list[Record | Score]:
-        """The records of one line, none where it is blank."""
+        """The records of one line; none if it is blank."""
         if line.isspace() or not line:
             return []
         try:
@@ -121,12 +126,12 @@ class Scoring:
     def row(
         self, row: Mapping[str, Any] | Entry, index: int, chosen: str | None = None
     ) -> list[Record | Score]:
-        """The records of one decoded input row, or of what it says."""
+        """The records of one decoded input row, or of its entry."""
         try:
             entry = row if isinstance(row, Entry) else entry_of(row, self.job)
             return list(records_of(entry, index, self.job, self.gold, chosen or self.job.filter))
         except Exception as error:
-            # a dialect met something nobody thought of: a row says so, the run goes on
+            # a dialect failed on something unexpected in the row: its output row says so, the run goes on
             return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]
 
     def entries(
@@ -136,7 +141,7 @@ class Scoring:
         *,
         one_by_one: bool = False,
     ) -> Iterator[Score]:
-        """Scores of records, in order; entries that are scores already pass through."""
+        """Scores of records, in order; an entry that is a `Score` already is returned as it is."""
         results: list[Score | None] = [entry if isinstance(entry, Score) else None for entry in entries]
         groups: dict[str, list[int]] = {}
         for at, entry in enumerate(entries):
@@ -162,21 +167,22 @@ class Scoring:
                 return self._within(task, records)
             if len(records) == 1:
                 return self._singly(task, records)
-            # All together have the time of one. They take a fraction of it; where they do not, each is given
-            # its own, one by one, by whoever comes after the worker that this has ended.
+            # The whole batch gets the deadline of one record, of which it normally takes a fraction. If it
+            # takes longer, the timer ends this worker, and the next one scores the records one by one, each
+            # with its own deadline.
             with self._guarding(None):
                 outcomes = self.outcomes(task, records)
         except RelfastError:
             raise  # no embedding model here, an extra that is not installed: no record's fault
         except Exception as error:
-            # one record spoils the batch: find it by scoring each on its own
+            # one record made the batch fail: score each alone, so that only that one fails
             self.detours.add(f"a batch of {task.name}", error)
             return self._singly(task, records)
         return [self.score_of(task, *pair) for pair in zip(records, outcomes, strict=True)]
 
     @contextmanager
     def _guarding(self, place: Place | None) -> Iterator[None]:
-        """The guard around a record, or around several that cannot hang by themselves."""
+        """Guard a record, or (``place`` None) several that normally cannot hang."""
         self.guard.enter(place, self.job.timeout)
         try:
             yield
@@ -184,7 +190,8 @@ class Scoring:
             self.guard.leave()
 
     def _within(self, task: Task, records: Sequence[Record]) -> list[Score]:
-        """Scores of records that embed: they share the steps of the work; each has a deadline of its own."""
+        """Scores of records of a task that embeds. They are embedded together, step by step, and each has its
+        own deadline."""
         timeout = self.job.timeout
 
         def before_step() -> None:
@@ -192,7 +199,7 @@ class Scoring:
                 place = records[0].index, records[0].sample
                 self.guard.enter(place, timeout and deadlines.left(0) + STEP_SECONDS, limited=False)
             else:
-                # a step that takes longer than a record may ends the worker, and each is tried alone
+                # a step longer than one record's deadline ends the worker; then each is tried alone
                 self.guard.enter(None, timeout and timeout + STEP_SECONDS, limited=False)
 
         def before_loading() -> None:
@@ -218,20 +225,19 @@ class Scoring:
         ]
 
     def _fast_first(self, task: Task, records: Sequence[Record]) -> list[Score]:
-        """Those that the task's kernels can score at once, the others one by one or, where none can hang,
-        together."""
+        """The scores of records of one task. Its kernels score what they can; its scorer scores the rest, one
+        record after the other if a record of the task can hang, else all together."""
         slow = self._singly if task.can_hang else self._together
-        # the kernels of the others have not all details
+        # kernels of tasks that cannot hang do not give all the texts that ``details`` shows
         if task.kernels is None or (self.job.details and not task.can_hang):
             return slow(task, records)
-        # RDKit takes half a second to load
+        # only the kernels: RDKit, which the scorer needs, takes half a second to load
         self._load(task, lambda: self.kernels.of(task.name), part=" kernels")
         if self.kernels.of(task.name) is None:
             return slow(task, records)
         scores: list[Score | None] = []
         for some in pieces(records, MAX_TEXTS):
-            # they take a fraction of the time of one; where they do not, each is given its own, one by one,
-            # by whoever comes after the worker that this has ended
+            # guarded as a batch, with the deadline of one record: see `_together`
             with self._guarding(None):
                 scores += self.kernels.rows(task.name, some)
         left = [record for record, score in zip(records, scores, strict=True) if score is None]
@@ -247,7 +253,8 @@ class Scoring:
         longest: int = MAX_CHARS,
         failed: Failed | None = None,
     ) -> None:
-        """Have kernels without golds, for rows as `KernelScoring` says; failures are detours by default."""
+        """Replace the kernels by new ones that know no gold yet. The parameters are those of `KernelScoring`;
+        by default failures are counted as detours."""
         self.kernels = KernelScoring(
             self.options,
             self.row_of,
@@ -269,7 +276,7 @@ class Scoring:
                     scores.append(self.score_of(task, record, self.outcomes(task, [record])[0]))
             except MemoryError:
                 if not isinstance(self.guard, NoGuard):
-                    raise  # it gets another chance, in a worker with all its memory
+                    raise  # the record is tried again in a new worker, which has all its memory free
                 scores.append(record.unscored("crashed", "MemoryError", "scoring it ran out of memory"))
             except RelfastError:
                 raise
@@ -278,12 +285,12 @@ class Scoring:
         return scores
 
     def _make_ready(self, task: Task) -> None:
-        """Load what a task runs on before any record's time runs."""
+        """Load what a task's scorer needs, before the clock of any record starts."""
         self._load(task, task.load)
 
     def _load(self, task: Task, load: Callable[[], object], part: str = "") -> None:
-        """Load all of what a task runs on or a part of it, once. Where a fast path decides everything, what
-        only the others need (RDKit) is never loaded."""
+        """Load what a task needs, or a ``part`` of it, once. If kernels score every record, modules that only
+        the scorer needs (RDKit) are never loaded."""
         if task.name + part in self._ready:
             return
         self.guard.enter(None, self.job.timeout and LOAD_SECONDS, limited=False)
@@ -294,7 +301,7 @@ class Scoring:
         self._ready.add(task.name + part)
 
     def outcomes(self, task: Task, records: Sequence[Record]) -> list[Outcome]:
-        """What the scorer says; raises what it raises."""
+        """The outcomes from the task's scorer; raises what the scorer raises."""
         outcomes = task.score(records, self.options)
         if len(outcomes) != len(records):
             raise RuntimeError(f"{task.name} gave {len(outcomes)} scores for {len(records)} records")
@@ -305,7 +312,8 @@ class Scoring:
         return self.row_of(task, outcome, record.index, record.id, record.sample)
 
     def row_of(self, task: Task, outcome: Outcome, index: int = 0, id: Any = None, sample: int = 0) -> Score:
-        """The row of an outcome at its place, or without one."""
+        """The row of an outcome: for the record with this index, id and sample, or without these as a row
+        that many records share."""
         if outcome.error is not None:
             kind = outcome.error_type
             return unscored(index, id, task.name, sample, "invalid_record", kind, outcome.error)
@@ -328,6 +336,6 @@ class Scoring:
 
 
 def failed(record: Record, error: Exception) -> Score:
-    """A record that made its scoring raise: unscored, in the words of what was raised."""
+    """The row of a record whose scoring raised: unscored, with the exception's type and message."""
     kind = type(error).__name__
     return record.unscored("invalid_record", kind, str(error) or kind)

@@ -1,4 +1,8 @@
-"""What scoring blocks reports: rows of consecutive lines, what took the ordinary way, lines for who asked."""
+"""What the scoring of blocks gives back: `Segment`s with rows and a tally, and `Detours`, counts of failures
+of the fast path.
+
+"The ordinary way" of a line or response, here and elsewhere: Python decodes it into a record, and the task's
+scorer scores it. The fast path and the kernels leave to it what they fail on or are not sure of."""
 
 from __future__ import annotations
 
@@ -14,66 +18,67 @@ from relfast.records import Score
 from relfast.stats.tally import Tally
 
 Tell = Callable[[str], None]
-"""Takes one line. Called by any thread; must not raise."""
+"""A function that takes a line of progress messages (``-v``). Any thread may call it; it must not raise."""
 
 
 def tell_nobody(line: str) -> None:
-    """The `Tell` of whoever did not ask."""
+    """The default `Tell`: ignores the line."""
 
 
 Found = Mapping[str, tuple[int, str]]
-"""What was left to the ordinary way → how often, and the first failure."""
+"""Kind of work that was left to the ordinary way → how often, and the first error."""
 
 _SHOWN: Final = 200
-"""Characters of a failure that are shown; it may quote what it failed on."""
+"""Characters of an error that are shown, since its message may quote a whole response."""
 
 
 class Detours:
-    """Counts such failures, and keeps the first of each kind."""
+    """Counts failures after which work was left to the ordinary way, and keeps the first error of each
+    kind."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, str]] = {}
 
     def add(self, what: str, error: Exception) -> None:
-        """Something was left to the ordinary way, because of an error."""
+        """Count that ``what`` (such as "a batch of REL-C3") failed with an error."""
         n, first = self._found.get(what, (0, ""))
         self._found[what] = n + 1, first or f"{error!r:.{_SHOWN}}"
 
     def merge(self, found: Found) -> None:
-        """Add what somebody else has counted, later than what is here."""
+        """Add later counts, such as those that a worker sent."""
         for what, (more, later) in found.items():
             n, first = self._found.get(what, (0, ""))
             self._found[what] = n + more, first or later
 
     def take(self) -> Found:
-        """What was found since this was last asked."""
+        """The counts since the last call; they start at zero again."""
         found = self._found
         if found:
             self._found = {}
         return found
 
     def lines(self) -> Iterator[str]:
-        """What is told of them."""
+        """The lines that ``-v`` prints about them."""
         for what, (n, first) in self._found.items():
             times = "once" if n == 1 else f"{n:,} times, first"
             yield f"left to the ordinary way: {what}, {times}: {first}"
 
 
 PIECE: Final = 4_096
-"""Most records scored at a time: one takes 4 kB until its row is written, and a line can have millions."""
+"""Most records scored at a time: each takes 4 kB until its row is written, and a line can hold millions."""
 
 _T = TypeVar("_T")
 
 
 def pieces(items: Iterable[_T], most: int = PIECE) -> Iterator[list[_T]]:
-    """Items, ``most`` at a time."""
+    """The items in lists of at most ``most``."""
     left = iter(items)
     while piece := list(islice(left, most)):
         yield piece
 
 
 def rows_of(scores: Iterable[Score]) -> tuple[bytes, Tally]:
-    """Rows and tally of scores, of which a piece at a time is held."""
+    """Output rows and tally of scores; only one piece of the scores is held in memory at a time."""
     rows, tally = [], Tally()
     for piece in pieces(scores):
         rows.append(b"".join([encode_row(score.to_row()) for score in piece]))
@@ -83,12 +88,13 @@ def rows_of(scores: Iterable[Score]) -> tuple[bytes, Tally]:
 
 @dataclass(slots=True, repr=False, eq=False)
 class Segment(Plain):
-    """Rows of consecutive lines: all up to line ``stop`` (exclusive, within the block).
+    """Output rows of consecutive lines of a block, from the end of the segment before to line ``stop``
+    (exclusive, counted within the block).
 
-    ``n_fast`` and ``n_exact`` count the lines that the fast path read, or found the fields of, and those that
-    it left to the ordinary way; neither where it was not asked. ``n_left`` counts those of the first of which
-    the task's extractor read a response that others of its kind need not. ``detours`` are the
-    failures that became no row.
+    ``n_fast`` counts the lines that the fast path scored or found the fields of, ``n_exact`` those that it
+    left to the ordinary way; both are 0 if the fast path was not used. ``n_left`` counts, among the
+    ``n_fast`` lines, those with a response that the task's kernels left to its scorer. ``detours`` are
+    failures of a fast way that cost time and changed no row.
     """
 
     stop: int
@@ -101,4 +107,5 @@ class Segment(Plain):
 
 
 Blocks = Callable[[Iterator[Block]], Iterator[tuple[Block, list[Segment]]]]
-"""Scores blocks: in-process, or on a pool. Yields each block with its segments, in order."""
+"""A function that scores blocks, in-process or on a pool. It yields each block with its segments, in
+order."""

@@ -1,5 +1,5 @@
-"""What a setting may be: checked where a `Job` is made, so that the command line, Python, the adapters and
-the server all say the same line, before anything starts."""
+"""Checks of single settings, made when a `Job` is made: the command line, Python, the trainers' adapters and
+the server report a bad value with the same message, before anything starts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from relfast.formats.hints import why_unknown
 from relfast.parameters import Whole, number_of
 
 MAX_TIMEOUT: Final = 1_000_000.0
-"""Longest deadline in seconds, eleven days: whoever wants more wants none. What Python can set the kernel's
-timer to ends at 9·10⁹ s."""
+"""Longest deadline in seconds, eleven days; a longer one is as good as none. Python can set the operating
+system's timer to 9·10⁹ s at most."""
 
 MAX_WORKERS: Final = 10_000
 
@@ -31,12 +31,12 @@ _MAPS: Final = {
 
 
 def timeout_of(value: object) -> float:
-    """Seconds a record may take; 0, None and infinity are no limit, which is 0.0.
+    """The seconds that a record may take; 0.0 (no limit) for 0, None and infinity.
 
     Raises
     ------
     UsageError
-        It is no number, negative, not a number (NaN), or more than `MAX_TIMEOUT`.
+        The value is no number, NaN, negative, or more than `MAX_TIMEOUT`.
     """
     if value is None or value == math.inf:
         return 0.0
@@ -48,24 +48,24 @@ def timeout_of(value: object) -> float:
 
 
 def check_compiling() -> None:
-    """Raise `UsageError` if ``RELFAST_COMPILE`` is nothing that it may be."""
+    """Raise `UsageError` if ``RELFAST_COMPILE`` has a value that it may not have."""
     chosen = os.environ.get(COMPILE_VARIABLE)
     if chosen and chosen not in HOW:
         raise UsageError(f"{COMPILE_VARIABLE} is {', '.join(HOW[:-1])} or {HOW[-1]}, not {chosen!r}")
 
 
 def count_of(name: str, value: object, least: int = 0, most: int | None = None) -> int:
-    """A whole number from ``least`` to ``most``, both included. Raises `UsageError`."""
+    """``value`` as a whole number from ``least`` to ``most``, both included. Raises `UsageError`."""
     return Whole(least, most).check(name, value)
 
 
 def workers_of(value: object) -> int | None:
-    """A number of worker processes: as said, else ``RELFAST_WORKERS``, else None. Raises `UsageError`."""
+    """The number of worker processes: ``value``, else ``RELFAST_WORKERS``, else None. Raises `UsageError`."""
     return default_workers() if value is None else count_of("workers", value, 0, MAX_WORKERS)
 
 
 def texts_of(name: str, value: object) -> dict[str, str]:
-    """A mapping of texts to texts. Raises `UsageError`."""
+    """``value`` as a dict of texts to texts. Raises `UsageError`."""
     texts = dict(value) if isinstance(value, Mapping) else None
     if texts is None or not all(isinstance(text, str) for pair in texts.items() for text in pair):
         what = _MAPS.get(name, "texts to texts")
@@ -74,8 +74,8 @@ def texts_of(name: str, value: object) -> dict[str, str]:
 
 
 def field_map_of(value: object) -> dict[str, str]:
-    """A mapping of fields to dotted paths; ``choices[0]`` is ``choices.0``. Raises `UsageError`, also for an
-    unknown field."""
+    """``--map`` as a dict of fields to dotted paths, in which ``choices[0]`` becomes ``choices.0``. Raises
+    `UsageError`, also for an unknown field."""
     field_map = texts_of("map", value)
     for name in field_map:
         if why := why_unknown(name):
@@ -84,7 +84,7 @@ def field_map_of(value: object) -> dict[str, str]:
 
 
 def shard_of(value: object) -> tuple[int, int] | None:
-    """Part I (from 0) of N as a pair, or None for the whole. Raises `UsageError`."""
+    """A shard as a pair (I, N), I from 0; None for the whole input. Raises `UsageError`."""
     if value is None:
         return None
     if not isinstance(value, tuple | list) or len(value) != 2:

@@ -1,4 +1,4 @@
-"""What was run, in one line: the numbers of two papers compare only if their signatures do."""
+"""The signature: one line that says what was run. Numbers are comparable only if their signatures agree."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def signature(
 ) -> str:
     """``relfast 0.1.0 | tasks REL-C2:1 | policy strict | rdkit 2026.9.1 | timeout 5s | …``.
 
-    A task's number is its scorer revision; it changes whenever a score can. ``filters`` are those of
-    lm-evaluation-harness whose rows were scored, ``limit`` is the number of lines that were read. Limits that
-    are not the usual ones of a version are shown.
+    The number after a task is its scorer revision, which changes whenever a score can change. ``filters`` are
+    the filters of lm-evaluation-harness whose rows were scored, ``limit`` is the number of lines that were
+    read. The limit on line length is shown only if it is not the default.
     """
     options = [
         (parameter, parameter.write(getattr(job.options, parameter.name)))
@@ -58,16 +58,16 @@ def signature(
 
 
 def packages_of(tasks: Iterable[Task]) -> tuple[str, ...]:
-    """The distributions whose versions can change a score of these tasks, each once."""
+    """The Python packages whose versions can change a score of these tasks, each once."""
     return tuple(dict.fromkeys(package for task in tasks for package in task.packages))
 
 
 @cache
 def version(package: str) -> str:
-    """The installed version of a package, or ``missing``; imports nothing of it.
+    """The installed version of a package, or ``missing``; the package is not imported.
 
-    Read off the name of its metadata folder; importlib.metadata, which takes 20 ms to import, is asked
-    only where there is none.
+    It is read off the name of the package's metadata folder. importlib.metadata, which takes 20 ms to
+    import, is used only if there is no such folder.
     """
     stem = package.replace("-", "_")
     for entry in sys.path:
@@ -87,7 +87,7 @@ def version(package: str) -> str:
 
 
 def embedder_of(job: Job) -> str:
-    """The embedding model; asked for only when it has scored something, since to resolve it takes time."""
+    """The embedding model's name and hash. Call it only when the model was used: resolving it takes time."""
     from relfast.embed.adding import describe
 
     return describe(job.options.embedder, job.options.device)
