@@ -1,4 +1,4 @@
-"""A block's lines as the text kernel read them."""
+"""`ScannedBlock`: a block of lines with the arrays in which the text kernel describes them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _NUMBER: Final = ctypes.sizeof(ctypes.c_int64)
 
 
 def kinds_of(lines: ctypes.Array[ctypes.c_int64], start: int, stop: int) -> bytes:
-    """The kinds of lines ``start`` to ``stop``, a byte each."""
+    """The kinds of lines ``start`` to ``stop`` (`relfast_kernels.layouts.FAST`, …), a byte each."""
     columns = memoryview(lines).cast("B")
-    # kinds are small, and the lowest byte of a number comes first
+    # a kind is less than 256, and the machine is little-endian: its first byte is the kind
     return columns[
         _NUMBER * (start * LINE_COLUMNS + LINE_KIND) : _NUMBER * stop * LINE_COLUMNS : _NUMBER * LINE_COLUMNS
     ].tobytes()
@@ -40,21 +40,21 @@ def kinds_of(lines: ctypes.Array[ctypes.c_int64], start: int, stop: int) -> byte
 
 @dataclass(slots=True, eq=False)
 class ScannedBlock:
-    """A block's lines as the kernel read them.
+    """A block of lines with the text kernel's description of them.
 
     Attributes
     ----------
     data
-        Its bytes.
+        The bytes of the block.
     lines, n_lines
-        `LINE_COLUMNS` numbers for each line and one behind the last.
+        `LINE_COLUMNS` numbers for each line, and one more row after the last line.
     records, scratch
-        What the kernel left of the responses, `RECORD_COLUMNS` numbers each, and texts that they point to,
-        where they do not stand in the block.
+        `RECORD_COLUMNS` numbers for each response, and the texts that these point to if they do not stand in
+        the block (strings with escapes, decoded).
     chosen
         The filter of lm-evaluation-harness that is scored.
     first_index
-        The index of its first line.
+        The run's index of the block's first line.
     """
 
     data: bytes
@@ -66,13 +66,13 @@ class ScannedBlock:
     first_index: int
 
     def line(self, number: int) -> bytes:
-        """The bytes of a line, its end excluded."""
+        """The bytes of a line, without its line end."""
         at = number * LINE_COLUMNS
         return self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]]
 
 
 def id_of(texts: tuple[memoryview, memoryview], records: Sequence[int], number: int) -> Any:
-    """The id of a record, as the kernel left it."""
+    """The decoded id of a record; ``texts`` are the block's bytes and its scratch space."""
     row = number * RECORD_COLUMNS
     place = records[row + RECORD_ID_PLACE]
     if place == NOWHERE:

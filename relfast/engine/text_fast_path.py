@@ -1,12 +1,12 @@
-"""The fast path of lines: fields, and rows of the text tasks, from a block's bytes, without decoding its
-lines.
+"""The fast path for lines: it finds ids and responses, and makes the rows of the text tasks (REL-A, B1, C1),
+from a block's bytes without decoding the JSON of each line.
 
-`relfast_kernels.text` finds ids and responses in lines of all dialects, by their table (`text_table`), and a
-digest of all else. The first line with a digest is decoded the ordinary way, and its gold prepared
-(`text_gold`); the responses of the others are scored where they stand, and their rows written by template; a
-template is made here, by the ordinary way from outcome to row, so both ways write the same bytes. All other
-lines take the ordinary way and are put in their places. The fast path is
-taken only where its machine code has been compiled."""
+The kernel `relfast_kernels.text` finds ids and responses in lines of all dialects (by `text_table`), and
+hashes the other fields to a digest, which stands for the gold. The first line with a digest is decoded the
+ordinary way and its gold prepared (`text_gold`). Responses in later lines with that digest are scored in
+place, and their rows written from templates (`text_rows`), which are made with the code that makes all other
+rows, so that the bytes are equal. All other lines are scored the ordinary way, and their rows put in order.
+The fast path is used only if its machine code has been compiled."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ from relfast.stats.summary import Tally
 from relfast.tasks.text_scorer import WorkSpace, least_measure, numbers
 
 _OTHERS: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
-"""Kind of a line → whether no kernel has scored it."""
+"""Kind of a line → 1 if the line is left to be scored, 0 if it is blank or a kernel has scored it."""
 
 
 def runs(start: int, stop: int, without: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The runs of numbers between ``start`` and ``stop`` that leave some out: the first of each, and its
-    end."""
+    """The runs of consecutive numbers from ``start`` to ``stop`` that remain without the numbers ``without``
+    (ascending), each as (first, end)."""
     for number in without:
         if number > start:
             yield start, number
@@ -90,11 +90,12 @@ _LEARNT: Final = (LINE_KIND, LINE_GOLD, LINE_DIGEST, LINE_ANSWER, LINE_REST)
 
 RECORDS: Final = 4_096
 SCRATCH_BYTES: Final = 1 << 24
-"""Room for a block's responses, and for its texts, at first; the system gives memory as it is touched."""
+"""Initial room for a block's responses, and for decoded texts; memory is allocated only when touched."""
 
 
 class TextFastPath:
-    """Scans blocks and writes rows; keeps its templates and work space between blocks."""
+    """Scans blocks, learns their golds and writes rows; golds, templates and work space are kept between
+    blocks."""
 
     def __init__(self, scoring: Scoring, functions: Mapping[str, Callable[..., int]]) -> None:
         self._scoring = scoring
@@ -102,7 +103,7 @@ class TextFastPath:
         job = scoring.job
         self._table, self._golds = TextTable(job), Golds(job)
         self._refused: set[int] = set()
-        """Digests of lines whose gold cannot be that of others."""
+        """Digests of lines whose gold cannot be shared with other lines."""
         self._settings = (ctypes.c_int64 * SET_SIZE)(
             job.options.strip_reasoning,
             job.details,
@@ -140,15 +141,15 @@ class TextFastPath:
 
     @classmethod
     def open(cls, scoring: Scoring) -> TextFastPath | None:
-        """The fast path, or None where the job or the missing machine code does not allow it."""
+        """The fast path; None if the job's ``--map`` is beyond the kernel, or no machine code is compiled."""
         if not can_hold(scoring.job.field_map):
             return None
         functions = native.find("text")
         return None if functions is None else cls(scoring, functions)
 
     def scan(self, data: bytes, n_lines: int, first_index: int, chosen: str | None) -> ScannedBlock:
-        """Read the first ``n_lines`` of a block's lines; the result is good until the next block is read.
-        ``chosen`` is the filter of lm-evaluation-harness that is scored.
+        """Scan the first ``n_lines`` lines of a block, and score the responses whose gold is known. The
+        result is valid until the next block is scanned. ``chosen`` is the filter of lm-evaluation-harness.
         """
         self._golds.make_room(len(data) >> 6)
         if len(self._lines) < (n_lines + 1) * LINE_COLUMNS:
@@ -180,8 +181,8 @@ class TextFastPath:
         self._have_scratch(scratch)
 
     def learn(self, block: ScannedBlock, numbers: range) -> None:
-        """Prepare the golds of lines that nobody has met before, which only this block has told, and score
-        those lines."""
+        """Prepare the golds that the scan of this block met for the first time, and score the lines that have
+        them."""
         if FIELDS not in kinds_of(block.lines, numbers.start, numbers.stop):
             return
         columns = memoryview(block.lines).cast("B").cast("q")
@@ -207,7 +208,7 @@ class TextFastPath:
             self._score_known(block, numbers)
 
     def _score_known(self, block: ScannedBlock, numbers: range) -> None:
-        """Score those of some lines whose gold is known by now."""
+        """Score those of the lines ``numbers`` whose gold is known by now."""
         at = numbers.start
         while at < numbers.stop:
             at = self._score(block.data, len(block.data), self._context, at, numbers.stop)
@@ -223,9 +224,10 @@ class TextFastPath:
         most: int,
         verdicts: Mapping[Place, Verdict] | None = None,
     ) -> Segment:
-        """Lines from ``start`` on, ``most`` of which no kernel has scored: rows of these are made together,
-        the ordinary way, and put between those that are written by template."""
-        # a block has a thousand lines, most often all alike: found as bytes are, without a look at each
+        """The segment of lines from ``start`` to ``stop``, or to where it has ``most`` slow lines (lines that
+        no kernel has scored). `Scoring` scores the slow lines together, and their rows are put between those
+        that are written from templates."""
+        # a block has about a thousand lines, most often all scored: a search in bytes, no loop over lines
         others = kinds_of(block.lines, start, stop).translate(_OTHERS)
         if 1 not in others:
             rows, tally = self._rows(block, start, stop)
@@ -243,7 +245,7 @@ class TextFastPath:
         slow: Sequence[int],
         verdicts: Mapping[Place, Verdict] | None,
     ) -> Segment:
-        """The segment of lines some of which are slow."""
+        """The segment of lines ``start`` to ``stop``, of which the lines ``slow`` are slow."""
         taken, scoring = self._known.take(block, slow), self._scoring
         left, first = scoring.n_left, block.first_index
         rows: list[bytes] = []

@@ -1,5 +1,5 @@
-"""Golds as the text kernel reads them: each is prepared once, and found by the digest of what it depends
-on."""
+"""Golds for the text kernel. Each gold is prepared once; the kernel finds it by the digest of the fields of a
+line that it depends on (task, answer, …)."""
 
 from __future__ import annotations
 
@@ -45,25 +45,25 @@ TASK_BY_NUMBER: Final = {
 }
 
 NUMBERS: Final = {task.name: number for number, (task, _) in TASK_BY_NUMBER.items()}
-"""The kernel's numbers of the tasks whose responses it reads."""
+"""Task → its number in the text kernel, for tasks whose responses that kernel reads."""
 
 
 MAX_BYTES: Final = 32 << 20
-"""Lines of which the gold is kept, in bytes: 1,300 of SeqBench's with 10 × 10 rooms."""
+"""Limit on the kept golds, as bytes of their lines: 1,300 lines of SeqBench with 10 × 10 rooms."""
 
 _RECORD_BYTES: Final = 256
-"""What a record takes beside what its line says."""
+"""Memory of a record besides the content of its line."""
 
 _NO_MORE: Final[Mapping[str, Any]] = {}
-"""What a row says that has an id and responses only."""
+"""The row of a line that has nothing but an id and responses."""
 
 _DIGITS: Final = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
 _MANY: Final = b"0" * 19
 
 
 def _has_large_integer(line: bytes) -> bool:
-    """Whether there may be a number that parsers read differently, depending on what else a line has: 19
-    digits that stand behind no point."""
+    """Whether a line may hold an integer that orjson rounds and Python's parser does not (which of the two
+    reads a line depends on its other fields): 19 digits in a row, not after a decimal point."""
     digits = line.translate(_DIGITS)
     at = digits.find(_MANY)
     while at > 0 and line[at - 1] == 46:
@@ -73,8 +73,8 @@ def _has_large_integer(line: bytes) -> bool:
 
 
 class Taken(NamedTuple):
-    """What lines hold, how many were decoded, and how many of the others are of a task with a kernel for
-    texts."""
+    """The records of some lines, the number of lines that were decoded (``n_exact``), and the number of the
+    other lines whose task has kernels (``n_known``)."""
 
     entries: list[Record | Score]
     n_exact: int
@@ -82,18 +82,18 @@ class Taken(NamedTuple):
 
 
 class KnownGold:
-    """Gold by the kernel's digests; full, it forgets all."""
+    """Golds, as records without a response, by the kernel's digests. When it is full it forgets them all."""
 
     def __init__(self, scoring: Scoring, limit: int = MAX_BYTES) -> None:
         self._scoring = scoring
         self._limit = limit
         self._size = 0
         self.golds: dict[int, Record] = {}
-        """A record without a response, by its digest."""
+        """Digest → record without a response."""
 
     def gold_of(self, block: ScannedBlock, number: int, first: int) -> Record | None:
-        """A record with the gold of a line whose fields the kernel has found, ``first`` the first of its
-        records; None where its gold cannot be shared."""
+        """A record with the gold of line ``number``, whose fields the kernel has found; None if other lines
+        with the same digest may have another gold. ``first`` is the number of the line's first record."""
         place = number * LINE_COLUMNS
         digest, rest = block.lines[place + LINE_DIGEST], block.lines[place + LINE_REST]
         if digest not in self.golds:
@@ -101,7 +101,7 @@ class KnownGold:
         return self.golds.get(digest)
 
     def _learn(self, block: ScannedBlock, number: int, first: int, digest: int, rest: int) -> None:
-        """Keep the gold of a line, unless it can be another's with the same digest."""
+        """Decode a line and keep its gold, unless other lines with the same digest may have another one."""
         job, line = self._scoring.job, b""
         if rest == HAS_ID_ONLY and job.data:
             texts = memoryview(block.data), memoryview(block.scratch).cast("B")
@@ -113,9 +113,9 @@ class KnownGold:
                 return
             try:
                 entry = entry_of(decode_object(line, EXACT_FIELDS), job)
-            except Exception:  # the ordinary way makes a row of what is wrong
+            except Exception:  # the line will be scored the ordinary way, which reports the error in a row
                 return
-        entry.response = ""  # to find the responses is the kernel's
+        entry.response = ""  # the kernel finds the responses
         found = self._scoring.row(entry, block.first_index + number, block.chosen)
         record = found[0] if found else None
         if not isinstance(record, Record) or (rest == ID_OF_GOLD and record.id is None):
@@ -132,7 +132,8 @@ class KnownGold:
         self.golds[digest] = record
 
     def take(self, block: ScannedBlock, numbers: Sequence[int]) -> Taken:
-        """The records of some lines of a block, none of which the kernel has scored."""
+        """The records of the lines ``numbers`` of a block, which the kernel has not scored. Lines of a known
+        gold are not decoded again."""
         entries: list[Record | Score] = []
         lines, records = (memoryview(part).cast("B").cast("q") for part in (block.lines, block.records))
         n_exact = n_known = 0
@@ -172,21 +173,21 @@ class KnownGold:
 
 MOST_GOLDS: Final = 1 << 17
 MOST_BYTES: Final = 1 << 25
-"""Golds, and bytes of their JSON, that are kept; full, the table forgets all. As many ids are known at
-once."""
+"""Limits on the number of kept golds and on the bytes of their JSON; a full table forgets all. `MOST_GOLDS`
+also limits the ids of ``--data`` that are added at once."""
 
 _SLOTS: Final = 4 * MOST_GOLDS
 
 ID_SHARE: Final = 32
-"""Once one of so many ids of ``--data`` was met, all are made known: 100,000 in 0.2 s, one by one in 2.6."""
+"""Once 1/32 of the ids of ``--data`` were met, all are added: 100,000 in 0.2 s; one by one takes 2.6 s."""
 
 
 class Golds:
-    """The golds that a run has met, by the digest of what each depends on; ``about`` says where they are."""
+    """The golds that the text kernel knows, found by digest. ``about`` holds the addresses for the kernel."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        # marks of reasoning but our own no kernel knows: responses are found, and judged elsewhere
+        # the kernel knows only the usual marks of reasoning: with others it just finds the responses
         self._reads = not (job.options.reasoning and (job.options.strict or job.options.strip_reasoning))
         self._begin()
 
@@ -200,18 +201,19 @@ class Golds:
         return self._prepared.about
 
     def make_room(self, n_lines: int) -> None:
-        """Have room for the golds of so many lines, before a block is read."""
+        """Make sure that ``n_lines`` more golds fit, before a block is scanned; may forget all others."""
         if not self._prepared.has_room(n_lines):
             self._begin()
 
     def is_answer(self, record: Record) -> bool:
-        """Whether a record is held against nothing but its answer, whatever else its line says."""
+        """Whether the kernel reads a record's task and compares its response with ``answer`` alone, so that
+        no other field of the line matters."""
         number = NUMBERS.get(record.task, -1) if self._reads else -1
         return number >= 0 and not (self._job.options.strict and TASK_BY_NUMBER[number][1].strict_gold)
 
     def add(self, digest: int, record: Record, rest: int) -> bool:
-        """Add what a record is held against and, where a line says no more than that, its id; False where
-        there is no room for it."""
+        """Add a record's gold under a digest, with the record's id if the digest includes it (`ID_OF_GOLD`);
+        False if there is no room."""
         number = self._number(record, encode_json(record.id) if rest == ID_OF_GOLD else b"")
         if number < 0:
             return False
@@ -223,21 +225,22 @@ class Golds:
         return True
 
     def _number(self, record: Record, id: bytes = b"") -> int:
-        """The number of what a record is held against; -1 without room."""
+        """Prepare a record's gold; its number, -1 if there is no room."""
         task = NUMBERS.get(record.task, -1) if self._reads else -1
         answer = b"" if task < 0 else gold_text(self._as_compared(record, task))
         return self._prepared.add(task, answer, id)
 
     def wants_ids(self, gold: GoldRecords) -> bool:
-        """Whether so many golds of ``--data`` have been met by their ids alone that all should be known."""
+        """Count a gold that a line names by its id alone; whether so many were met by now that `know_ids`
+        should add all golds of ``--data``."""
         self._n_ids += 1
         return not self._knows_ids and ID_SHARE * self._n_ids >= len(gold) and len(gold) <= MOST_GOLDS
 
     def know_ids(
         self, scoring: Scoring, know: Callable[..., int], context: ctypes.Array[ctypes.c_int64]
     ) -> None:
-        """Add all golds of ``--data`` for lines that have their ids and responses only: those that are held
-        against their answer alone, each answer prepared once. ``know`` is the kernel's."""
+        """Add all golds of ``--data`` of which `is_answer` holds, for lines that have only an id and
+        responses; each different answer is prepared once. ``know`` is the kernel's function."""
         self._knows_ids = True
         known: dict[bytes, int] = {}
         ids, ends, numbers = bytearray(), array("q"), array("q")
@@ -245,7 +248,7 @@ class Golds:
             try:
                 answer, text = orjson.dumps((entry.task, entry.answer)), orjson.dumps(id)
             except (TypeError, ValueError, RecursionError):
-                continue  # met by itself it is what the ordinary way makes of it
+                continue  # a line with this id is scored the ordinary way
             if answer not in known:
                 found = scoring.row(Entry(id, response="", row=_NO_MORE), 0)[0]
                 shared = isinstance(found, Record) and self.is_answer(found)
@@ -259,7 +262,7 @@ class Golds:
             know(bytes(ids), len(ids), *places, len(ends), context)
 
     def _as_compared(self, record: Record, number: int) -> Any:
-        """Gold as the job's policy compares it; None where that is not what details show."""
+        """The gold that the job's policy compares with; None if ``details`` must show a different one."""
         kernel = TASK_BY_NUMBER[number][1]
         compared = compared_gold(kernel, self._job.options.strict, record.answer, record.question)
         return None if self._job.details and compared is not record.answer else compared

@@ -1,4 +1,7 @@
-"""Rows of records from their keys: by templates, which are made by the ordinary way from outcome to row."""
+"""Output rows of the responses that the text kernel scored.
+
+A response's key packs its outcome into an integer. For each key a row is made once by the code for all rows
+(`Scoring.row_of`), and kept as a template, in which the kernel fills in index, id, sample and taxa."""
 
 from __future__ import annotations
 
@@ -45,10 +48,10 @@ from relfast.stats.summary import Tally
 from relfast.tasks.text_scorer import numbers, outcome_of
 
 ROW_BYTES: Final = 256
-"""Room for a row at first: the longest template without details has 190."""
+"""Initial room for each row; the longest template without details has 190 bytes."""
 
 TEMPLATE_BYTES: Final = 1 << 22
-"""Room for templates, which takes memory as it is used; full, they are all forgotten."""
+"""Room for templates, allocated as it is touched; when it is full all templates are forgotten."""
 
 
 class RowWriter:
@@ -57,9 +60,10 @@ class RowWriter:
     Parameters
     ----------
     write
-        The kernel's function.
+        The kernel's function that writes rows.
     context
-        What it works with (`CONTEXT_SIZE` numbers): records and scratch space are the caller's.
+        The kernel's array of addresses (`CONTEXT_SIZE` numbers). The caller enters records and scratch
+        space, this class the rest.
     """
 
     def __init__(
@@ -99,7 +103,7 @@ class RowWriter:
         return ctypes.string_at(self._out, written[WRITTEN_ROWS]), tally
 
     def _have_room(self, size: int) -> None:
-        """Have room for rows, those that are written kept."""
+        """Make room for ``size`` bytes of rows; rows written so far are kept."""
         if len(self._out) < size:
             out = buffer(size)
             ctypes.memmove(out, self._out, self._written[WRITTEN_ROWS])
@@ -107,20 +111,20 @@ class RowWriter:
         self._context[AT_ROWS], self._context[N_ROWS] = ctypes.addressof(self._out), len(self._out)
 
     def _count(self, tally: Tally) -> None:
-        """Move the counts of rows per template into a tally."""
+        """Add the kernel's counts of rows per template to a tally, and reset them."""
         for number, row in enumerate(self._tallies):
             if self._counts[number]:
                 tally.merge(row, self._counts[number])
                 self._counts[number] = 0
 
     def _add_template(self, key: int, tally: Tally) -> None:
-        """Add the template of a key, which the kernel has given its number; none if there is no more room:
-        all are forgotten then."""
+        """Add the template of a key, to which the kernel has given the next number. If there is no room, all
+        templates are forgotten instead, and the kernel asks again."""
         score, number = self._score_of(key), len(self._tallies)
         row = encode_row(score.to_row())
         prefix, middle = b'{"index":0,"id":null', b'"sample":'
         head, _, tail = row.removeprefix(prefix).partition(middle + b"0")
-        # the lists that are empty here are every record's own
+        # the empty lists (predicted and gold taxa) differ from record to record: the kernel fills them in
         holes = tail.split(b":[]")
         parts = [tail, b"", b""] if len(holes) == 1 else [holes[0] + b":", holes[1] + b":", holes[2]]
         at = self._parts[TEMPLATE_PARTS * number] if number < MOST_TEMPLATES else TEMPLATE_BYTES
@@ -134,10 +138,10 @@ class RowWriter:
             at += len(part)
             self._parts[place] = at
         self._tallies.append(Tally.of([score]))
-        self._tallies[-1].take_samples()  # the kernel writes those of each row
+        self._tallies[-1].take_samples()  # dropped: the kernel writes the sample of each row
 
     def _score_of(self, key: int) -> Score:
-        """A row with a key's outcome, for record 0 without an id."""
+        """The row of a key's outcome, with index 0, sample 0 and no id."""
         task, kernel = TASK_BY_NUMBER[key & KEY_TASK]
         strict, details = self._scoring.options.strict, self._scoring.job.details
         outcome = outcome_of(kernel, key, strict=strict, details=details)

@@ -1,8 +1,8 @@
-"""The table of dialects, and what ``--map`` says, as the text kernel reads them: numbers, and one text of all
-names.
+"""The table of dialects and ``--map``, in the form in which the text kernel reads them: arrays of numbers,
+and one text with all names.
 
-Only where ids and responses are is written down, and what else a record depends on: of the rest the kernel
-makes a digest."""
+It says where a row has its id and its responses, and which other members a record depends on, of which the
+kernel makes a digest."""
 
 from __future__ import annotations
 
@@ -61,15 +61,15 @@ _KINDS: Final = {
 _LITERALS: Final = ("true", "false")
 _INDEX: Final = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 _NAME: Final = re.compile(r'[^\x00-\x1f"/\\\x7f-\U0010ffff]*')
-"""Names that JSON has one spelling of, unless it spells letters with escapes: others may have an escape."""
+"""Names without characters that JSON may or must escape, so that the kernel can compare them as bytes."""
 _ERRORS: Final = "error"
 _STATUS: Final = "status_code"
-"""Members by which a row of any form says that it failed."""
+"""Members by which a row of any form says that the request failed."""
 
 
 def can_hold(field_map: Mapping[str, str]) -> bool:
-    """Whether the kernel can follow the paths: of fields that all records have, to ids without a star or JSON
-    in a text, to responses with one star at most."""
+    """Whether the kernel can follow the paths of ``--map``: it knows the fields that all records have; the
+    path of ``id`` may have no star and no ``@`` (JSON in a text), that of ``response`` one star at most."""
     fields = {"id", "task", "question", "answer", "response"}
     steps = {field: path.split(".") for field, path in field_map.items()}
     return (
@@ -83,8 +83,8 @@ def can_hold(field_map: Mapping[str, str]) -> bool:
 
 
 class TextTable:
-    """The table in memory, for a job whose field map the kernel can hold; ``about`` says where its parts
-    are."""
+    """The table in memory, for a job of which `can_hold` is true. ``about`` holds the addresses and sizes of
+    its parts for the kernel."""
 
     def __init__(self, job: Job) -> None:
         self._map = job.field_map
@@ -109,7 +109,7 @@ class TextTable:
         forms = [form for dialect in dialects.values() for form in dialect.forms]
         if job.dialect == "auto":
             self._ways = [way for number, form in enumerate(forms) for way in self._ways_to(number, form)]
-            # whatever fits none is a record of ours
+            # a row that fits no other form is read as relfast's own
             self._ways.append((forms.index(DIALECTS["native"].forms[0]), 0, 0, 0))
         else:
             for number, form in enumerate(forms):
@@ -119,7 +119,7 @@ class TextTable:
         rows = [self._form(form) for form in forms]
         parts: list[Sequence[Sequence[int]]] = [spans, of_length, self._steps, self._paths, self._tests]
         parts += [self._ways, rows, self._said, self._says]
-        # they stay as long as somebody is told where they are
+        # kept alive, since ``about`` holds their addresses
         self._in_memory = (ctypes.c_char * len(self._names)).from_buffer(self._names), [*map(_numbers, parts)]
         names, numbers = self._in_memory
         places = [ctypes.addressof(names), *map(ctypes.addressof, numbers)]
@@ -129,7 +129,7 @@ class TextTable:
         )
 
     def _members_of(self, job: Job) -> Iterable[str]:
-        """The members of a row that anything is to be found by."""
+        """The top-level members of a row that the table refers to."""
         yield from (*GOLD_MEMBERS, _ERRORS, _STATUS)
         yield from (path.partition(".")[0] for path in job.field_map.values())
         dialects = DIALECTS.values() if job.dialect == "auto" else (DIALECTS[job.dialect],)
@@ -154,7 +154,7 @@ class TextTable:
     # ---- paths and conditions
 
     def _path_list(self, listed: Iterable[str]) -> tuple[int, int]:
-        """Numbers of paths that are wanted one after the other: the first, and the one after the last."""
+        """Append paths that are tried in this order; the number of the first, and one after the last."""
         first = len(self._paths)
         for path in listed:
             begin = len(self._steps)
@@ -171,7 +171,7 @@ class TextTable:
         return self._path_list([path])[0]
 
     def _users_path(self, names: Sequence[str], *, from_row: bool) -> int:
-        """The number of a path of ``--map``, whose names can be places in lists."""
+        """Append a path of ``--map``, in which a number may be a name or a place in a list; its number."""
         begin = len(self._steps)
         for place, name in enumerate(names):
             is_index = _INDEX.fullmatch(name) is not None
@@ -194,7 +194,7 @@ class TextTable:
 
     def _ways_to(self, number: int, form: Form) -> Iterable[Sequence[int]]:
         if "response" in self._map and not form.response and not form.said:
-            return  # what a row without responses lacks is elsewhere in it then
+            return  # ``--map`` says where the responses are, so this is no row without responses
         for tells in form.tells:
             conditions = f"{tells} {form.when}".split()
             members = self._bits(filter(None, map(lead_of, conditions)))
@@ -226,11 +226,11 @@ class TextTable:
             mapped = self._users_path(self._map["id"].split("."), from_row=True)
             of_id, prompts = (mapped, mapped + 1), []
             if numbered:
-                of_id = (0, 0)  # whether the row has one decides by what gold is looked up
+                of_id = (0, 0)  # gold is looked up by id or question, depending on whether the row has an id
         depends = {*form.members, *filter(None, map(_first_name, _depends(form).split()))}
         depends |= {path.partition(".")[0] for field, path in self._map.items() if field not in _NOT_REST}
         if numbered:
-            # of what a row asks: what is its number decides then, and whether it has one
+            # then the row's id and number take part in the choice of its gold
             depends |= {*map(_first_name, f"{form.id} {form.number}".replace("#", "").split())} - {""}
             depends |= {self._map["id"].partition(".")[0]} if "id" in self._map else set()
         others = set() if form.row else {*GOLD_MEMBERS} - {place}
@@ -260,7 +260,8 @@ class TextTable:
         return all(step.kind in _KINDS for path in listed.split() for step in paths.steps_of(path))
 
     def _answer(self, form: Form) -> tuple[int, int]:
-        """Paths to all that a record's task and gold are read of; none where they are not all that is."""
+        """Paths to everything that a record's task and gold are read from; none if other members matter too,
+        or the kernel cannot follow a path."""
         listed = f"{form.task} {form.source} {form.answer}"
         if form.members or not form.answer or not self._can_follow(f"{listed} {form.question}"):
             return 0, 0
@@ -285,18 +286,19 @@ class TextTable:
 
 
 _NOT_REST: Final = ("id", "response")
-"""Fields of ``--map`` that are no part of what a record's rest depends on."""
+"""Fields of ``--map`` whose members the digest leaves out."""
 
 
 def _depends(form: Form) -> str:
-    """Paths to all that task, gold and question of a form are read of, and an id that is a digest."""
+    """Paths to everything that task, gold and question are read from in a form, and to the members of which a
+    digest serves as id."""
     digested = " ".join(path[1:] for path in form.id.split() if path.startswith("#"))
     task = "" if form.task.startswith("=") else form.task
     return f"{task} {form.source} {form.answer} {form.question} {form.row} {digested}"
 
 
 def _first_name(path: str) -> str:
-    """The member of the row that a path begins with; none if it begins otherwise."""
+    """The member of the row that a path begins with; "" if it does not begin with a name."""
     step = paths.steps_of(path)[0]
     return step.name if step.kind in (paths.NAME, paths.OPTIONAL) else ""
 
