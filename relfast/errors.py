@@ -74,6 +74,15 @@ class ReadError(InputError):
     """An input failed, shrank or changed while it was being read. The rows written so far are complete."""
 
 
+@contextmanager
+def told_of(path: str, kind: type[InputError] = InputError) -> Iterator[None]:
+    """Have what the system says of a file that cannot be read leave this as an error of ours."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(error.strerror or str(error), file=path) from error
+
+
 class UnknownTaskError(RelfastError):
     """An unknown task name."""
 

@@ -25,7 +25,7 @@ import relfast
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.io import codecs, reader
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.codecs import Damaged, Expanding, Gunzip, Plain, Unzstd
+from relfast.engine.io.codecs import Damaged, Stream, stream_of
 from relfast.engine.io.reader import Cutter, blocks, cut_parquet
 from relfast.engine.io.sources import Source, find_sources
 from relfast.engine.job import make_job
@@ -154,11 +154,11 @@ def test_several_sources_run_on(tmp_path: Path) -> None:
 TEXT = b"".join(b'{"id": %d, "x": "%d"}\n' % (n, random.Random(n).randrange(10**9)) for n in range(3000))
 
 
-def _stream(packed: bytes, kind: str) -> Expanding:
-    return Expanding(Plain(io.BytesIO(packed)), Gunzip() if kind == "gz" else Unzstd())
+def _stream(packed: bytes, kind: str) -> Stream:
+    return stream_of(io.BytesIO(packed), kind)
 
 
-def _read(stream: Expanding, size: int) -> tuple[bytes, str | None]:
+def _read(stream: Stream, size: int) -> tuple[bytes, str | None]:
     parts = []
     try:
         while part := stream.read(size):

@@ -14,7 +14,7 @@ from relfast.engine.job import Job
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import EMBEDDED, Scoring
 from relfast.engine.segments import Segment, rows_of
-from relfast.errors import ReadError
+from relfast.errors import ReadError, told_of
 from relfast.records import Place, Score, unscored
 from relfast.stats.summary import Tally
 
@@ -43,12 +43,9 @@ def load(block: Block) -> bytes:
         from relfast.engine.io.parquet import read_group
 
         return b"\n".join([*read_group(block.path, block.group), b""])
-    try:
-        with open(block.path, "rb") as file:
-            file.seek(block.start)
-            data = file.read(block.size)
-    except OSError as error:
-        raise ReadError(error.strerror or str(error), file=block.path) from error
+    with told_of(block.path, ReadError), open(block.path, "rb") as file:
+        file.seek(block.start)
+        data = file.read(block.size)
     if len(data) < block.size:
         raise _changed(block)
     return data

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 import zlib
-from collections.abc import Iterator
-from typing import IO, Any, Final, Literal, Protocol, Self
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
+from typing import IO, Any, Final, Literal, Self
 
 from relfast.errors import InputError, MissingExtraError
 
@@ -42,13 +44,22 @@ class Damaged(InputError):
 
 
 class Stream:
-    """Bytes to be read forward; a context manager, and an iterator of lines with their ends."""
+    """Bytes to be read forward; a context manager, and an iterator of lines with their ends.
 
-    _damage: Damaged | None = None
+    Parameters
+    ----------
+    pieces
+        The bytes, in pieces of any size; they may raise `Damaged`.
+    files
+        What is closed with it.
+    """
+
+    def __init__(self, pieces: Iterator[bytes], *files: Any) -> None:
+        self.pieces, self._files = pieces, files
+        self._damage: Damaged | None = None
 
     def read(self, size: int, /) -> bytes:
-        """Up to ``size`` bytes, or about as many (of zstd 32 MB more at the worst, of lines a whole one);
-        empty at the end.
+        """So many bytes and the rest of a piece, 32 MB at the worst (zstd); fewer at the end.
 
         Raises
         ------
@@ -59,24 +70,22 @@ class Stream:
         got = 0
         while got < size and self._damage is None:
             try:
-                out = self._some(size - got)
+                piece = next(self.pieces, None)
             except Damaged as error:
                 self._damage = error  # told when what came before it has been delivered
                 break
-            if out is None:
+            if piece is None:
                 break
-            parts.append(out)
-            got += len(out)
+            parts.append(piece)
+            got += len(piece)
         if not got and self._damage is not None:
             raise self._damage
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _some(self, limit: int) -> bytes | None:
-        """The next bytes, perhaps none; None at the end."""
-        raise NotImplementedError
-
     def close(self) -> None:
-        raise NotImplementedError
+        for file in self._files:
+            if file is not getattr(sys.stdin, "buffer", None):  # the caller's, and open before us
+                file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -94,162 +103,86 @@ class Stream:
             yield rest
 
 
-class Plain(Stream):
-    """A file or pipe as it is; ``head`` are bytes that were read from it already."""
-
-    def __init__(self, file: IO[bytes], head: bytes = b"") -> None:
-        self._file, self._head = file, head
-
-    def read(self, size: int, /) -> bytes:
-        if self._head:
-            head, self._head = self._head, b""
-            return head
-        return self._file.read(size)
-
-    def close(self) -> None:
-        if self._file is not getattr(sys.stdin, "buffer", None):  # the caller's, and open before us
-            self._file.close()
+def stream_of(file: IO[bytes], codec: str, head: bytes = b"") -> Stream:
+    """What a file or pipe in ``gz`` or ``zst`` stands for, in another codec itself; ``head`` are bytes that
+    were read from it already. Reading it raises `MissingExtraError` where zstandard is not installed."""
+    pieces = chain((head,), iter(partial(file.read, _READ), b""))
+    unpack = {"gz": _gunzipped, "zst": _unzstd}.get(codec)
+    return Stream(pieces if unpack is None else _expanded(pieces, unpack), file)
 
 
-class _Codec(Protocol):
-    slice: int
-    """Most compressed bytes to feed at once."""
+def _expanded(
+    packed: Iterable[bytes], unpack: Callable[[Iterator[bytes]], Iterator[bytes]]
+) -> Iterator[bytes]:
+    """Decompressed bytes, with a bound on how many they may be."""
+    taken = given = 0
 
-    def feed(self, data: bytes, limit: int) -> tuple[bytes, bytes]:
-        """Decompressed bytes, at most about ``limit``, and what of ``data`` is left.
+    def counted() -> Iterator[bytes]:
+        nonlocal taken
+        for piece in packed:
+            taken += len(piece)
+            yield piece
 
-        Raises `zlib.error`, or `Damaged` where it knows what to do about it.
-        """
+    try:
+        for piece in unpack(counted()):
+            given += len(piece)
+            if given > EXPANSION_GRACE and given > MAX_EXPANSION * taken:
+                raise Damaged(f"compressed input expands more than {MAX_EXPANSION} times")
+            yield piece
+    except zlib.error as error:
+        raise Damaged(f"compressed input is damaged: {error}") from None
 
-    @property
-    def complete(self) -> bool:
-        """Whether the stream may end here."""
 
-
-class Gunzip:
+def _gunzipped(packed: Iterator[bytes]) -> Iterator[bytes]:
     """Members of a gzip stream, one after the other."""
-
-    slice = _READ
-
-    def __init__(self) -> None:
-        self._member: Any = zlib.decompressobj(wbits=31)
-        self._fresh = True
-        self._broken: zlib.error | None = None
-
-    def feed(self, data: bytes, limit: int) -> tuple[bytes, bytes]:
-        if self._broken is not None:
-            raise self._broken
-        if self._fresh:
-            data = data.lstrip(b"\0")  # padding between members, as tar and tapes leave it
-            if not data:
-                return b"", b""
-            self._fresh = False
-        before = self._member.copy()
-        try:
-            out = self._member.decompress(data, limit)
-        except zlib.error:
-            # zlib drops what it made of a piece before the fault in it: a byte at a time loses nothing
-            self._member = before
-            return self._salvage(data), data
-        rest: bytes = self._member.unconsumed_tail
-        if self._member.eof:
-            rest = self._member.unused_data
-            self._member = zlib.decompressobj(wbits=31)
-            self._fresh = True
-        return out, rest
-
-    def _salvage(self, data: bytes) -> bytes:
-        parts = []
-        for at in range(len(data)):
+    member: Any = None
+    for data in packed:
+        while data:
+            if member is None:
+                data = data.lstrip(b"\0")  # padding between members, as tar and tapes leave it
+                member = zlib.decompressobj(wbits=31) if data else None
+                continue
+            before = member.copy()
             try:
-                parts.append(self._member.decompress(data[at : at + 1]))
-            except zlib.error as error:
-                self._broken = error
-                break
-        return b"".join(parts)
+                yield member.decompress(data, _READ)
+            except zlib.error:
+                # zlib drops what it made of a piece before the fault in it: a byte at a time loses nothing
+                yield from (before.decompress(data[at : at + 1]) for at in range(len(data)))
+                raise
+            if member.eof:
+                data, member = member.unused_data, None
+            else:
+                data = member.unconsumed_tail
+    if member is not None:
+        raise Damaged(_EARLY)
 
-    @property
-    def complete(self) -> bool:
-        return self._fresh
+
+def _unzstd(packed: Iterator[bytes]) -> Iterator[bytes]:
+    """Frames of a zstd stream, one after the other."""
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError("reading .zst", "zstd") from None
+    frame: Any = None
+    # its output cannot be limited, and 4 bytes can stand for 128 kB: 1 kB expands to 32 MB at most
+    for data in (piece[at : at + 1024] for piece in packed for at in range(0, len(piece), 1024)):
+        while data:
+            if frame is None:
+                frame = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
+            try:
+                yield frame.decompress(data)
+            except zstandard.ZstdError as error:
+                if "too much memory" in str(error):
+                    raise Damaged(_FAR_BACK) from None
+                raise zlib.error(str(error)) from error
+            data = frame.unused_data
+            frame = None if frame.eof else frame
+    if frame is not None:
+        raise Damaged(_EARLY)
 
 
+_EARLY: Final = "compressed input ends early"
 _FAR_BACK: Final = (
     f"compressed input looks back more than {MAX_WINDOW >> 20} MiB (zstd --long):"
     " `zstd -d --long=31 FILE` makes a plain file of it"
 )
-
-
-class Unzstd:
-    """Frames of a zstd stream, one after the other."""
-
-    # its output cannot be limited, and 4 bytes can stand for 128 kB: 1 kB expands to 32 MB at most
-    slice = 1 << 10
-
-    def __init__(self) -> None:
-        try:
-            import zstandard
-        except ImportError:
-            raise MissingExtraError("reading .zst", "zstd") from None
-        self._module = zstandard
-        self._frame: Any = None
-
-    def feed(self, data: bytes, limit: int) -> tuple[bytes, bytes]:
-        if self._frame is None:
-            self._frame = self._module.ZstdDecompressor(max_window_size=MAX_WINDOW).decompressobj()
-        try:
-            out: bytes = self._frame.decompress(data)
-        except self._module.ZstdError as error:
-            if "too much memory" in str(error):
-                raise Damaged(_FAR_BACK) from None
-            raise zlib.error(str(error)) from error
-        rest = b""
-        if self._frame.eof:
-            rest = self._frame.unused_data
-            self._frame = None
-        return out, rest
-
-    @property
-    def complete(self) -> bool:
-        return self._frame is None
-
-
-class Expanding(Stream):
-    """A compressed stream read forward, with a bound on how much it may expand."""
-
-    def __init__(self, raw: Stream, codec: _Codec) -> None:
-        self._raw, self._codec = raw, codec
-        self._held = memoryview(b"")
-        self._pending = b""
-        self._taken = self._given = 0
-
-    def _some(self, limit: int) -> bytes | None:
-        data = self._pending or self._next_slice()
-        if not data:
-            if not self._codec.complete:
-                raise Damaged("compressed input ends early")
-            return None
-        try:
-            out, self._pending = self._codec.feed(data, limit)
-        except zlib.error as error:
-            raise Damaged(f"compressed input is damaged: {error}") from None
-        self._given += len(out)
-        if self._given > EXPANSION_GRACE and self._given > MAX_EXPANSION * self._taken:
-            raise Damaged(f"compressed input expands more than {MAX_EXPANSION} times")
-        return out
-
-    def _next_slice(self) -> bytes:
-        if not self._held:
-            self._held = memoryview(self._raw.read(_READ))
-            self._taken += len(self._held)
-        piece, self._held = self._held[: self._codec.slice], self._held[self._codec.slice :]
-        return bytes(piece)
-
-    def close(self) -> None:
-        self._raw.close()
-
-
-def expanded(stream: Stream, codec: str) -> Stream:
-    """What a stream in ``gz`` or ``zst`` stands for, itself in another codec. Raises `MissingExtraError`."""
-    if codec == "gz":
-        return Expanding(stream, Gunzip())
-    return Expanding(stream, Unzstd()) if codec == "zst" else stream

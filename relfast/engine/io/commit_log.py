@@ -20,7 +20,7 @@ from relfast.engine.io.blocks import Position
 from relfast.engine.io.sources import Source, find_sources
 from relfast.engine.job import Job
 from relfast.engine.signature import packages_of, version
-from relfast.errors import InputError
+from relfast.errors import told_of
 from relfast.plain import Plain
 from relfast.tasks import TASKS
 
@@ -195,20 +195,17 @@ def _content(source: Source) -> dict[str, Any]:
 
 def _digest(path: str, *, whole: bool = False) -> str:
     total = 0
-    try:
-        with open(path, "rb") as file:
-            size = file.seek(0, 2)
-            if whole or size <= WHOLE_BYTES:
-                file.seek(0)
-                while piece := file.read(1 << 20):
-                    total = crc32(piece, total)
-            else:
-                step = (size - _SAMPLE_BYTES) // (_SAMPLES - 1)
-                for at in range(0, size - _SAMPLE_BYTES + 1, step):
-                    file.seek(at)
-                    total = crc32(file.read(_SAMPLE_BYTES), total)
-    except OSError as error:
-        raise InputError(error.strerror or str(error), file=path) from error
+    with told_of(path), open(path, "rb") as file:
+        size = file.seek(0, 2)
+        if whole or size <= WHOLE_BYTES:
+            file.seek(0)
+            while piece := file.read(1 << 20):
+                total = crc32(piece, total)
+        else:
+            step = (size - _SAMPLE_BYTES) // (_SAMPLES - 1)
+            for at in range(0, size - _SAMPLE_BYTES + 1, step):
+                file.seek(at)
+                total = crc32(file.read(_SAMPLE_BYTES), total)
     return f"{total:08x}"
 
 

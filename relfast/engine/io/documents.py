@@ -11,23 +11,20 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Final
 
 import orjson
 
 from relfast.engine.io.codecs import (
-    CHUNK,
     EXPANSION_GRACE,
     MAX_EXPANSION,
     ZIP_MAGIC,
     Damaged,
-    Plain,
     Stream,
     codec_seen,
-    expanded,
+    stream_of,
 )
-from relfast.errors import InputError
+from relfast.errors import InputError, told_of
 from relfast.formats.documents import MEMBER, NoRows, kept, rows_of
 from relfast.json_text import encode_json
 
@@ -36,6 +33,8 @@ if TYPE_CHECKING:
 
 MAX_DOCUMENT_BYTES: Final = 2**31
 """Largest JSON document: it is decoded as a whole, which takes some five times as much memory."""
+
+_TOO_LARGE: Final = "a JSON document of more than 2 GiB; jq -c '.[]' makes lines of it"
 
 _STORED: Final = 0
 _DEFLATED: Final = 8
@@ -50,21 +49,6 @@ _DOCUMENT_LINES: Final = (b"{", b"[", b"[{")
 _LIST: Final = re.compile(rb"\[[ \t]*\{")
 _TABLE: Final = b'{"columns":'
 """How tables of Weights & Biases begin."""
-
-
-class Lines(Stream):
-    """Lines made one by one, read as bytes."""
-
-    def __init__(self, lines: Iterator[bytes], *files: Any) -> None:
-        self._lines, self._files = lines, files
-
-    def _some(self, limit: int) -> bytes | None:
-        line = next(self._lines, None)
-        return None if line is None else line + b"\n"
-
-    def close(self) -> None:
-        for file in self._files:
-            file.close()
 
 
 def is_document(head: bytes) -> bool:
@@ -100,15 +84,15 @@ def open_json(path: str) -> Stream:
     InputError
         It is no JSON, is too large or damaged, or holds nothing that could be scored.
     """
+    data = bytearray()
     try:
-        with open(path, "rb") as file:
-            data = _read(file)
+        with told_of(path), open(path, "rb") as file:
+            for piece in stream_of(file, codec_seen(file.peek(4))).pieces:
+                data += piece
+                if len(data) > MAX_DOCUMENT_BYTES:
+                    raise InputError(_TOO_LARGE, file=path)
     except Damaged as error:
         raise InputError(str(error), file=path) from None
-    except OSError as error:
-        raise InputError(error.strerror or str(error), file=path) from error
-    if len(data) > MAX_DOCUMENT_BYTES:
-        raise InputError("a JSON document of more than 2 GiB; jq -c '.[]' makes lines of it", file=path)
     try:
         # not by orjson, which rounds large integers
         rows = rows_of(json.loads(data))
@@ -117,17 +101,7 @@ def open_json(path: str) -> Stream:
     except (ValueError, RecursionError) as error:
         advice = "jq -c . makes lines of several objects"
         raise InputError(f"an indented JSON document that is no JSON: {error}; {advice}", file=path) from None
-    return Lines(map(encode_json, rows))
-
-
-def _read(file: io.BufferedReader) -> bytes:
-    """What a file holds once it is decompressed, or so much of it that it is too large. Raises `Damaged`."""
-    stream = expanded(Plain(file), codec_seen(file.peek(4)))
-    parts, left = [], MAX_DOCUMENT_BYTES + 1
-    while left > 0 and (part := stream.read(min(left, CHUNK))):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)
+    return Stream(encode_json(row) + b"\n" for row in rows)
 
 
 def open_zip(path: str) -> Stream:
@@ -140,10 +114,8 @@ def open_zip(path: str) -> Stream:
     """
     import zipfile  # every input is looked at here, and hardly one is a ZIP
 
-    try:
+    with told_of(path):
         file = open(path, "rb")  # noqa: SIM115 (the stream closes it)
-    except OSError as error:
-        raise InputError(error.strerror or str(error), file=path) from error
     try:
         archive = zipfile.ZipFile(file)
     except Exception as error:  # of a damaged directory, whatever zipfile stumbles over
@@ -157,7 +129,7 @@ def open_zip(path: str) -> Stream:
         shown = ", ".join(list(members)[:3]) or "nothing"
         what = "an Inspect log without samples" if "_journal/start.json" in members else f"a ZIP of {shown}"
         raise InputError(f"{what}; of ZIPs, logs of Inspect (.eval) are read", file=path)
-    return Lines((_sample(file, info) for info in samples), archive, file)
+    return Stream((_sample(file, info) for info in samples), archive, file)
 
 
 def _sample(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
@@ -170,7 +142,7 @@ def _sample(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
             sample = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise Damaged(f"member {info.filename} is no JSON: {error}") from None
-    return encode_json(kept(sample))
+    return encode_json(kept(sample)) + b"\n"
 
 
 def _member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
@@ -187,30 +159,17 @@ def _member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
     packed = file.read(min(info.compress_size, size))
     if info.file_size > max(EXPANSION_GRACE, MAX_EXPANSION * len(packed)):
         raise Damaged(f"member {info.filename} expands more than {MAX_EXPANSION} times")
-    if info.compress_type == _STORED:
-        data = packed
-    elif info.compress_type == _DEFLATED:
-        data = _inflated(packed, info)
-    elif info.compress_type == _ZSTD:
-        data = _decompressed(packed, info)
-    else:
+    if info.compress_type not in (_STORED, _DEFLATED, _ZSTD):
         raise Damaged(f"member {info.filename} is compressed in a way that is not read")
-    if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
-        raise Damaged(f"member {info.filename} is damaged")
-    return data
-
-
-def _decompressed(packed: bytes, info: zipfile.ZipInfo) -> bytes:
-    stream = expanded(Plain(io.BytesIO(packed)), "zst")
     try:
-        return b"".join(iter(lambda: stream.read(info.file_size + 1), b""))
-    except Damaged as error:
-        raise Damaged(f"member {info.filename}: {error}") from None
-
-
-def _inflated(packed: bytes, info: zipfile.ZipInfo) -> bytes:
-    inflate = zlib.decompressobj(wbits=-15)
-    try:
-        return inflate.decompress(packed, info.file_size + 1)
+        if info.compress_type == _DEFLATED:
+            packed = zlib.decompressobj(wbits=-15).decompress(packed, info.file_size + 1)
+        elif info.compress_type == _ZSTD:
+            packed = b"".join(stream_of(io.BytesIO(packed), "zst").pieces)
     except zlib.error as error:
         raise Damaged(f"member {info.filename} is damaged: {error}") from None
+    except Damaged as error:
+        raise Damaged(f"member {info.filename}: {error}") from None
+    if len(packed) != info.file_size or zlib.crc32(packed) != info.CRC:
+        raise Damaged(f"member {info.filename} is damaged")
+    return packed

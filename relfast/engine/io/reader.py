@@ -17,7 +17,7 @@ from relfast.engine.io.blocks import Block, Fault
 from relfast.engine.io.codecs import Damaged
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.sources import Source
-from relfast.errors import InputError, ReadError
+from relfast.errors import ReadError, told_of
 
 BLOCK_BYTES: Final = 1 << 20
 """Target size: about 500 text records (1 ms of a kernel) or 200 of REL-C3; large enough that sending a
@@ -66,14 +66,11 @@ _PIECE: Final = 1 << 18
 def count_lines(path: str, start: int, end: int) -> int:
     """Lines between two bytes of a file; the last may lack its end. Raises `ReadError`."""
     n, at, last = 0, start, 10
-    try:
-        with open(path, "rb", buffering=0) as file:
-            file.seek(at)
-            while at < end and (piece := file.read(min(_PIECE, end - at))):
-                n += lines_in(piece, len(piece))
-                at, last = at + len(piece), piece[-1]
-    except OSError as error:
-        raise ReadError(error.strerror or str(error), file=path) from error
+    with told_of(path, ReadError), open(path, "rb", buffering=0) as file:
+        file.seek(at)
+        while at < end and (piece := file.read(min(_PIECE, end - at))):
+            n += lines_in(piece, len(piece))
+            at, last = at + len(piece), piece[-1]
     if at < end:
         raise ReadError("it changed while it was read", file=path)
     return n + (last != 10)
@@ -287,10 +284,8 @@ def cut_file(
     ``start`` and ``end`` are where lines begin: only what lies between is cut, into blocks as of a file of
     ``whole`` bytes.
     """
-    try:
+    with told_of(path):
         file = open(path, "rb", buffering=0)  # noqa: SIM115
-    except OSError as error:
-        raise InputError(error.strerror or str(error), file=path) from error
     with file:
         size = os.fstat(file.fileno()).st_size if end is None else end
         large = (size if whole is None else whole) >= LARGE_FILE_BYTES
@@ -300,10 +295,8 @@ def cut_file(
         file.seek(start)
         buffer = memoryview(bytearray(most))  # one for all: a new one each time is fetched page by page
         while start < size:
-            try:
+            with told_of(path, ReadError):
                 got = file.readinto(buffer[: min(cutter.wants, size - start)])
-            except OSError as error:
-                raise ReadError(error.strerror or str(error), file=path) from error
             if not got:
                 now = os.fstat(file.fileno()).st_size
                 raise ReadError(f"it shrank to {now} bytes while it was read", file=path)
@@ -316,14 +309,12 @@ def cut_stream(source: Source, max_line: int) -> Iterator[Block]:
     """Blocks of a source that can only be read forward."""
     cutter = Cutter(max_line)
     try:
-        with source.open() as stream:
+        with told_of(source.path, ReadError), source.open() as stream:
             while chunk := stream.read(BLOCK_BYTES):
                 yield from cutter.feed(chunk)
         yield from cutter.finish()
     except Damaged as error:
         yield from cutter.finish(("DamagedInput", f"{error}; the lines before it were scored"))
-    except OSError as error:
-        raise ReadError(error.strerror or str(error), file=source.path) from error
 
 
 def cut_parquet(path: str, max_line: int, groups: slice = slice(None)) -> Iterator[Block]:

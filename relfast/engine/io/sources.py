@@ -11,9 +11,9 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, cast
 
-from relfast.engine.io.codecs import Codec, Damaged, Plain, Stream, codec_seen, expanded
+from relfast.engine.io.codecs import Codec, Damaged, Stream, codec_seen, stream_of
 from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
-from relfast.errors import InputError, MissingExtraError, ReadError, UsageError
+from relfast.errors import InputError, MissingExtraError, ReadError, UsageError, told_of
 from relfast.json_text import Undecodable, decode_object
 
 STDIN: Final = "-"
@@ -74,19 +74,20 @@ class Source(NamedTuple):
 
             return open_zip(self.path) if self.codec == "zip" else open_json(self.path)
         if self.codec in ("csv", "parquet"):
-            from relfast.engine.io.documents import Lines
             from relfast.engine.io.parquet import csv_lines, parquet_lines
 
-            return Lines(csv_lines(self.path) if self.codec == "csv" else parquet_lines(self.path))
+            lines = csv_lines(self.path) if self.codec == "csv" else parquet_lines(self.path)
+            return Stream(line + b"\n" for line in lines)
         file = _open(self.path)
+        if self.regular:
+            return stream_of(file, self.codec)
         try:
-            head, codec = (b"", self.codec) if self.regular else _first_bytes(file, self.path)
-        except (InputError, OSError) as error:
-            Plain(file).close()
-            if isinstance(error, OSError):
-                raise InputError(error.strerror or str(error), file=self.path) from error
+            with told_of(self.path):
+                head, codec = _first_bytes(file, self.path)
+        except InputError:
+            Stream(iter(()), file).close()
             raise
-        return expanded(Plain(file, head), codec)
+        return stream_of(file, codec, head)
 
 
 def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Source]:
@@ -149,15 +150,12 @@ def _without(output: str | None, paths: list[str]) -> list[str]:
 def _source(path: str) -> Source:
     if path == STDIN or not _is_regular(path):
         return Source(path, "plain")
-    try:
-        # opened even where the name says the codec: an input that cannot be read should be known at once
-        with open(path, "rb") as file:
-            head = file.read(HEAD_BYTES)
-            if codec_seen(head) == "zst":
-                head += file.read(_FRAME_BYTES)
-            size = os.fstat(file.fileno()).st_size
-    except OSError as error:
-        raise InputError(error.strerror or str(error), file=path) from error
+    # opened even where the name says the codec: an input that cannot be read should be known at once
+    with told_of(path), open(path, "rb") as file:
+        head = file.read(HEAD_BYTES)
+        if codec_seen(head) == "zst":
+            head += file.read(_FRAME_BYTES)
+        size = os.fstat(file.fileno()).st_size
     codec = codec_of(path, head)
     return Source(path, codec, seekable=codec == "plain", size=size)
 
@@ -190,7 +188,7 @@ def _unpacked(head: bytes, codec: Codec) -> bytes:
     if codec not in ("gz", "zst"):
         return b""
     try:
-        return expanded(Plain(io.BytesIO(head)), codec).read(HEAD_BYTES)
+        return stream_of(io.BytesIO(head), codec).read(HEAD_BYTES)[:HEAD_BYTES]
     except (Damaged, MissingExtraError):
         return b""  # told when it is read
 
@@ -210,10 +208,8 @@ def _open(path: str) -> IO[bytes]:
         if sys.stdin is None:
             raise InputError("it is closed", file="stdin")
         return sys.stdin.buffer
-    try:
+    with told_of(path):
         return open(path, "rb")
-    except OSError as error:
-        raise InputError(error.strerror or str(error), file=path) from error
 
 
 def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
@@ -280,10 +276,8 @@ def lines_of(source: Source) -> Generator[bytes]:
         It cannot be read to its end.
     """
     try:
-        with source.open() as stream:
+        with told_of(source.path, ReadError), source.open() as stream:
             for line in stream:
                 yield line.removesuffix(b"\n")
     except Damaged as error:
         raise InputError(str(error), file=source.path) from None
-    except OSError as error:
-        raise ReadError(error.strerror or str(error), file=source.path) from error
