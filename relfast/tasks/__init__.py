@@ -1,6 +1,6 @@
-"""The table of tasks: a literal, so that the whole list is read in one place.
+"""The table of all tasks, written as a literal so that the whole list can be read in one place.
 
-Names are compared without regard to case, as the published scorers do; they are not stripped.
+Task names are compared case-insensitively, as in the published scorers; white space is not stripped.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _BY_UPPER: Final = {name.upper(): task for name, task in TASKS.items()}
 
 
 def find_task(name: object) -> Task | None:
-    """The task of that name in any case, or None."""
+    """The task called ``name``, in any case, or None."""
     return _BY_UPPER.get(name.upper()) if isinstance(name, str) else None
 
 
 def get_task(name: object) -> Task:
-    """The task of that name in any case.
+    """The task called ``name``, in any case.
 
     Raises
     ------
@@ -48,15 +48,15 @@ def get_task(name: object) -> Task:
 
 
 EXACT_FIELDS: Final = tuple(dict.fromkeys(name for task in TASKS.values() for name in task.gold.exact))
-"""Fields of gold whose integers must keep all their digits."""
+"""Fields of gold answers whose integers must keep all their digits when JSON is decoded."""
 
 
 def _by_keys() -> Mapping[tuple[str, ...], Task]:
     entries = [(keys, task) for task in TASKS.values() for keys in task.gold.keys]
-    # biology and chemistry come first, in the published order of the latter's scorer (label, smiles,
-    # missing_smiles); `label` with `taxa` is biology's, whose records have both
+    # biology and chemistry come first; within chemistry the order is its published scorer's (label, smiles,
+    # missing_smiles). An answer with both `label` and `taxa` is a biology answer
     entries.sort(key=lambda entry: (entry[1].gold.precedence, -len(entry[0])))
-    # tasks whose gold looks alike cannot be told apart: the first of them has it
+    # tasks whose gold has the same keys cannot be told apart: the first task in the order gets the keys
     table: dict[tuple[str, ...], Task] = {}
     for keys, task in entries:
         table.setdefault(keys, task)
@@ -64,14 +64,14 @@ def _by_keys() -> Mapping[tuple[str, ...], Task]:
 
 
 _BY_KEYS: Final = tuple(_by_keys().items())
-"""Keys of gold and whose they are, in the order they are looked for."""
+"""Pairs of (keys of gold, task that has them), in the order in which `infer_task` tries them."""
 
 
 def infer_task(answer: Any) -> Task | None:
-    """The task whose gold has the keys of ``answer``, or None.
+    """The task whose gold has the keys of ``answer``, or None: ``{"target": 3}`` is REL-A1's.
 
-    A key whose value is None counts only when no task is found without it: columns of a `datasets`
-    table come back with the union of all keys, the foreign ones None.
+    A key whose value is None counts only if no task is found without it: rows of a `datasets` table come
+    back with the union of all tasks' keys, and keys of other tasks are None.
     """
     if not isinstance(answer, Mapping):
         return None

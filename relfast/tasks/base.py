@@ -1,7 +1,7 @@
-"""What a task is: all that is known of a benchmark outside its own folder.
+"""`Task`: everything that the rest of relfast knows about a benchmark.
 
-Engine, statistics, validation and signature ask a `Task` and name no benchmark themselves. What it points to
-is a dotted name, loaded at first use; `relfast.tasks.modules` says which functions are there.
+Engine, statistics, validation and signature read a `Task` and never name a benchmark themselves. A `Task`
+refers to code by dotted names, imported at first use; `relfast.tasks.modules` defines the interfaces.
 """
 
 from __future__ import annotations
@@ -20,80 +20,80 @@ from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 from relfast.tasks.prompting import resolve as resolve
 
 if TYPE_CHECKING:
-    # what a command that scores never asks for is not loaded with the table
+    # commands that only score never need these; the table of tasks must not import them
     from relfast.tasks.display import Display
     from relfast.tasks.modules import BlindStrategy, Generator, KernelScorer, TaskScorer
     from relfast.tasks.seqbench.walk import Walk
 
 
 MAX_SAID: Final = 1_000
-"""Longest answer as text. Scores are remembered by the thousand, and a model may list without end."""
+"""Maximum characters of `Task.say`: scores are cached by the thousand, and a model may list endlessly."""
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One task: its names, its facts, and where its code is.
+    """One task: its name, its properties, and the dotted names of its code.
 
     Attributes
     ----------
     name
-        Canonical name, as it stands in rows.
+        Canonical name, as written in rows: ``REL-A1``.
     summary
-        What is asked, in one line.
+        The question that the task asks, in one line.
     metric_objects
-        What stands in ``metrics`` of a row, in order; `REASON`, which every task has, is not listed.
+        The metrics in a row's ``metrics``, in order. `REASON`, which every task has, is not listed.
     reward_metric, strict_reward_metric
-        The metric that becomes ``reward`` (``correct`` is the row's own field).
+        The metric that becomes ``reward``; ``correct`` means the row's field of that name.
     lowest_reward
-        What a response is worth under ``strict`` that hangs or crashes its scoring.
+        Under ``strict``, the reward of a response that makes its scoring hang or crash.
     strict_needs
-        What the rules of ``strict`` look at beside gold and response; any of these does: ``question``, or
-        keys of gold. Without it they read a response as if it had done its worst.
+        Extra inputs of the ``strict`` rules beside gold and response: ``question``, or keys of gold. One of
+        them is enough. If a record has none, the rules assume the worst about its response.
     revision
-        Bumped whenever a score can change; part of the signature and of resume.
+        Bumped whenever a score can change; part of the signature, and checked on resume.
     module, generator
-        Dotted names of the scorer and the generator; loaded at first use, so that the table costs nothing.
+        Dotted names of the scorer and the generator; imported at first use, so that the table costs nothing.
     gold
-        What its gold looks like.
+        The keys and the form of the task's gold answers.
     options
-        The dataclass that declares its options; `relfast.tasks.options.AllOptions` has it among its bases.
+        The dataclass that declares the task's options; a base of `relfast.tasks.options.AllOptions`.
     generated_with
-        The dataclass ("module:class") that declares what its records are generated with
-        (`relfast.parameters`). Its ``about`` is the help of ``relfast generate``; where it says
-        ``parallel``, the generator takes a number of ``workers``. Both can be left out.
+        The dataclass ("module:class") that declares the generator's parameters (`relfast.parameters`). Its
+        optional ``about`` is the help of ``relfast generate``; its optional ``parallel`` says that the
+        generator takes a number of ``workers``.
     can_hang
-        Scoring a record can hang or crash (RDKit): each is scored on its own, under a guard. Other tasks'
-        records are scored in batches.
+        Scoring a record can hang or crash (RDKit): each record is scored alone, under a guard. Records of
+        other tasks are scored in batches.
     embeds
         Scoring runs an embedding model, in steps that share the work of several records.
     text_kernel
-        How the kernel that reads lines of JSON knows the task; None: it does not.
+        The task's entry in the kernel that scores lines of JSON; None if that kernel does not know the task.
     kernels
-        Its `KernelScorer` ("module:class"), if it has one.
+        The task's `KernelScorer` ("module:class"), if it has one.
     loads
-        Modules that scoring imports at some record, by dotted name, and functions ("module:function") that
-        load the machine code that it cannot do without.
+        Modules that scoring imports lazily, by dotted name, and functions ("module:function") that load
+        machine code without which the task cannot be scored.
     packages
         Distributions whose versions can change a score; part of the signature.
     breakdown
-        The table behind its own aggregates.
+        The table of counts from which the task's own aggregates in a summary are computed.
     blind
-        A mapping ("module:NAME") of name → `BlindStrategy`: constants and leaks that earn something without
-        an answer (`relfast.audit`).
+        A mapping ("module:NAME") of name → `BlindStrategy`: constant or leaked responses that may earn reward
+        without solving anything (`relfast.audit`).
     forms
-        What ``strict`` looks for in a response, in words: "a box, a tag, a label or a line with 1 to 8".
+        The answer forms that ``strict`` reads, in words: "a box, a tag, a label or a line with 1 to 8".
     prompts
-        How its records are put to a model; the first is the default.
+        The prompts that can wrap the task's questions; the first is the default.
     mock
         The function ("module:function") that stands in for a model: ``(row, luck) -> str``, right or wrong by
         chance. It sees gold.
     shown
-        The `Display` ("module:NAME") of what a report shows of its rows beside what all tasks have.
+        The `Display` ("module:NAME"): what a report shows for this task beside what all tasks have.
     row_fields
-        Members of the input row that scoring looks at (`relfast.records.Record.row`).
+        Members of the input row that scoring reads (`relfast.records.Record.row`).
     steps
-        The class ("module:class") of a record as a `Walk`, ``(answer, question) -> Walk``, where it can be
-        answered in steps.
+        For tasks that can be played step by step: the class ("module:class") that makes an environment of a
+        record, ``(answer, question) -> Walk``.
     """
 
     name: str
@@ -126,78 +126,78 @@ class Task:
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
-        """Keys of ``metrics`` that every row has, in order."""
+        """The keys of ``metrics`` that every row of this task has, in order."""
         return tuple(
             metric.name for metric in self.metric_objects if not (metric.optional or metric.strict_only)
         )
 
     @cached_property
     def metric_by_name(self) -> Mapping[str, Metric]:
-        """All metrics a row can have, `REASON` too."""
+        """All metrics that a row can have, `REASON` included, by name."""
         return {metric.name: metric for metric in (*self.metric_objects, REASON)}
 
     @cached_property
     def parameters(self) -> type | None:
-        """The dataclass that ``generated_with`` names."""
+        """The dataclass of the generator's parameters, named by ``generated_with``."""
         return None if self.generated_with is None else cast("type", resolve(self.generated_with))
 
     @cached_property
     def display(self) -> Display | None:
-        """The `Display` that ``shown`` names."""
+        """The task's `Display`, named by ``shown``."""
         return None if self.shown is None else cast("Display", resolve(self.shown))
 
     @cached_property
     def scorer(self) -> TaskScorer:
-        """The module that scores, imported when it is first asked for."""
+        """The module that scores the task, imported at first access."""
         return cast("TaskScorer", importlib.import_module(self.module))
 
     def score(self, records: Sequence[Record], options: Any) -> list[Outcome]:
-        """Outcomes of records of this task, in order. Raises what its scorer raises."""
+        """The outcomes of records of this task, in order. Raises whatever the task's scorer raises."""
         batch = [(record, self.scorer.extract(record, options)) for record in records]
         return self.scorer.score(batch, options)
 
     def open_kernels(
         self, options: Options, *, shows: bool = True, longest: int = sys.maxsize
     ) -> KernelScorer | None:
-        """Its `KernelScorer` without golds; None where it has none, or options or missing machine code do not
-        allow it."""
+        """The task's `KernelScorer`, still without golds. None if the task has none, the options rule it out,
+        or machine code is missing."""
         if self.kernels is None:
             return None
         kernels = cast("type[KernelScorer]", resolve(self.kernels))
         return kernels.open(self, options, shows=shows, longest=longest)
 
     def say(self, outcome: Outcome) -> str | None:
-        """The answer that was read, as text of at most `MAX_SAID` characters; None where there is none."""
+        """The answer that scoring read, as text of at most `MAX_SAID` characters; None if it read none."""
         if not outcome.found or not outcome.details:
-            return None  # nothing was read, or it is a row's template, which stands for many answers
-        # the scorer's ``said`` gives the answer in details as text where it is not ``pred``
+            return None  # no answer was read, or the outcome is a template shared by many answers
+        # a scorer whose details have no text ``pred`` defines ``said``, which writes the answer as text
         write = getattr(self.scorer, "said", None)
         said = outcome.details.get("pred") if write is None else write(outcome.details)
         return said[:MAX_SAID] if isinstance(said, str) else None
 
     def walk(self, answer: object, question: object) -> Walk | None:
-        """A record as an environment of several steps; None where a response is all there is to a task.
+        """The record as an environment of several steps; None for a task with one response per record.
 
         Raises
         ------
         InputError
-            The record cannot be walked through.
+            The record cannot be made into an environment.
         """
         return None if self.steps is None else cast("Walk", resolve(self.steps)(answer, question))
 
     def problems(self, answer: Any, metadata: Any) -> Iterator[Problem]:
-        """What is wrong with a record's gold and metadata, as far as they are objects that can be checked."""
+        """What is wrong with a record's gold and metadata; values that are not objects are not checked."""
         for check, value in ((self.gold.check, answer), (self.gold.check_metadata, metadata)):
             if check is not None and isinstance(value, Mapping):
                 yield from resolve(check)(value)
 
     def import_modules(self) -> None:
-        """Import all that scoring imports; compiles nothing."""
+        """Import every module that scoring imports; compile nothing."""
         for name in (self.module, *self.loads):
             importlib.import_module(name.partition(":")[0])
 
     def load(self) -> None:
-        """Load the scorer and what it needs, so that no record pays for it."""
+        """Load the scorer and its machine code now, so that the first record does not pay for it."""
         self.import_modules()
         for name in self.loads:
             if ":" in name:
@@ -205,12 +205,12 @@ class Task:
 
     @cached_property
     def source(self) -> Generator:
-        """The module that generates records.
+        """The module that generates records of the task.
 
         Raises
         ------
         UsageError
-            There is none.
+            The task has no generator.
         """
         if self.generator is None:
             raise UsageError(
@@ -219,19 +219,19 @@ class Task:
         return cast("Generator", importlib.import_module(self.generator))
 
     def blind_strategies(self) -> Mapping[str, BlindStrategy]:
-        """Ways to answer without solving, by name."""
+        """Strategies that answer without solving the question, by name."""
         if self.blind is None:
             return {}
         return cast("Mapping[str, BlindStrategy]", resolve(self.blind))
 
     def default_reward(self, policy: Policy) -> str:
-        """The metric that is the reward unless a run says another."""
+        """The metric that is the reward under ``policy`` unless the run chooses another (``--reward``)."""
         if policy == "strict" and self.strict_reward_metric is not None:
             return self.strict_reward_metric
         return self.reward_metric
 
     @property
     def reward_metrics(self) -> tuple[str, ...]:
-        """The names ``--reward`` accepts for this task."""
+        """The metric names that ``--reward`` accepts for this task."""
         numeric = (m.name for m in self.metric_objects if m.kind != "label" and not m.optional)
         return ("correct", *numeric)

@@ -1,4 +1,4 @@
-"""What a report shows of a task beside what all tasks have: facts of the task, of which the report asks."""
+"""Types with which a task describes its part of a report: axes, published tables, exhibits of a response."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from relfast.records import Options, Record
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A size of a problem, along which rows are counted.
+    """A size of a problem, such as the number of molecules, by which a report groups rows.
 
     Attributes
     ----------
     name
-        Key in what `Display.measure` gives.
+        Key of the size in `Measures.sizes`.
     label
-        As it stands beside a figure: "number of molecules".
+        Text beside the figure's axis: "number of molecules".
     edges
-        Lower ends of the published bins after the first: ``(20, 40)`` is <20, 20-40, >=40. Without it every
-        value is one.
+        Lower edges of the published bins after the first: ``(20, 40)`` is <20, 20-40, >=40. Without edges
+        every value is a bin of its own.
     words
-        Its values are words, not numbers.
+        The values of the axis are words, not numbers.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Axis:
     words: bool = False
 
     def bin(self, value: float) -> str:
-        """The published name of the bin that a value is in."""
+        """The published name of the bin that holds a value: ``20-40``."""
         above = sum(value >= edge for edge in self.edges)
         if above == 0:
             return f"<{self.edges[0]:g}"
@@ -48,15 +48,15 @@ class Column:
     Attributes
     ----------
     header
-        As published.
+        Column header, as published.
     metrics
-        Metrics that are added up; ``correct`` is the row's own field, ``no_answer`` its status.
+        Metrics that are added up per row; ``correct`` is the row's field, ``no_answer`` its status.
     of
-        Only of rows with this class of gold (`Measures.gold`).
+        Count only rows with this class of gold (`Measures.gold`).
     decimals
-        As published.
+        Number of decimals, as published.
     each
-        What the sum is divided by beside the number of rows.
+        The sum is divided by this number as well as by the number of rows.
     """
 
     header: str
@@ -68,9 +68,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A published table: a row a model and a value of an axis (None: a row a model).
+    """A published table with one row per model and value of ``axis`` (None: one row per model).
 
-    ``binned`` rows are the axis' published bins. ``count`` says whether the number of rows is a column.
+    ``binned``: one row per published bin, not per value. ``count``: a column shows the number of rows.
     """
 
     title: str
@@ -82,7 +82,7 @@ class Layout:
 
 
 def verdict_columns(yes: str, no: str) -> tuple[Column, ...]:
-    """Accuracy, also by the class of gold, and rows without an answer, as the paper's notebooks have them."""
+    """Columns of the paper's notebooks: accuracy, accuracy by class of gold, and share without an answer."""
     return (
         Column("Accuracy"),
         Column("Acc_Yes", of=yes),
@@ -92,7 +92,7 @@ def verdict_columns(yes: str, no: str) -> tuple[Column, ...]:
 
 
 class Measures(NamedTuple):
-    """What a record says of its size: a value an axis, and the class of its gold (None: gold has none)."""
+    """A record's sizes, one value per axis, and the class of its gold (None if gold has no classes)."""
 
     sizes: dict[str, float | str]
     gold: str | None = None
@@ -105,25 +105,25 @@ class Display:
     Attributes
     ----------
     completion
-        Metrics whose mean is the task's completion rate, as its document defines it; () is ``correct``.
+        Metrics whose mean is the task's completion rate, as its paper defines it; () means ``correct``.
     shown
-        Metrics that are drawn along the axes beside ``correct`` and completion.
+        Metrics that figures plot along the axes beside ``correct`` and completion.
     axes
-        The sizes of its problems.
+        The sizes of the task's problems.
     measure
-        "module:function": ``(Record, metrics of the row) -> Measures``. Without the dump the
-        record has only its id.
+        "module:function": ``(Record, metrics of the row) -> Measures``. If the report has no dump of the
+        run, the record has only its id.
     layouts
         The published tables that can be rebuilt from rows and sizes.
     mistake
-        "module:function": ``(metrics, gold class or None) -> str``: what kind of mistake a wrong row with an
-        answer is, in a few words. None: there is one kind.
+        "module:function": ``(metrics, gold class or None) -> str``: names the kind of mistake of a wrong row
+        that has an answer, in a few words. None: the task has only one kind.
     exhibit
-        "module:function": ``(Shown) -> Exhibit``, for a page of one response.
+        "module:function": ``(Shown) -> Exhibit``: explains one response on the page.
     exhibits
-        How many of a run a page has at most: each takes time, and room.
+        Maximum number of exhibits of a run on the page: each takes time and space.
     columns
-        Numeric metrics whose values are kept, one a row, for ``section``.
+        Numeric metrics whose values are kept for every row, because ``section`` needs them.
     section
         "module:function": ``(Sequence[Scored], task name, Report) -> Section`` of `relfast.report`.
     """
@@ -142,7 +142,7 @@ class Display:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A response to show: its record, and what scoring said of it. ``strict`` is the policy."""
+    """A response to show on a page: its record and its score. ``strict``: it was scored under that policy."""
 
     record: Record
     correct: bool | None
@@ -152,17 +152,17 @@ class Shown:
 
     @property
     def answer(self) -> Mapping[str, Any]:
-        """The record's gold; empty where it is no object."""
+        """The record's gold; empty if the gold is not an object."""
         return self.record.answer if isinstance(self.record.answer, Mapping) else {}
 
     @property
     def options(self) -> Options:
-        """With the response's policy."""
+        """Default options with the policy under which the response was scored."""
         return Options(policy="strict" if self.strict else "reference")
 
 
 class Mark(NamedTuple):
-    """Where in a response (characters begin:end) something stands."""
+    """A labelled span of a response, characters begin:end."""
 
     begin: int
     end: int
@@ -170,7 +170,7 @@ class Mark(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """An SVG of our own making (no styles, no scripts; only text that was escaped) with its caption."""
+    """An SVG that relfast made (no styles, no scripts; all text escaped) with its caption."""
 
     svg: str
     caption: str
@@ -178,7 +178,7 @@ class Drawing(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Drawings under a title; ``wide`` ones stand in a row of their own, ``large`` ones two in a row."""
+    """Drawings under a title. ``wide``: one drawing per row of the page; ``large``: two per row."""
 
     title: str
     drawings: tuple[Drawing, ...]
@@ -188,7 +188,7 @@ class Group(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """A table of texts."""
+    """A table of texts with a title."""
 
     title: str
     header: tuple[str, ...]
@@ -197,7 +197,7 @@ class Listing(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """What a page shows of one response beside its texts. ``why`` says in a sentence why it is wrong."""
+    """What a page shows for one response beside its texts. ``why``: one sentence on why it is wrong."""
 
     marks: tuple[Mark, ...] = ()
     why: str = ""

@@ -1,4 +1,4 @@
-"""What a task says of itself: metrics, gold, the numbers kernels know it by, its own tables (`base.Task`)."""
+"""The parts of a `relfast.tasks.base.Task`: its metrics, form of gold, text kernel and tables; and checks."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ class Metric(NamedTuple):
     name
         The key.
     kind
-        ``number`` and ``flag`` (true or false) are averaged; of a ``label`` its values are counted.
+        ``number`` and ``flag`` (true or false) are averaged; the values of a ``label`` are counted.
     higher_is_better
-        None where neither is.
+        None if neither higher nor lower is better.
     undefined
-        A value that says that there is nothing to average.
+        The value that means "undefined" and is left out of averages.
     optional
-        Only some rows have it; such a metric is no reward.
+        Only some rows have the metric; it cannot be a reward.
     unsettled
-        Where it is true, a clock decided the row: scoring it again may give another one.
+        A row in which this flag is true was decided by a time limit: scoring it again may give another row.
     strict_only
-        Rows have it under ``strict`` only; it can be a reward there.
+        Rows have the metric only under ``strict``, where it can be a reward.
     labels
-        A label's values in the order in which figures show them; without it the frequent ones come first.
+        A label's values in the order of figures; without this, the most frequent come first.
     """
 
     name: str
@@ -41,34 +41,34 @@ class Metric(NamedTuple):
 
 
 REASON: Final = Metric("reason", "label", None, optional=True)
-"""Every task's under ``strict``: the code of why a response was turned down."""
+"""The metric that every task has under ``strict``: the code that says why a response was rejected."""
 
 
 class Problem(NamedTuple):
-    """What is wrong with a field (dotted path, "" for the record as a whole)."""
+    """An error in a field of a record; ``field`` is a dotted path, "" for the record as a whole."""
 
     field: str
     message: str
 
 
 class Gold(NamedTuple):
-    """What a task's gold looks like.
+    """The form of a task's gold answers.
 
     Attributes
     ----------
     keys
-        Sets of keys; an ``answer`` that has all of one set is taken for this task's where a record does not
-        say. Larger sets are tried before smaller ones.
+        Sets of keys. If a record names no task, an ``answer`` with all keys of one set is taken to be this
+        task's. Larger sets are tried before smaller ones.
     precedence
-        Whose keys are looked for first where an answer has those of several tasks: 0 comes before 1, and of
-        equals the one that comes first in the table of tasks.
+        Order in which tasks are tried if an answer has the keys of several: 0 before 1; tasks of equal
+        precedence in the order of the table of tasks.
     exact
-        Fields whose integers are compared, and so must come out of JSON with all their digits: numbers, or
-        lists of them.
+        Fields whose integers (or lists of integers) are compared and so must be decoded from JSON with all
+        their digits.
     domain, check, check_metadata
         For tasks with a documented record format: the ``domain`` of its records, and functions
-        ("module:function") that find what is wrong with a record's ``answer`` and its ``metadata``:
-        ``(object) -> Iterator[Problem]``. `relfast.validate` asks them.
+        ("module:function") that check a record's ``answer`` and its ``metadata``:
+        ``(object) -> Iterator[Problem]``. `relfast.validate` calls them.
     """
 
     keys: tuple[tuple[str, ...], ...]
@@ -80,23 +80,23 @@ class Gold(NamedTuple):
 
 
 class TextKernel(NamedTuple):
-    """A task whose responses `relfast_kernels.text` scores by itself.
+    """Settings of a task whose responses the kernels of `relfast_kernels.text` score completely.
 
     Attributes
     ----------
     number
-        The task's number in the kernel's keys and samples.
+        The task's number in the kernel's result keys and samples.
     metrics
-        The function ("module:function") that gives a row's metrics from what the kernel counted:
-        ``(gold_is_yes, n_common, n_predicted, n_gold) -> dict``. None: a row has no metrics.
+        The function ("module:function") that makes a row's metrics from the kernel's counts:
+        ``(gold_is_yes, n_common, n_predicted, n_gold) -> dict``. None: rows have no metrics.
     details
-        The same for the texts of ``--details``: ``(predicted, gold) -> dict`` of the numbers that the kernel
-        gives them. The lists in it are empty: the kernel fills them in.
+        The function that makes the texts of ``--details`` from the kernel's codes: ``(predicted, gold) ->
+        dict``. Lists in the dict are empty: the kernel itself writes them.
     strict_gold
-        The function that writes gold of a joined record as ``strict`` compares it: ``(answer, question) ->
-        answer``, the same object where it is compared as it is written.
+        The function that rewrites gold in the form that ``strict`` compares: ``(answer, question) ->
+        answer``. It returns the same object if nothing needs to change.
     least
-        The option that is the smallest measure of a right answer under ``strict``.
+        Name of the option that is the smallest score of a right answer under ``strict``: ``b1_min_f1``.
     """
 
     number: int
@@ -107,23 +107,23 @@ class TextKernel(NamedTuple):
 
 
 class Breakdown(NamedTuple):
-    """A table of a task's rows by the values of some metrics, for its own aggregates.
+    """A task's rows grouped by the values of some metrics; the task's own aggregates come from these cells.
 
-    A run keeps the table's cells, which add up over workers and shards.
+    A run keeps the cells, whose counts and sums add up over workers and shards.
 
     Attributes
     ----------
     name
         Key of the aggregates in a summary.
     by
-        Numbers whose values name a cell: ``"20/1/0.4"``, nothing between the slashes for null.
+        Metrics whose values name a cell: ``"20/1/0.4"``; null is written as nothing between the slashes.
     sums
-        Metrics that are summed up in each cell, beside its number of rows.
+        Metrics that are summed in each cell, beside the number of its rows.
     aggregate
-        The function ("module:function") that makes JSON-able aggregates of the cells, which it gets as
-        name → [rows, *sums].
+        The function ("module:function") that makes JSON-able aggregates from the cells, a mapping of
+        cell name → [rows, *sums].
     tables
-        The function ("module:function") that makes `ShownTable` of them.
+        The function ("module:function") that makes `ShownTable` objects from the aggregates.
     """
 
     name: str
@@ -134,7 +134,7 @@ class Breakdown(NamedTuple):
 
 
 class ShownTable(NamedTuple):
-    """A table of texts; the first column is left-aligned, the others are numbers."""
+    """A table of texts with a title; the first column is left-aligned, the others are numbers."""
 
     title: str
     columns: Sequence[str]
@@ -142,7 +142,7 @@ class ShownTable(NamedTuple):
 
 
 def is_int(value: Any) -> TypeGuard[int]:
-    """Whether a JSON value is a whole number; true and false are not."""
+    """Whether a JSON value is an integer; true and false are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -158,16 +158,16 @@ _KINDS: Final = {
 
 
 def kind_of(value: Any) -> str:
-    """What kind of JSON value it is, in words."""
+    """The JSON type of a value, in words: "a list"."""
     return _KINDS.get(type(value), type(value).__name__)
 
 
 def shown(value: Any) -> str:
-    """A value as messages show it: JSON, cut to 60 characters."""
+    """A value as error messages show it: as JSON, cut to 60 characters."""
     try:
         text = json.dumps(value, ensure_ascii=False, default=str)
     except (TypeError, ValueError, RecursionError):
-        # keys that are no text, integers of thousands of digits, nesting without end
+        # keys that are not text, integers of thousands of digits, endless nesting
         return kind_of(value)
     # a lone surrogate cannot be printed: "?" instead
     text = text.encode("utf-8", "replace").decode("utf-8")
@@ -175,7 +175,7 @@ def shown(value: Any) -> str:
 
 
 def check_label(answer: Mapping[str, Any], allowed: tuple[str, str]) -> Iterator[Problem]:
-    """What is wrong with the ``label`` of gold, which must be one of the two ``allowed`` words."""
+    """Check that the ``label`` of gold is one of the two ``allowed`` words; yield what is wrong."""
     if "label" not in answer:
         yield Problem("answer.label", "missing")
     elif answer["label"] not in allowed:

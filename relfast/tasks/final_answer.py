@@ -1,8 +1,9 @@
-r"""The last marked form of a final answer in a text, and what it holds: for tasks whose value is open (a
-molecule, a mathematical answer). The words are those of `relfast_kernels.text.form_table`.
+r"""Find the last marked final answer in a response: a box (``\boxed{…}``), a tag (``<answer>…</answer>``)
+or a label (``Answer: …``). For tasks with open answers (a molecule, a mathematical expression). The words
+that mark an answer are in `relfast_kernels.text.form_table`.
 
-The form that opens last counts; none reaches across a blank line, but for a tag that is closed. Linear time,
-total.
+Of several marked answers the one that opens last counts. Only a closed tag may contain a blank line. Runs in
+linear time and raises nothing.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from relfast_kernels.text.form_table import (
 )
 
 MAX_LABELLED: Final = 200
-"""Characters of what stands behind a label."""
+"""Maximum characters of the answer behind a label."""
 
 _MAX_HELD: Final = 2_000
-"""Characters that a box or a tag holds."""
+"""Maximum characters inside a box or a tag."""
 
 
 class Form(NamedTuple):
-    """A form: where it opens, its kind, and what it holds as it stands there, its ends trimmed."""
+    """A marked answer: the offset where the mark opens, the kind of mark, and its stripped content."""
 
     start: int
     kind: Literal["box", "tag", "label"]
@@ -76,7 +77,7 @@ _FOLDED: Final = {
     **dict.fromkeys((0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
     **{point: chr(point - 0xFEE0) for point in range(0xFF01, 0xFF5F)},
 }
-"""As `relfast_kernels.text.dress.fold`, but for what a SMILES or a number may need."""
+"""Folds characters as `relfast_kernels.text.dress.fold` does, but for those SMILES or numbers may need."""
 _EMPHASISED: Final = re.compile(r"([*_]{1,3})[ \t]*\n([^\n]+)\n[ \t]*\1")
 _MAX_NESTED: Final = 4
 _FEED: Final = re.compile(r"\r\n?")
@@ -92,7 +93,10 @@ _WRAPPER: Final = re.compile(rf"\\(?:{_words(WRAPPERS)})[ \t]?\{{([^{{}}\n]{{0,4
 
 
 def undress(text: str) -> str:
-    """A text as a renderer shows it, its case kept and with the marks that are letters of SMILES and TeX."""
+    """The text as a renderer shows it: marks of quotation, struck text, layout tags and TeX wrappers removed.
+
+    Case is kept, and so are emphasis marks, since ``*``, ``_`` and the like are letters of SMILES and TeX.
+    """
     text = _FEED.sub("\n", text).translate(_FOLDED)
     if ">" in text:
         text = _QUOTATION.sub("", text)
@@ -110,8 +114,8 @@ def undress(text: str) -> str:
 
 
 def last_form(text: str) -> Form | None:
-    """The form that opens last in a text without reasoning, as `undress` gives it; None without one. Within a
-    fence only the keys of JSON are labels."""
+    """The marked answer that opens last, or None. ``text`` has no reasoning and went through `undress`.
+    Inside a code fence only JSON keys count as labels."""
     found = [form for form in (_last_box(text), _last_tag(text), _last_label(text)) if form is not None]
     return max(found, default=None)
 
@@ -135,7 +139,7 @@ def _last_tag(text: str) -> Form | None:
     for found in _TAG.finditer(text):
         if held := found[2].strip():
             if (around := _EMPHASISED.fullmatch(held)) is not None:
-                # the lines of both its ends are emphasised: ``**<answer>**`` and so on
+                # the opening and the closing tag are emphasised, on lines of their own: ``**<answer>**``
                 held = around[2].strip().removeprefix(around[1]).removesuffix(around[1])
             form = Form(found.start(), "tag", held)
     return form
@@ -157,7 +161,7 @@ def _last_label(text: str) -> Form | None:
 
 
 def _labelled(text: str, at: int) -> str:
-    """What stands behind a label: its line to the end of its sentence, or else the next line."""
+    """The answer behind a label: the rest of the sentence on its line; if that is empty, the next line."""
     line_end = text.find("\n", at, at + 2 * MAX_LABELLED)
     line_end = min(len(text), at + 2 * MAX_LABELLED) if line_end < 0 else line_end
     line = text[at:line_end]

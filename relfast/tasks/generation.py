@@ -1,4 +1,4 @@
-"""What the generators of all benchmarks share: random streams, balanced plans, gold that scoring confirms."""
+"""Helpers that all generators share: random streams, balanced plans, a check that gold is correct."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from relfast.tasks.options import AllOptions
 _OPTIONS: Final = tuple(AllOptions(policy=policy) for policy in POLICIES)
 
 MAX_RECORDS: Final = 10_000_000
-"""Ids have five digits or more; ten million records are 30 GB of REL-A1."""
+"""Maximum records per run: ids have five digits or more, and ten million records of REL-A1 are 30 GB."""
 
 
 def stream(task: str, seed: int, index: int, *more: object) -> random.Random:
-    """The random stream of one record: the same numbers on every machine, other ones for any other record.
+    """The random stream of one record: the same numbers on every machine, different for every other record.
 
     Seeding `random.Random` with text goes through SHA-512 and, like the generator itself, is the same
-    in every Python since 3.2. One stream a record makes the first m records of a run of n those of a
-    run of m.
+    in every Python since 3.2. Because each record has its own stream, the first m records of a run of n are
+    the records of a run of m.
     """
     return random.Random("/".join(str(part) for part in (task, seed, index, *more)))
 
 
 def check_count(n: int, seed: int) -> None:
-    """Raise `UsageError` unless ``n`` and ``seed`` are integers that a run can have."""
+    """Raise `UsageError` unless ``n`` and ``seed`` are integers that a run accepts."""
     if isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= MAX_RECORDS:
         raise UsageError(f"number of records must be an integer from 0 to {MAX_RECORDS:,}, not {n!r}")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -48,7 +48,7 @@ def check_range(name: str, value: Any, low: float, high: float) -> None:
 
 
 class Slot(NamedTuple):
-    """What the record at a place of the run is to be: its class and its size."""
+    """The class (yes or no) and the size of the record to generate at a place (0-based) of the run."""
 
     place: int
     yes: bool
@@ -56,9 +56,10 @@ class Slot(NamedTuple):
 
 
 def plan(n: int, yes_fraction: float, sizes: Sequence[int]) -> Iterator[Slot]:
-    """Classes and sizes of n records: any first m of them have ``yes_fraction`` yes to within one record.
+    """The classes and sizes of n records. In any first m records the number of yes is m * ``yes_fraction`` to
+    within one record.
 
-    The sizes are gone through in turn, separately within each class, so that neither tells the other.
+    Each class cycles through ``sizes`` on its own, so that a record's size does not reveal its class.
     """
     yes_so_far = 0
     for index in range(n):
@@ -71,13 +72,13 @@ def plan(n: int, yes_fraction: float, sizes: Sequence[int]) -> Iterator[Slot]:
 
 
 class UnconfirmedGoldError(RelfastError):
-    """A generated record whose gold our own scorer does not accept: a bug, and not handed out."""
+    """A generated record whose gold relfast's own scorer rejects: a bug; the record is not handed out."""
 
 
 def record_of(
     task: Task, id: str, question: str, answer: dict[str, Any], metadata: dict[str, Any], *stated: str
 ) -> dict[str, Any]:
-    """A record in the published form, confirmed by what is ``stated`` of its gold (`confirm`)."""
+    """A record in the published form. Responses ``stated`` that give its gold check it (`confirm`)."""
     record = {
         "id": id,
         "domain": task.gold.domain,
@@ -90,9 +91,9 @@ def record_of(
 
 
 def confirm(task: Task, record: dict[str, Any], response: str, strictly: str | None = None) -> dict[str, Any]:
-    """The record, once the response that states its gold is correct under both policies.
+    """The record, after a check that ``response``, which states its gold, is correct under both policies.
 
-    ``strictly`` states it under ``strict``, where that reads gold otherwise.
+    ``strictly`` replaces ``response`` under ``strict`` for tasks in which the policy reads gold differently.
     """
     for options in _OPTIONS:
         stated = response if strictly is None or not options.strict else strictly
@@ -110,7 +111,7 @@ def _kernels_of(task: Task, options: AllOptions) -> KernelScorer | None:
 
 
 def _judged(task: Task, asked: Record, options: AllOptions) -> Outcome:
-    """What a reward's caller would be told: by the kernels, where RDKit takes a hundred times as long."""
+    """The outcome that a reward function would get; by kernels if possible: RDKit is 100 times slower."""
     kernels = _kernels_of(task, options) if task.can_hang else None
     if kernels is not None:
         gold = kernels.prepare(asked.answer, asked.question)

@@ -1,16 +1,16 @@
-"""The functions that every benchmark's modules have.
+"""The interfaces that the modules of a benchmark implement.
 
-A benchmark is a folder of this package. The scorer, the module a `Task` names has
+A benchmark is a folder of this package. Its scorer, the module that `Task.module` names, has two functions:
 
 ``extract(record, options) -> Extracted``
-    Total: any response gives an `Extracted`. No third-party engine, linear time.
+    Reads the answer from a response. Raises for no response; linear time, no third-party engine.
 ``score(batch, options) -> list[Outcome]``
-    Same length and order as the batch; a batch gives exactly what its records give one by one.
+    Same length and order as the batch; scoring a batch gives the same outcomes as scoring record by record.
 
-A task whose kernels hold texts against gold has a `KernelScorer` beside it.
+A task whose kernels can compare responses with gold has a `KernelScorer` as well.
 
-and the generator module has ``generate(task, n, seed, *, tell, **parameters) -> Iterator[dict]``,
-whose keywords are the fields of the task's ``parameters``.
+Its generator, the module that `Task.generator` names, has ``generate(task, n, seed, *, tell, **parameters) ->
+Iterator[dict]``; the keywords are the fields of `Task.parameters`.
 """
 
 from __future__ import annotations
@@ -32,50 +32,52 @@ class TaskScorer(Protocol):
     """The module that scores a task."""
 
     def extract(self, record: Record, options: Options) -> Extracted[Any]:
-        """The answer of a response, whatever the response is."""
+        """The answer that a record's response gives; never raises, whatever the response is."""
 
     def score(self, batch: Batch, options: Options) -> list[Outcome]:
-        """An outcome for each record with its extracted answer, in order."""
+        """One outcome for each pair of record and extracted answer, in order."""
 
 
 class EmbeddingTaskScorer(TaskScorer, Protocol):
-    """The same of a task that embeds."""
+    """The module that scores a task with ``embeds``."""
 
     def score_within(self, batch: Batch, options: Options, deadlines: Deadlines) -> list[Outcome | None]:
-        """``score`` that charges ``deadlines``; None for a record whose time is up."""
+        """Like ``score``, but charges the time to ``deadlines``; None for a record whose time is up."""
 
 
 class KernelScorer(ABC):
-    """Kernels that score texts of one task, wherever they come from; what they leave is the scorer's. They
-    neither hang nor crash. Safe to use from several threads.
+    """Scores texts of one task with kernels, whether they come from a file or a call. A text for which the
+    kernels return None goes to the task's `TaskScorer`. Kernels neither hang nor crash. Thread-safe.
 
     Parameters
     ----------
     shows
-        Whether outcomes have details, and those of equal answers are one. Not so in files: few answers come
-        again there, and to keep 10,000 of them costs a seventh of REL-C3's time.
+        Outcomes have details, and equal answers share one cached outcome. False for files: they seldom repeat
+        an answer, and caching 10,000 answers costs a seventh of REL-C3's time.
     longest
-        Texts whose answers have more characters are left.
+        Maximum characters of an answer; longer ones are left to the `TaskScorer`.
     """
 
     @classmethod
     @abstractmethod
     def open(cls, task: Task, options: Any, *, shows: bool, longest: int) -> Self | None:
-        """One without golds; None where options or missing machine code do not allow it."""
+        """A new scorer without golds; None if the options rule it out or machine code is missing."""
 
     @property
     @abstractmethod
     def is_full(self) -> bool:
-        """Whether there may be no room for the golds of `MAX_TEXTS` texts more; it is time for a new one."""
+        """Whether there may be no room for the golds of another `MAX_TEXTS` texts: open a new scorer then."""
 
     @abstractmethod
     def prepare(self, answer: object, question: object) -> int:
-        """The number of a gold, asked with a question; -1 where only the scorer can say, and without room."""
+        """Store a gold with its question and return its number for `score`; -1 if the kernels cannot use this
+        gold or have no room."""
 
     @abstractmethod
     def score(self, golds: Sequence[int], texts: Sequence[str]) -> list[Outcome | None]:
-        """Outcomes of texts, at most `MAX_TEXTS`, each against the gold of its number; None for what is left
-        to the scorer. An outcome may be that of many texts: nothing in it may be changed.
+        """The outcomes of at most `MAX_TEXTS` texts, each compared with the gold of the same place in
+        ``golds`` (numbers from `prepare`); None for a text that the `TaskScorer` must score. Several texts
+        may share an outcome, so callers must not change it.
 
         Raises
         ------
@@ -85,23 +87,23 @@ class KernelScorer(ABC):
 
 
 MAX_TEXTS = 64
-"""Texts that a `KernelScorer` is given at once."""
+"""Maximum texts in one call of `KernelScorer.score`."""
 
 
 class Generator(Protocol):
-    """The module that generates a task's records. ``tell`` hears in words of what takes long."""
+    """The module that generates a task's records. It calls ``tell`` with a message when a step takes long."""
 
     def generate(
         self, task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
     ) -> Iterator[dict[str, Any]]:
-        """``n`` records of a task, the same for the same seed and parameters.
+        """``n`` records of a task; equal seeds and parameters give equal records.
 
         Raises
         ------
         UsageError
-            A parameter cannot be used.
+            A parameter has a value that cannot be used.
         """
 
 
 BlindStrategy = Callable[[Mapping[str, Any], "random.Random"], str]
-"""A response made from a record without its gold (``id``, ``task``, ``question``) and chance."""
+"""Makes a response from random numbers and a record without gold (``id``, ``task``, ``question``)."""

@@ -1,4 +1,4 @@
-"""The options of all tasks together: what a run is given, and what its parts take their own from."""
+"""The options of all tasks in one dataclass: a run has one `AllOptions`, each task reads its fields."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["AllOptions", "OptionKeywords", "TaskKeywords"]
 
 @dataclass(frozen=True)
 class AllOptions(RealignOptions, RelCOptions, RelBOptions, Options):
-    """Every task's options. Immutable and picklable.
+    """The options of every task. Immutable and picklable.
 
-    A dataclass has the fields of its last base first: the bases stand in reverse order of the table of tasks.
+    Fields of the last base come first in a dataclass: the bases are the table of tasks in reverse order.
     """
 
 
 class TaskKeywords(TypedDict, total=False):
-    """`AllOptions` as keywords, without the policy, which many functions name themselves."""
+    """`AllOptions` as keyword arguments, without the policy, which many functions declare themselves."""
 
     strip_reasoning: bool
     reasoning: tuple[tuple[str, str], ...]
@@ -35,6 +35,6 @@ class TaskKeywords(TypedDict, total=False):
 
 
 class OptionKeywords(TaskKeywords, total=False):
-    """`AllOptions` as keywords."""
+    """`AllOptions` as keyword arguments."""
 
     policy: Policy

@@ -1,4 +1,4 @@
-"""How a task's records are put to a model: prompts with a name and a version, and one's own from a file."""
+"""Prompts: how a question is worded for a model, under a name and a version; users can add their own."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import Any, Final, cast
 from relfast.errors import UsageError
 
 PLACE: Final = "{question}"
-"""Where a record's question goes in a prompt of one's own."""
+"""The placeholder for a record's question in a prompt's text."""
 
 
 def resolve(name: str) -> Callable[..., Any]:
-    """The function that ``module:function`` names."""
+    """Import the function (or other object) named by ``module:function``."""
     module, _, function = name.partition(":")
     return cast("Callable[..., Any]", getattr(importlib.import_module(module), function))
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A wording, as a fact of a task.
+    """One wording of a task's questions.
 
     Attributes
     ----------
     name, version
-        What a run says it asked with; the version is bumped whenever the wording changes.
+        Recorded with a run's outputs; the version is bumped whenever the wording changes.
     build
-        The function ("module:function") that words a question, ``(question, row) -> str``. None: the question
-        as it stands is the published prompt.
+        The function ("module:function") that makes the prompt, ``(question, row) -> str``. None: the question
+        itself is the prompt.
     text
-        The text around `PLACE`, of prompts that add nothing but words.
+        A template that contains `PLACE`; used instead of ``build`` if a prompt only adds fixed words.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Prompt:
     text: str | None = None
 
     def words(self, question: str, row: Mapping[str, Any]) -> str:
-        """What a model is asked: the prompt of a question, of the row that has it."""
+        """The prompt sent to a model for a question; ``row`` is the question's row."""
         if self.text is not None:
             # replaced, not formatted: braces of LaTeX and JSON stand as they are
             return self.text.replace(PLACE, question)
@@ -50,7 +50,7 @@ class Prompt:
 
     @property
     def shown(self) -> str:
-        """Name and version, and of one's own wording its digest: ``seqbench-few-shot 1``."""
+        """Name and version, ``seqbench-few-shot 1``; for a user's own prompt, its name and digest."""
         if self.text is None or self.version:
             return f"{self.name} {self.version}"
         import hashlib
@@ -59,12 +59,12 @@ class Prompt:
 
     @classmethod
     def own(cls, name: str, text: str) -> Prompt:
-        """A prompt of one's own.
+        """A prompt from a user's own template text.
 
         Raises
         ------
         UsageError
-            The text has no place for the question.
+            The text does not contain `PLACE`.
         """
         if PLACE not in text:
             raise UsageError(f"{name}: a prompt needs {PLACE} in the place of the record's question")
@@ -72,12 +72,12 @@ class Prompt:
 
     @classmethod
     def boxed(cls, version: int, sentence: str) -> Prompt:
-        """The question, and below it a sentence that asks for a form that ``strict`` reads."""
+        """The question followed by a sentence that asks for an answer form that ``strict`` reads."""
         return cls(BOXED, version, text=f"{PLACE}\n\n{sentence}")
 
     @property
     def sentence(self) -> str | None:
-        """What `boxed` adds to a question; None of other prompts."""
+        """The sentence that `boxed` adds to a question; None for other prompts."""
         return self.text.removeprefix(f"{PLACE}\n\n") if self.name == BOXED and self.text else None
 
 
@@ -85,4 +85,4 @@ BOXED: Final = "boxed"
 """The name of every task's prompt that asks for a marked form: ``--prompt boxed``."""
 
 AS_IT_STANDS: Final = Prompt("question", 1)
-"""The question alone, which REL's records word themselves: they are the published prompts."""
+"""The question alone. The questions of REL's records are complete prompts, the published ones."""

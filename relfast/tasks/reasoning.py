@@ -1,9 +1,9 @@
-"""Text of a response without the model's reasoning, and its final answer under ``strict`` if that is one of a
-few. Shared by every task; knows no benchmark.
+"""Cut a model's reasoning out of a response, and read final answers of a closed set (a choice, yes or no) as
+``strict`` does. Shared by every task; knows no benchmark.
 
-`relfast_kernels.text.marks` has the marks, `relfast_kernels.text.reasoning` the rules, and cuts UTF-8;
-this is the same for ``str``. Final answers are read by the kernel's source run as plain Python; machine code
-reads the same.
+`relfast_kernels.text.marks` lists the marks of reasoning; `relfast_kernels.text.reasoning` has the rules and
+cuts UTF-8 bytes; this module does the same for ``str``. Final answers are read by the kernel's source, run as
+plain Python, so that both paths read the same.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ MAX_STRICT_CHARS: Final = 1_000_000
 """Longest response that ``strict`` reads. Longer than any model's output window today (≈ 500 kB)."""
 
 _FIRST: Final = {mark.open[0] for mark in MARKS} | {end[0] for end in TURN_ENDS}
-"""What all marks begin with."""
+"""The first characters of all marks."""
 _LAST_OF_ENDS: Final = {end[-1] for end in TURN_ENDS}
-"""Brackets, which have no case."""
+"""The last characters of the marks that end a turn: brackets, which have no case."""
 
 
 def lower(text: str) -> str:
-    """The text in lower case, every character in its place: ``İ`` is the one whose lower case is longer."""
+    """The text in lower case with all offsets unchanged. Only ``İ`` has a longer lower case; it becomes i."""
     return text.lower() if text.isascii() else text.replace("İ", "I").lower()
 
 
@@ -35,16 +35,16 @@ def _names(more: tuple[tuple[str, str], ...]) -> Names:
 
 
 def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
-    """The text outside of reasoning, without the marks at the end of a turn; see
+    """The text outside reasoning, without marks that end a turn: ``<think>2</think> 3`` gives `` 3``. See
     `relfast_kernels.text.reasoning.cut_reasoning`.
 
     Parameters
     ----------
     more
-        Pairs of marks to know beside `MARKS`, in any case: the option ``reasoning``.
+        Additional pairs of (opening, closing) marks beside `MARKS`, in any case: the option ``reasoning``.
     """
     if not more and not any(map(text.__contains__, _FIRST)) and not text.startswith(BARE_ANALYSIS):
-        return text  # most texts, in a tenth of the time
+        return text  # most texts have no mark; this takes a tenth of the time
     data = text.encode("utf-8", "surrogatepass")
     n, out, names = len(data), bytearray(len(data) + 1), _names(more)
     built = native.find("text")
@@ -63,10 +63,10 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
 
 
 def cut_turn(text: str) -> str:
-    """The text without blanks and marks of the end of a turn behind it, if there is a mark."""
-    said = text.rstrip() if text[-1:].isspace() else text
-    # most texts have none, and are not copied; some end with a tag: "<Yes>"
-    if said[-1:] not in _LAST_OF_ENDS:
+    """The text without the marks that end a turn (and white space around them) at its end; else unchanged."""
+    stripped = text.rstrip() if text[-1:].isspace() else text
+    # most texts have no such mark and are not copied; some end with a tag: "<Yes>"
+    if stripped[-1:] not in _LAST_OF_ENDS:
         return text
     from relfast_kernels.text import reasoning as kernel
 
@@ -76,9 +76,9 @@ def cut_turn(text: str) -> str:
 
 
 def read_strictly(response: object, reasoning: tuple[tuple[str, str], ...] = ()) -> tuple[str, str | None]:
-    """The final text of a response under ``strict``, or the reason why it is no answer.
+    """The part of a response that ``strict`` searches for the answer, or the reason why there is none.
 
-    ``reasoning`` is the option of that name: marks to know beside `MARKS`.
+    ``reasoning`` is the option of that name: additional marks beside `MARKS`.
 
     Returns
     -------
@@ -107,11 +107,11 @@ _ROOM: Final = 64
 def read_final(
     kind: Literal["CHOICE", "VERDICT", "CLAIM"], response: object, reasoning: tuple[tuple[str, str], ...]
 ) -> tuple[int | None, list[int], str | None]:
-    """The final answer of a kind, or None and the reason: ``no_answer``, ``several_answers``, or one of
-    `read_strictly`.
+    """Read the final answer of a closed set: (value or None, taxa, reason or None). The reason is
+    ``no_answer``, ``several_answers``, or one of `read_strictly`.
 
-    REL-A's choice is 1 to 8; REL-C1's verdict and REL-B1's claim are 1 for no and 2 for yes; and the taxa of
-    a claimed yes, each once.
+    A ``CHOICE`` (REL-A) is 1 to 8. A ``VERDICT`` (REL-C1) or ``CLAIM`` (REL-B1) is 1 for no, 2 for yes.
+    Only a claimed yes has taxa, each once.
     """
     from relfast_kernels.text import answers, forms
 

@@ -1,8 +1,8 @@
-"""REL-A, REL-B1 and REL-C1 where kernels read: golds as `relfast_kernels.text` takes them, what its keys say,
-and `TextScorer`, which scores texts at hand.
+"""Scoring REL-A, REL-B1 and REL-C1 with the kernels of `relfast_kernels.text`: how golds are passed to
+them, how their result keys become outcomes, and `TextScorer`, which scores single texts.
 
-What a kernel cannot say (gold of another form, a lone surrogate, a response of megabytes) the task's scorer
-does.
+What the kernels cannot score (gold of an unusual form, a lone surrogate, a response of megabytes) is left
+to the task's ordinary scorer.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from relfast.tasks.reasoning import read_strictly, strip_reasoning
 
 
 def numbers(n: int) -> ctypes.Array[ctypes.c_int64]:
+    """An array of n int64 zeros."""
     return (ctypes.c_int64 * n)()
 
 
 class WorkSpace:
-    """What a kernel works with beside what it is given; ``places`` says where."""
+    """Scratch arrays of a kernel; ``places`` has their addresses."""
 
     def __init__(self) -> None:
         self._parts = [
@@ -54,14 +55,14 @@ class WorkSpace:
 
 
 def compared_gold(kernel: TextKernel, strict: bool, answer: Any, question: object) -> Any:
-    """Gold as the policy compares it: itself, or another of its form."""
+    """Gold in the form that the policy compares: ``answer``, or what `TextKernel.strict_gold` makes of it."""
     if not strict or kernel.strict_gold is None:
         return answer
     return resolve(kernel.strict_gold)(answer, question)
 
 
 def gold_text(answer: object) -> bytes:
-    """The JSON of what the kernel reads of gold; of gold that is none, JSON that it does not take."""
+    """The JSON of those fields of gold that the kernel reads; for unusable gold ``0``, which it rejects."""
     if not isinstance(answer, Mapping):
         return b"0"
     try:
@@ -71,7 +72,7 @@ def gold_text(answer: object) -> bytes:
 
 
 def least_measure(options: Options, kernels: Sequence[TextKernel]) -> int:
-    """The smallest measure of a right answer, as the bits of a float; 0 where no kernel has one."""
+    """The smallest score of a right answer (`TextKernel.least`) as the bits of a float64, or 0."""
     for kernel in kernels:
         if kernel.least is not None:
             return int.from_bytes(struct.pack("<d", getattr(options, kernel.least)), "little")
@@ -82,14 +83,14 @@ _ROW: Final = struct.Struct(f"{layouts.GOLD_COLUMNS}q")
 
 
 class PreparedGolds:
-    """Golds by number, as the kernel takes them; ``about`` says where they are.
+    """A store of numbered golds in the layout that kernels read; ``about`` has its addresses and sizes.
 
     Parameters
     ----------
     most, most_bytes
-        So many golds, and bytes of their JSON, have room.
+        Maximum number of golds, and maximum bytes of their JSON.
     slots
-        Places to find golds by digest, a power of two; which golds are there is the caller's.
+        Size of the hash table that finds golds by digest, a power of two; the caller fills the table.
     """
 
     def __init__(self, most: int, most_bytes: int, slots: int = 1) -> None:
@@ -106,12 +107,12 @@ class PreparedGolds:
         )
 
     def has_room(self, n: int) -> bool:
-        """Whether there is room for ``n`` more, as golds are."""
+        """Whether there is room for ``n`` more golds of usual size."""
         return self.n + n <= self._most and self.used <= self._most_bytes // 2
 
     def add(self, task: int, text: bytes, id: bytes = b"") -> int:
-        """The number of a gold from now on: that of its task, its JSON and that of its rows' id; -1 without
-        room."""
+        """Store a gold: the number of its task, its JSON, and the JSON of the id in its rows. Returns the
+        gold's number; -1 if there is no room."""
         begin = self.used
         middle, end = begin + len(text), begin + len(text) + len(id)
         if end > self._most_bytes or self.n == self._most:
@@ -128,7 +129,7 @@ _COUNT_SHIFTS: Final = (layouts.TP_SHIFT, layouts.PRED_SHIFT, layouts.GOLD_SHIFT
 
 
 def outcome_of(kernel: TextKernel, key: int, *, strict: bool, details: bool) -> Outcome:
-    """The outcome that a key stands for, without a vote; lists in its details are empty."""
+    """The outcome that a kernel's result key encodes, without its vote; lists in its details are empty."""
     metrics: dict[str, Any] = {}
     shown: dict[str, Any] = {}
     if kernel.metrics is not None:
@@ -149,23 +150,23 @@ def outcome_of(kernel: TextKernel, key: int, *, strict: bool, details: bool) -> 
 MOST_GOLDS: Final = 1 << 14
 MOST_BYTES: Final = 1 << 23
 MOST_KNOWN: Final = 1 << 12
-"""Golds, bytes of their JSON, and outcomes that are kept: gold may hold any number."""
+"""Maximum golds, bytes of their JSON, and cached outcomes: gold may hold any number."""
 
 MOST_ASKED: Final = 1 << 9
 SAME_GOLD: Final = 8
 LONGEST: Final = 1 << 15
-"""Golds whose questions are kept, how many of one gold (those of a step), and their characters."""
+"""Maximum golds cached with questions, questions of one gold (those of a step), characters of a question."""
 
 SCRATCH: Final = 1 << 24
-"""Bytes of work space, of which a text takes up to sixteen times its size."""
+"""Bytes of work space; scoring a text takes up to sixteen times its size."""
 
 LONG: Final = 1_000_000
-"""From so many bytes on, a kernel lets go of the interpreter's lock: in 2 ms, and other threads are not kept
-waiting for longer than they wait for each other (5 ms, `sys.getswitchinterval`)."""
+"""Texts longer than this many bytes are scored without the GIL. Shorter ones take at most 2 ms, less than
+other threads wait for each other anyway (5 ms, `sys.getswitchinterval`)."""
 
 
 class _Place:
-    """What a kernel works with, for one thread at a time; and references to what it is called with."""
+    """Memory and arguments for calls of the kernel by one thread at a time."""
 
     __slots__ = ("_alive", "context", "failure", "result", "rows", "said")
 
@@ -188,37 +189,37 @@ class _Place:
 
 
 class TextScorer(KernelScorer):
-    """The `KernelScorer` of a task that has a `TextKernel`; ``functions`` are those of the native unit
-    ``text``. Its outcomes always have details, and its texts are all short."""
+    """The `KernelScorer` of a task that has a `TextKernel`. ``functions``: those of the native unit ``text``.
+    Outcomes always have details (``shows`` is ignored), and there is no limit ``longest``."""
 
     def __init__(self, task: Task, options: Options, functions: Mapping[str, Callable[..., int]]) -> None:
         kernel = task.text_kernel
         assert kernel is not None
         self._kernel, self._options = kernel, options
-        self._judge, self._judge_long = (
+        self._score_short, self._score_long = (
             functions[name].__wrapped__  # type: ignore[attr-defined]
             for name in ("judge", "judge_long")
         )
         cuts = options.strict or options.strip_reasoning
-        self._cuts_here = cuts and bool(options.reasoning)
-        """Whether there are marks of reasoning that no kernel knows."""
+        self._cuts_in_python = cuts and bool(options.reasoning)
+        """Reasoning is cut in Python, as the kernel does not know the user's own marks of reasoning."""
         self._settings = settings = numbers(layouts.SET_SIZE)
         settings[layouts.SET_STRIP] = (
-            layouts.IS_CUT if self._cuts_here else layouts.CUTS if cuts else layouts.KEEPS
+            layouts.IS_CUT if self._cuts_in_python else layouts.CUTS if cuts else layouts.KEEPS
         )
         settings[layouts.SET_DETAILS], settings[layouts.SET_STRICT] = True, options.strict
         settings[layouts.SET_LEAST] = least_measure(options, [kernel])
-        self._asks = options.strict and kernel.strict_gold is not None
-        self._lists = [name for name, value in resolve(kernel.details)(0, 0).items() if value == []]
-        """Of a row's texts those that a kernel lists."""
+        self._needs_question = options.strict and kernel.strict_gold is not None
+        self._list_fields = [name for name, value in resolve(kernel.details)(0, 0).items() if value == []]
+        """Fields of the details that are lists; the kernel writes them as JSON."""
         self._golds = PreparedGolds(MOST_GOLDS, MOST_BYTES)
         self._adding = threading.Lock()
         read = [name for name in layouts.GOLD_FIELDS if name in task.gold.keys[0]]
         self._field = read[0] if len(read) == 1 else None
-        """The one member of gold that is read, if there are not several."""
+        """The field of gold that the kernel reads, if it reads only one: a shortcut to find known golds."""
         self._by_value: dict[str | int, int] = {}
         self._numbers: dict[bytes, int] = {}
-        self._asked: dict[bytes, list[tuple[object, int]]] = {}
+        self._by_question: dict[bytes, list[tuple[object, int]]] = {}
         self._known: dict[Any, Outcome] = {}
         self._places: list[_Place] = []
 
@@ -239,37 +240,37 @@ class TextScorer(KernelScorer):
         if known is not None:
             return known
         try:
-            if self._asks:
-                return self._asked_gold(answer, question)
+            if self._needs_question:
+                return self._prepare_with_question(answer, question)
             number = self._add(
                 orjson.dumps({name: answer[name] for name in layouts.GOLD_FIELDS if name in answer})
             )
-        except Exception:  # whatever is wrong with it, its task's scorer says so in a row
+        except Exception:  # whatever is wrong with this gold, the task's scorer reports it in a row
             return -1
         if self._field and number >= 0 and (type(value) is str or type(value) is int):
             self._by_value[value] = number
         return number
 
-    def _asked_gold(self, answer: dict[Any, Any], question: object) -> int:
-        """The same where ``strict`` reads gold with its question. Questions are compared, not hashed: that
-        takes a tenth of the time."""
+    def _prepare_with_question(self, answer: dict[Any, Any], question: object) -> int:
+        """`prepare` for tasks in which ``strict`` needs the question to read gold. Questions are compared,
+        not hashed, which takes a tenth of the time."""
         text = orjson.dumps(answer)
-        asked = self._asked.get(text)
-        for other, number in asked or ():
+        entries = self._by_question.get(text)
+        for other, number in entries or ():
             if other is question or (type(question) is str and other == question):
                 return number
-        found = self._add(gold_text(compared_gold(self._kernel, True, answer, question)))
+        new = self._add(gold_text(compared_gold(self._kernel, True, answer, question)))
         if question is not None and (type(question) is not str or len(question) > LONGEST):
-            return found
-        if asked is None or len(asked) >= SAME_GOLD:
-            if len(self._asked) >= MOST_ASKED:
-                self._asked = {}
-            asked = self._asked[text] = []
-        asked.append((question, found))
-        return found
+            return new
+        if entries is None or len(entries) >= SAME_GOLD:
+            if len(self._by_question) >= MOST_ASKED:
+                self._by_question = {}
+            entries = self._by_question[text] = []
+        entries.append((question, new))
+        return new
 
     def _add(self, text: bytes) -> int:
-        """The number of the gold that a text says; -1 without room."""
+        """The number of the gold with this JSON, stored now if it is new; -1 if there is no room."""
         number = self._numbers.get(text)
         if number is None:
             with self._adding:
@@ -281,11 +282,11 @@ class TextScorer(KernelScorer):
         return number
 
     def score(self, golds: Sequence[int], texts: Sequence[str]) -> list[Outcome | None]:
-        # the kernel takes as long for one after the other
+        # calling the kernel once per text is as fast as one call for all
         return [*map(self._score, golds, texts)]
 
     def _score(self, gold: int, text: str) -> Outcome | None:
-        if self._cuts_here:
+        if self._cuts_in_python:
             marks = self._options.reasoning
             if self._options.strict:
                 text, why = read_strictly(text, marks)
@@ -297,13 +298,13 @@ class TextScorer(KernelScorer):
         place = self._place()
         rows, size = place.rows, len(data)
         rows[layouts.RECORD_KEY], rows[layouts.RECORD_TEXT_END] = gold, size
-        if (self._judge if size <= LONG else self._judge_long)(
+        if (self._score_short if size <= LONG else self._score_long)(
             place.result, place.failure, data, place.context
         ):
             raise RuntimeError("the kernel that scores responses failed")
-        found = rows[layouts.RECORD_KEY]
-        outcome = self._known.get(found)
-        if outcome is None and found >= 0:
+        key = rows[layouts.RECORD_KEY]
+        outcome = self._known.get(key)
+        if outcome is None and key >= 0:
             outcome = self._outcome(place)
         self._places.append(place)
         return outcome
@@ -311,16 +312,16 @@ class TextScorer(KernelScorer):
     def _place(self) -> _Place:
         try:
             return self._places.pop()
-        except IndexError:  # as many as threads are in here
+        except IndexError:  # every place is in use by another thread
             return _Place(self._settings, self._golds)
 
     def _outcome(self, place: _Place) -> Outcome:
-        """The outcome of the record that has its key; it is kept."""
+        """The outcome of the result that the kernel left in ``place``; cached by key and listed texts."""
         rows = place.rows
         key = rows[layouts.RECORD_KEY]
         known_as: Any = key
         said = b""
-        if self._lists:
+        if self._list_fields:
             said = bytes(place.said[rows[layouts.RECORD_PRED] : rows[layouts.RECORD_PRED_END]])
             known_as = key, said
             known = self._known.get(known_as)
@@ -328,7 +329,7 @@ class TextScorer(KernelScorer):
                 return known
         outcome = outcome_of(self._kernel, key, strict=self._options.strict, details=True)
         outcome.vote = rows[layouts.RECORD_VOTE] if outcome.found else None
-        for name in self._lists:
+        for name in self._list_fields:
             outcome.details[name] = orjson.loads(said)
         if len(self._known) >= MOST_KNOWN:
             self._known = {}

@@ -1,9 +1,9 @@
 """REL-A1…A7: Raven's progressive matrices of numbers.
 
-Eight context panels and eight choices; the model names the choice that completes the matrix. Gold is
-``answer.target``, 0-based, while the question counts from 1. The published scorer
-(`algebra_benchmark/evaluation.py` of REL) reads the first "Answer N", else the first lone digit, else
-takes choice 1; so a silent response is right one time in eight. See `extract`.
+A question shows eight context panels and eight choices; the model names the choice that completes the matrix.
+Gold is ``answer.target``, 0-based, while the question counts from 1. The published scorer
+(`algebra_benchmark/evaluation.py` of REL) reads the first "Answer N", else the first lone digit, else takes
+choice 1; so an empty response is right one time in eight. See `relfast.tasks.rel_a.score.read`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a report shows of REL-A1…A7: accuracy by the size of panels, and the two choices side by side."""
+"""What a report shows for REL-A1…A7: accuracy by size of the panels; the chosen and the right panel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DISPLAY: Final = Display(
 )
 
 MAX_READ: Final = 20_000
-"""Characters of a question that are looked at."""
+"""Maximum characters of a question that `measure` searches."""
 
 _PANEL: Final = re.compile(r"^Panel 0:\n((?:\[[^\]\n]*+\]\n?)++)", re.MULTILINE)
 _NUMBER: Final = re.compile(r"\d++(?:\.\d++)?")
@@ -25,7 +25,7 @@ _SAID: Final = re.compile(r"\b(\d)\b")
 
 
 def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
-    """Rows of the first panel, and the power of ten that its largest value does not pass."""
+    """The number of rows of the first panel, and the smallest power of ten not below its largest value."""
     question = record.question
     found = _PANEL.search(question[:MAX_READ]) if isinstance(question, str) else None
     if found is None:
@@ -38,7 +38,7 @@ def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
 
 
 def exhibit(shown: Shown) -> Exhibit:
-    """The chosen and the right panel."""
+    """Show the chosen and the right panel, and mark the choice in the response."""
     from relfast.tasks.rel_a.score import read
 
     target, response = shown.answer.get("target"), shown.record.response
@@ -63,7 +63,7 @@ def exhibit(shown: Shown) -> Exhibit:
 
 
 def _marks(response: object, choice: int | None, strict: bool) -> tuple[Mark, ...]:
-    """Where the number of the choice stands: the first time, under ``strict`` the last."""
+    """Mark where the response names the choice: the first place, or the last under ``strict``."""
     if choice is None or not isinstance(response, str):
         return ()
     named = re.compile(rf"Answer\s*+#?+\s*+0*+{choice + 1}(?!\d)", re.IGNORECASE)

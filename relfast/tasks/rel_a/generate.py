@@ -1,14 +1,15 @@
-"""New REL-A1…A4 records: eight context panels, eight choices, gold by construction and by `rules`.
+"""Generate REL-A1…A4 records: eight context panels and eight choices. Gold is known by construction, and
+`relfast.tasks.rel_a.rules` confirms it.
 
-With ``distractors="hard"``, the default, all eight choices are the true ninth panel with one element of the
-rule set to eight evenly spaced values (or one row in eight orders), one of them right. With ``"random"`` the
-other choices are random real matrices, as published: only one choice looks like the panels at all, and in
-A2…A4 it is the shortest one. Which place in that
-series is right is drawn uniformly, and no value leaves the range of the panels, so neither the choices alone
-nor ranges of values tell. (In the original RAVEN a majority vote over the choices finds the answer.)
+With ``distractors="hard"``, the default, all eight choices are copies of the true ninth panel in which one
+element of the rule has eight evenly spaced values (or one row has eight orders), one of them right. The
+right one is at a uniformly drawn place of that series, and no value leaves the range of the panels, so
+neither the choices alone nor ranges of values reveal gold. (In the original RAVEN a majority vote over the
+choices finds the answer.) With ``"random"`` the other choices are random real matrices, as published: only
+one choice looks like the panels at all, and in A2…A4 it is the shortest one.
 
-Blind strategies and the stand-in for a model stand at the end. Of a record a strategy sees what the question
-shows: the choices and, for one of them, the panels. One that finds several best choices takes any of them.
+At the end are blind strategies and the mock model. A strategy sees only the question: the choices and, for
+one strategy, the panels. If several choices are equally good, it takes a random one of them.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ class MatrixParameters:
 N_CONTEXT: Final = 8
 
 MAX_GRIDSIZE: Final = 20
-"""A question of 16 panels of 20 × 20 has 60 kB of text; models are not asked more."""
+"""Maximum rows of a panel: 16 panels of 20 × 20 are a question of 60 kB."""
 
 MAX_TRIES: Final = 10_000
-"""Draws until a matrix has room for hard distractors; 3 × 3 takes about five, so this many means never."""
+"""Maximum draws until a matrix has room for hard distractors; a 3 × 3 matrix takes about five."""
 
 Matrix = list[list[float]]
 Series = list[Matrix]
-"""Eight choices that differ in one element; the true one is drawn at the place it is told."""
+"""Matrices: the context panels, or eight choices of which the right one is at a given place."""
 
 
 def generate(
@@ -115,7 +116,7 @@ def _text(panel: Matrix) -> str:
     return "\n".join(map(str, panel))
 
 
-# What the panels show: eight context panels and the ninth.
+# Drawing the eight context panels and the true ninth panel.
 
 _Draw = Callable[[random.Random, int, int], tuple[Series, Matrix]]
 
@@ -171,10 +172,10 @@ _MATRICES: Final[dict[str, _Draw]] = {
 def _hard(
     name: str, draw: _Draw, numbers: random.Random, size: int, maxval: int, target: int
 ) -> tuple[Series, Series, str]:
-    """Panels, choices with the true one at ``target``, and which element of the rule the others break.
+    """(panels, choices with the true one at ``target``, the element of the rule that the others break).
 
-    Whether a series has room depends on the other cells only, never on the place of the true value in it, so
-    throwing away draws without room keeps that place uniform.
+    Whether a series has room depends only on the other cells, never on the place of the true value in it. So
+    that place stays uniform although draws without room are thrown away.
     """
     for _ in range(MAX_TRIES):
         panels, gold = draw(numbers, size, maxval)
@@ -205,7 +206,8 @@ def _series(
         broken, made = "member of the rows", _members(numbers, gold, place)
     else:
         row = numbers.randrange(size)
-        # the larger addend lies between the smaller one and the sum: the range of its row tells nothing
+        # change the larger addend, which lies between the smaller one and the sum, so that the range of its
+        # row reveals nothing
         column = int(gold[row][1] > gold[row][0]) if name == "REL-A4" else numbers.randrange(size)
         broken = {"REL-A1": "value of a cell", "REL-A4": "sum of a row"}[name]
         made = _cell_values(numbers, gold, row, column, place, whole=name != "REL-A1")
@@ -221,8 +223,8 @@ def _window(
 ) -> list[float] | None:
     """Eight evenly spaced values strictly between ``low`` and ``high``, ``value`` at ``true_place``; or None.
 
-    The spacing is drawn from what the bounds allow at most; whether the window then fits decides. For real
-    values ``value`` itself stays as it is, so that the digits of all eight look alike.
+    The spacing is drawn up to the largest that the bounds can hold; None if the values then do not fit. Real
+    values are not rounded, so that the digits of all eight look alike.
     """
     room = (high - low) / N_CHOICES
     if room < (1 if whole else 0):
@@ -235,7 +237,7 @@ def _window(
 def _cell_values(
     numbers: random.Random, gold: Matrix, row: int, column: int, true_place: int, whole: bool
 ) -> Series | None:
-    """Choices with other values of one cell, all inside the range of its row and of its column."""
+    """Choices that differ in one cell, with all values inside the range of the cell's row and column."""
     across = [v for c, v in enumerate(gold[row]) if c != column]
     down = [line[column] for r, line in enumerate(gold) if r != row]
     low, high = max(min(across), min(down)), min(max(across), max(down))
@@ -247,9 +249,10 @@ def _cell_values(
 
 
 def _members(numbers: random.Random, gold: Matrix, true_place: int) -> Series | None:
-    """Choices with another value of one member in all rows: each has as many different values as gold.
+    """Choices in which one member of the rows has another value in every row.
 
-    The values lie between the members next to the one they stand for, so that no two members are ever equal.
+    The values lie between the next smaller and the next larger member, so that members stay distinct and
+    every choice has as many different values as gold.
     """
     members = sorted(gold[0])
     at = numbers.randrange(1, len(members) - 1)
@@ -260,7 +263,7 @@ def _members(numbers: random.Random, gold: Matrix, true_place: int) -> Series | 
 
 
 def _row_orders(numbers: random.Random, gold: Matrix, true_place: int) -> Series:
-    """Choices with one row in other orders, each as likely as the true one."""
+    """Choices in which one row has its values in another order; all orders are equally likely."""
     row = numbers.randrange(1, len(gold))
     orders: list[list[float]] = [gold[row]]
     while len(orders) < N_CHOICES:
@@ -274,11 +277,12 @@ def _row_orders(numbers: random.Random, gold: Matrix, true_place: int) -> Series
 def _elsewhere_in_progression(
     numbers: random.Random, panels: Series, gold: Matrix, true_place: int, maxval: int, whole_row: bool
 ) -> Series | None:
-    """Choices with one row of the ninth panel, or one cell of it, moved up or down.
+    """Choices in which one row of the ninth panel, or one cell of it, is shifted up or down.
 
-    All moved values lie inside the range of the other rows' panels. The moves are 4 to 8 panels long: the
-    next lower or higher choice then mostly falls among the values that its row has shown, so that neither
-    "inside its row's range" nor "outside" nor "closest to it" is a way to find gold.
+    All shifted values lie inside the range of the other rows in all panels. Neighbouring choices are 4 to
+    8 panels' progress apart: the next lower or higher choice then mostly falls among the values that its
+    row has shown, so that neither "inside its row's range" nor "outside" nor "closest to it" is a way to
+    find gold.
     """
     size = len(gold)
     row, column = (numbers.randrange(size) for _ in range(2))
@@ -306,7 +310,7 @@ _NUMBER: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:e[-+]?[0-9]+)?")
 
 @lru_cache(maxsize=16)
 def _shown(question: str) -> tuple[list[Matrix], list[Matrix]]:
-    """Panels and choices as the question shows them."""
+    """The panels and choices read from a question's text."""
     parts: dict[str, list[Matrix]] = {"Panel": [], "Answer": []}
     for name, body in _PART.findall(question):
         rows = [[float(v) for v in _NUMBER.findall(line)] for line in body.strip().splitlines()]
@@ -383,13 +387,14 @@ STRATEGIES: Final[dict[str, BlindStrategy]] = {
     "the question again": lambda record, rng: str(record["question"]),
     **{name: _best(merit) for name, merit in _MERITS.items()},
 }
-"""Name to strategy."""
+"""Name → strategy."""
 
 
 _SKILL: Final = 0.6
+"""Share of questions that the mock model knows the answer to."""
 
 
 def answer(row: Mapping[str, Any], luck: random.Random) -> str:
-    """The right choice, or any."""
+    """The mock model: the right choice with probability `_SKILL`, else a random one."""
     target = row["answer"]["target"] if luck.random() < _SKILL else luck.randrange(N_CHOICES)
     return f"The panels follow one rule. Answer {target + 1}"

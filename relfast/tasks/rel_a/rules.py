@@ -1,7 +1,8 @@
-"""The rules of REL-A1…A4, read from the eight context panels alone: does a choice complete the matrix?
+"""A solver for REL-A1…A4: it infers the rules from the eight context panels and says which choices fit.
 
-This is the generator's judge and shares no code with it. It solves a puzzle as a careful reader would: find
-every rule of the task's kind that all context panels obey, and accept a choice if one of them predicts it.
+It checks the generator's records and shares no code with the generator. It solves a puzzle as a careful
+reader would: find every rule of the task's kind that all context panels obey, and accept a choice that one
+of these rules predicts.
 """
 
 from __future__ import annotations
@@ -10,24 +11,24 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 Panel = Sequence[Sequence[float]]
-"""A square matrix by rows."""
+"""A square matrix, as a list of rows."""
 Predicate = Callable[[Panel], bool]
-"""Whether a choice is the ninth panel. Rules make it of the eight context panels and the largest value."""
+"""Says whether a choice is the ninth panel; a rule makes it from the context panels and the largest value."""
 
 STEPS: Final = (-2, -1, 1, 2)
-"""What the published generator adds from value to value in REL-A2."""
+"""The steps between neighbouring values from which the published generator of REL-A2 chooses."""
 
 
 def constant(panels: Sequence[Panel], maxval: float) -> Predicate:
-    """REL-A1: all panels, the choice too, are the same matrix."""
+    """REL-A1: all context panels and the choice are the same matrix."""
     alike = all(panel == panels[0] for panel in panels)
     return lambda choice: alike and choice == panels[0]
 
 
 def progression(panels: Sequence[Panel], maxval: float) -> Predicate:
-    """REL-A2: along a row, from each panel on into the next, values grow by a step, clamped to 0…maxval.
+    """REL-A2: along a row, and on into the same row of the next panel, values grow by a fixed step.
 
-    One of `STEPS` holds for all rows; each row starts at its own value.
+    All rows have the same step, one of `STEPS`; each row has its own start. Values are clamped to 0…maxval.
     """
     width = len(panels[0][0])
 
@@ -43,7 +44,7 @@ def progression(panels: Sequence[Panel], maxval: float) -> Predicate:
 
 
 def distribute_three(panels: Sequence[Panel], maxval: float) -> Predicate:
-    """REL-A3: all panels are the same matrix, each row the one above rotated by one, always the same way."""
+    """REL-A3: all panels are the same matrix; each row is the row above rotated by one, in one direction."""
     is_the_matrix = constant(panels, maxval)
 
     def fits(choice: Panel) -> bool:
@@ -63,7 +64,7 @@ def distribute_three(panels: Sequence[Panel], maxval: float) -> Predicate:
 
 
 def arithmetic(panels: Sequence[Panel], maxval: float) -> Predicate:
-    """REL-A4: all panels are the same matrix, and in each row the third value is the sum of the first two."""
+    """REL-A4: all panels are the same matrix; in each row the third value is the sum of the first two."""
     is_the_matrix = constant(panels, maxval)
     return lambda choice: is_the_matrix(choice) and all(row[0] + row[1] == row[2] for row in choice)
 
@@ -79,6 +80,6 @@ RULES: Final[Mapping[str, Callable[[Sequence[Panel], float], Predicate]]] = {
 def fitting_choices(
     task: str, panels: Sequence[Panel], choices: Sequence[Panel], maxval: float = 1000
 ) -> list[int]:
-    """Indices of the choices that fit the rule of ``task`` (REL-A1…A4) given its context panels."""
+    """The 0-based indices of the choices that complete the context panels by the rule of ``task`` (A1…A4)."""
     fits = RULES[task](panels, maxval)
     return [index for index, choice in enumerate(choices) if fits(choice)]

@@ -1,5 +1,5 @@
-"""Scoring REL-A1…A7: which panel a response chooses, as published and by the forms of ``strict``; is it the
-target? With the form of gold and the kernel's numbers."""
+"""Scoring REL-A1…A7: read the panel that a response chooses, under either policy, and compare it with the
+target. Also checks of gold, and what the text kernel's codes mean."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from relfast.tasks.reasoning import read_final, strip_reasoning
 from relfast.tasks.rel_a import N_CHOICES
 
 # The published pattern with possessive quantifiers: white space, '#' and digits exclude one another, so
-# giving back can never help, and "Answer" before 32,000 spaces takes 0.1 ms instead of 9.8 s.
+# backtracking can never help, and "Answer" before 32,000 spaces takes 0.1 ms instead of 9.8 s.
 _ANSWER: Final = re.compile(r"Answer\s*+#?+\s*+(\d++)", re.IGNORECASE)
 _FROM_ONE: Final = re.compile(r"\b([1-8])\b")
 _FROM_ZERO: Final = re.compile(r"\b([0-7])\b")
 
 MAX_INT_DIGITS: Final = 4300
-"""CPython's own limit for int(text); the published scorer raises ValueError beyond it."""
+"""CPython's default limit for int(text); the published scorer raises ValueError above it."""
 
 
 def read(response: object, options: Options) -> Extracted[int | None]:
-    """The chosen panel, 0-based, as the policy reads it; ``reason`` as `read_final` has it."""
+    """The panel that a response chooses, 0-based, by the options' policy; ``reason`` is `read_final`'s."""
     if options.strict:
         value, _, reason = read_final("CHOICE", response, options.reasoning)
         return Extracted(None if value is None else value - 1, found=value is not None, reason=reason)
@@ -53,12 +53,12 @@ def extract(record: Record, options: Options) -> Extracted[int | None]:
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:
-    return [_judge(record.answer, extracted, options) for record, extracted in batch]
+    return [_score_one(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _judge(answer: object, extracted: Extracted[int | None], options: Options) -> Outcome:
+def _score_one(answer: object, extracted: Extracted[int | None], options: Options) -> Outcome:
     target = answer.get("target") if type(answer) is dict or isinstance(answer, Mapping) else None
-    # a bool passes as an integer in the published scorer; strict takes it for the mistake it is
+    # the published scorer accepts a bool as an integer; strict rejects it
     good = isinstance(target, int)
     if options.strict:
         good = isinstance(target, int) and target is not True and 0 <= target < N_CHOICES
@@ -87,21 +87,21 @@ def _judge(answer: object, extracted: Extracted[int | None], options: Options) -
 
 
 def said(details: Mapping[str, Any]) -> str | None:
-    """The panel that was chosen, counted from 1 as in the question."""
+    """The chosen panel as text, counted from 1 as in the question."""
     return None if details["pred"] is None else str(details["pred"] + 1)
 
 
 _NONE: Final = 15
-"""No panel was chosen, under ``strict``."""
+"""The kernel's code for "no panel was chosen", under ``strict``."""
 
 
 def details(pred: int, gold: int) -> dict[str, Any]:
-    """The texts of a row: panels, which the kernel numbers as the task does."""
+    """A row's ``pred`` and ``gold`` from the kernel's codes, which are 0-based panels (or `_NONE`)."""
     return {"pred": None if pred == _NONE else pred, "gold": gold}
 
 
 def check(answer: Mapping[str, Any]) -> Iterator[Problem]:
-    """The target, 0-based."""
+    """Check the target of gold, a 0-based panel."""
     target = answer.get("target")
     if "target" not in answer:
         yield Problem("answer.target", "missing")
@@ -110,8 +110,8 @@ def check(answer: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def check_matrices(metadata: Mapping[str, Any]) -> Iterator[Problem]:
-    """A1…A4: panels and choices are matrices of numbers. (A5…A7 are said to hold tensors, whose form no
-    document gives.)"""
+    """A1…A4: check that panels and choices are matrices of numbers. (A5…A7 reportedly hold tensors, whose
+    form is not documented.)"""
     shapes = set()
     for name in ("panels", "choices"):
         value = metadata.get(name)

@@ -1,8 +1,9 @@
 """REL-B1: homoplasy in an alignment.
 
-A FASTA alignment and a Newick tree; is there structured convergence (yes/no), and between which taxa?
-Gold is ``answer.label`` with ``answer.taxa``. The published scorer (`bio_benchmark/evaluation.py` of
-REL) looks for yes and no as substrings and for numbers anywhere, so "eyes 15" is a yes. See `extract`.
+A question shows a FASTA alignment and a Newick tree: is there structured convergence (yes/no), and between
+which taxa? Gold is ``answer.label`` with ``answer.taxa``. The published scorer
+(`bio_benchmark/evaluation.py` of REL) looks for yes and no as substrings and for numbers anywhere, so
+"eyes 15" is a yes. See `relfast.tasks.rel_b.score.read`.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from relfast.tasks.facts import Gold, Metric, TextKernel
 from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 
 UNDEFINED: Final = -1
-"""What the published scorer gives for precision, recall and F1 where gold has no taxa."""
+"""The published scorer's value of precision, recall and F1 if gold has no taxa."""
 
 
 @dataclass(frozen=True)
 class RelBOptions(Options):
-    """What decides a score of REL-B1."""
+    """The options that decide a score of REL-B1."""
 
     b1_min_f1: float = parameter(
         0.5, Number(0, 1), "strict: smallest F1 of a right REL-B1 yes.", strict_only=True

@@ -1,4 +1,4 @@
-"""What a report shows of REL-B1: rates by number of taxa, and which taxa were found."""
+"""What a report shows for REL-B1: rates by number of taxa, and which taxa a response found."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _FASTA: Final = re.compile(r"^[ \t]*>[^\n]*\n([^>\n]*)", re.MULTILINE)
 
 
 def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
-    """Sequences of the alignment and their length, and how many taxa gold has; the class is gold's label."""
+    """Number and length of the alignment's sequences, and number of gold taxa; the class is gold's label."""
     answer = record.answer if isinstance(record.answer, Mapping) else {}
     sizes: dict[str, float | str] = {}
     if isinstance(record.question, str):
@@ -50,7 +50,7 @@ def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
 
 
 def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
-    """Wrong verdict, or wrong taxa."""
+    """Say whether a wrong row has the wrong verdict or the wrong taxa."""
     if gold == "no":
         return "sees homoplasy where there is none"
     if gold == "yes" and metrics["recall"] == 0:
@@ -59,7 +59,7 @@ def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 
 
 def exhibit(shown: Shown) -> Exhibit:
-    """The verdict, and the taxa: found, missed, named beside."""
+    """Show the verdict and which taxa were found, missed, or named wrongly."""
     from relfast.tasks.rel_b.score import read
 
     gold, label = {str(taxon) for taxon in shown.answer.get("taxa") or ()}, shown.answer.get("label")

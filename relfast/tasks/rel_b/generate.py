@@ -1,10 +1,10 @@
-"""New REL-B1 records: an alignment evolved along a random tree, with or without planted convergence.
+"""Generate REL-B1 records: an alignment evolved along a random tree, with or without planted convergence.
 
-In a yes record, blocks of neighbouring columns are set to one random motif each in a few taxa that are far
-apart in the tree. A checker then reads the finished alignment: the blocks join exactly those taxa, and
-outside of them no equally long stretch does.
+In a yes record, a few taxa that are far apart in the tree get the same random motif in each of some blocks
+of neighbouring columns. `joins_only` then checks the finished alignment: exactly those taxa share the
+blocks, and outside the blocks they share no equally long stretch.
 
-Blind strategies, which solve nothing, and the stand-in for a model stand at the end.
+Blind strategies, which solve nothing, and the mock model are at the end.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from relfast.tasks.rel_b.parameters import HomoplasyParameters
 
 MAX_LEAVES: Final = 1_000
 MAX_SEQ_LEN: Final = 10_000
-"""A question of 1,000 leaves × 10,000 columns has 10 MB; no model reads more."""
+"""Maximum size: a question of 1,000 leaves × 10,000 columns has 10 MB, more than any model reads."""
 
 MAX_TRIES: Final = 1_000
-"""Trees drawn for one record until the checker is content. At the defaults three of four pass."""
+"""Maximum trees drawn for a record until `joins_only` holds. With default parameters three of four pass."""
 
 
 class Block(NamedTuple):
-    """A planted motif: its first column, 0-based, and its base codes."""
+    """A planted motif: its first column (0-based) and its base codes (0…3)."""
 
     start: int
     motif: npt.NDArray[np.uint8]
@@ -50,7 +50,7 @@ def generate(
     Raises
     ------
     UsageError
-        A parameter is out of range, or `MAX_TRIES` trees gave no case that the checker accepts.
+        A parameter is out of range, or `MAX_TRIES` trees gave no alignment that passes the check.
     """
     check_count(n, seed)
     asked = HomoplasyParameters(**check_parameters(HomoplasyParameters, parameters))
@@ -91,7 +91,7 @@ def _record(name: str, seed: int, slot: Slot, parameters: HomoplasyParameters) -
         gold = [order.index(str(taxon)) for taxon in gold]
     answer: dict[str, Any] = {"label": "yes" if slot.yes else "no", "taxa": gold}
     if parameters.taxa_as == "index":
-        # few or short motifs do not tell places from names
+        # `score.gold_names` cannot tell places from names if motifs are few or short
         answer["taxa_as"] = "index"
     id, asked = f"biology_{name}_s{seed}_{slot.place:05d}", question(tree, sequences)
     stated = _stated(gold), _stated(named)
@@ -123,7 +123,7 @@ _QUESTION: Final = """
 
 
 def question(tree: Tree, sequences: npt.NDArray[np.uint8]) -> str:
-    """The text of the published records; sequences in the order of the tree."""
+    """The question's text, as in the published records; sequences are in the order of the tree."""
     fasta = "\n".join(f">{tree.name[leaf]}\n{spell(sequences[leaf])}" for leaf in tree.leaves())
     return _QUESTION.format(fasta=fasta, newick=tree.newick())
 
@@ -154,7 +154,7 @@ def _plant(
     taxa: Sequence[int],
     parameters: HomoplasyParameters,
 ) -> list[Block]:
-    """Write the motifs into ``sequences``, at places drawn evenly from all that do not overlap."""
+    """Write random motifs into ``sequences`` of ``taxa``, at uniformly drawn places that do not overlap."""
     length = parameters.length_convergent_block
     slack = parameters.seq_len - parameters.n_convergent_sites * (length - 1)
     starts = sorted(numbers.sample(range(slack), parameters.n_convergent_sites))
@@ -175,10 +175,10 @@ def joins_only(
     blocks: Sequence[Block],
     length: int,
 ) -> bool:
-    """Whether the alignment shows what gold says.
+    """Whether the alignment agrees with gold.
 
-    The taxa that carry the motif of every block are exactly ``taxa``; and no ``length`` neighbouring
-    columns outside the blocks are equal in all of them.
+    Exactly ``taxa`` carry the motifs of all blocks, and outside the blocks no ``length`` neighbouring columns
+    are equal in all of ``taxa``.
     """
     carriers = {
         leaf
@@ -198,7 +198,7 @@ BASES: Final = "ACGT"
 _LETTERS: Final = np.frombuffer(BASES.encode(), dtype=np.uint8)
 
 SHORTEST, LONGEST = 0.1, 1.0
-"""Branch lengths, expected substitutions a site, as in the published generator."""
+"""Range of branch lengths in expected substitutions per site, as in the published generator."""
 
 ROOT: Final = 0
 
@@ -212,9 +212,9 @@ class Tree:
     parent
         Parent of each node (-1 for the root).
     children
-        Two children of each inner node, none of a leaf.
+        The two children of each inner node; an empty list for a leaf.
     length
-        Length of the branch above each node, as it is printed (0 for the root).
+        Length of the branch above each node, rounded as printed (0 for the root).
     name
         Name of each leaf, a number from 1.
     """
@@ -225,7 +225,7 @@ class Tree:
     name: dict[int, int]
 
     def preorder(self, below: int = ROOT) -> Iterator[int]:
-        """A node and all under it, each after its parent, leaves in the order of the Newick text."""
+        """A node and all its descendants, parents first, leaves in the order of the Newick text."""
         stack = [below]
         while stack:
             node = stack.pop()
@@ -233,7 +233,7 @@ class Tree:
             stack += reversed(self.children[node])
 
     def leaves(self, below: int = ROOT) -> list[int]:
-        """Leaves under a node (itself if it is one), in the order of the Newick text."""
+        """The leaves under a node (or the node, if it is a leaf), in the order of the Newick text."""
         return [node for node in self.preorder(below) if not self.children[node]]
 
     def ancestors(self, node: int) -> list[int]:
@@ -244,7 +244,7 @@ class Tree:
         return line
 
     def edges_between(self, a: int, b: int) -> int:
-        """Number of edges on the path from a to b."""
+        """The number of edges on the path from node a to node b."""
         depth = {node: steps for steps, node in enumerate(self.ancestors(a))}
         for steps, node in enumerate(self.ancestors(b)):
             if node in depth:
@@ -262,7 +262,7 @@ class Tree:
 
 
 def random_tree(numbers: random.Random, num_leaves: int) -> Tree:
-    """A tree of at least two leaves: each new leaf hangs on a new node in the middle of a random edge."""
+    """A random tree of at least two leaves: a new leaf is attached to a new node on a random edge."""
     parent, children = [-1, ROOT, ROOT], [[1, 2], [], []]
     while len(parent) < 2 * num_leaves - 1:
         node = numbers.randrange(1, len(parent))
@@ -272,7 +272,7 @@ def random_tree(numbers: random.Random, num_leaves: int) -> Tree:
         parent[node] = middle
         parent += [above, middle]
         children += [[node, leaf], []]
-    # rounded before anything is simulated, so that the printed tree is the one the sequences evolved on
+    # rounded before the simulation, so that the sequences evolve on exactly the printed tree
     length = [round(numbers.uniform(SHORTEST, LONGEST), 4) for _ in parent]
     length[ROOT] = 0.0
     leaves = [node for node, below in enumerate(children) if not below]
@@ -299,21 +299,23 @@ def evolve(numbers: random.Random, tree: Tree, seq_len: int) -> npt.NDArray[np.u
 
 
 def spell(sequence: npt.NDArray[np.uint8]) -> str:
-    """Codes 0…3 as letters."""
+    """A sequence of codes 0…3 as letters of `BASES`."""
     return _LETTERS[sequence].tobytes().decode("ascii")
 
 
 MIN_EDGES_LEAVES: Final = 3
-"""Fewest edges between two convergent taxa: siblings (two edges) are no convergence."""
+"""Minimum edges between two convergent taxa: siblings (two edges apart) do not count as convergence."""
 
 MIN_EDGES_CLADES: Final = 4
+"""Minimum edges between the tops of two convergent clades."""
 
 _SHUFFLES: Final = 20
-"""Orders in which clades are tried on one tree before another tree is drawn."""
+"""Random orders in which clades are tried on one tree before another tree is drawn."""
 
 
 def distant_leaves(numbers: random.Random, tree: Tree, n_taxa: int) -> list[int] | None:
-    """``n_taxa`` leaves, any two at least `MIN_EDGES_LEAVES` edges apart; None if this order has none."""
+    """``n_taxa`` leaves, any two at least `MIN_EDGES_LEAVES` edges apart, chosen greedily in a random order;
+    None if that fails."""
     chosen: list[int] = []
     leaves = tree.leaves()
     for leaf in numbers.sample(leaves, len(leaves)):
@@ -325,9 +327,9 @@ def distant_leaves(numbers: random.Random, tree: Tree, n_taxa: int) -> list[int]
 
 
 def distant_clades(numbers: random.Random, tree: Tree, n_taxa: int) -> list[int] | None:
-    """All leaves of two or more clades, ``n_taxa`` in sum, tops at least `MIN_EDGES_CLADES` edges apart.
+    """All leaves of two or more clades, ``n_taxa`` in total, tops at least `MIN_EDGES_CLADES` edges apart.
 
-    From four taxa on each clade has two leaves or more. None if no such clades are found.
+    If ``n_taxa`` is four or more, each clade has at least two leaves. None if no such clades are found.
     """
     sizes = {node: len(tree.leaves(node)) for node in tree.preorder()}
     least = 1 if n_taxa < 4 else 2
@@ -368,7 +370,7 @@ def _yes(taxa: Sequence[str]) -> str:
 
 
 def _random_taxa(n: Callable[[int], int]) -> BlindStrategy:
-    """So many of the taxa, drawn."""
+    """A strategy that names a random subset of the taxa; ``n`` gives its size from the number of taxa."""
 
     def respond(record: Record, numbers: random.Random) -> str:
         names = _names(record)
@@ -378,7 +380,7 @@ def _random_taxa(n: Callable[[int], int]) -> BlindStrategy:
 
 
 def _most_alike(record: Record, numbers: random.Random) -> str:
-    """The two taxa with the most equal columns: siblings, mostly."""
+    """Name the two taxa with the most equal columns, which mostly are siblings."""
     rows = _rows(record)
     pairs = list(combinations(rows, 2))
     if not pairs:
@@ -406,14 +408,15 @@ STRATEGIES: Final[dict[str, BlindStrategy]] = {
     "both": lambda record, numbers: f"{_yes(_names(record))}\nNo",
     "the question": lambda record, numbers: str(record.get("question", "")),
 }
-"""Name → response to a record without gold."""
+"""Name → strategy."""
 
 
 _SKILL: Final = 0.5
+"""Share of questions that the mock model knows the answer to."""
 
 
 def answer(row: Mapping[str, Any], luck: random.Random) -> str:
-    """The right taxa, some of them, or none."""
+    """The mock model: all gold taxa, or by chance only the first few or none."""
     taxa = row["answer"]["taxa"]
     if luck.random() >= _SKILL:
         taxa = taxa[: luck.randrange(len(taxa) + 1)]

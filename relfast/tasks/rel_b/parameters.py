@@ -1,4 +1,4 @@
-"""What a run of new REL-B1 records is made with."""
+"""The parameters of the generator of REL-B1 records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TaxaAs = Literal["name", "index"]
 
 @dataclass(frozen=True, slots=True)
 class HomoplasyParameters:
-    """Parameters of REL-B1. ``yes_fraction`` is kept to within one record in any prefix of the run."""
+    """Parameters of generated REL-B1 records. Any prefix of the run keeps ``yes_fraction`` to one record."""
 
     about: ClassVar[str] = "Make REL-B1 records: homoplasy in an alignment evolved along a random tree."
 
@@ -34,7 +34,7 @@ class HomoplasyParameters:
 
     @property
     def drawn(self) -> tuple[object, ...]:
-        """What decides tree, alignment and motifs; how gold is written down does not."""
+        """The parameters that decide tree, alignment and motifs (not how gold is written)."""
         return (
             self.num_leaves,
             self.seq_len,

@@ -1,14 +1,14 @@
-"""Scoring REL-B1: which label and taxa a response claims, as published and by the forms of ``strict``; the
-right label and, for a yes, the right taxa.
+"""Scoring REL-B1: read the label and the taxa that a response claims, under either policy, and compare them
+with gold: the right label and, for a yes, the right taxa.
 
-What gold's taxa are under ``strict`` is found out first (`gold_names`): names in the question, or places in
-the sorted list of names. The published generator writes places, while its question shows names and asks for
-the taxa; ours writes names. A record decides once, by itself and never by a response: what can only be one of
-the two is that; where both fit, the alignment shows which reading joins taxa that share motifs. Without an
-alignment, or where it does not tell, gold is as it is written. ``answer.taxa_as`` settles it for a record
-that has it.
+Under ``strict``, `gold_names` first decides whether gold's taxa are names in the question or places in the
+sorted list of names. The published generator writes places, although its question shows names and asks for
+the taxa; relfast's generator writes names. The decision depends on the record alone, never on a response.
+If gold can be read only one way, that way counts; if both readings fit, the alignment shows which one
+joins taxa that share motifs. If there is no alignment, or it does not decide, gold is taken as written. A
+record's ``answer.taxa_as`` overrides all this.
 
-Beside `score` stand the form of gold and what the text kernel's numbers mean in rows.
+The module also checks the form of gold and says what the text kernel's codes mean in rows.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _PREFIX: Final = re.compile(r"^tax(?:on|a)[\s_#:-]*", re.IGNORECASE)
 _FASTA: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)[^\n]*\n[ \t]*([A-Za-z-]+)[ \t]*$", re.MULTILINE)
 
 WINDOW: Final = 4
-"""Columns of a shared stretch; motifs are as long or longer."""
+"""Columns of a shared stretch in `_evidence`; planted motifs have at least as many."""
 
 MARGIN: Final = 2.0
-"""By how much the evidence for places must exceed nothing and that for names; see `_evidence`."""
+"""Evidence that places need, and by how much it must exceed that for names; see `_evidence`."""
 
 
 def plain_name(taxon: object) -> str:
-    """``taxon_015``, ``15`` and 15 are one taxon under strict; the published scorer compares texts."""
+    """A taxon's name under strict: ``taxon_015``, ``15`` and 15 are the same. (Published: text equality.)"""
     if type(taxon) is int and taxon >= 0:
         return str(taxon)
     text = taxon if type(taxon) is str else str(taxon)
@@ -52,12 +52,12 @@ _known_name: Final = lru_cache(maxsize=1 << 12)(_plain)
 
 
 def gold_names(taxa: Sequence[object], question: object, taxa_as: object = None) -> frozenset[str]:
-    """Gold's taxa as the names that a right answer lists.
+    """Gold's taxa as the names that a right answer lists; places are turned into names.
 
     Parameters
     ----------
     taxa, taxa_as
-        Gold's; ``taxa_as`` is ``name`` or ``index`` where a record says itself what they are.
+        Fields of gold; ``taxa_as`` is ``name`` or ``index`` if the record says how its taxa are written.
     question
         The question's text, if it is known.
     """
@@ -69,7 +69,7 @@ def gold_names(taxa: Sequence[object], question: object, taxa_as: object = None)
 
 @lru_cache(maxsize=512)
 def _named(written: tuple[str, ...], question: str, taxa_as: str | None) -> frozenset[str]:
-    """Found out once for all rollouts of a question, which takes 15 kB."""
+    """`gold_names`, cached: worked out once for all rollouts of a question, whose text is 15 kB."""
     as_written = frozenset(written)
     if taxa_as == "name" or not all(name.isdigit() and len(name) < 10 for name in written):
         return as_written
@@ -88,11 +88,11 @@ def _named(written: tuple[str, ...], question: str, taxa_as: str | None) -> froz
 
 
 def _evidence(taxa: frozenset[str], rows: Mapping[str, str]) -> float:
-    """How much more often all taxa share `WINDOW` columns in a row than their likeness lets expect.
+    """How much more often all taxa share `WINDOW` columns in a row than their similarity predicts.
 
-    Log likelihood ratio of the number seen to the number expected, as if stretches were independent: close
-    relatives share many, but no more than their likeness says; 5 blocks of 5 columns in two taxa
-    give 10 or more.
+    The log likelihood ratio of the observed to the expected number of shared stretches, as if stretches were
+    independent. Close relatives share many stretches, but no more than their similarity predicts; 5 blocks
+    of 5 columns in two taxa give 10 or more.
     """
     columns = bytes(
         len(set(column)) == 1 and column[0] != "-" for column in zip(*(rows[t] for t in taxa), strict=False)
@@ -110,7 +110,7 @@ def _evidence(taxa: frozenset[str], rows: Mapping[str, str]) -> float:
 
 
 class Homoplasy(NamedTuple):
-    """A label (yes, no or None) and taxa as they are written, in order."""
+    """A response's claim: its label (yes, no or None) and taxa as written, in order."""
 
     label: str | None
     taxa: list[str]
@@ -120,14 +120,14 @@ NOTHING: Final = Homoplasy(None, [])
 
 
 LABELS: Final = (None, "no", "yes")
-"""As the kernel numbers them."""
+"""Labels by the kernel's codes 0, 1 and 2."""
 
 
 def vote(claim: Homoplasy) -> int:
-    """A number equal for claims of the same label and set of taxa.
+    """A number that is equal for claims with the same label and the same set of taxa (for maj@k).
 
-    The sum over distinct taxa of their scattered FNV-1a hashes, which `relfast_kernels.text.rel_b` computes
-    too.
+    It is the sum of scattered FNV-1a hashes of the distinct taxa; `relfast_kernels.text.rel_b` computes the
+    same number.
     """
     return sum(map(_scattered, set(claim.taxa)), 3 if claim.label == "yes" else 2) & 0xFFFF_FFFF
 
@@ -144,7 +144,7 @@ _NUMBER: Final = re.compile(r"\b(\d+)\b")
 
 
 def read(response: object, options: Options) -> Extracted[Homoplasy]:
-    """A `Homoplasy`, as the policy reads it; ``reason`` as `relfast.tasks.reasoning.read_final` has it."""
+    """The `Homoplasy` that a response claims, by the options' policy; ``reason`` is `read_final`'s."""
     if options.strict:
         number, taxa_said, reason = read_final("CLAIM", response, options.reasoning)
         if number is None:
@@ -162,7 +162,7 @@ def read(response: object, options: Options) -> Extracted[Homoplasy]:
 NO_SCORE: Final = {"precision": UNDEFINED, "recall": UNDEFINED, "f1": UNDEFINED}
 
 LEAST_PRECISE: Final = 0.9
-"""strict: share of a claim's taxa that must be gold's, so that naming many does not pay; see `proven`."""
+"""strict: minimum precision of a claim's taxa, so that naming many taxa does not pay; see `proven`."""
 
 
 def extract(record: Record, options: RelBOptions) -> Extracted[Homoplasy]:
@@ -170,10 +170,10 @@ def extract(record: Record, options: RelBOptions) -> Extracted[Homoplasy]:
 
 
 def score(batch: Batch, options: RelBOptions) -> list[Outcome]:
-    return [_judge(record, extracted, options) for record, extracted in batch]
+    return [_score_one(record, extracted, options) for record, extracted in batch]
 
 
-def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions) -> Outcome:
+def _score_one(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions) -> Outcome:
     answer, strict = record.answer, options.strict
     if type(answer) is not dict and not isinstance(answer, Mapping):
         answer = {}
@@ -217,7 +217,7 @@ def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions
         {
             "pred_label": claim.label,
             "gold_label": label,
-            # a claim of no taxa may be that of many responses
+            # copied, since many responses may share a claim without taxa
             "pred_taxa": claim.taxa.copy(),
             "gold_taxa": taxa,
         },
@@ -227,15 +227,14 @@ def _judge(record: Record, extracted: Extracted[Homoplasy], options: RelBOptions
 
 
 def proven(common: int, n_pred: int, n_gold: int) -> bool:
-    """Whether a claim names gold's taxa rather than many: nothing that needs to know how many there are.
+    """Whether a claim names gold's taxa, not just many taxa. Does not need the total number of taxa.
 
-    It names at least two of them (one alone shares nothing) and half of them; nine of ten taxa it names are
-    gold's; a claim that has all of them may name one more.
+    The claim must name at least two gold taxa (one alone shares nothing) and at least half of them, and
+    nine of ten taxa that it names must be gold taxa. A claim with all gold taxa may name one wrong taxon.
 
-    The best blind subset of N taxa then earns, on a record whose gold has g of them, by the hypergeometric
-    distribution: 0.0025 of (N, g) = (50, 2), 0.0002 of (50, 20), 0.0051 of (39, 25), 0.022 of (19, 10),
-    0.083 of (9, 2), the smallest published one. Where nine of ten taxa are gold's,
-    everything is the right answer.
+    By the hypergeometric distribution, the best blind subset of N taxa earns on a record with g gold taxa:
+    0.0025 for (N, g) = (50, 2), 0.0002 for (50, 20), 0.0051 for (39, 25), 0.022 for (19, 10), and 0.083 for
+    (9, 2), the smallest published record. If nine of ten taxa are gold taxa, naming all taxa is right.
     """
     wrong = n_pred - common
     return (
@@ -246,7 +245,7 @@ def proven(common: int, n_pred: int, n_gold: int) -> bool:
 
 
 def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
-    """Precision, recall and F1 from counts, 0 where undefined; ``n_gold`` is not 0."""
+    """Precision, recall and F1 from counts, 0 if undefined; ``n_gold`` must not be 0."""
     precision = common / n_pred if n_pred else 0.0
     recall = common / n_gold
     f1 = 2 * precision * recall / (precision + recall) if common else 0.0
@@ -254,15 +253,15 @@ def measures(common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
 
 
 def metrics_of_counts(gold_is_yes: bool, n_common: int, n_pred: int, n_gold: int) -> dict[str, Any]:
-    """A row's metrics from what the kernel counted; the ``reference`` policy's."""
+    """A row's metrics from the kernel's counts."""
     return measures(n_common, n_pred, n_gold) if gold_is_yes else dict(NO_SCORE)
 
 
 def _needs_taxa(label: str, taxa: object, claim: Homoplasy, options: RelBOptions) -> bool:
-    """Whether gold taxa that are no list (null, a number, a bool) keep a record from being scored.
+    """Whether gold taxa that are not a list (null, a number, a bool) make the record unusable.
 
-    The published scorer never looks at the taxa of a no, iterates over those of a yes that are truthy, and
-    asks for the length of the others only where the response says yes.
+    The published scorer never looks at the taxa of a no. For a yes it iterates over truthy taxa, and takes
+    the length of falsy ones only if the response says yes.
     """
     if options.strict:
         # a `datasets` column fills absent fields with None
@@ -271,7 +270,7 @@ def _needs_taxa(label: str, taxa: object, claim: Homoplasy, options: RelBOptions
 
 
 def _names(taxa: object) -> set[str]:
-    """Gold taxa as the texts that the published scorer compares: lower-cased, as the response is."""
+    """Gold taxa as the published scorer compares them: as texts, in lower case like the response."""
     return {str(taxon).lower() for taxon in taxa} if hasattr(taxa, "__iter__") else set()
 
 
@@ -281,7 +280,7 @@ def _unusable_gold(label: object, taxa: object, message: str) -> Outcome:
 
 
 def said(details: Mapping[str, Any]) -> str | None:
-    """The label and, in alphabetical order, the taxa: ``yes: a, b``."""
+    """The claim as text, with its taxa in alphabetical order: ``yes: a, b``."""
     label, taxa = details["pred_label"], details["pred_taxa"]
     if label is None:
         return None
@@ -289,12 +288,12 @@ def said(details: Mapping[str, Any]) -> str | None:
 
 
 def details(pred: int, gold: int) -> dict[str, Any]:
-    """The texts of a row: labels, and lists of taxa that the kernel writes."""
+    """A row's texts from the kernel's codes of labels; the kernel itself fills the lists of taxa."""
     return {"pred_label": LABELS[pred], "gold_label": LABELS[gold], "pred_taxa": [], "gold_taxa": []}
 
 
 def strict_gold(answer: Mapping[str, Any], question: object) -> Mapping[str, Any]:
-    """Gold with its taxa as names, where ``strict`` reads them so."""
+    """Gold with its taxa written as names; the same object if ``strict`` compares them as written."""
     label, taxa = answer.get("label"), answer.get("taxa")
     if not isinstance(label, str) or label.lower() != "yes" or not isinstance(taxa, list):
         return answer
@@ -303,7 +302,7 @@ def strict_gold(answer: Mapping[str, Any], question: object) -> Mapping[str, Any
 
 
 def check(answer: Mapping[str, Any]) -> Iterator[Problem]:
-    """A yes has taxa, a no has none."""
+    """Check gold's label and taxa: a yes has taxa, a no has none."""
     label, taxa = answer.get("label"), answer.get("taxa")
     yield from check_label(answer, ("yes", "no"))
     if "taxa" not in answer:

@@ -17,10 +17,10 @@ def extract(record: Record, options: Options) -> Extracted[str | None]:
 
 
 def score(batch: Batch, options: Options) -> list[Outcome]:
-    return [_judge(record.answer, extracted, options) for record, extracted in batch]
+    return [_score_one(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _judge(answer: object, extracted: Extracted[str | None], options: Options) -> Outcome:
+def _score_one(answer: object, extracted: Extracted[str | None], options: Options) -> Outcome:
     gold = answer.get("label") if type(answer) is dict or isinstance(answer, Mapping) else None
     pred = extracted.value
     details = {"pred": pred, "gold": gold}

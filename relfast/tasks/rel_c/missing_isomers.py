@@ -24,7 +24,7 @@ def extract(record: Record, options: RelCOptions) -> Extracted[list[str]]:
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
     with uninterrupted():
-        return [_judge(record.answer, extracted, options) for record, extracted in batch]
+        return [_score_one(record.answer, extracted, options) for record, extracted in batch]
 
 
 def gold_of(answer: object) -> Any:
@@ -51,7 +51,7 @@ def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
     return {"tp": tp, "fp": fp, "fn": fn, "precision": precision, "recall": recall, "f1": f1}
 
 
-def _judge(answer: object, extracted: Extracted[list[str]], options: RelCOptions) -> Outcome:
+def _score_one(answer: object, extracted: Extracted[list[str]], options: RelCOptions) -> Outcome:
     gold = gold_of(answer)
     pred: list[str] = extracted.value
     if not isinstance(gold, list):

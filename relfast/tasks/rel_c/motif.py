@@ -154,10 +154,10 @@ def _share(common: int, n: int, n_gold: int) -> float:
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
     with uninterrupted():
-        return [_judge(record.answer, extracted, options) for record, extracted in batch]
+        return [_score_one(record.answer, extracted, options) for record, extracted in batch]
 
 
-def _judge(answer: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
+def _score_one(answer: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     gold = gold_of(answer)
     if gold is None:
         details = {"pred": extracted.value, "gold": gold}
