@@ -116,7 +116,7 @@ _EXTRAS = {
     "parquet": ("pyarrow",),
     "zstd": ("zstandard",),
     "report": ("matplotlib", "pandas", "jinja2", "scipy"),
-    "run": ("openai", "tenacity"),
+    "run": ("openai",),
     "hub": ("huggingface_hub", "datasets"),
     "convert": ("onnx", "safetensors"),
     "math": ("math-verify",),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
 
 from relfast.engine.settings import timeout_of
-from relfast.errors import UsageError, did_you_mean
+from relfast.errors import UsageError
 from relfast.parameters import Choice, Flag, Number, Pair, Parameter, Text, Whole, WrittenKind, parameters_of
-from relfast.records import STATUSES
 
 
 def check_timeout(_: click.Context, parameter: click.Parameter, value: float) -> float:
@@ -21,16 +20,21 @@ def check_timeout(_: click.Context, parameter: click.Parameter, value: float) ->
         raise click.BadParameter(str(error), param=parameter) from None
 
 
-def check_statuses(_: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...]:
-    """Statuses of rows, with commas between them."""
-    statuses = tuple(filter(None, (value or "").split(",")))
-    for status in statuses:
-        if status not in STATUSES:
-            known = ", ".join(STATUSES)
-            raise click.BadParameter(
-                f"{status!r} is none of {known}{did_you_mean(status, STATUSES)}", param=parameter
-            )
-    return statuses
+def pairs_of(texts: Iterable[str], option: str) -> dict[str, str]:
+    """The values of an option that is given as NAME=VALUE, by name.
+
+    Raises
+    ------
+    UsageError
+        One is not of this form.
+    """
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise UsageError(f"{option} {text!r} is not of the form NAME=VALUE")
+        pairs[name] = value
+    return pairs
 
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -11,7 +11,7 @@ import click
 
 from relfast.cli import signals
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, HelpedCommand, say
-from relfast.cli.parameters import check_statuses, check_timeout, options_of
+from relfast.cli.parameters import check_timeout, options_of, pairs_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 @click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices[0].message.content.")  # fmt: skip
 @options_of(AllOptions)
 @click.option("--max-line-bytes", type=click.IntRange(1), default=MAX_LINE_BYTES, show_default=True, metavar="N", help="Longer lines are skipped with a row that says so.")  # fmt: skip
-@click.option("--show", metavar="STATUS", callback=check_statuses, help="List the rows of these statuses at the end, with why; several with commas, such as timeout,crashed.")  # fmt: skip
 @click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some rows have no score.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
 @click.option("-v", "--verbose", is_flag=True, help="Say on stderr what is read and how, what workers do, which records are slow or retried, and how long it took.")  # fmt: skip
@@ -67,7 +66,6 @@ def command(
     overwrite: bool,
     limit: int | None,
     lengths: bool,
-    show: tuple[str, ...],
     fail_on_error: bool,
     quiet: bool,
     verbose: bool,
@@ -85,18 +83,18 @@ def command(
     from relfast.engine.segments import tell_nobody
     from relfast.stats.unusable import describe
 
-    job = make_job(rewards=_pairs(reward, "--reward"), field_map=_pairs(field_map, "--map"), **job_options)
+    job = make_job(
+        rewards=pairs_of(reward, "--reward"), field_map=pairs_of(field_map, "--map"), **job_options
+    )
     _check_summary_path(summary_path, output)
     _check_engine(engine, ray_address, part_bytes, shard, lengths)
     if quiet:
         warnings.filterwarnings("ignore", "relfast: kernels")
-    latest: Progress | None = None
     rows_before = 0
 
     def report(state: Progress) -> None:
-        nonlocal latest, rows_before
+        nonlocal rows_before
         signals.check()
-        latest = state
         useless_so_far = not rows_before and 0 < state.rows == state.invalid
         rows_before = state.rows
         if useless_so_far and not quiet and state.done_bytes != state.total_bytes:
@@ -124,8 +122,9 @@ def command(
 
                     native.see_to_missing()
     except signals.Interrupted as signal:
-        goes_on = resume and _has_rows(inputs, output, engine)
-        say(f"relfast: {signal} {_how_far(latest, goes_on=goes_on)}")
+        say(
+            f"relfast: {signal} after {rows_before:,} rows; the same command with --resume goes on from there"
+        )
         return signal.exit_code
     except ConsumerGone:
         return 0
@@ -137,15 +136,10 @@ def command(
         print_summary(summary)
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")
-        for line in () if show else how_to_list(summary):
+        for line in how_to_list(summary):
             say(line)
         if not summary.rows and limit != 0 and shard is None:
             say(f"relfast: no records in {', '.join(inputs)}: the input is empty")
-    if show:
-        from relfast.cli.table import rows_with
-
-        for line in rows_with(summary, show):
-            say(line)
     # a shard may hold nothing but what follows the good records
     useless = shard is None and 0 < summary.rows == summary.count("invalid_record")
     if summary.unusable and (useless or not quiet):
@@ -187,48 +181,6 @@ def _on_ray(
     except KeyboardInterrupt:
         signals.check()  # while it waits, Ray raises one of its own instead of ours
         raise
-
-
-def _has_rows(inputs: tuple[str, ...], output: str | None, engine: str) -> bool:
-    """Whether an output has rows of an earlier run; one that is far away is believed to have some."""
-    from relfast.engine.io.writer import TABLE_ROWS_SUFFIX
-
-    if output is None:
-        output = _default_output(inputs, engine)
-    if "://" in output:
-        return True
-    files = [*Path(output).glob("part-*"), Path(output), Path(output + TABLE_ROWS_SUFFIX)]
-    return any(file.is_file() and file.stat().st_size > 0 for file in files)
-
-
-def _default_output(inputs: tuple[str, ...], engine: str) -> str:
-    if engine == "ray":
-        from relfast.distributed.run import default_output as of_a_cluster
-
-        return of_a_cluster(inputs)
-    from relfast.engine.file_run.files import default_output
-    from relfast.engine.io.sources import find_sources
-
-    return default_output(inputs, find_sources(inputs))
-
-
-def _how_far(latest: Progress | None, *, goes_on: bool) -> str:
-    """Where an interrupted run stands, and how it goes on."""
-    if latest is None or not latest.rows:
-        if goes_on:  # an earlier run's rows are there, and are not counted yet
-            return "before any new rows; the same command goes on from those that are there"
-        return "before the first rows; the same command with --resume starts again"
-    return f"after {latest.rows:,} rows; the same command with --resume goes on from there"
-
-
-def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
-    pairs = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not (name and equals and value):
-            raise UsageError(f"{option} {text!r} is not of the form NAME=VALUE")
-        pairs[name] = value
-    return pairs
 
 
 def _shard(text: str | None) -> tuple[int, int] | None:

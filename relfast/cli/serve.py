@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from relfast.cli.main import say
-from relfast.cli.parameters import check_timeout, options_of
+from relfast.cli.parameters import check_timeout, options_of, pairs_of
 from relfast.engine.job import DEFAULT_TIMEOUT
 from relfast.engine.online.scorer import checked_on_error
 from relfast.errors import MissingExtraError, UsageError
@@ -67,7 +67,7 @@ def command(
         raise MissingExtraError("relfast serve", "serve") from None
     options: dict[str, Any] = {"workers": workers, "timeout": timeout, **scoring}
     if reward:
-        options["rewards"] = dict(_pair(text) for text in reward)
+        options["rewards"] = pairs_of(reward, "--reward")
     settings = Settings(
         policy=policy,
         on_error=_on_error(on_error),
@@ -109,10 +109,3 @@ def _on_error(texts: tuple[str, ...]) -> OnError:
         except ValueError:
             raise UsageError(f"--on-error wants NUMBER or KIND=NUMBER, not {text!r}") from None
     return checked_on_error(kinds) if kinds else None
-
-
-def _pair(text: str) -> tuple[str, str]:
-    task, sign, metric = text.partition("=")
-    if not sign:
-        raise UsageError(f"--reward wants TASK=METRIC, not {text!r}")
-    return task, metric

@@ -288,9 +288,7 @@ def test_interrupted_it_ends_its_tasks_and_says_how_to_go_on(
         said = driver.communicate(timeout=60)[1]
     assert driver.returncode == 128 + how, said
     # whether the driver has heard of the first part by then is left open
-    assert re.search(
-        rf"relfast: {how.name} (after 500|before the first) rows; the same command with --resume", said
-    )
+    assert re.search(rf"relfast: {how.name} after (500|0) rows; the same command with --resume", said)
     assert "Traceback" not in said
     until(lambda: not nodes.busy(), "the end of the tasks")
     assert len(rows_in(output).splitlines()) == 500
