@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -372,7 +373,7 @@ class Client(Generic[Key]):
     Raises
     ------
     MissingExtraError
-        `openai` or `tenacity` is not installed.
+        `openai` is not installed.
     UsageError
         The URL is none.
     """
@@ -380,12 +381,11 @@ class Client(Generic[Key]):
     def __init__(self, api: str, settings: Settings) -> None:
         try:
             import openai
-            import tenacity
         except ImportError as error:
             raise MissingExtraError("asking a server", "run") from error
         self.endpoint = Endpoint.parse(api)
         self.settings = settings
-        self._openai, self._tenacity = openai, tenacity
+        self._openai = openai
         self._key = settings.key()
         self._client = openai.AsyncOpenAI(
             base_url=self.endpoint.base_url,
@@ -411,23 +411,19 @@ class Client(Generic[Key]):
     ) -> Completion:
         """The completion of one prompt. Never raises for what the server does."""
         attempts = 0
-        try:
-            retrying = self._tenacity.AsyncRetrying(
-                stop=self._tenacity.stop_after_attempt(self.settings.attempts),
-                wait=self._pause,
-                retry=self._tenacity.retry_if_exception(self._may_pass),
-                reraise=True,
-            )
-            async for attempt in retrying:
-                with attempt:
-                    attempts += 1
-                    async with self._slots:
-                        await self._pace.turn()
-                        async with asyncio.timeout(self.settings.timeout):
-                            completion = await self._request(prompt, self.settings.body(max_tokens, seed))
-            return replace(self._without_key(completion), attempts=attempts)
-        except Exception as error:
-            return Completion(None, self._describe(error, attempts), attempts)
+        while True:
+            attempts += 1
+            try:
+                async with self._slots:
+                    await self._pace.turn()
+                    async with asyncio.timeout(self.settings.timeout):
+                        completion = await self._request(prompt, self.settings.body(max_tokens, seed))
+                return replace(self._without_key(completion), attempts=attempts)
+            except Exception as error:
+                if attempts >= self.settings.attempts or not self._may_pass(error):
+                    return Completion(None, self._describe(error, attempts), attempts)
+                pause = self._pause(error, attempts)
+            await asyncio.sleep(pause)
 
     async def completions(
         self, prompts: Iterable[tuple[Key, Prompt]], seed_of: Callable[[Key], int | None] = no_seed
@@ -494,19 +490,16 @@ class Client(Generic[Key]):
             | ValueError,
         )
 
-    def _pause(self, state: Any) -> float:
-        exponential = self._tenacity.wait_random_exponential(
-            multiplier=2 * self.settings.backoff, max=MAX_WAIT_SECONDS
-        )
-        pause = float(exponential(state))
-        error = state.outcome.exception() if state.outcome is not None else None
+    def _pause(self, error: Exception, attempts: int) -> float:
+        """Seconds before the next attempt: up to twice as many each time, or those that a server asks for."""
+        pause = random.uniform(0, min(self.settings.backoff * 2 ** min(attempts, 16), MAX_WAIT_SECONDS))
         if isinstance(error, self._openai.APIStatusError):
             asked = seconds_asked(error.response.headers.get("retry-after", ""))
             if asked is not None:
                 asked = min(asked, MAX_WAIT_SECONDS)
                 self._pace.hold(asked)
                 pause = max(pause, asked)
-        return min(pause, MAX_WAIT_SECONDS)
+        return pause
 
     def _describe(self, error: Exception, attempts: int) -> dict[str, str]:
         kind = type(error).__name__
