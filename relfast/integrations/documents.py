@@ -9,8 +9,7 @@ from typing import Any, Final
 from relfast.bench.sets import SETS
 from relfast.engine.online.scorer import shared_scorer
 from relfast.errors import UsageError
-from relfast.realign.problems import from_file as realign_problems
-from relfast.rewards.problems import Problem, from_file, generated, problem_of
+from relfast.rewards.problems import Problem, from_file, generated
 from relfast.tasks import get_task
 
 OWN: Final = ("file", "n", "seed", "policy", "parameters")
@@ -50,20 +49,9 @@ def _problems(name: str, given: Mapping[str, Any]) -> Iterator[Problem]:
         seed, parameters = given.get("seed", 0), given.get("parameters", {})
         yield from (generated(name, at, seed, **parameters) for at in range(given["n"]))
         return
-    problems = from_file(given["file"]) if "file" in given else _built_in(name)
+    # the built-in set that a task is of
+    problems = from_file(given.get("file") or SETS[name.lower().partition("-")[0]].path)
     yield from (problem for problem in problems if problem.task == name)
-
-
-def _built_in(name: str) -> Iterator[Problem]:
-    """The problems of the built-in set that a task is of."""
-    path = SETS[name.lower().partition("-")[0]].path
-    if name != "ReAlign":
-        yield from from_file(path)
-        return
-    for each in realign_problems(str(path)):
-        answer = {"benchmark_solution": each.solution}
-        row = {"id": each.id, "task": name, "question": each.question, "answer": answer}
-        yield problem_of(row, str(path))
 
 
 def _row(at: int, problem: Problem, policy: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from relfast.engine.io.sources import iterate_lines
 from relfast.errors import UsageError
 from relfast.formats import read_row
 from relfast.formats.paths import MISSING
+from relfast.inference.requests import completed
 from relfast.json_text import decode_text
 from relfast.tasks import find_task, get_task, infer_task
 
@@ -46,13 +47,14 @@ class Problem(NamedTuple):
 
 
 def problem_of(row: Mapping[str, Any], where: str = "record") -> Problem:
-    """The problem of a record in any dialect.
+    """The problem of a record in any dialect, or of a data set's row with gold beside its question.
 
     Raises
     ------
     UsageError
         It has no question, no gold or no task that is known.
     """
+    row = completed(dict(row))
     entry = read_row(row, "auto")
     answer = None if entry.answer is MISSING else entry.answer
     if isinstance(answer, str):

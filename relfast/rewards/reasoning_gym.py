@@ -57,7 +57,7 @@ class ScoreAnswer(Adapter):
         return self.number(self.score(task, gold, answer, question))
 
 
-score_answer: ScoreAnswer = ScoreAnswer.default()
+score_answer: ScoreAnswer = ScoreAnswer()
 """The scoring function with the default options."""
 
 
