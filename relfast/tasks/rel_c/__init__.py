@@ -1,9 +1,9 @@
 """REL-C1…C3: constitutional isomers and common motifs of molecules.
 
-C1 asks whether a list is a set of constitutional isomers (a ``<Yes>`` or ``<No>`` tag), C2 for the
-largest connected substructure that all molecules share (one ``<smiles>`` tag), C3 for the isomers that
-a list leaves out (many ``<smiles>`` tags). The published scorer is `chem_benchmark/evaluation.py` of
-REL; two SMILES are the same molecule when, without stereo, each is a substructure of the other.
+C1 asks whether a list is a set of constitutional isomers (answer: a ``<Yes>`` or ``<No>`` tag), C2 for the
+largest connected substructure that all molecules share (one ``<smiles>`` tag), C3 for the isomers missing
+from a list (many ``<smiles>`` tags). The published scorer is `chem_benchmark/evaluation.py` of REL; to it,
+two SMILES are the same molecule if, without stereo, each is a substructure of the other.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from relfast.tasks.prompting import AS_IT_STANDS, Prompt
 Tautomers = Literal["apart", "joined"]
 
 MCS_TIMEOUT: Final = 5
-"""Seconds the published scorer gives RDKit's search."""
+"""Time limit in seconds that the published scorer sets for RDKit's MCS search."""
 
 
 def mcs_timeout_within(timeout: float) -> int:
-    """Whole seconds for RDKit's search within a record's deadline.
+    """The time limit in whole seconds for RDKit's MCS search, if the record's time limit is ``timeout``.
 
-    It must end before the record's own deadline for its result, cut short and flagged, to become a row; so
-    it gets a second less than the record where that is tighter than the published `MCS_TIMEOUT`.
+    The search must end before the record's deadline, so that its partial result, flagged as such, becomes a
+    row. So it gets a second less than the record if that is shorter than the published `MCS_TIMEOUT`.
     """
     if timeout <= 0:
         return MCS_TIMEOUT
@@ -36,7 +36,7 @@ def mcs_timeout_within(timeout: float) -> int:
 
 @dataclass(frozen=True)
 class RelCOptions(Options):
-    """What decides a score of REL-C1…C3."""
+    """The options that decide a score of REL-C1…C3."""
 
     tautomers: Tautomers = parameter(
         "apart", Choice(get_args(Tautomers)), "strict: are tautomers one molecule?", strict_only=True
@@ -101,7 +101,7 @@ C2: Final = Task(
     ),
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
-    revision=5,  # strict: the last tag, or the last form
+    revision=5,  # strict reads the last tag, or the last form
     blind="relfast.tasks.rel_c.blind:MOTIF",
     forms="<smiles>…</smiles>, or a box, a tag or a label that holds one SMILES",
     prompts=(
@@ -134,12 +134,12 @@ C3: Final = Task(
         Metric("f1"),
     ),
     reward_metric="f1",
-    revision=5,  # strict: all tags behind the last announcement; repeats are nothing
+    revision=5,  # strict reads all tags after the last announcement and ignores repeats
     blind="relfast.tasks.rel_c.blind:ISOMERS",
     forms="<smiles>…</smiles> tags, below a line that announces the final list if there is one",
     prompts=(
         AS_IT_STANDS,
-        # a list is in no box: what marks it is the line above it
+        # a list does not fit in a box: the line above marks it
         Prompt.boxed(
             1,
             'You may explain, but not below your answer. End your response with the line "Final list:" and,'

@@ -1,7 +1,8 @@
-"""Answers to REL-C1 that compute no formula: what they earn is what a reward pays for nothing.
+"""Blind strategies for REL-C1, C2 and C3, which answer without solving: what they earn, a reward pays for
+nothing. Also the mock models.
 
-Each gets a record without its gold, and random numbers of its own. To count carbons, hydrogens (from
-bonds and rings) and heteroatoms of every molecule is no leak but the task.
+Each strategy gets a record without gold, and random numbers. Strategies for C1 compute no formula: counting
+carbons, hydrogens (from bonds and rings) and heteroatoms of every molecule is not a leak but the task.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def _molecules(record: Record) -> list[str]:
 
 
 def _all_equal(of: Callable[[str], Hashable]) -> BlindStrategy:
-    """Yes where a feature is the same in all molecules."""
+    """Say yes if a feature is the same in all molecules."""
 
     def respond(record: Record, numbers: random.Random) -> str:
         return "<Yes>" if len({of(smiles) for smiles in _molecules(record)}) <= 1 else "<No>"
@@ -35,7 +36,7 @@ def _all_equal(of: Callable[[str], Hashable]) -> BlindStrategy:
 
 
 def _no_outlier(of: Callable[[str], float], least: float) -> BlindStrategy:
-    """Yes where no molecule's number is further than ``least`` from its nearest neighbour's."""
+    """Say yes if every molecule's number is within ``least`` of another molecule's."""
 
     def respond(record: Record, numbers: random.Random) -> str:
         found = sorted(of(smiles) for smiles in _molecules(record))
@@ -79,10 +80,10 @@ STRATEGIES: Final[dict[str, BlindStrategy]] = {
     "both tags": lambda record, numbers: "<Yes> <No>",
     "the question": lambda record, numbers: str(record.get("question", "")),
 }
-"""Name → response to a record without gold."""
+"""REL-C1: name → strategy."""
 
 
-# Responses to REL-C2 and C3 that look at the question without solving it: what they earn proves nothing.
+# Strategies for REL-C2 and C3, which use the question without solving it.
 
 
 def _tag(smiles: str) -> str:
@@ -90,7 +91,7 @@ def _tag(smiles: str) -> str:
 
 
 def given(record: Record) -> list[str]:
-    """The molecules that a question lists."""
+    """The molecules that a record's question lists; methane if there are none."""
     return listed(record.get("question")) or ["C"]
 
 
@@ -99,7 +100,7 @@ def _constant(smiles: str) -> BlindStrategy:
 
 
 def _by_size(record: Record, rng: random.Random) -> str:
-    """A constant for each kind of question."""
+    """Answer with a constant for each kind of question."""
     molecules = given(record)
     if all("c" in smiles for smiles in molecules):
         if all("S" in smiles for smiles in molecules):
@@ -126,7 +127,7 @@ MOTIF: Final[dict[str, BlindStrategy]] = {
     "half of the shortest given molecule": _first_half,
     "copies the question": lambda record, rng: str(record.get("question") or ""),
 }
-"""REL-C2: name → response."""
+"""REL-C2: name → strategy."""
 
 
 def _all_given(record: Record, rng: random.Random) -> str:
@@ -134,7 +135,7 @@ def _all_given(record: Record, rng: random.Random) -> str:
 
 
 def _shuffled_letters(record: Record, rng: random.Random) -> str:
-    """Chains of the letters of the given molecules in another order."""
+    """Name chains made of each given molecule's atoms in random order."""
     chains = set()
     for smiles in given(record):
         atoms = re.findall(r"Cl|Br|[A-Z]", smiles)
@@ -153,28 +154,28 @@ ISOMERS: Final[dict[str, BlindStrategy]] = {
     "shuffled letters of the given molecules": _shuffled_letters,
     "copies the question": lambda record, rng: str(record.get("question") or ""),
 }
-"""REL-C3: name → response."""
+"""REL-C3: name → strategy."""
 
 
-# A stand-in for a model, without a server.
+# Mock models (`Task.mock`), which need no server.
 
 
 _SKILL: Final = 0.5
 
 
 def isomer_set(row: Mapping[str, Any], luck: random.Random) -> str:
-    """C1: the right label, or any."""
+    """Mock model of C1: the right label with probability `_SKILL`, else a random one."""
     label = row["answer"]["label"] if luck.random() < _SKILL else luck.choice(("Yes", "No"))
     return f"I compared the formulas. <{label}>"
 
 
 def motif(row: Mapping[str, Any], luck: random.Random) -> str:
-    """C2: the motif, or benzene."""
+    """Mock model of C2: the motif with probability `_SKILL`, else benzene."""
     return _tag(row["answer"]["smiles"] if luck.random() < _SKILL else "c1ccccc1")
 
 
 def missing_isomers(row: Mapping[str, Any], luck: random.Random) -> str:
-    """C3: some of the missing isomers."""
+    """Mock model of C3: all missing isomers with probability `_SKILL`, else the first few."""
     missing = row["answer"]["missing_smiles"]
     if luck.random() >= _SKILL:
         missing = missing[: luck.randrange(len(missing)) + 1]

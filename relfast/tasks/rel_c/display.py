@@ -1,7 +1,7 @@
-"""What a report shows of REL-C1…C3: rates by number of molecules, and the tables of the paper's notebooks.
+"""What a report shows for REL-C1…C3: rates by number of molecules, and the tables of the paper's notebooks.
 
-The published numbers are in `paper_results/chemistry` of REL: `analyse_c1`, `analyse_c2`, `analyse_c3` and
-`plot_relational_complexity`, whose columns and bins these are.
+The columns and bins are those of `analyse_c1`, `analyse_c2`, `analyse_c3` and `plot_relational_complexity` in
+`paper_results/chemistry` of REL.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _means(*metrics: str) -> tuple[Column, ...]:
 
 
 def _completion(*metrics: str) -> Layout:
-    """The mean of some metrics by published bins."""
+    """The published table of task completion: the mean of some metrics by bins of `MOLECULES`."""
     mean = Column("Task Completion", metrics, decimals=6, each=len(metrics))
     return Layout("Task completion", "n_molecules", "n_mol bin", (mean,), True, False)
 
@@ -104,22 +104,22 @@ C3: Final = Display(
 )
 
 
-# Sizes of REL-C's problems, and what is wrong with a wrong answer, from what rows say.
+# Sizes of REL-C's problems, and kinds of mistakes, which rows' metrics tell.
 
 
 _LISTED: Final = re.compile(r"^\d+\. \S", re.MULTILINE)
 _MOLECULE: Final = re.compile(r"^\d+\. (\S+)$", re.MULTILINE)
 _IN_ID: Final = re.compile(r"_(?:n|given)(\d{1,4})_")
-"""Published ids tell the number: ``q2_n25_00428``, ``q3_given35_02737``."""
+"""The number of molecules in published ids: 25 in ``q2_n25_00428``, 35 in ``q3_given35_02737``."""
 
 
 def listed(question: object) -> list[str]:
-    """The molecules that a question lists, a numbered line each with nothing else on it."""
+    """The molecules that a question lists, one on each numbered line: ``1. CCO``."""
     return _MOLECULE.findall(question) if isinstance(question, str) else []
 
 
 def molecules(record: Record, metrics: Mapping[str, Any]) -> Measures:
-    """How many molecules the question lists; the class is C1's label."""
+    """How many molecules the question lists; the class of gold is C1's label."""
     answer = record.answer if isinstance(record.answer, Mapping) else {}
     given = answer.get("molecules")
     count = len(given) if isinstance(given, list) else 0
@@ -132,14 +132,14 @@ def molecules(record: Record, metrics: Mapping[str, Any]) -> Measures:
 
 
 def label_mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
-    """C1: which of the two mistakes it is, where gold is known."""
+    """C1: which of the two possible mistakes a wrong row makes, if gold is known."""
     if gold is None:
         return "wrong verdict"
     return "took isomers for none" if gold == "Yes" else "took others for isomers"
 
 
 def motif_mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
-    """C2: how the named molecule stands to the motif."""
+    """C2: how the response's molecule relates to the motif."""
     if metrics["response_is_substructure_of_correct"]:
         return "only a part of the motif"
     if metrics["correct_is_substructure_of_response"]:
@@ -151,7 +151,7 @@ def motif_mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 
 
 def isomers_mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
-    """C3: whether isomers are missing, or too many are named."""
+    """C3: whether a response misses isomers, names too many, or both."""
     if not metrics["tp"]:
         return "none of the missing isomers"
     if not metrics["fp"]:
@@ -160,13 +160,13 @@ def isomers_mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 
 
 MAX_DRAWN: Final = 18
-"""Molecules of a group that are drawn; the others are named."""
+"""Maximum molecules of a group that are drawn; the others are named in a note."""
 
 _TAG: Final = re.compile(r"<(yes|no)>", re.IGNORECASE)
 
 
 def isomer_set(shown: Shown) -> Exhibit:
-    """C1: the verdict, and the molecules with their formulas."""
+    """C1: show the verdict and the molecules with their formulas."""
     gold = shown.answer.get("label")
     said = extract_label(shown.record.response, shown.options).value
     response = shown.record.response
@@ -181,7 +181,7 @@ def isomer_set(shown: Shown) -> Exhibit:
 
 
 def motif(shown: Shown) -> Exhibit:
-    """C2: gold's motif and the named molecule, with what they have in common."""
+    """C2: draw gold's motif and the response's molecule, and highlight what they have in common."""
     from relfast.chem.drawing import common_atoms, draw
 
     gold = shown.answer.get("smiles")
@@ -212,7 +212,7 @@ def motif(shown: Shown) -> Exhibit:
 
 
 def missing_isomers(shown: Shown) -> Exhibit:
-    """C3: what was found, missed, and named beside it; and what the question gave."""
+    """C3: draw the isomers found, the false positives, the missed isomers, and those the question gave."""
     from relfast.chem.matching import same
 
     gold = [one for one in _list(shown.answer.get("missing_smiles")) if isinstance(one, str)]
@@ -252,7 +252,7 @@ def _molecules(shown: Shown) -> list[str]:
 def _plain(
     title: str, molecules: Sequence[str], kind: Any = "", formulas: bool = False, within: object = None
 ) -> Group:
-    """A group of molecules; those beyond `MAX_DRAWN` are named in its note."""
+    """A group with drawings of molecules; those beyond `MAX_DRAWN` are named in its note."""
     from relfast.chem.clean import ordinary_formula
     from relfast.chem.drawing import atoms_of, draw
 
@@ -270,7 +270,7 @@ def _plain(
 
 
 def _tags(response: object, values: Iterable[str | None]) -> tuple[Mark, ...]:
-    """Where the tags stand whose molecules were read."""
+    """Marks of those tags in a response whose molecules were read (``values``)."""
     if not isinstance(response, str):
         return ()
     wanted = {value for value in values if value}

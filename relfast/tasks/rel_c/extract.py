@@ -1,10 +1,10 @@
-"""Reading answers out of responses to REL-C1, C2 and C3: a label, one molecule, or many.
+"""Extracting answers from responses to REL-C1, C2 and C3: a label, one molecule, or several molecules.
 
 The published patterns ignore case the way Python's `re` does on text, where ``ſ`` is an ``s`` and ``ı``
 an ``i``. On ASCII text a plain search for the literal finds the same places at a tenth of the cost.
 
-``strict`` reads a label as the final answer in a documented form, and molecules as
-`relfast_kernels.tags.read` does. `TagReader` has a kernel read many responses the same way.
+Under ``strict`` a label is the final answer in a documented form, and molecules are read by the rules of
+`relfast_kernels.tags.read`. `TagReader` makes a kernel extract the molecules of many responses at once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from relfast.tasks.reasoning import lower, read_final, read_strictly, strip_reas
 from relfast.tasks.rel_c import RelCOptions
 
 UNIT: Final = "tags"
-"""The unit of kernels that reads them."""
+"""The native unit of the kernels that read tags."""
 
 SMILES_TAG: Final = re.compile(r"<smiles>\s*([^<\r\n]+)", re.IGNORECASE)
 _YES_NO: Final = re.compile(r"<\s*+(yes|no)\s*+>", re.IGNORECASE)
@@ -38,7 +38,7 @@ def _published_text(response: object, options: Options) -> str | None:
 
 
 def extract_label(response: object, options: Options) -> Extracted[str | None]:
-    """REL-C1: ``Yes``, ``No`` or None. As published, the first ``<Yes>`` or ``<No>`` tag counts."""
+    """REL-C1: ``Yes``, ``No`` or None. Under ``reference`` the first ``<Yes>`` or ``<No>`` tag counts."""
     if options.strict:
         label, _, reason = read_final("VERDICT", response, options.reasoning)
         if label is None:
@@ -50,14 +50,14 @@ def extract_label(response: object, options: Options) -> Extracted[str | None]:
 
 
 def extract_molecule(response: object, options: Options) -> Extracted[str | None]:
-    """REL-C2: the SMILES text, or None."""
+    """REL-C2: the SMILES that a response names, or None."""
     found, reason = _molecules(response, options, one=True)
     smiles = found[0] if found else None
     return Extracted(smiles, found=bool(smiles), reason=reason)
 
 
 def extract_molecules(response: object, options: Options) -> Extracted[list[str]]:
-    """REL-C3: the list of SMILES texts, in order, duplicates kept."""
+    """REL-C3: the SMILES that a response names, in order, duplicates kept."""
     found, reason = _molecules(response, options, one=False)
     return Extracted(found, found=bool(found), reason=reason)
 
@@ -70,13 +70,13 @@ def _molecules(response: object, options: Options, *, one: bool) -> tuple[list[s
 
 
 def reason_of(how: int) -> str:
-    """Why a response without a molecule is no answer to ``strict``; ``how`` it was read: one of `HOW`."""
+    """The code of why ``strict`` found no molecule, from ``how`` the kernel read the response (a `HOW`)."""
     return _REASONS.get(how, "no_answer")
 
 
 def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
-    """The molecules (SMILES) of a text without reasoning as ``strict`` reads them, the last ``one`` or all of
-    the final list; and why there are none, or None."""
+    """Extract SMILES from a text without reasoning by the rules of ``strict``: the last one (``one``) or the
+    whole final list. The second value is the reason if there are none, else None."""
     data = text.encode("utf-8", "surrogatepass")
     out, told = ctypes.create_string_buffer(len(data) + 1), (ctypes.c_int64 * 2)()
     n_bytes = native.functions(UNIT)["read"](data, len(data), one, out, told)
@@ -88,7 +88,7 @@ def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
 
 
 def _of_form(text: str) -> str | None:
-    """The SMILES of two or more atoms that fills a box, a tag or a label behind the last ``<smiles>`` tag."""
+    """The SMILES (two or more atoms) that fills a box, tag or label after the last ``<smiles>`` tag."""
     from relfast.tasks.final_answer import last_form, undress
 
     text = undress(text)
@@ -108,16 +108,16 @@ _REASONS: Final = {
 
 _ATOM: Final = re.compile(r"\[[^\]]*\]|Cl|Br|[A-Zbcnops*]")
 _NO_MOLECULES: Final = frozenset(("no", "on", "so", "in", "of", "if", "is"))
-"""English words that are SMILES, too."""
+"""English words that are also valid SMILES."""
 
 
 ROOM: Final = 1 << 20
-"""Bytes for the texts of one call at first; doubled where they do not suffice."""
+"""Initial bytes for the texts of one call; doubled when they are too few."""
 
 
 class Golds(NamedTuple):
-    """Golds as the kernel reads them: ``n`` times `GOLD_COLUMNS` of `relfast_kernels.tags.layouts`, and their
-    texts, each ended by a newline."""
+    """Golds in the kernel's layout: ``n`` rows of `relfast_kernels.tags.layouts.GOLD_COLUMNS` numbers, and
+    the golds' texts, each followed by a newline."""
 
     columns: ctypes.Array[ctypes.c_int64]
     n: ctypes.c_int64
@@ -126,26 +126,27 @@ class Golds(NamedTuple):
 
 
 def can_read(options: RelCOptions) -> bool:
-    """Whether kernels read tags and molecules as the options ask for, and have been compiled. They know no
-    marks of reasoning but their own, and tell tautomers apart."""
+    """Whether the kernels are compiled and support the options: they know no marks of reasoning but the
+    built-in ones, and cannot join tautomers."""
     apart = not options.strict or options.tautomers == "apart"
     return apart and not options.reasoning and native.find(UNIT) is not None
 
 
 class TagReader:
-    """Reads the tags of up to `MAX_TEXTS` responses, all or ``one``, and writes golds (of those ``beside``)
-    and tags into ``texts``. For one thread at a time; only where one `can_read` them.
+    """Extracts the ``<smiles>`` tags of up to `MAX_TEXTS` responses per call: the last tag (``one``) or
+    all. It writes each response's gold (from the table ``beside``) and tags into ``texts``, where other
+    kernels read them. For one thread at a time, and only if `can_read`.
 
     Attributes
     ----------
     rows
-        Of each response that was read last: how many tags, `LEFT_TO_PYTHON` where `extract_molecule` or the
-        like must read it; where in ``texts`` they begin and end; and how it was read, `HOW.plain` and the
-        others of `relfast_kernels.tags.layouts`.
+        For each response of the last call: number of tags (`LEFT_TO_PYTHON` if `extract_molecule` or
+        `extract_molecules` must read it), begin and end of the tags in ``texts``, and how the response was
+        read (`HOW` of `relfast_kernels.tags.layouts`).
     texts, texts_at, n_bytes
-        Golds, tags and given molecules, each ended by a newline, their address, and how many bytes they have.
+        Golds, tags and given molecules, each followed by a newline; their address; their number of bytes.
     said
-        The same as Latin-1: one character a byte, so that places hold.
+        ``texts`` decoded as Latin-1, one character per byte, so that offsets are the same.
     sizes_at
         The address of `SIZE_COLUMNS` numbers for each response that was read.
     """
@@ -155,7 +156,7 @@ class TagReader:
     said: str
 
     def __init__(self, options: RelCOptions, beside: Golds, *, one: bool) -> None:
-        # all arguments are made once: to convert them at each call takes as long as to read one text
+        # arguments are converted only once: converting them takes as long as reading one text
         self._gather = native.functions(UNIT)["gather"].__wrapped__  # type: ignore[attr-defined]
         self._setting = tuple(
             map(ctypes.c_int64, (options.strict, options.strict or options.strip_reasoning, one))
@@ -184,8 +185,8 @@ class TagReader:
         )
 
     def read(self, texts: Sequence[str], golds: Sequence[int]) -> None:
-        """Read some texts, each with the number of its gold. Raises `UnicodeEncodeError` for lone
-        surrogates."""
+        """Read responses, each with the number of its gold, and set the attributes. Raises
+        `UnicodeEncodeError` for lone surrogates."""
         parts = [*map(str.encode, texts)]
         n = self._n.value = len(parts)
         self._spans[: n + 1] = [*accumulate(map(len, parts), initial=0)]

@@ -1,4 +1,4 @@
-"""New REL-C1, C2 and C3 records: which generator makes which."""
+"""Generate REL-C1, C2 and C3 records: `isomer_sets`, `common_motifs` and `missing_isomers`."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def generate(
 ) -> Iterator[dict[str, Any]]:
     """Records of REL-C1 or C3 (`isomer_sets`, `missing_isomers`) or of REL-C2 (`common_motifs`).
 
-    ``parameters`` are the fields of the task's dataclass in `relfast.tasks.rel_c.parameters`; ``tell`` hears
-    of enumerations of isomers that are not cached.
+    ``parameters`` are the fields of the task's dataclass in `relfast.tasks.rel_c.parameters`. ``tell`` is
+    called with the progress of isomer enumerations that are not cached.
 
     Raises
     ------
     UsageError
-        A parameter is out of range, or nothing can be made with it.
+        A parameter is out of range, or no record can be made with it.
     """
     name = get_task(task).name
     if name == "REL-C2":
@@ -59,15 +59,15 @@ def generate(
     return missing_isomers(n, seed, MissingIsomersParameters(**parameters), progress)
 
 
-# What the questions of REL-C have in common.
+# Shared by the questions of REL-C.
 
 
 def numbered(molecules: Iterable[str]) -> str:
-    """Molecules as the published questions list them."""
+    """The numbered list of molecules in the published questions: ``1. CCO`` and so on."""
     return "\n".join(f"{i}. {smiles}" for i, smiles in enumerate(molecules, 1))
 
 
-# The formulas REL-C1 and C3 are drawn from, unless others are asked for.
+# The formulas that REL-C1 and C3 use by default.
 
 
 _TEXT: Final = """
@@ -82,19 +82,19 @@ C4H6Br2 C4H8Br2 C4H3Br3 C4H5Br3 C4H7Br3 C5H3Br C5H7Br C5H9Br C5H11Br C5H8Br2 C5H
 """
 
 DEFAULT_FORMULAS: Final = tuple(_TEXT.split())
-"""Three to five carbon atoms and one to three atoms of one other element (N, O, S, F, Cl or Br), two hydrogen
-atoms or more, 8 to 100 isomers: the kind the published records are made of, and all of that kind. A test
-derives the list anew."""
+"""All formulas of three to five carbon atoms, one to three atoms of one other element (N, O, S, F, Cl or
+Br) and at least two hydrogen atoms that have 8 to 100 isomers: the kind of formula in the published
+records. A test derives this list."""
 
 
-# New REL-C1 and REL-C3 records from whole universes of constitutional isomers.
+# REL-C1 and REL-C3 records, from whole universes (all constitutional isomers of a formula).
 
 
 MAX_SIZE: Final = 1_000
-"""Molecules in a question: 1,000 are 20 kB."""
+"""Maximum molecules in a question: 1,000 are 20 kB."""
 
 MAX_TRIES: Final = 40
-"""Isomers whose neighbours are looked at for a molecule that is as long as one of the question's."""
+"""Maximum isomers whose neighbours are searched for an odd molecule as long as one of the question's."""
 
 _C1_QUESTION: Final = """\
 Is this list of molecules a set of *constitutional isomers* (same molecular formula, different connectivity)?
@@ -121,7 +121,7 @@ No explanation."""
 
 
 class _Universes(NamedTuple):
-    """Universes within the bounds, by formula, and what else decides a record."""
+    """``of``: formula → its isomers, for usable formulas; ``key``: what they are, for the random streams."""
 
     of: dict[str, tuple[str, ...]]
     key: tuple[object, ...]
@@ -200,7 +200,7 @@ def _isomer_set(slot: Slot, seed: int, universes: _Universes, asked: IsomerSetPa
         molecules.insert(numbers.randrange(slot.size), numbers.choice(universes.of[other]))
         metadata = {"base_formula": formula, "odd_formula": other}
     label = "Yes" if slot.yes else "No"
-    # held against the molecules themselves, formulas counted anew
+    # check the label against the molecules themselves, with newly computed formulas
     alike = len({formula_of(smiles) for smiles in molecules}) == 1
     if len(set(molecules)) != len(molecules) or alike != slot.yes:
         raise RelfastError(f"REL-C1: label {label} does not fit {', '.join(molecules)}")
@@ -217,7 +217,8 @@ def _isomer_set(slot: Slot, seed: int, universes: _Universes, asked: IsomerSetPa
 def _near_molecule(
     numbers: random.Random, molecules: Sequence[str], universe: Sequence[str], keep: RingFilter
 ) -> tuple[int, str]:
-    """A place in the list and the odd molecule for it, as long as the isomer there: no length tells it."""
+    """A place in the list and an odd molecule for it, as long (as SMILES) as the isomer there, so that its
+    length does not reveal it; if none is as long, the nearest."""
     place = numbers.randrange(len(molecules))
     nearest: list[str] = []
     for _ in range(MAX_TRIES):
@@ -242,7 +243,7 @@ def missing_isomers(
 ) -> Iterator[dict[str, Any]]:
     """Records of REL-C3: some isomers of a formula are given, all others are gold.
 
-    It raises what `isomer_sets` raises.
+    Raises what `isomer_sets` raises.
     """
     check_count(n, seed)
     _check_sizes("given", asked.given, 1)
@@ -275,20 +276,20 @@ def _missing_isomers(slot: Slot, seed: int, universes: _Universes) -> dict[str, 
     )
 
 
-# New REL-C2 records: groups of similar molecules from a bank, gold their largest connected motif.
+# REL-C2 records: groups of similar molecules from a bank; gold is their largest connected motif.
 
 
 MAX_GROUP_SIZE: Final = 200
 
 MCS_STEPS: Final = 200_000
-"""Steps of a motif search before its group is given up, some 5 ms. None of 360 groups of 5 to 50 molecules of
-the built-in bank needed as many."""
+"""Maximum steps of a motif search, some 5 ms; then the group is discarded. None of 360 groups of 5 to 50
+molecules of the built-in bank needed as many."""
 
 MAX_GROUPS: Final = 20_000
-"""Groups drawn for one record: 50 similar molecules of the built-in bank take some 250."""
+"""Maximum groups drawn for a record: 50 similar molecules of the built-in bank take some 250."""
 
 MORE_GROUPS: Final = 100
-"""Groups drawn in search of a motif that is not yet as frequent as ``gold_share``."""
+"""Maximum further groups drawn in search of a motif that is not yet as frequent as ``gold_share``."""
 
 _QUESTION: Final = """\
 Given the following list of SMILES, what is the largest *connected* common chemical motif \
@@ -307,7 +308,7 @@ No explanation."""
 
 
 def common_motifs(n: int, seed: int, asked: MotifParameters) -> Iterator[dict[str, Any]]:
-    """Records of REL-C2.
+    """Records of REL-C2: groups of molecules; gold is their largest connected motif.
 
     Raises
     ------
@@ -355,7 +356,7 @@ def _records(n: int, seed: int, bank: Bank, asked: MotifParameters) -> Iterator[
 
 
 class _Draw(NamedTuple):
-    """A group with its motif, how it was drawn, and which group of its record it is, from 1."""
+    """A drawn group with its motif, its strategy, and how many groups were drawn for the record so far."""
 
     group: list[Molecule]
     motif: Motif
@@ -364,7 +365,7 @@ class _Draw(NamedTuple):
 
 
 def _draws(seed: int, index: int, size: int, bank: Bank, asked: MotifParameters) -> Iterator[_Draw]:
-    """The groups of a record that have a motif, up to `MAX_GROUPS` groups."""
+    """Draw up to `MAX_GROUPS` groups for a record; yield those that have a clear motif."""
     strategy, min_atoms = asked.strategy, asked.min_atoms
     numbers = stream("REL-C2", seed, index, size, strategy, min_atoms, *asked.tanimoto, MCS_STEPS)
     for attempt in range(1, MAX_GROUPS + 1):

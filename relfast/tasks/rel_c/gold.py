@@ -1,4 +1,4 @@
-"""Whether REL-C's gold has the documented form."""
+"""Checks that the gold of REL-C records has the documented form (`Gold.check`)."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any, Final
 from relfast.tasks.facts import Problem, check_label, kind_of, shown
 
 MAX_SMILES_CHARS: Final = 1_000
-"""Longer SMILES are refused unread: the longest published one has 119, and giants hang RDKit."""
+"""Longer SMILES are rejected unread: the longest published one has 119, and huge ones hang RDKit."""
 
 
 def check_isomer_set(answer: Mapping[str, Any]) -> Iterator[Problem]:
-    """C1: a label."""
+    """C1: gold is a label."""
     yield from check_label(answer, ("Yes", "No"))
     yield from _check_molecules(answer)
 
 
 def check_motif(answer: Mapping[str, Any]) -> Iterator[Problem]:
-    """C2: a molecule."""
+    """C2: gold is a molecule."""
     if "smiles" not in answer:
         yield Problem("answer.smiles", "missing")
     else:
@@ -27,7 +27,7 @@ def check_motif(answer: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def check_missing_isomers(answer: Mapping[str, Any]) -> Iterator[Problem]:
-    """C3: molecules."""
+    """C3: gold is a list of molecules."""
     if "missing_smiles" not in answer:
         yield Problem("answer.missing_smiles", "missing")
     else:
@@ -36,7 +36,7 @@ def check_missing_isomers(answer: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _check_molecules(answer: Mapping[str, Any]) -> Iterator[Problem]:
-    """The question's molecules, which a record may repeat in its gold."""
+    """Check the question's molecules, which gold may repeat."""
     if "molecules" in answer:
         yield from _check_smiles_list("answer.molecules", answer["molecules"])
 
@@ -51,7 +51,7 @@ def _check_smiles_list(name: str, value: Any) -> Iterator[Problem]:
 
 
 def _check_each(values: Mapping[str, Any]) -> Iterator[Problem]:
-    """What is wrong with SMILES, by what they are called, in their order."""
+    """Check SMILES; keys are their field names, for the messages."""
     flaws = {name: _flaw_of_text(value) for name, value in values.items()}
     texts = [value for name, value in values.items() if flaws[name] is None]
     is_read = iter(readable(texts))
@@ -64,7 +64,7 @@ def _check_each(values: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _flaw_of_text(value: Any) -> str | None:
-    """Why a value is not even looked at."""
+    """Why a value is rejected without being parsed, or None."""
     if not isinstance(value, str):
         return f"must be a SMILES string, not {kind_of(value)}"
     if not value.strip():
@@ -75,7 +75,7 @@ def _flaw_of_text(value: Any) -> str | None:
 
 
 def readable(texts: Sequence[str]) -> list[bool]:
-    """For each text whether the published scorer sees a molecule in it."""
+    """For each text, whether the published scorer can parse it as a molecule."""
     from relfast.chem.smiles_table import simple_table
 
     table = simple_table()

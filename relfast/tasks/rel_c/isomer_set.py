@@ -1,4 +1,4 @@
-"""Scoring REL-C1: is the verdict the label?"""
+"""Scoring REL-C1: does the response's verdict equal gold's label?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.rel_c.extract import extract_label
 
 _VOTES: Final[dict[str | None, int]] = {"No": 2, "Yes": 3}
-"""As the kernel numbers them."""
+"""Votes of the labels, equal to those of the kernel."""
 
 
 def extract(record: Record, options: Options) -> Extracted[str | None]:
@@ -36,12 +36,12 @@ def _score_one(answer: object, extracted: Extracted[str | None], options: Option
     return Outcome(bool(pred == label), metrics, details, found=extracted.found, vote=_VOTES.get(pred, pred))
 
 
-# What the text kernel's numbers mean in rows of REL-C1.
+# What the text kernel's codes mean in rows of REL-C1.
 
 
 _LABELS: Final = (None, "No", "Yes")
 
 
 def details(pred: int, gold: int) -> dict[str, Any]:
-    """The texts of a row: labels."""
+    """A row's ``pred`` and ``gold`` from the kernel's codes of labels."""
     return {"pred": _LABELS[pred], "gold": _LABELS[gold]}

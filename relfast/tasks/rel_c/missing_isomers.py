@@ -1,4 +1,4 @@
-"""Scoring REL-C3: which of the missing isomers did the response name?"""
+"""Scoring REL-C3: compare the molecules that a response names with the missing isomers of gold."""
 
 from __future__ import annotations
 
@@ -28,13 +28,14 @@ def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
 
 
 def gold_of(answer: object) -> Any:
+    """Gold's missing isomers, unchecked; None if the answer is not an object."""
     return answer.get("missing_smiles", []) if type(answer) is dict or isinstance(answer, Mapping) else None
 
 
 def given_of(answer: Any) -> list[str]:
-    """The question's molecules as gold repeats them; empty where it does not.
+    """The question's molecules as gold repeats them; empty if gold does not.
 
-    Not the question's text: a door that has no question must give the same reward.
+    They are not read from the question: callers that have no question must get the same reward.
     """
     given = answer.get("molecules") if isinstance(answer, Mapping) else None
     if not isinstance(given, list):
@@ -43,7 +44,7 @@ def given_of(answer: Any) -> list[str]:
 
 
 def measures(tp: int, n_pred: int, n_gold: int) -> dict[str, Any]:
-    """Counts, precision, recall and F1 (0 where undefined)."""
+    """A row's metrics from counts: true and false positives, precision, recall and F1 (0 if undefined)."""
     fp, fn = n_pred - tp, n_gold - tp
     precision = tp / n_pred if n_pred else 0.0
     recall = tp / n_gold if n_gold else 0.0
@@ -78,10 +79,10 @@ def _score_one(answer: object, extracted: Extracted[list[str]], options: RelCOpt
 def outcome_of(
     match: Match, n_pred: int, n_gold: int, reason: str | None, *, found: bool, strict: bool
 ) -> Outcome:
-    """What predictions are worth; without details.
+    """The outcome of matched predictions, without details.
 
-    Under ``strict`` isomers that gold does not know of and repeats are not among them; what is neither (given
-    molecules, unreadable ones) is a false positive.
+    Under ``strict``, repeats and isomers that gold does not list do not count as predictions. Other wrong
+    predictions (given molecules, unreadable ones) are false positives.
     """
     if strict:
         n_pred, n_gold = n_pred - match.n_neutral, match.n_wanted
@@ -98,15 +99,15 @@ def outcome_of(
 def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> Match:
     """The published greedy matching.
 
-    Each prediction takes the first gold not taken yet that is the same molecule. Identity is not
-    transitive where ``~`` or ``*`` occur, so the order matters and is kept.
+    Each prediction takes the first gold molecule that is the same molecule and not yet taken. Identity is not
+    transitive if ``~`` or ``*`` occur, so the order matters and is kept.
     """
     from relfast.chem.matching import flat_molecule, same, teach
     from relfast.chem.smiles_table import simple_table
 
     table = simple_table()
     if table is not None:
-        # most often what it does not know is no molecule, or one that it can take from RDKit
+        # most unknown texts are invalid, or molecules whose code the table can learn from RDKit
         for smiles in table.match(gold, pred).unknown:
             teach(table, smiles)
         match = table.match(gold, pred)
@@ -127,7 +128,7 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> Match:
             try:
                 molecule = flat_molecule(smiles)
             except RuntimeError:
-                # RDKit reads it but cannot write it: only a comparison may fail for that
+                # RDKit parses this SMILES but cannot write it; only comparisons may fail for that
                 vote += crc32(smiles.encode("utf-8", "surrogatepass"))
             else:
                 vote += INVALID_VOTE if molecule is None else molecule.fingerprint
@@ -137,8 +138,8 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> Match:
 def _match_strictly(
     gold: Sequence[Any], given: Sequence[str], pred: Sequence[str], options: RelCOptions
 ) -> tuple[Match | None, str | None]:
-    """Predictions as a set against gold, and what is wrong with the first that is no molecule; or None, and
-    what is wrong with gold."""
+    """Match predictions as a set with gold. Returns the match and the flaw of the first prediction that is
+    not a molecule (or None); if gold is unusable, None and the error."""
     from relfast.chem.clean import NO_ISOMER, clean_key, ordinary_formula, parse_clean, vote_of
 
     wanted: dict[object, object] = {}
@@ -159,12 +160,12 @@ def _match_strictly(
         if molecule is None:
             first_flaw = first_flaw or flaw
         elif key in named:
-            neutral += 1  # a set: repeats are nothing
+            neutral += 1  # predictions are a set: repeats do not count
         else:
             named[key] = clean_key(molecule, options.tautomers)
             texts[key] = smiles
             vote += vote_of(molecule)
-    # tautomers, where they are joined, are found once for each that is wanted
+    # if tautomers are joined, each gold molecule can be matched only once
     tp = (Counter(named.values()) & Counter(wanted.values())).total()
     taken = set(wanted.values())
     other = [key for key in named if named[key] not in taken]
@@ -178,5 +179,5 @@ def _match_strictly(
 
 
 def said(details: Mapping[str, Any]) -> str:
-    """The molecules as they were written, in alphabetical order."""
+    """The predicted molecules as text, as the response writes them, in alphabetical order."""
     return ", ".join(sorted(details["pred"]))

@@ -1,21 +1,21 @@
-"""Scoring REL-C2: is the molecule the motif, and how much of it do they share?
+"""Scoring REL-C2: is the response's molecule the motif (gold), and how many atoms do the two share?
 
-Kernels compare the two if they can read both, which is so for most answers; the rest is RDKit's, each pair
-once a process.
+Kernels compare the two if they can read both, as is mostly so; RDKit compares the rest, each pair once.
 
-Under ``strict`` the motif pays, and what is sure to be common to all molecules pays for what it has beyond a
-constant. What lies in gold lies in every molecule of the question, however it was found; what does not is no
-common motif or no large one, be it a given molecule, which has gold in it, or half of gold with half of
-another. So ``overlap_skill`` is
+Under ``strict`` a response earns reward for the motif itself, or for a part of it that is larger than what
+a constant answer would hit. A substructure of gold is in every molecule of the question, whatever the
+response did to find it. Anything else is not a common motif: for example a given molecule, which contains
+gold, or half of gold joined to half of something else. So ``overlap_skill`` is
 
 - 1 for the motif itself,
-- ``(n / N - b) / (1 - b)``, if that is positive, for n atoms that lie in the N of gold, rings in rings, where
+- ``(n / N - b) / (1 - b)``, if positive, for a substructure of n of gold's N atoms, rings in rings, where
   b is the share that the best of some hundred constants has (`relfast.chem.common_substructure`),
 - 0 for anything else.
 
-No clock decides it. Only ``overlap_metric`` needs a search that can take long: it is for reading, not for
-rewards. It is the true optimum where a kernel decides, which depends on the two texts only; RDKit, asked for
-the rest, can miss it by an atom or two, and where it does not come to its end either the metric is 0.
+No time limit affects ``overlap_skill``. Only ``overlap_metric`` needs a search that can take long; it is
+for reading, not for rewards. If a kernel decides, it is the true optimum and depends only on the two
+texts. RDKit, which does the rest, can miss the optimum by an atom or two; the metric is 0 if RDKit's
+search does not finish either.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
     from relfast.chem.molecule import Molecule
 
 RIGHT: Final = 1
-"""The vote of every response that names the motif, however it is written."""
+"""The vote of every response that names the motif, however its SMILES is written."""
 
 MAX_KNOWN: Final = 20_000
 MAX_KNOWN_CHARS: Final = 1_000
-"""Pairs whose outcome a process keeps, and the longest of them: models give the same wrong answer again and
-again, and finding out what it is worth can take RDKit milliseconds."""
+"""Maximum pairs whose outcome a process caches, and maximum characters of a cached pair. Models repeat the
+same wrong answers, and scoring one can take RDKit milliseconds."""
 
 MAX_SEARCHED: Final = 60
-"""Atoms of a response that is searched for a common substructure. The longest published gold has 49; of two
-grids of 100 atoms RDKit reads no clock for seconds."""
+"""Larger responses are not searched for a common substructure. The largest published gold has 49 atoms;
+for two grids of 100 atoms RDKit does not check its time limit for seconds."""
 
 MAX_SEARCH_SECONDS: Final = 1
-"""Time for that search, well within any deadline. Of 1,000 wrong answers none needs a tenth of it."""
+"""Time limit of that search, well within any deadline. None of 1,000 wrong answers needs a tenth of it."""
 
 
 def extract(record: Record, options: RelCOptions) -> Extracted[str | None]:
@@ -59,6 +59,7 @@ def extract(record: Record, options: RelCOptions) -> Extracted[str | None]:
 
 
 def gold_of(answer: object) -> Any:
+    """Gold's SMILES, unchecked; None if there is none."""
     return answer.get("smiles") if type(answer) is dict or isinstance(answer, Mapping) else None
 
 
@@ -66,13 +67,13 @@ def gold_of(answer: object) -> Any:
 
 
 def decide(found: Compared, gold: Prepared, response: str, *, strict: bool) -> Outcome | None:
-    """The outcome of a response that the kernel has compared with gold; None where only RDKit can say. Under
-    ``strict`` the response must be of plain letters."""
+    """The outcome of a response that the kernel has compared with gold; None if RDKit must decide. Under
+    ``strict`` the response must have no flaw by `flaw_of_text`."""
     return _decide_strictly(found, gold, response) if strict else _decide(found, response)
 
 
 def no_answer(strict: bool, reason: str | None = None) -> Outcome:
-    """The outcome of a response without a tag, or, as published, with an empty one."""
+    """The outcome of a response without a tag, or (under ``reference``) with an empty one."""
     if strict:
         outcome = nothing(None, reason)
         outcome.found = False
@@ -81,7 +82,7 @@ def no_answer(strict: bool, reason: str | None = None) -> Outcome:
 
 
 def metrics_of(in_gold: bool, in_response: bool, overlap: float) -> dict[str, Any]:
-    """The published measures by name."""
+    """The published metrics of a row."""
     return {
         "response_is_substructure_of_correct": in_gold,
         "correct_is_substructure_of_response": in_response,
@@ -97,7 +98,7 @@ def _decide(found: Compared, response: str) -> Outcome | None:
     _, common, _, in_gold, in_response, _, n_gold, n, fingerprint, _ = found
     less, most = (n, n_gold) if n < n_gold else (n_gold, n)
     overlap = (less if in_gold or in_response else common) / most
-    # each in the other: then neither has an atom or a bond more
+    # each is a substructure of the other, so neither has an additional atom or bond
     correct = bool(in_gold and in_response)
     vote = RIGHT if correct else max(RIGHT + 1, fingerprint)
     return Outcome(correct, metrics_of(in_gold == 1, in_response == 1, overlap), {}, vote=vote)
@@ -112,7 +113,7 @@ def _decide_strictly(found: Compared, gold: Prepared, response: str) -> Outcome 
         return None
     _, common, _, in_gold, in_response, is_part, n_gold, n, fingerprint, settled = found
     if in_gold and in_response:
-        # without RDKit it is only known for certain that two are one molecule
+        # without RDKit it can be certain that two are the same molecule, but not that they differ
         same = (settled and gold.settled) or same_clean_molecule(gold.text, response)
         metrics = {**metrics_of(True, True, 1.0), "overlap_skill": 1.0, "reason": None}
         return Outcome(True, metrics, vote=RIGHT) if same else None
@@ -131,25 +132,25 @@ def _decide_strictly(found: Compared, gold: Prepared, response: str) -> Outcome 
 
 
 def nothing(response: str | None, reason: str | None) -> Outcome:
-    """The outcome of a response without a clean molecule under ``strict``."""
+    """The outcome under ``strict`` of a response without a clean molecule."""
     metrics = {**metrics_of(False, False, 0.0), "overlap_skill": 0.0, "reason": reason}
     return Outcome(False, metrics, vote=response)
 
 
 def _skill(n: int, most: int, constant: int) -> float:
-    """What a part of n atoms is worth, of a gold of ``most``."""
-    # with all atoms and another charge or bond it is still another molecule
+    """``overlap_skill`` of a part with n of gold's ``most`` atoms; the best constant has ``constant``."""
+    # a part with all atoms of gold still differs from it in a charge or a bond, and must earn less than 1
     return max(0.0, (min(n, most - 1) - constant) / (most - constant)) if constant < most else 0.0
 
 
 def _share(common: int, n: int, n_gold: int) -> float:
-    """The share of atoms in common. Tautomers share every atom and bond and are still two molecules: 1.0 is
-    for the same one only."""
+    """``overlap_metric`` of different molecules: the share of common atoms, always below 1.0. Tautomers share
+    every atom and bond, but 1.0 is for the same molecule only."""
     most = n if n > n_gold else n_gold
     return (common if common < most else most - 1) / most
 
 
-# What is left to RDKit
+# What RDKit decides
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
@@ -171,13 +172,12 @@ def _score_one(answer: object, extracted: Extracted[str | None], options: RelCOp
 
 
 def judge_as_published(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
-    """The outcome of a pair, found out once."""
+    """The outcome of a pair of gold and response under ``reference``, cached."""
     pair = gold, extracted.value, options.mcs_timeout
-    # a record just before this one may have had the same pair
     outcome = _known.get(pair) if isinstance(gold, str) else None
     if outcome is None:
         outcome = _judge_as_published(gold, extracted, options)
-        # how far a search that was cut short came depends on the machine's load: not for others to repeat
+        # how far a search got before its time limit depends on the machine's load: do not cache that
         is_settled = "mcs_canceled" not in outcome.metrics and isinstance(outcome.vote, int)
         if is_settled and isinstance(gold, str) and len(f"{gold}{extracted.value}") <= MAX_KNOWN_CHARS:
             if len(_known) >= MAX_KNOWN:
@@ -190,18 +190,18 @@ _known: Final[dict[tuple[object, object, int], Outcome]] = {}
 
 
 def _compare(gold: object, response: object, *, whole_rings: bool = False) -> Compared:
-    """What the kernel says of two texts, compiled or not."""
+    """Compare two SMILES with the kernel, which runs as plain Python if it is not compiled."""
     if not (isinstance(gold, str) and isinstance(response, str)):
         return None
-    theirs = prepared(gold)
-    if not isinstance(theirs, Prepared):
-        return theirs
-    return judge_pair(theirs, response, whole_rings=whole_rings)
+    gold_mol = prepared(gold)
+    if not isinstance(gold_mol, Prepared):
+        return gold_mol
+    return judge_pair(gold_mol, response, whole_rings=whole_rings)
 
 
 def _judge_as_published(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     if not is_compiled():
-        # RDKit is quicker then, and says the same if nothing cuts it short
+        # RDKit is faster than the kernel in plain Python, and gives the same unless it runs out of time
         outcome = _by_rdkit(gold, extracted, None, MAX_SEARCH_SECONDS, alone=True)
         if "mcs_canceled" not in outcome.metrics:
             return outcome
@@ -213,34 +213,34 @@ def _judge_as_published(gold: object, extracted: Extracted[str | None], options:
 def _by_rdkit(
     gold: object, extracted: Extracted[str | None], found: Compared, seconds: int, *, alone: bool = False
 ) -> Outcome:
-    """The outcome of a pair of which the kernel has ``found`` nothing, or that it takes long. ``alone``: it
-    is not asked again for what they have in common, as RDKit writes them."""
+    """The outcome of a pair by RDKit; ``found`` is the kernel's result (None or ``unfinished``). Unless
+    ``alone``, the kernel may still compare the two SMILES as RDKit writes them."""
     from relfast.chem.matching import common_substructure, contains, exact_common_substructure, same_molecule
     from relfast.chem.molecule import parse
 
     response = extracted.value
-    ours, theirs = parse(response), parse(gold)
-    if ours is None or theirs is None:
+    pred_mol, gold_mol = parse(response), parse(gold)
+    if pred_mol is None or gold_mol is None:
         vote = _vote_of_text(response) if extracted.found and response is not None else None
         return Outcome(False, metrics_of(False, False, 0.0), vote=vote)
     if found == "unfinished":
-        # neither lies in the other: two searches less, and two canonical SMILES
+        # neither contains the other: that saves two searches and two canonical SMILES
         correct = in_gold = in_response = False
     else:
-        correct = same_molecule(ours, theirs)
-        in_gold, in_response = contains(theirs, ours), contains(ours, theirs)
-    heavy = (ours.heavy_atoms, theirs.heavy_atoms)
+        correct = same_molecule(pred_mol, gold_mol)
+        in_gold, in_response = contains(gold_mol, pred_mol), contains(pred_mol, gold_mol)
+    heavy = (pred_mol.heavy_atoms, gold_mol.heavy_atoms)
     canceled = False
     if in_gold or in_response:
         common = min(heavy)
-    elif not alone and (exact := exact_common_substructure(ours, theirs)) is not None:
+    elif not alone and (exact := exact_common_substructure(pred_mol, gold_mol)) is not None:
         common = exact
     else:
-        common, canceled = common_substructure(ours, theirs, seconds)
+        common, canceled = common_substructure(pred_mol, gold_mol, seconds)
     metrics = metrics_of(in_gold, in_response, common / max(heavy) if max(heavy) else 0.0)
     if canceled:
         metrics["mcs_canceled"] = True
-    return Outcome(correct, metrics, vote=RIGHT if correct else max(RIGHT + 1, ours.fingerprint))
+    return Outcome(correct, metrics, vote=RIGHT if correct else max(RIGHT + 1, pred_mol.fingerprint))
 
 
 def _vote_of_text(text: str) -> int:
@@ -248,23 +248,23 @@ def _vote_of_text(text: str) -> int:
 
 
 def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
-    """The outcome of a pair."""
+    """The outcome of a pair of gold and response under ``strict``."""
     from relfast.chem import clean
     from relfast.chem.matching import best_constant, contains, shared_part
 
-    theirs, flaw = clean.parse_clean(gold)
-    if theirs is None:
+    gold_mol, flaw = clean.parse_clean(gold)
+    if gold_mol is None:
         return Outcome(False, error=f"gold smiles is no clean molecule: {flaw}")
-    ours = None
+    pred_mol = None
     if extracted.found:
-        ours, flaw = clean.parse_clean(extracted.value)
-    if ours is None:
+        pred_mol, flaw = clean.parse_clean(extracted.value)
+    if pred_mol is None:
         return nothing(extracted.value, extracted.reason or flaw)
     # RDKit's search with whole rings can miss an atom or two
     found = _compare(gold, extracted.value, whole_rings=True)
-    right = clean.same_clean_molecule(ours, theirs, options.tautomers)
-    vote = RIGHT if right else max(RIGHT + 1, clean.vote_of(ours))
-    if not right and ours.heavy_atoms > MAX_SEARCHED and ours.heavy_atoms > theirs.heavy_atoms:
+    right = clean.same_clean_molecule(pred_mol, gold_mol, options.tautomers)
+    vote = RIGHT if right else max(RIGHT + 1, clean.vote_of(pred_mol))
+    if not right and pred_mol.heavy_atoms > MAX_SEARCHED and pred_mol.heavy_atoms > gold_mol.heavy_atoms:
         outcome = nothing(None, "too_large")
         outcome.vote = vote
         return outcome
@@ -272,13 +272,13 @@ def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOpt
         in_gold, in_response = found.in_first == 1, found.in_second == 1
     else:
         # a molecule contains itself; a tautomer need not contain the other
-        equal = ours.key == theirs.key
-        in_gold, in_response = equal or contains(theirs, ours), equal or contains(ours, theirs)
+        equal = pred_mol.key == gold_mol.key
+        in_gold, in_response = equal or contains(gold_mol, pred_mol), equal or contains(pred_mol, gold_mol)
     overlap, canceled, skill = 1.0, False, 1.0
     if not right:
-        overlap, canceled = _overlap(found, ours, theirs, options)
-        skill = _skill(ours.heavy_atoms, theirs.heavy_atoms, best_constant(theirs.key))
-        skill = skill if skill and shared_part(theirs, ours) else 0.0
+        overlap, canceled = _overlap(found, pred_mol, gold_mol, options)
+        skill = _skill(pred_mol.heavy_atoms, gold_mol.heavy_atoms, best_constant(gold_mol.key))
+        skill = skill if skill and shared_part(gold_mol, pred_mol) else 0.0
     metrics = metrics_of(in_gold, in_response, overlap)
     metrics |= {"overlap_skill": skill, "reason": extracted.reason}
     if canceled:
@@ -286,16 +286,18 @@ def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOpt
     return Outcome(right, metrics, vote=vote)
 
 
-def _overlap(found: Compared, ours: Molecule, theirs: Molecule, options: RelCOptions) -> tuple[float, bool]:
-    """The share of atoms in common, and whether the search for them was cut short, which makes it 0."""
+def _overlap(
+    found: Compared, pred_mol: Molecule, gold_mol: Molecule, options: RelCOptions
+) -> tuple[float, bool]:
+    """``overlap_metric`` of different molecules, and whether the search ran out of time, which makes it 0."""
     from relfast.chem.matching import exact_common_substructure, strict_common_substructure
 
     common, canceled = None, False
     if isinstance(found, Pair) and not (found.in_first and found.in_second):
         common = found.atoms
     else:
-        common = exact_common_substructure(ours, theirs, whole_rings=True)
+        common = exact_common_substructure(pred_mol, gold_mol, whole_rings=True)
     if common is None:
         seconds = min(options.mcs_timeout or MAX_SEARCH_SECONDS, MAX_SEARCH_SECONDS)
-        common, canceled = strict_common_substructure(ours, theirs, seconds)
-    return (0.0 if canceled else _share(common, ours.heavy_atoms, theirs.heavy_atoms)), canceled
+        common, canceled = strict_common_substructure(pred_mol, gold_mol, seconds)
+    return (0.0 if canceled else _share(common, pred_mol.heavy_atoms, gold_mol.heavy_atoms)), canceled

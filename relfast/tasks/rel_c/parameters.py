@@ -1,4 +1,4 @@
-"""What runs of new REL-C1, C2 and C3 records are made with."""
+"""The parameters of the generators of REL-C1, C2 and C3 records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Strategy = Literal["similarity", "scaffold", "mixed"]
 
 @dataclass(frozen=True)
 class UniverseParameters:
-    """What REL-C1 and C3 share: which universes of isomers are drawn from."""
+    """Parameters of REL-C1 and C3: the universes of isomers (all isomers of a formula) to draw from."""
 
     formulas: Sequence[str] | None = parameter(
         None,
@@ -40,8 +40,8 @@ class UniverseParameters:
 
 @dataclass(frozen=True)
 class IsomerSetParameters(UniverseParameters):
-    """Parameters of REL-C1. Sizes are gone through within each class; ``yes_fraction`` is kept to within one
-    record in any prefix of the run. With ``odd="any"`` comparing heteroatoms tells 96 % of the labels."""
+    """Parameters of REL-C1. Each class cycles through ``sizes``; any prefix of the run keeps
+    ``yes_fraction`` to one record. With ``odd="any"`` comparing heteroatoms reveals 96 % of labels."""
 
     about: ClassVar[str] = "Make REL-C1 records: are these molecules constitutional isomers?"
 
@@ -57,7 +57,7 @@ class IsomerSetParameters(UniverseParameters):
 
 @dataclass(frozen=True)
 class MissingIsomersParameters(UniverseParameters):
-    """Parameters of REL-C3. A formula with more isomers than are given is drawn for each record."""
+    """Parameters of REL-C3. Each record draws a formula with more isomers than the question gives."""
 
     about: ClassVar[str] = "Make REL-C3 records: name the isomers that a list leaves out."
 
@@ -68,9 +68,10 @@ class MissingIsomersParameters(UniverseParameters):
 class MotifParameters:
     """Parameters of REL-C2.
 
-    ``bank`` may be one that is read already. ``scaffold`` groups have one Murcko scaffold; ``mixed`` is half
-    and half. ``min_atoms`` and ``tanimoto`` are the published records'; a constant is right as often as
-    ``gold_share``, in which the published ones have every sixth.
+    ``bank`` may be a `Bank`, too. The molecules of a ``scaffold`` group have the same Murcko scaffold;
+    ``mixed`` is half similarity, half scaffold. Defaults of ``min_atoms`` and ``tanimoto`` are those of
+    the published records. A constant answer is right at most as often as ``gold_share``; a sixth of the
+    published records have the same gold.
     """
 
     about: ClassVar[str] = "Make REL-C2 records: the largest connected motif of similar molecules."

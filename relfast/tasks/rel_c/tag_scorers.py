@@ -1,5 +1,5 @@
-"""REL-C2 and C3 where kernels read tags and molecules: `MotifScorer` and `IsomersScorer`; what they leave is
-scored by `motif` and `missing_isomers`.
+"""Scoring REL-C2 and C3 with kernels that read tags and molecules: `MotifScorer` and `IsomersScorer`.
+Responses that the kernels cannot score are left to the scorers `motif` and `missing_isomers`.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from relfast.tasks.rel_c.extract import Golds, TagReader, can_read, reason_of
 
 GOLDS: Final = 8_192
 GOLD_BYTES: Final = 1 << 24
-"""Golds that are kept, and bytes of their texts, most of which are never touched."""
+"""Maximum golds of an `IsomerGolds`, and bytes reserved for their texts (most are never touched)."""
 
 KNOWN: Final = 10_000
-"""Answers of which the outcome is kept; about 1 kB each. A GRPO step has 1,000 to 10,000 rollouts."""
+"""Maximum answers with a cached outcome, about 1 kB each. A GRPO step has 1,000 to 10,000 rollouts."""
 
 MAX_KNOWN_CHARS: Final = 4_000
-"""Longest answer that is kept: REL-C3's is a list of molecules as long as the model likes."""
+"""Maximum characters of a cached answer: in REL-C3 a model may list molecules without end."""
 
 
 Answer = tuple[int, int, str | None]
-"""The number of a gold, how a response was read, and what it names, None where that is nothing: all that an
-outcome depends on."""
+"""Key of the outcome cache, all that an outcome depends on: the number of the gold, how the response was read
+(`HOW`), and the molecules that it names (None: none)."""
 
 
 class TagScorer(KernelScorer):
-    """Of what texts name in tags. Equal answers are scored once.
+    """Base of the kernel scorers that read ``<smiles>`` tags. Equal answers are scored once.
 
-    Of what is known each step is one of a dictionary, and who comes between two of them at most has an answer
-    scored again.
+    The cache needs no lock: every access is one dictionary operation, and a race between threads at most
+    scores an answer twice.
     """
 
     def __init__(self, options: RelCOptions, *, shows: bool, longest: int) -> None:
@@ -62,13 +62,13 @@ class TagScorer(KernelScorer):
     def prepare(self, answer: object, question: object) -> int:
         try:
             return self.number(answer) if type(answer) is dict else -1
-        except Exception:  # whatever is wrong with it, its task's scorer says so in a row
+        except Exception:  # whatever is wrong with this gold, the task's scorer reports it in a row
             return -1
 
     def score(self, golds: Sequence[int], texts: Sequence[str]) -> list[Outcome | None]:
         try:
             read = self._readers.pop()
-        except IndexError:  # as many as threads are in here
+        except IndexError:  # every reader is in use by another thread
             read = self._reader()
         read.read(texts, golds)
         if len(texts) > 1 and any(end - start > self._longest for _, start, end, _ in read.rows):
@@ -79,7 +79,7 @@ class TagScorer(KernelScorer):
         return found
 
     def _outcomes(self, read: TagReader, golds: Sequence[int]) -> list[Outcome | None]:
-        """The outcomes of texts that were read, all or none of which are too long."""
+        """The outcomes of the responses just read. Either all of them are too long, or none is."""
         known = self._known
         found: list[Outcome | None] = []
         new: dict[Answer, int] = {}
@@ -112,24 +112,24 @@ class TagScorer(KernelScorer):
 
     @abstractmethod
     def number(self, answer: object) -> int:
-        """The number of a gold; -1 for one that kernels cannot read, and without room."""
+        """Store a gold and return its number; -1 if the kernels cannot read it or there is no room."""
 
     @abstractmethod
     def _reader(self) -> TagReader:
-        """One for a thread alone."""
+        """A new reader for one thread at a time."""
 
     @abstractmethod
     def outcomes(self, read: TagReader, golds: Sequence[int], wanted: Iterable[int]) -> list[Outcome | None]:
-        """The outcomes of responses whose tags were read; None for those that are left, and for any that
-        are not wanted."""
+        """The outcomes of the responses just read, at least of those at the places ``wanted``; None for a
+        response that the task's scorer must score."""
 
     @abstractmethod
     def shown(self, said: str, n: int) -> Any:
-        """The texts of so many tags, with a newline between them, as ``--details`` has them."""
+        """``pred`` of ``--details``, from the texts of n tags joined by newlines."""
 
     @abstractmethod
     def shown_gold(self, number: int) -> Any:
-        """Gold likewise."""
+        """``gold`` of ``--details``."""
 
 
 NO_GOLDS: Final = Golds(
@@ -138,11 +138,11 @@ NO_GOLDS: Final = Golds(
     (ctypes.c_char * 1)(),
     ctypes.c_int64(1),
 )
-"""Nothing for each motif."""
+"""An empty text for every gold: `MotifScorer` needs no golds in the reader's texts."""
 
 
 class MotifScorer(TagScorer):
-    """REL-C2."""
+    """The `KernelScorer` of REL-C2."""
 
     def __init__(self, motifs: Motifs, options: RelCOptions, **settings: Any) -> None:
         super().__init__(options, **settings)
@@ -193,7 +193,7 @@ class MotifScorer(TagScorer):
 
 
 class IsomersScorer(TagScorer):
-    """REL-C3."""
+    """The `KernelScorer` of REL-C3."""
 
     def __init__(self, table: SmilesTable, options: RelCOptions, **settings: Any) -> None:
         super().__init__(options, **settings)
@@ -234,7 +234,7 @@ class IsomersScorer(TagScorer):
             else:
                 match = Match._make((*told[at : at + RESULT_COLUMNS], ()))
                 at += RESULT_COLUMNS
-                outcome = None  # the table cannot say
+                outcome = None  # the table cannot decide: RDKit must
                 if match.decided:
                     flaw = FLAWS[match.flaw] if n else reason_of(how)
                     size, strict = len(self._golds.shown[gold]), self._strict
@@ -250,9 +250,9 @@ class IsomersScorer(TagScorer):
 
 
 class IsomerGolds:
-    """Golds of REL-C3 by number, with the molecules that were given beside them, as the kernels take them.
+    """A store of numbered golds of REL-C3, with the molecules that the question gave, in the kernels' layout.
 
-    Safe to use from several threads: they are only added, and what was added stays where it is."""
+    Thread-safe: golds are only added and never move."""
 
     def __init__(self) -> None:
         self._columns = (ctypes.c_int64 * (layouts.GOLD_COLUMNS * GOLDS))()
@@ -263,19 +263,19 @@ class IsomerGolds:
         self.known: Final = Golds(
             self._columns, ctypes.c_int64(GOLDS), self._texts, ctypes.c_int64(GOLD_BYTES)
         )
-        """All of them, those to come with them."""
+        """The whole table, including golds that will be added later."""
         self.shown: list[list[str]] = []
         self.n_texts: list[int] = []
-        """Of each the molecules, and those that were given."""
+        """For each gold its molecules, and how many they and the given ones are."""
 
     def has_room(self, n: int) -> bool:
-        """Whether there certainly is room for ``n`` more."""
+        """Whether there certainly is room for ``n`` more golds."""
         return len(self._numbers) + n <= GOLDS and 4 * self._used <= 3 * GOLD_BYTES
 
     def number(self, gold: list[Any], given: Sequence[str]) -> int:
-        """The number of a gold from now on; -1 where a molecule is no text, and without room."""
+        """Store a gold and return its number; -1 if a molecule is not a text or there is no room."""
         try:
-            # equal keys are equal texts, or have what is no text
+            # keys with equal texts are equal; a key with anything else than texts is rejected below
             number = self._numbers.get(key := (*gold, None, *given))
         except TypeError:
             return -1
