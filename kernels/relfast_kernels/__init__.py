@@ -1,6 +1,6 @@
-"""Compiled kernels: arrays in, arrays or scalars out. They import numpy, numba, math and themselves only.
+"""Numba kernels: arrays in, arrays or scalars out. They import numpy, numba, math and each other only.
 
-A kernel does no I/O and raises nothing for bad data; the modules of `relfast.tasks` and `relfast.chem` encode
-for it. `layouts` is what both sides know, `compiled` how machine code comes to be and where it is kept. Each
-kernel has a textbook twin among the tests.
+A kernel does no I/O and raises nothing for bad data; `relfast.tasks` and `relfast.chem` prepare its arrays.
+`layouts` has the constants that kernels and callers share; `compiled` builds, stores and loads machine code.
+The tests compare each kernel with a textbook implementation.
 """

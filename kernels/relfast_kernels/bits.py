@@ -7,7 +7,7 @@ from relfast_kernels.compiled.jit import kernel
 
 @kernel
 def n_bits(mask: int) -> int:
-    """How many bits are set. (LLVM knows this loop: it becomes one instruction.)"""
+    """How many bits are set (population count). LLVM recognises this loop: it becomes one instruction."""
     n = 0
     while mask != 0:
         mask &= mask - 1
@@ -17,5 +17,5 @@ def n_bits(mask: int) -> int:
 
 @kernel
 def place_of(bit: int) -> int:
-    """The place of the only bit that is set."""
+    """The index of the only bit that is set."""
     return n_bits(bit - 1)

@@ -1,10 +1,9 @@
-"""What kernels and their callers both have to know: columns, bits, codes and sizes, each written down once.
+"""Constants that kernels and their callers share: columns, bits, codes and sizes, each defined once.
 
-What concerns molecules, tags or mazes alone stands in their folders (`smiles.layouts`, `mcs.layouts`,
-`tags.layouts`, `maze.layouts`).
+Those of one package are there (`smiles.layouts`, `mcs.layouts`, `tags.layouts`, `maze.layouts`).
 
-Plain numbers and names: importing this loads neither numba nor numpy, so that callers which only hand memory
-to machine code (`relfast_kernels.compiled.native`) need nothing else of the kernels.
+Plain numbers and names: importing this loads neither numba nor numpy, so a caller that only passes memory to
+machine code (`relfast_kernels.compiled.native`) imports nothing else of the kernels.
 """
 
 from __future__ import annotations
@@ -12,25 +11,25 @@ from __future__ import annotations
 from typing import Final
 
 UNKNOWN: Final = -1
-"""Instead of a result: only Python, or RDKit, can say."""
+"""Result of a kernel that cannot decide: only Python, or RDKit, can."""
 
 # Text: lines of REL-A, B1 and C1 (`relfast_kernels.text.lines`)
 
 SLOW, BLANK, FAST, FIELDS = 0, 1, 2, 3
-"""Kinds of lines: one that ordinary code decodes and scores (the exact way), one without a row, one that has
-been scored, and one whose responses and gold have been found, but not scored."""
+"""Kinds of lines. SLOW: left to ordinary code, which decodes and scores it. BLANK: has no row. FAST: scored
+by the kernel. FIELDS: its responses and its gold have been located, but not scored."""
 
 LINE_START, LINE_END, LINE_KIND, LINE_RECORD, LINE_DIGEST, LINE_ANSWER, LINE_GOLD, LINE_REST = range(8)
 LINE_COLUMNS: Final = 8
-"""Columns of a line: where it is, its kind, its first record; a digest of what its records depend on beside
-their responses (and their id, unless gold is joined by it), and one of task and answer alone (0: there is
-none); the number of its gold, and `SAYS_MORE` or another. After the last line comes one more row, whose
-first record is the number of all."""
+"""Columns of a line: start and end, kind, number of its first record; a digest of all that its records depend
+on besides their responses (and besides their id, unless gold is joined by id), and a digest of task and
+answer alone (0: there is none); the number of its gold; and `SAYS_MORE` or another of those. One more row
+follows the last line: its first record is the number of all records."""
 SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD = range(3)
-"""What a line has beside id and responses: members that its gold depends on; nothing; members that its gold
-and its id depend on."""
+"""What a line has besides id and responses: members that its gold depends on; nothing; members that determine
+both its gold and its id."""
 GOLD_UNKNOWN: Final = -1
-"""Instead of the number of a line's gold: Python has prepared none."""
+"""In place of the number of a line's gold: Python has not prepared it."""
 
 (
     RECORD_LINE,
@@ -50,20 +49,21 @@ GOLD_UNKNOWN: Final = -1
     RECORD_TEXT_PLACE,
 ) = range(15)
 RECORD_COLUMNS: Final = 15
-"""Columns of a record: its line and sample, where the JSON of its id is, its key (`KEY_TASK`), its id's hash,
-its vote (a number for its answer; 0: none), where in the scratch space the JSON of predicted and gold taxa
-is, for details, and where its response is, as UTF-8. All are byte offsets, an end is behind the last byte."""
+"""Columns of a record (a response): its line and sample number, where the JSON of its id is, its key
+(`KEY_TASK`), the hash of its id, its vote (a number for its answer; 0: none), with details where in the
+scratch space the JSON of predicted and gold taxa is, and where the response's text is (UTF-8). Positions are
+byte offsets; an end is the offset after the last byte."""
 IN_DATA, IN_SCRATCH, NOWHERE = 0, 1, 2
-"""A column ..._PLACE: whether the id or response is in the line or in the scratch space, or there is none."""
+"""Values of a column ..._PLACE: the id or response is in the block, in the scratch space, or missing."""
 
 STATE_LINES, STATE_RECORDS, STATE_USED, STATE_WANTS = range(4)
 STATE_SIZE: Final = 4
-"""What a scan has read and written so far: lines, records, bytes of scratch space; and why it stopped."""
+"""Progress of a scan: lines read, records written, bytes of scratch space used, and why it stopped."""
 WANTS_NOTHING, WANTS_RECORDS, WANTS_SCRATCH = 0, 1, 2
-"""Why a scan stopped: all is read, or there is no room for a line's records or texts."""
+"""Why a scan stopped: all is read, or there is no room for a line's records, or none for its texts."""
 SCRATCH_PER_BYTE: Final = 16
 SCRATCH_PER_LINE: Final = 1 << 14
-"""Bytes of scratch space that a line can take at most: so many for each of its bytes, and so many more."""
+"""The most scratch space, in bytes, that a line can need: per byte of the line, and a constant."""
 
 (
     SET_STRIP,
@@ -75,11 +75,11 @@ SCRATCH_PER_LINE: Final = 1 << 14
     SET_SEED,
 ) = range(7)
 SET_SIZE: Final = 7
-"""Settings of a scan (int64): what is done about reasoning, whether details are wanted, whether gold is
-joined by id, whether a filter of lm-evaluation-harness is chosen, whether the policy is ``strict``, the
-smallest F1 of a right REL-B1 yes (bits of a float64), and a secret seed, so that no digest can be forged."""
+"""Settings of a scan (int64): what to do about reasoning, whether details are wanted, whether gold is joined
+by id, whether one filter of lm-evaluation-harness is chosen, whether the policy is ``strict``, the smallest
+F1 of a correct REL-B1 yes (the bits of a float64), and a secret seed, so that no digest can be forged."""
 KEEPS, CUTS, IS_CUT = range(3)
-"""`SET_STRIP`: reasoning is kept (not by ``strict``), it is cut, or it has been cut before."""
+"""`SET_STRIP`: reasoning is kept (``reference`` only), has to be cut, or has been cut already."""
 
 GOLD_MEMBERS: Final = (
     "task",
@@ -91,40 +91,42 @@ GOLD_MEMBERS: Final = (
     "instance_metadata",
     "complexity_parameters",
 )
-"""Members of a row that a record without its id and response can depend on, in any dialect."""
+"""Members of an input row, in any dialect, that a record can depend on besides its id and response."""
 
 TOKEN_KIND, TOKEN_START, TOKEN_END, TOKEN_NEXT = range(4)
 TOKEN_COLUMNS: Final = 4
-"""Columns of a JSON value's token: its kind, where it stands (a string: its inside), the token after it."""
+"""Columns of a JSON value's token: its kind, start and end (of a string: without quotes), and the number of
+the token that follows the value."""
 STRING, ESCAPED, INTEGER, FLOAT, LITERAL, OBJECT, LIST = range(7)
-"""Kinds of tokens: a string, one with escapes, a whole number, a number that not every parser can hold, any
-other word or number, containers."""
+"""Kinds of tokens: a string without escapes, a string with escapes, an integer, a number that some parsers
+cannot represent, any other literal or number, an object, a list."""
 MAX_DEPTH: Final = 60
-"""Nesting that is followed."""
+"""The deepest nesting of containers that is parsed."""
 MAX_TOKENS: Final = 1 << 16
-"""Values of a line that is read; more take the exact way."""
+"""The most JSON values of a line that is parsed; a line with more is `SLOW`."""
 
 MAX_ID_DIGITS: Final = 18
-"""Digits of a number that every JSON parser keeps exactly."""
+"""The most digits of an integer that every JSON parser keeps exactly."""
 WORK_PARTS: Final = 8
-"""Addresses of the parts of a scan's work space, as `relfast_kernels.text.lines.Work` has them."""
+"""Arrays of a scan's work space (`relfast_kernels.text.lines.Work`): it gets the address of each."""
 
 GOLD_TASK, GOLD_TEXT_AT, GOLD_TEXT_STOP, GOLD_ID, GOLD_ID_END = range(5)
 GOLD_FIELDS: Final = ("target", "label", "taxa")
 GOLD_COLUMNS: Final = 5
 GOLD_PARTS: Final = 4
-"""Columns of a gold that Python has prepared: its task's number (-1: none that is read here), where in the
-text of all of them its JSON is (its `GOLD_FIELDS` only) and that of the id of its rows (`ID_OF_GOLD`). And
-the number of arrays in `relfast_kernels.text.lines.Golds`: a scan gets the address and length of each."""
+"""Columns of a gold that Python has prepared: the number of its task (-1: none that is scored here), and,
+within the text of all golds, where its JSON is (its `GOLD_FIELDS` only) and where that of its rows' id is
+(`ID_OF_GOLD`). `GOLD_PARTS` is the number of arrays in `relfast_kernels.text.lines.Golds`: a scan gets the
+address and length of each."""
 SHORTEST_QUESTION: Final = 16
-"""Characters; a shorter question is not looked for within prompts."""
+"""In characters; a shorter question is not searched for within prompts."""
 ROW_UNSEEN: Final = 1
-"""Bit of a digest: it does not tell all of the row, so a task with ``row_fields`` shares no gold by it."""
+"""Bit of a digest that does not cover the whole row: a task with ``row_fields`` shares no gold by it."""
 
 MAX_TAXA: Final = 8_192
-"""Different numbers of a REL-B1 response or gold that are compared; more take the exact way."""
+"""The most distinct taxon numbers of a REL-B1 response or gold; a record with more is left to Python."""
 TAXA_SLOTS: Final = 2 * MAX_TAXA
-"""Places of a set of them. One more behind them counts how often it was emptied (its generation)."""
+"""Slots of the hash table of a set of taxa. One more place has its generation: how often it was emptied."""
 
 B1, C1 = 7, 8
 """Numbers of tasks in keys and samples: REL-A1 to A7 have 0 to 6. The tasks declare them."""
@@ -143,35 +145,36 @@ REASONS: Final = (
     "guessed_taxa",
     "too_long",
 )
-"""Under ``strict``, why a response was turned down: bits 7 to 10 of a key are the place in this list."""
+"""Why ``strict`` turned a response down: bits 7 to 10 of a key are the index in this tuple."""
 KEY_REASON: Final = 15
 PRED_VALUE_SHIFT, GOLD_VALUE_SHIFT = 11, 15
 KEY_VALUE: Final = 15
-"""With details, where a key has what was predicted and what is gold, 4 bits each: panels (from 0); or labels:
+"""With details, where a key has the predicted and the gold value, 4 bits each: panels (from 0); or labels:
 0 none, 1 no, 2 yes."""
 NO_PANEL: Final = 15
-"""Instead of a panel under ``strict``: none was chosen."""
+"""In place of a panel under ``strict``: none was chosen."""
 TP_SHIFT, PRED_SHIFT, GOLD_SHIFT = 20, 34, 48
 """Where a key of REL-B1 has its counts of taxa: true positives, predicted, gold."""
 KEY_COUNT: Final = (1 << 14) - 1
-"""A count's bits, once shifted down."""
+"""Mask of such a count after the shift."""
 
 WRITTEN_ROWS, WRITTEN_SAMPLES, WRITTEN_WANTS = range(3)
 WRITTEN_SIZE: Final = 3
 WANTS_TEMPLATE, WANTS_ROOM = 1, 2
-"""What writing rows says: bytes of rows and of samples, and why it stopped before the end."""
+"""What writing rows reports: bytes of rows and of samples, and why it stopped before the end."""
 TEMPLATE_PARTS: Final = 4
-"""A row after its id: up to the sample, up to the predicted taxa, up to the gold ones, the rest."""
+"""Parts of a row after its id: up to the sample, up to the predicted taxa, up to the gold ones, the rest."""
 TEMPLATE_SLOTS: Final = 1 << 14
-"""Places of the set of templates, by key."""
+"""Slots of the hash table of templates by key."""
 MOST_TEMPLATES: Final = 4_096
-"""Templates that are kept. Rows differ by task, outcome and, where there are metrics, counts; a run has some
-hundreds of kinds, unless its responses are full of numbers."""
+"""The most templates that are kept. Rows differ by task, outcome and, where there are metrics, counts; a run
+has some hundreds of kinds, unless its responses are full of numbers."""
 
 SAMPLE_BYTES: Final = 14
-"""A sample: task (1 byte), prompt hash (8), vote (4), correct (1); `relfast.stats.samples.SAMPLE`."""
+"""A response as the statistics keep it: task (1 byte), prompt hash (8), vote (4), correct (1);
+`relfast.stats.samples.SAMPLE`."""
 SAMPLE_FURTHER: Final = 128
-"""Added to the task of samples that are not the first of their line."""
+"""Added to the task byte of each sample of a line but the first."""
 
 (
     AT_RECORDS,
@@ -202,32 +205,33 @@ SAMPLE_FURTHER: Final = 128
     AT_WRITTEN,
 ) = range(26)
 CONTEXT_SIZE: Final = 26
-"""What entries of the text kernel work with beside a block: addresses of arrays and how many items they have,
-where that is not a constant. Judging texts needs those up to the work space, reading lines those up to the
-state, writing rows the records, scratch space and what follows the state: the index of the first line; keys
-of templates, how many are known, where each is found, where its parts are (offsets into the templates'
-bytes), and rows per template; room for rows and for samples; and what was written."""
+"""All that an entry of the text kernel works with besides a block: addresses of arrays (``AT_``) and their
+numbers of items (``N_``), where those are not constants. Judging texts needs those up to the work space,
+reading lines those up to the state, writing rows the records, the scratch space and all that follows the
+state: the index of the first line; the keys of templates, how many are known, their hash table, where their
+parts are (offsets into the templates' bytes), their bytes, and rows per template; room for rows and for
+samples; and what was written."""
 
 PATTERN_WORK: Final = 1 << 13
-"""Work space in int64: places of fences, taxa of a claim and of gold (`relfast_kernels.text.answers`)."""
+"""Work space of ``strict`` in int64: places of fences, taxa of a claim and of gold (`text.answers`)."""
 
 # Alignments (`relfast_kernels.align`)
 
 MATCH, SKIP_BENCHMARK, SKIP_LLM = range(3)
-"""Moves of an alignment path: two steps matched, one of the reference left alone, one of the model's."""
+"""Moves of an alignment path: two steps matched, the reference's step skipped, the model's skipped."""
 
 # Plans and mazes (`relfast_kernels.text.plans`, `relfast_kernels.maze`)
 
 ACTIONS: Final = ("start", "move_to", "pick_up_key", "use_key", "unlock_and_open_door_to", "rescue")
-"""The six actions; their places are the codes below."""
+"""The six actions of a plan; their indices are the codes below."""
 START, MOVE, PICK_UP, USE, UNLOCK, RESCUE = range(len(ACTIONS))
 BAD: Final = len(ACTIONS)
-"""An item of a plan that is no action."""
+"""Code of an item of a plan that is no action."""
 
 ITEM_KIND, ITEM_TEXT, ITEM_PARAM, ITEM_END, ITEM_HASH = range(5)
 ITEM_COLUMNS: Final = 5
-"""Columns of an item of a plan: its action, where its text begins, where its parameter begins and ends (the
-text of a BAD one), the hash of the parameter."""
+"""Columns of an item of a plan: the code of its action, where its text begins, where its parameter begins and
+ends (of a BAD item: its text), and the hash of the parameter."""
 
 NO_DOOR: Final = -1
 """In place of a door index: nothing is locked between the two rooms."""
@@ -248,7 +252,7 @@ VIOLATIONS: Final = (
     "no_rescue",
     "after_rescue",
 )
-"""What can be wrong with a plan; their places are the codes below."""
+"""What can be wrong with a plan; their indices are the codes below."""
 (
     UNPARSABLE,
     BAD_ACTION,
@@ -267,7 +271,7 @@ LEGAL: Final = -1
 """In place of a violation."""
 
 REACHED_SHARE: Final = 0.5
-"""What a plan without the rescue can be worth at most, where the shortest one is worth 1."""
+"""The most that a plan without the rescue can score; the shortest complete plan scores 1."""
 
 UNSOLVABLE: Final = 0
 """In place of a shortest plan's length: no plan rescues."""

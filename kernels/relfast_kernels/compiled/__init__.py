@@ -1,1 +1,1 @@
-"""From Python to machine code: the one decorator, libraries of kernels, and where they are kept."""
+"""From kernel source to machine code: the decorator, the builder, libraries of kernels, and their cache."""

@@ -1,9 +1,10 @@
-"""``python -m relfast_kernels.compiled PARENT UNIT [PROCESSORS]``: build a unit, end with the process PARENT
-(0: nobody), and tell on standard output, a line at a time, how many functions of how many have been lowered.
+"""``python -m relfast_kernels.compiled PARENT UNIT [PROCESSORS [own]]``: build the machine code of a unit.
 
-PROCESSORS are LLVM's names, with commas between; an empty one, or none, is for this very processor. With a
-fourth argument numba's own way is taken, as it is where `builder.lowered_once` fails. The unit ``all``
-stands for all that are missing, unless another process has been told so: at most one a machine and user.
+The process ends when the process PARENT does (0: it outlives it). On standard output it reports progress, a
+line at a time: how many functions have been lowered, of how many. PROCESSORS are LLVM's names, separated by
+commas; an empty one, or none, means this very processor. With a fourth argument numba lowers, links and
+optimises in its own way, as is done where `builder.lowered_once` fails. The unit ``all`` stands for all that
+are missing; of the processes that build ``all`` only one runs per machine and user, the others stop.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def _end_with(parent: int) -> None:
-    """Have the operating system end this process when the one that started it is gone."""
+    """Have the operating system kill this process when the one that started it is gone."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit()
@@ -45,7 +46,7 @@ def _build(unit: str, processors: list[str], own_way: bool) -> None:
                 if "" in processors:
                     native.note_failure(unit, f"{type(error).__name__}: {error}")
                 raise
-            # in a new process: this one has numba's functions half made
+            # in a new process: in this one numba's functions are half compiled
             again = ["-P", "-m", "relfast_kernels.compiled", *sys.argv[1:3], ",".join(processors), "own"]
             os.execv(sys.executable, [sys.executable, *again])
         for processor in missing:

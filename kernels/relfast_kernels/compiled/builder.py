@@ -1,13 +1,13 @@
 """From kernel source to the machine code of a unit: each function lowered once, linked once, optimised once.
 
 A unit is what becomes one library (`native.UNITS`). Numba compiles function by function: it links all callees
-into each and optimises the whole again, three times the work (431 against 145 CPU s when there were seven
-units). It also counts references to every array that it passes on, nine calls in ten of its code; the arrays
-of kernels are views of memory that others own, so there is nothing to count. `lowered_once` reaches into
-numba for this and is the only place that does; a test holds that it works with the numba that is installed.
-Where it does not, `python -m relfast_kernels.compiled` builds in numba's own way, with the same result.
+into each function and optimises the whole again, three times the work (431 against 145 CPU s when there were
+seven units). It also counts references to every array that is passed on, nine in ten of the calls in its
+code; but kernels' arrays are views of memory that their callers own, so there is nothing to count.
+`lowered_once` patches numba's internals to avoid both and is the only place that does; a test checks it with
+the installed numba. Where it fails, numba builds in its own way, with the same result.
 
-For a process of its own: kernel modules must not have been imported before.
+To be imported in a process of its own: no kernel module may have been imported before.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _NEVER: Final = (
 """LLVM text: calls that count references; the declaration of what frees memory, and a body for it."""
 
 Tell = Callable[[int, int], None]
-"""Called with how many functions are lowered, and how many there are as far as is known."""
+"""Progress callback: how many functions are lowered, and how many there are as far as is known."""
 
 
 @contextmanager
 def lowered_once(count: Callable[[], None]) -> Iterator[None]:
-    """Have numba hand out functions as it has lowered them, neither linked, optimised nor compiled.
+    """Patch numba to return functions as it has lowered them, neither linked, optimised nor compiled.
 
-    ``count`` is called for each. The Python function that numba makes of each has an address of 1: none is
-    ever called.
+    ``count`` is called for each function. The Python function object that numba makes for it has an address
+    of 1: none is ever called.
     """
 
     def finalize(self: Any) -> None:
@@ -73,10 +73,10 @@ def lowered_once(count: Callable[[], None]) -> Iterator[None]:
 def module_of(
     entries_module: str, *, own_way: bool = False, tell: Tell | None = None
 ) -> tuple[str, dict[str, Any]]:
-    """The text of an LLVM module, not optimised: the entries of a Python module and all that they call. And
-    for each entry's name its ``symbol`` in that text and the letters of its ``arguments``.
+    """Lower the entries of a Python module, and all that they call, into one LLVM module.
 
-    ``own_way``: lowered, linked and optimised by numba itself.
+    Returns the module's text, not optimised, and for each entry's name its ``symbol`` in that text and the
+    letters of its ``arguments``. With ``own_way`` numba itself lowers, links and optimises.
     """
     lowered = 0
 
@@ -90,7 +90,7 @@ def module_of(
         return self.py_func(*values, **named)
 
     with ExitStack() as patches:
-        # kernels that are called meanwhile, for tables made at import, run as plain Python
+        # kernels that are called during the import, to fill lookup tables, run as plain Python
         patches.enter_context(mock.patch.object(registry.CPUDispatcher, "__call__", call))
         if not own_way:
             patches.enter_context(lowered_once(count))
@@ -100,8 +100,8 @@ def module_of(
         linked = llvm.parse_assembly(str(libraries[0]._final_module))
         for library in libraries[1:]:
             linked.link_in(library._final_module, preserve=True)
-    # kernels allocate no memory: without numba's counting, and with abort() for the function of its runtime
-    # that frees memory (never called), they need the C library only
+    # kernels allocate no memory: without reference counting, and with abort() in place of the function of
+    # numba's runtime that frees memory (never called), they need the C library only
     linked = llvm.parse_assembly(_COUNTING.sub("", _FREE.sub(_NEVER, str(linked), count=1)))
     symbols = {entry["symbol"] for entry in entries.values()}
     for value in (*linked.functions, *linked.global_variables):
@@ -111,7 +111,7 @@ def module_of(
 
 
 def _lowered(declared: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
-    """Symbol and arguments of each entry, and numba's library of each function."""
+    """Compile each entry by numba: the entries' symbols and arguments by name, and numba's code libraries."""
     entries: dict[str, Any] = {}
     symbols: dict[Any, str] = {}
     libraries = []
@@ -128,7 +128,7 @@ def _lowered(declared: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
 
 
 def _with_callees(libraries: list[Any]) -> list[Any]:
-    """Numba's libraries, and those of all functions that are called there, each once."""
+    """Numba's code libraries, and those of all functions called in them, each once."""
     found: dict[Any, None] = {}
     waiting = list(libraries)
     while waiting:
@@ -142,8 +142,8 @@ def _with_callees(libraries: list[Any]) -> list[Any]:
 def emitted(module: str, processor: str = "", **options: str) -> bytes:
     """The object code of the text of an LLVM module, optimised for a processor of this machine's family.
 
-    ``processor`` is LLVM's name of it, as ``x86-64-v3``; without, code is for this very one. ``options``:
-    llvmlite's ``reloc`` (``static``: an object to load as it is, ``pic``: one to link) and ``codemodel``.
+    ``processor`` is LLVM's name of it, such as ``x86-64-v3``; empty: this very one. ``options``: llvmlite's
+    ``reloc`` (``static``: an object to load as it is, ``pic``: one to link) and ``codemodel``.
     """
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

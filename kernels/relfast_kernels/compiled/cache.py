@@ -1,9 +1,9 @@
-"""Caches on disk: where they are, and whether what lies there may be used.
+"""Caches on disk: where they are, and whether the files in them may be used.
 
-Compiled code is run, a model decides scores: whoever can write them acts as their
-user. So a cache is used only if nobody but its user and root can have put anything there (`trust` has the
-rules); what is missing is made with mode 0700. A cache that fails is said once a process, and not used.
-Imports the standard library only, so that asking costs nothing.
+Compiled code is executed and a model decides scores: whoever can write them acts as their user. So a cache is
+used only if nobody but its user and root can have put anything there (`trust` has the rules); missing
+directories are created with mode 0700. A cache that cannot be used is reported once a process. Imports the
+standard library only, so that a check costs nothing.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from relfast_kernels.compiled.trust import UntrustedError, check_below, judge_fi
 CACHE_VARIABLE: Final = "RELFAST_CACHE_DIR"
 
 QUIET_VARIABLE: Final = "RELFAST_CACHE_QUIET"
-"""Set for the workers of a process that says itself which caches it does not use, and compiles for them."""
+"""Set for worker processes: their parent reports which caches it does not use, and compiles for them."""
 
 is_command: bool = False
-"""Whether this process is a command: what it begins to compile may go on without it."""
+"""Whether this process is a relfast command: a compilation that it begins may outlive it."""
 
 COMPILE_VARIABLE: Final = "RELFAST_COMPILE"
 
 HOW: Final = ("background", "wait", "off")
-"""What that may say of kernels that are missing, the default first."""
+"""Values of ``RELFAST_COMPILE``: what to do about missing kernels, the default first."""
 
 
 def how_to_compile() -> str:
-    """One of `HOW`; what is none is the default, and refused where options are read."""
+    """The chosen one of `HOW`. Any other value is the default here, and rejected where options are read."""
     chosen = os.environ.get(COMPILE_VARIABLE, "")
     return chosen if chosen in HOW else HOW[0]
 
@@ -43,7 +43,7 @@ _said: set[str] = set()
 
 
 def base_directory() -> Path:
-    """The directory of all caches; it need not exist.
+    """The directory that holds all caches; it need not exist.
 
     ``RELFAST_CACHE_DIR``, else ``relfast`` in the user's cache directory as platformdirs has it: in
     ``XDG_CACHE_HOME`` if that is an absolute path, else in ``~/.cache``.
@@ -63,7 +63,7 @@ class Cache:
     path
         Where it is; it need not exist.
     root
-        The topmost directory that is ours alone, ``path`` itself or one above it.
+        The topmost directory to which only this user may write: ``path`` itself or one above it.
     variable
         The environment variable that moves it.
     """
@@ -72,32 +72,32 @@ class Cache:
         self.path, self.root, self.variable = path, path if root is None else root, variable
 
     def __truediv__(self, name: str) -> Cache:
-        """A cache below this one, which is ours alone as this one is."""
+        """A cache in a subdirectory of this one, with the same root."""
         return Cache(self.path / name, self.root, self.variable)
 
     def check(self, *, make: bool = False) -> None:
-        """Make sure that the directory is there and that nobody else can have put anything into it.
+        """Make sure that the directory exists and that nobody else can have put anything into it.
 
         Raises
         ------
         UntrustedError
-            Somebody else can.
+            Somebody else can have.
         OSError
-            It is not there (with ``make``: it cannot be made).
+            It does not exist (with ``make``: it cannot be created).
         """
         os.close(self._enter(make))
 
     def check_all(self) -> None:
-        """`check`, and the same of all that lies below, for those who open files there by name.
+        """`check`, for everything below the directory too: for callers that open files there by name.
 
-        A mode that lets others write (the umask's) is no matter in a directory that does
-        not let others in. Raises as `check`.
+        A mode that lets others write (by the umask) does not matter where they cannot enter. Raises as
+        `check`.
         """
         self.check()
         check_below(str(self.path))
 
     def usable(self, *, make: bool = False) -> bool:
-        """Whether `check` is content. If it is because of others that it is not, that is said."""
+        """Whether `check` passes. If it fails because others could have written there, warn."""
         try:
             self.check(make=make)
         except UntrustedError as error:
@@ -108,7 +108,7 @@ class Cache:
         return True
 
     def say(self, error: UntrustedError) -> None:
-        """Warn that the cache is not used, once a process; in a worker, whose parent has said so, never."""
+        """Warn that the cache is not used, once a process; never in a worker, whose parent has warned."""
         reason = str(error)
         if reason in _said or os.environ.get(QUIET_VARIABLE):
             return
@@ -120,14 +120,14 @@ class Cache:
         )
 
     def open(self, name: str) -> int:
-        """A descriptor of a file to read, which is as the descriptor says: ours or root's, and no link.
+        """Open a file for reading and return its descriptor, checked to be ours or root's, and no link.
 
         Raises
         ------
         UntrustedError
             Somebody else can have written it.
         OSError
-            It is not there, or cannot be read.
+            It does not exist, or cannot be read.
         """
         directory = self._enter(False)
         try:
@@ -146,9 +146,9 @@ class Cache:
         return descriptor
 
     def check_file(self, name: str) -> None:
-        """Make sure that a file, if it is there, is one that `open` would open.
+        """Make sure that a file, if it exists, is one that `open` would open.
 
-        For those who open it by name, such as SQLite, whose locks would be lost when a descriptor of the
+        For callers that open it by name, such as SQLite, whose locks would be lost when a descriptor of the
         same file is closed. Raises as `check`.
         """
         directory = self._enter(False)
@@ -165,7 +165,7 @@ class Cache:
             return file.read()
 
     def write(self, name: str, content: bytes) -> Path:
-        """Write a file, whole or not at all; where it is. Makes the directory if need be.
+        """Write a file, whole or not at all, and return its path. Creates the directory if need be.
 
         Raises
         ------
@@ -189,21 +189,21 @@ class Cache:
         return self.path / name
 
     def _enter(self, make: bool) -> int:
-        """A descriptor (``O_PATH``) of the directory, judged as `check` says."""
+        """Open the directory (``O_PATH``), checked as `check` says, and return its descriptor."""
         below = len(self.path.parts) - len(self.root.parts)
         with contextlib.suppress(OSError):
-            os.stat(f"{self.path}/.")  # has an automounter mount what is on the way: O_PATH does not
+            os.stat(f"{self.path}/.")  # makes an automounter mount the path, which O_PATH does not
         return open_directory(Path.cwd() / self.path, below + 1, make=make)
 
 
 def user_cache(kind: str) -> Cache:
-    """The user's cache of a kind: native, embedders, vectors, isomers or banks."""
+    """One of the user's caches; ``kind`` is native, embedders, vectors, isomers or banks."""
     base = base_directory()
     return Cache(base / kind, base)
 
 
 def report(*more: Cache) -> None:
-    """Say which caches of the user, and which of ``more``, are there and cannot be trusted."""
+    """Warn of each of the user's caches, and of ``more``, that exists and cannot be trusted."""
     base = Cache(base_directory())
     kinds: list[str] = []
     if base.usable():

@@ -1,7 +1,7 @@
-"""The one decorator. Kernel source is plain Python where it is imported, and compiled by who builds a unit.
+"""The decorator `kernel`: source is plain Python on import, and compiled by a process that builds a unit.
 
-As plain Python (some hundred times slower) it makes the tables of other kernels, and stands in where a
-unit's machine code is missing. `relfast_kernels.compiled.builder` builds them.
+As plain Python (some hundred times slower) it fills the lookup tables of other kernels, and replaces a unit
+whose machine code is missing. `relfast_kernels.compiled.builder` compiles it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ BUILDING: Final = "relfast_kernels.compiled.builder" in sys.modules
 """Whether this process compiles kernels ahead of time."""
 
 BUILT: Final[list[Any]] = []
-"""What has been marked where kernels are compiled."""
+"""The functions that `kernel` has marked, in a process that compiles."""
 
 FLAGS: Final = {"nogil": True, "fastmath": False}
-"""No fast-math (scores are the same bits everywhere), no ``parallel`` (a reward may run in any thread of any
-host process, and numba's thread pool does not survive that)."""
+"""numba's options: no fast-math (scores have the same bits everywhere), no ``parallel`` (a reward may run in
+any thread of any host process, and numba's thread pool does not survive that)."""
 
 
 def kernel(function: F) -> F:
-    """Mark a plain loop over arrays, to be compiled with the unit that calls it."""
+    """Mark a function, plain loops over arrays, to be compiled with each unit that calls it."""
     if not BUILDING:
         return function
     import numba
@@ -42,7 +42,7 @@ if BUILDING:
 
     @intrinsic
     def pointer(typing: Any, address: Any) -> Any:
-        """The pointer that an int64 stands for."""
+        """An int64 address as a pointer."""
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             return builder.inttoptr(values[0], context.get_value_type(types.voidptr))
@@ -52,7 +52,7 @@ if BUILDING:
 else:
 
     def carray(address: int, shape: int | tuple[int, ...], dtype: Any) -> Any:
-        """The array that lies at an address, as `numba.carray` has it of a pointer."""
+        """The array at an address, as `numba.carray` makes it of a pointer."""
         import numpy as np
 
         kind = np.dtype(dtype)
@@ -62,5 +62,5 @@ else:
         return np.frombuffer((ctypes.c_char * size).from_address(int(address)), kind).reshape(shape)
 
     def pointer(address: int) -> int:
-        """The pointer that an int64 stands for."""
+        """An int64 address as a pointer."""
         return address

@@ -1,4 +1,4 @@
-"""Building units in processes of their own, side by side."""
+"""Build units in processes of their own, several at a time."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 _LOWERING: Final = 0.8
-"""The share of a unit's time that numba takes; the rest is LLVM's."""
+"""The share of a unit's build time that numba's lowering takes; the rest is LLVM's."""
 
 _SECONDS: Final = {"text": 75.0, "maze": 20.0, "smiles": 15.0, "mcs": 15.0}
 
 _ITS_OWN: Final = (signal.SIGSEGV, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGABRT)
-"""Signals that end a process for what it does itself."""
+"""Signals by which a process ends through its own fault, not another's."""
 
 
 class Progress(NamedTuple):
-    """How far the making of units is: the one last heard of, its functions done and in all (equal: LLVM is at
-    it, 0 and 0: it is made), the share of all that is done, and the seconds that are left (-1: who knows)."""
+    """How far a build is: the unit last heard of, its functions lowered and in all (equal: LLVM optimises it,
+    0 and 0: it is built), the share of the work that is done, and the seconds left (-1: unknown)."""
 
     unit: str
     done: int
@@ -44,13 +44,13 @@ def make(
 ) -> None:
     """Build units, each in a process that ends with this one, ``processes`` at a time (None: cores).
 
-    ``processors`` are those that `builder.emitted` is told. ``crashed`` is told of a unit whose process ended
-    itself by a signal, and by which; not so where somebody else has ended it.
+    ``processors`` are the targets, as `builder.emitted` takes them. ``crashed`` is called with a unit and the
+    signal if the unit's process crashed by itself, not if somebody killed it.
 
     Raises
     ------
     OSError
-        One cannot be built or kept; the others are all the same.
+        A unit cannot be built or stored; the others are built all the same.
     """
     done = dict.fromkeys(units, 0.0)
     whole = sum(map(seconds_of, units))
@@ -94,7 +94,7 @@ def make(
 
 
 def start_all(*, outlives: bool) -> None:
-    """Begin to build all units that are missing, in a process that ends with this one or ``outlives`` it."""
+    """Begin to build all missing units, in a process that ends with this one or ``outlives`` it."""
 
     def run() -> None:
         nowhere, command = subprocess.DEVNULL, _command(0 if outlives else os.getpid(), "all")
@@ -111,7 +111,7 @@ def start_all(*, outlives: bool) -> None:
 
     if outlives:
         run()
-    else:  # the system ends what a thread has started when that thread ends
+    else:  # "ends with this one" means with the thread that started it, so a thread waits for it
         threading.Thread(target=run, daemon=True).start()
 
 
@@ -120,14 +120,14 @@ def _command(parent: int, *arguments: str) -> list[str]:
 
 
 def _environment() -> dict[str, str]:
-    """This process's, with every package findable where it is found here."""
+    """This process's environment, in which the child finds every package where this process finds it."""
     path, here = [entry for entry in sys.path if entry], str(Path(__file__).parents[2])
     if here not in path:
         path.insert(0, here)
-    # who runs kernels as plain Python may want them built all the same
+    # NUMBA_DISABLE_JIT, set to run kernels as plain Python, must not keep them from being built
     return {**os.environ, "PYTHONPATH": os.pathsep.join(path), "NUMBA_DISABLE_JIT": "0"}
 
 
 def seconds_of(unit: str) -> float:
-    """What a unit takes on one core, about."""
+    """The approximate seconds that building a unit takes on one core."""
     return _SECONDS.get(unit, 8.0)

@@ -1,14 +1,13 @@
 """Kernels without numba: their machine code, kept in files and called through ctypes.
 
-Importing numba and reading its cache takes 0.4 s in every process; a worker that scores text for less than
-a second cannot pay that. `build` (needs numba, takes seconds, done by ``relfast warmup`` or in the background
-of a first large run) compiles plain functions over pointers and keeps them as a shared library, which loads
-in 1 ms, or, where no linker is at hand, as an object file, which llvmlite loads in 50. `load` gives the
-functions, or None where nothing usable is there: the caller then takes the exact way in Python.
+Importing numba and reading its cache takes 0.4 s in every process; a worker that scores text for less than a
+second cannot pay that. `build` (needs numba, takes seconds, done by ``relfast warmup`` or in the background
+of a first large run) compiles plain functions over pointers and stores them as a shared library, which loads
+in 1 ms, or, where no linker is installed, as an object file, which llvmlite loads in 50 ms. `load` returns
+the functions, or None if there is no usable file: the caller then scores in Python.
 
-A file is named by a digest of everything that decides its code, and ends with a checksum of its content, so
-that a stale or torn file is never run. One that somebody else could have written is not even read: see
-`relfast_kernels.compiled.cache`.
+A file is named by a digest of everything that determines its code, and ends with a checksum, so that a stale
+or torn file is never run. A file that somebody else could have written is not even read: see `cache`.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from relfast_kernels.compiled.cache import COMPILE_VARIABLE, QUIET_VARIABLE, Cac
 from relfast_kernels.compiled.trust import UntrustedError
 
 try:
-    # hashlib's own; hashlib itself loads OpenSSL, which takes longer than all that is done here
+    # the module behind hashlib; hashlib itself loads OpenSSL, which takes longer than all that is done here
     from _blake2 import blake2b
 except ImportError:
     from hashlib import blake2b
@@ -52,13 +51,13 @@ UNITS: Final = {
     "align": "align.py",
     "isomers": "isomers.py",
 }
-"""What is built on its own, the longest first, and where its ``ENTRIES`` are declared."""
+"""What is built as one library, the longest build first, and the file that declares its ``ENTRIES``."""
 
 _FORM: Final = "1"
-"""To be raised when files are written in another way."""
+"""Version of the file format, to be raised when files are written differently."""
 
 SHORT: Final = frozenset({"smiles", "tags", "maze", "mcs.prepare", "mcs.judge_one", "mcs.part", "text.judge"})
-"""Units, and entries of units, that take microseconds."""
+"""Units, and entries of units, that take microseconds: they are called with the GIL held (`load`)."""
 
 _LINKERS: Final = (
     ("ld", "-shared", "-z", "noexecstack"),
@@ -67,34 +66,34 @@ _LINKERS: Final = (
 
 
 def cache() -> Cache:
-    """Where the machine code is kept."""
+    """The cache directory of the compiled libraries."""
     return user_cache("native")
 
 
 SHIPPED: Final = Path(__file__).parent / "shipped"
-"""Libraries that came with a wheel, named as those of the cache, and trusted as the code beside them is."""
+"""Libraries that came with a wheel, named as those in the cache, and trusted as the code beside them is."""
 
 PROCESSORS: Final = {
     "x86_64": {"x86-64-v3": {"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm"}, "x86-64": set[str]()},
     "aarch64": {"generic": set[str]()},
 }
-"""What wheels have libraries for, by kind of machine, the best first: LLVM's names of processors, and which
-flags Linux must tell of one."""
+"""Targets for which wheels have libraries, by kind of machine, the best first: LLVM's names of processors,
+and the flags that ``/proc/cpuinfo`` must list for each."""
 
 
 def shared_library(unit: str, processor: str = "") -> Path:
-    """Where a unit's shared library is, or would be; ``processor`` as `builder.emitted` has it."""
+    """The path of a unit's shared library, if it exists or not; ``processor`` as in `builder.emitted`."""
     return cache().path / f"{unit}-{_digest(unit, processor)}.so"
 
 
 def object_file(unit: str, processor: str = "") -> Path:
-    """The same of its object file."""
+    """The path of a unit's object file, likewise."""
     return shared_library(unit, processor).with_suffix(".o")
 
 
 def sources(unit: str) -> dict[str, bytes]:
-    """The sources that a unit's code comes from: its entries and all that is imported from there, the builder
-    and the decorator. Found by the beginnings of lines, which takes 1 ms for the largest."""
+    """The source files of a unit's code, by name: its entries with all that they import, the builder and the
+    decorator. Imports are found by the beginnings of lines, which takes 1 ms for the largest unit."""
     found: dict[str, bytes] = {}
     waiting = [UNITS[unit], "compiled/builder.py"]
     while waiting:
@@ -113,9 +112,9 @@ _COMMENT: Final = re.compile(rb"\n *#.*")
 
 
 def code_of(source: bytes) -> bytes:
-    """Kernel source without docstrings and lines of comments, so that to document it rebuilds nothing.
+    """Kernel source without docstrings and comment lines, so that editing those rebuilds nothing.
 
-    By its looks, which takes half a millisecond for the largest unit; a test holds that no code is lost.
+    By text search, which takes half a millisecond for the largest unit; a test checks that no code is lost.
     """
     start, *pieces = source.replace(b" r" + _STRING, b" " + _STRING).split(_STRING)
     kept = [start]
@@ -140,14 +139,14 @@ def _digest(unit: str, processor: str) -> str:
 
 
 def _this_processor() -> str:
-    """What code for this very processor comes from: kind, instruction sets, and versions of the compiler."""
+    """What determines code for this processor: its kind, instruction sets, and the compiler's versions."""
     import llvmlite  # without its binding, which takes 40 ms
 
     return f"{llvmlite.__version__} {sys.implementation.cache_tag} {json.dumps(_told_of_processor())}"
 
 
 def _told_of_processor() -> dict[str, str]:
-    """What Linux tells of the first processor, as far as it decides what code may run."""
+    """The fields of ``/proc/cpuinfo``, of the first processor, that determine what code may run."""
     found = {}
     with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -161,7 +160,7 @@ def _told_of_processor() -> dict[str, str]:
 
 @lru_cache
 def _shipped_for() -> list[str]:
-    """Which of `PROCESSORS` this one is, the best first, and itself; none where no library was shipped."""
+    """The `PROCESSORS` whose code runs here, the best first, then this one; empty if no library shipped."""
     if not SHIPPED.is_dir():
         return []
     flags = set(_told_of_processor().get("flags", "").split())
@@ -170,7 +169,7 @@ def _shipped_for() -> list[str]:
 
 
 def _files(unit: str) -> Iterator[tuple[Path, Callable[[], int]]]:
-    """Where a unit's code may be, the place to look first in first, each with what opens it to read."""
+    """The files that may have a unit's code, in order of preference, each with a function that opens it."""
     for processor in _shipped_for():
         path = SHIPPED / shared_library(unit, processor).name
         yield path, partial(os.open, path, os.O_RDONLY | os.O_CLOEXEC)
@@ -183,7 +182,7 @@ def _kept_files(unit: str, processor: str = "") -> Iterator[tuple[Path, Callable
 
 
 def is_built(unit: str) -> bool:
-    """Whether a unit's code is there (it may still turn out torn)."""
+    """Whether a file with a unit's code exists (it may still turn out to be torn)."""
     return any(map(_is_there, _files(unit)))
 
 
@@ -205,7 +204,7 @@ def _is_there(file: tuple[Path, Callable[[], int]]) -> bool:
 
 
 def remove(unit: str) -> None:
-    """Remove a unit's files, where there are any, and what `note_failure` has left."""
+    """Delete a unit's files, if there are any, and the note that `note_failure` has left."""
     for path in (shared_library(unit), object_file(unit), _failed(unit)):
         with suppress(OSError):
             path.unlink()
@@ -216,14 +215,15 @@ def _failed(unit: str) -> Path:
 
 
 def failure(unit: str) -> str | None:
-    """Why a unit could not be built here, so that only ``relfast warmup`` tries again; empty once told."""
+    """Why a unit could not be built here, so that only ``relfast warmup`` tries again; empty once the user
+    was warned, None if no failure is noted."""
     with suppress(OSError):
         return cache().read(_failed(unit).name).decode(errors="replace")
     return None
 
 
 def note_failure(unit: str, reason: str) -> None:
-    """Have `failure` know why a unit of these very sources cannot be built on this very machine."""
+    """Record for `failure` why these very sources of a unit cannot be built on this very machine."""
     with suppress(OSError):
         cache().write(_failed(unit).name, reason.encode(errors="replace"))
 
@@ -232,7 +232,7 @@ _ROOM: Final = 16 << 20
 
 
 def check_room() -> None:
-    """Make sure that libraries can be kept, so that they are not compiled for nothing. Raises as `keep`."""
+    """Make sure that libraries can be stored, before time is spent on compiling them. Raises as `keep`."""
     import tempfile
 
     cache().check(make=True)
@@ -241,13 +241,13 @@ def check_room() -> None:
 
 
 def load(unit: str) -> Functions | None:
-    """A unit's functions by name, or None.
+    """Load a unit's functions, by name; None if there is no usable file.
 
-    Each takes the integers and pointers its entry declares (``int`` and ``ctypes.c_void_p``) and returns
-    an int. `SHORT` ones hold the GIL: to get it back from busy threads takes milliseconds. What a function
-    wraps (``__wrapped__``) is quicker still to call: it wants pointers to an int64 for the result and to a
-    pointer for a failure first, and returns 0 if it has not failed. Its arguments are not converted: a plain
-    integer goes in 32 bits, and the rest of the 64 is anything.
+    Each takes the integers and pointers its entry declares (``int`` and ``ctypes.c_void_p``) and returns an
+    int. `SHORT` ones hold the GIL: getting it back from busy threads takes milliseconds. The raw function
+    behind one (``__wrapped__``) is quicker still to call: its first two arguments are pointers to an int64
+    for the result and to a pointer for an exception, and it returns 0 unless it has failed. Its arguments are
+    not converted: a plain integer is passed in 32 bits, and the other 32 of its register are undefined.
     """
     for path, open_file in _files(unit):
         open_code = _open_library if path.suffix == ".so" else _open_object
@@ -256,7 +256,7 @@ def load(unit: str) -> Functions | None:
                 code, checksum, entries = _read(file)
                 address_of = open_code(file, code, checksum)
                 if path.parent != SHIPPED and os.fstat(file.fileno()).st_mtime < time.time() - _DAY:
-                    with suppress(OSError):  # another user's, or nothing can be written there
+                    with suppress(OSError):  # another user's file, or a read-only place
                         os.utime(file.fileno())  # `clean_up` looks at it
             short = {name for name in entries if not SHORT.isdisjoint((unit, f"{unit}.{name}"))}
             return {
@@ -274,8 +274,8 @@ _DIGITS: Final = 8
 
 
 def _with_trailer(code: bytes, entries: Mapping[str, Any]) -> bytes:
-    """Code, what is to be known of it, and the length of that in digits. A shared library may have such an
-    end, but no such beginning."""
+    """Code with a trailer: its checksum and entries as JSON, and the length of that in digits. A shared
+    library may have data after its end, but not before its beginning."""
     trailer = json.dumps({"blake2b": _checksum(code), "entries": entries}).encode()
     return code + trailer + b"%0*d" % (_DIGITS, len(trailer))
 
@@ -285,7 +285,7 @@ def _checksum(code: bytes) -> str:
 
 
 def _read(file: BinaryIO) -> tuple[bytes, str, Mapping[str, Any]]:
-    """The code in a file, its checksum, and its entries. Raises `ValueError` if it is not whole."""
+    """The code in a file, its checksum, and its entries. Raises `ValueError` if the file is damaged."""
     content = file.read()
     end = len(content) - _DIGITS
     start = end - int(content[end:])
@@ -309,8 +309,8 @@ def _open_library(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str],
     key = (status.st_dev, status.st_ino, checksum)
     library = _libraries.get(key)
     if library is None:
-        # the very file that was judged and read. The number stays taken: the loader takes a name that it has
-        # met for the library that it knows by it
+        # loads the very file that was checked and read. The descriptor stays open: if its number were reused,
+        # the loader would take the path for the library that it has loaded by this name
         number = os.dup(file.fileno())
         try:
             library = _libraries[key] = ctypes.CDLL(f"/proc/self/fd/{number}")
@@ -330,7 +330,7 @@ def _open_object(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str], 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     for symbol in ("memcpy", "memmove", "memset", "abort"):
-        # LLVM takes an unknown symbol for address 0
+        # LLVM resolves an unknown symbol to address 0
         function = getattr(ctypes.CDLL(None), symbol)
         llvm.add_symbol(symbol, ctypes.cast(function, ctypes.c_void_p).value)
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
@@ -353,14 +353,14 @@ _plain: dict[str, Functions] = {}
 _looked: dict[str, float] = {}
 
 _RETRY_SECONDS: Final = 2.0
-"""How often a process without a kernel looks whether it has been compiled meanwhile."""
+"""How often a process that lacks a kernel checks whether it has been compiled meanwhile."""
 
 _SEARCHES: Final = frozenset({"isomers", "motif"})
-"""Units that records are generated with: searches that would take hours as plain Python."""
+"""Units that generate records: searches that would take hours as plain Python."""
 
 
 def find(unit: str) -> Functions | None:
-    """`load`, once a process; None as long as nothing is built. `see_to_missing` is done about that."""
+    """`load`, cached for the process; None while nothing is built. A missing unit calls `see_to_missing`."""
     if unit not in _built and time.monotonic() - _looked.get(unit, -_RETRY_SECONDS) >= _RETRY_SECONDS:
         with _finding:
             if unit not in _built:
@@ -378,9 +378,9 @@ _seen_to: set[str] = set()
 
 
 def see_to_missing(unit: str = "") -> None:
-    """Do what ``RELFAST_COMPILE`` says about kernels that are missing, once a process: ``wait`` compiles all
-    of them first, ``background`` beside what is done without. ``unit`` is the one that somebody needs; those
-    of `_SEARCHES` are waited for in both cases. Workers leave it to who has started them."""
+    """Compile missing kernels as ``RELFAST_COMPILE`` says, once a process: ``wait`` compiles all of them
+    first, ``background`` compiles while the process works without them. ``unit`` is the one that is needed
+    now; those of `_SEARCHES` are waited for in both cases. Workers leave this to their parent."""
     how, needed = how_to_compile(), unit if unit in _SEARCHES else ""
     if how == "off" or needed in _seen_to or os.environ.get(QUIET_VARIABLE):
         return
@@ -394,10 +394,10 @@ _MEANWHILE: Final = "rows are the same, but take longer; `relfast warmup` tries 
 
 
 def _make_missing(units: Sequence[str], *, now: bool) -> None:
-    """Build units that somebody misses, ``now`` or in the background, and say so; or why that cannot be.
+    """Build missing units, ``now`` or in the background, and tell the user, or why that cannot be.
 
-    The background is a process of low priority, at most one a machine and user. A command may leave it
-    behind; else it ends with this process.
+    The background build is a process of low priority, at most one per machine and user. A command may leave
+    it behind; otherwise it ends with this process.
     """
     from relfast_kernels.compiled import making  # loads some twenty modules
 
@@ -414,7 +414,7 @@ def _make_missing(units: Sequence[str], *, now: bool) -> None:
             f"kernels that are missing ({', '.join(wanted)}) are compiled first, about {seconds:.0f} s, once"
             f" a machine; `relfast warmup` does it ahead, {COMPILE_VARIABLE}=off goes on without"
         )
-        with suppress(OSError):  # which `failure` knows, or somebody has killed it
+        with suppress(OSError):  # `failure` knows the reason, or somebody has killed the build
             make(wanted)
     elif wanted:
         _say(
@@ -431,12 +431,12 @@ def _make_missing(units: Sequence[str], *, now: bool) -> None:
 def _say(line: str) -> None:
     import warnings
 
-    with suppress(RuntimeWarning):  # who has made errors of warnings wants scores all the same
+    with suppress(RuntimeWarning):  # scoring goes on even where warnings are errors
         warnings.warn(f"relfast: {line}", RuntimeWarning, stacklevel=3)
 
 
 def functions(unit: str) -> Functions:
-    """`find`, or the same functions as plain Python, some hundred times slower, until something is built."""
+    """`find`; until the unit is built, the same functions as plain Python, some hundred times slower."""
     found = find(unit) or _plain.get(unit)
     if found is None:
         import importlib
@@ -451,7 +451,7 @@ _finding = threading.RLock()
 
 
 def _start_anew() -> None:
-    """In a forked child: a thread that is not here may have held a lock."""
+    """Make new locks in a forked child: a thread that does not exist here may have held the old ones."""
     global _calling, _finding
     _calling, _finding = threading.RLock(), threading.RLock()
 
@@ -463,7 +463,7 @@ def _as_plain(function: Callable[..., int]) -> Callable[..., int]:
     import numpy as np
 
     def call(*values: Any) -> int:
-        # one at a time, as calls that hold the interpreter's lock; numbers wrap around as in machine code
+        # one at a time, like calls that hold the GIL; integers wrap around as in machine code
         with _calling, np.errstate(all="ignore"):
             return int(function(*map(_address, values)))
 
@@ -476,21 +476,21 @@ def _as_plain(function: Callable[..., int]) -> Callable[..., int]:
 
 
 def _address(value: Any) -> int:
-    """What stands in a register for an argument, as ctypes passes it."""
+    """The integer that ctypes would pass in a register for an argument."""
     if isinstance(value, ctypes.c_int64 | ctypes.c_void_p):
         value = value.value or 0
     return int(value) if isinstance(value, int) else ctypes.cast(value, ctypes.c_void_p).value or 0
 
 
 def entries_of(unit: str) -> str:
-    """The module that declares a unit's entries."""
+    """The name of the module that declares a unit's entries."""
     return "relfast_kernels." + UNITS[unit].removesuffix(".py").replace("/", ".")
 
 
 def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..., int]:
-    """A numba function as a Python callable; ``arguments`` has a letter each, ``p`` pointer, ``i`` int64.
+    """A numba function as a Python callable; ``arguments``: a letter each, ``p`` pointer, ``i`` int64.
 
-    numba's calling convention: a place for the result, one for an exception, then the arguments.
+    numba's calling convention: a pointer to the result, one to the exception, then the arguments.
     """
     kinds = {"p": ctypes.c_void_p, "i": ctypes.c_int64}
     prototype = ctypes.PYFUNCTYPE if holds_gil else ctypes.CFUNCTYPE
@@ -514,9 +514,10 @@ def callable_at(address: int, arguments: str, *, holds_gil: bool) -> Callable[..
 
 @contextmanager
 def alone(name: str, *, wait: bool = True) -> Iterator[None]:
-    """Do what has a name, as the building of a library, once a machine: wait while another process is at it.
+    """Hold the lock of a name, such as a library to be built, so that one process per machine does the work:
+    wait while another one holds it.
 
-    Its lock ends with that process, however it ends. Raises `OSError` as `keep`, and without ``wait``
+    The lock ends with its process, however that ends. Raises `OSError` as `keep`, and without ``wait``
     `BlockingIOError`.
     """
     cache().check(make=True)
@@ -526,7 +527,7 @@ def alone(name: str, *, wait: bool = True) -> Iterator[None]:
         fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         yield
         with suppress(OSError):
-            place.unlink()  # who waits for it sees that all is done, or does it again
+            place.unlink()  # a process that waits for it finds the work done, or does it again
     finally:
         os.close(lock)
 
@@ -535,8 +536,8 @@ _DAY: Final = 86_400.0
 
 
 def clean_up() -> None:
-    """Remove what other versions have left, and nobody has used for a week. A library that is loaded says so
-    by its time (`load`), once a day."""
+    """Delete files, such as those of other versions, that nobody has used for a week. `load` updates the
+    modification time of a library that it loads, once a day."""
     import shutil
 
     with suppress(OSError):
@@ -553,14 +554,14 @@ def clean_up() -> None:
 def keep(
     unit: str, code: str, entries: Mapping[str, Any], emitted: Callable[..., bytes], processor: str
 ) -> None:
-    """Write a unit's file, whole or not at all. ``emitted`` makes object code of ``code`` for ``processor``.
+    """Store a unit's file, whole or not at all. ``emitted`` makes object code of ``code``, for ``processor``.
 
     Raises
     ------
     UntrustedError
         Somebody else can write to the cache directory.
     OSError
-        It cannot be written, or has to be a shared library, for a wheel, and nothing here links one.
+        The file cannot be written; or it must be a shared library, for a wheel, and nothing here links one.
     """
     cache().check(make=True)
     path = shared_library(unit, processor)
@@ -574,7 +575,7 @@ def keep(
 
 
 def build(unit: str) -> Path:
-    """Build a unit in a process of its own; where its file is. Raises as `keep`."""
+    """Build a unit in a process of its own and return the path of its file. Raises as `keep`."""
     cache().check(make=True)
     make([unit])
     path = shared_library(unit)
@@ -582,19 +583,19 @@ def build(unit: str) -> Path:
 
 
 def make(units: Sequence[str], processes: int | None = None, **how: Any) -> None:
-    """`relfast_kernels.compiled.making.make`, with what crashes noted."""
+    """`relfast_kernels.compiled.making.make`, with crashes recorded by `note_failure`."""
     from relfast_kernels.compiled.making import make
 
     make(units, processes, crashed=note_failure, **how)
 
 
 def _link(code: bytes) -> bytes | None:
-    """A shared library of object code; None where none can be made, or loaded, here."""
+    """Link object code into a shared library; None if none can be linked, or loaded, here."""
     import shutil
     import subprocess
     import tempfile
 
-    # private whatever the umask is, and where the library is going to lie
+    # private whatever the umask is, and in the directory where the library is going to be
     with tempfile.TemporaryDirectory(prefix=".linking-", dir=cache().path) as folder:
         source, made = Path(folder) / "code.o", Path(folder) / f"{os.path.basename(folder)}.so"
         source.write_bytes(code)
@@ -603,7 +604,7 @@ def _link(code: bytes) -> bytes | None:
             if not command[0] or subprocess.run(command, capture_output=True).returncode:
                 continue
             try:
-                ctypes.CDLL(str(made))  # not everything that links can be loaded: folders without execution
+                ctypes.CDLL(str(made))  # not everything that links can be loaded: folders mounted noexec
                 return made.read_bytes()
             except OSError:
                 continue

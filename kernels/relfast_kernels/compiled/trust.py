@@ -1,13 +1,13 @@
-"""Whether files may be believed: whether anybody but this user and root can have put them where they are.
+"""Whether a file can be trusted: whether only this user and root can have put it where it is.
 
-- A directory that is ours alone, and what lies in it, belongs to the user or root, and nobody else can write.
-- Every directory above belongs to the user or root too, and others cannot swap what lies in it: they cannot
-  write there, or it is sticky (``/tmp``). The one group that may write is the owner's own with nobody else in
-  it, as distributions with umask 0002 make them.
-- Links on the way are followed if they belong to the user or root; a file is never a link.
+- A directory that must be ours alone, and all in it, belongs to the user or root, and nobody else can write.
+- Every directory above belongs to the user or root too, and others cannot replace its entries: they cannot
+  write there, or it is sticky (``/tmp``). The only group that may write is the owner's own with nobody else
+  in it, as distributions with umask 0002 make them.
+- Symbolic links on the way are followed if they belong to the user or root; a file must not be a link.
 
-Each step of the way is opened below the one before and judged by its descriptor, so that nothing can be
-swapped between look and use. Imports the standard library only.
+Each component of the path is opened relative to the one before and checked by its descriptor, so that nothing
+can be swapped between check and use. Imports the standard library only.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ _STEP: Final = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class UntrustedError(OSError):
-    """Somebody else could have written what lies there; the text says where and why, in one line."""
+    """Somebody else could have written a file or directory; the message says which and why, in one line."""
 
 
 def open_directory(path: Path, ours: int, *, make: bool = False) -> int:
-    """A descriptor (``O_PATH``) of a directory that nobody else can have put anything into.
+    """Open a directory (``O_PATH``) that nobody else can have put anything into, and return its descriptor.
 
     Parameters
     ----------
     path
         Where it is; absolute.
     ours
-        How many of its last components, at least one, have to be ours alone; those above may let others
-        write where that does not let them swap what lies there.
+        How many of its last components, at least one, must be ours alone; those above may let others
+        write if that does not let them replace entries.
     make
-        Make what is missing, with mode 0700.
+        Create missing components, with mode 0700.
 
     Raises
     ------
     UntrustedError
         Somebody else can have put something there.
     OSError
-        It is no directory, or not there, or cannot be made.
+        It is no directory, does not exist, or cannot be created.
     """
     names = path.parts[1:]
     steps = deque((name, at >= len(names) - ours) for at, name in enumerate(names))
@@ -76,7 +76,7 @@ def open_directory(path: Path, ours: int, *, make: bool = False) -> int:
                 if target.is_absolute():
                     here, place = top, "/"
                 parts = target.parts[1:] if target.is_absolute() else target.parts
-                # what the link stands for is to be ours alone, not the way there
+                # the target of the link must be ours alone, not the directories on the way there
                 steps.extendleft((part, is_ours and at == 0) for at, part in enumerate(reversed(parts)))
             elif stat.S_ISDIR(found.st_mode):
                 _judge_directory(following_place, found, is_ours)
@@ -92,7 +92,7 @@ def _open_step(name: str, directory: int | None, make: bool) -> int:
     except FileNotFoundError:
         if not make:
             raise
-    # somebody may be faster; whose it then is, is judged
+    # another process may create it first; the caller checks its owner
     with contextlib.suppress(FileExistsError):
         os.mkdir(name, 0o700, dir_fd=directory)
     return os.open(name, _STEP, dir_fd=directory)
@@ -118,7 +118,7 @@ def _judge_directory(place: str, found: os.stat_result, ours: bool) -> None:
 
 
 def _keeps_entries(place: str, found: os.stat_result) -> bool:
-    """Whether others cannot swap what lies in a directory, may they write there or not."""
+    """Whether others cannot replace a directory's entries, whether or not they may write there."""
     others = found.st_mode & OTHERS_WRITE
     if not others or found.st_mode & stat.S_ISVTX:
         return True
@@ -126,9 +126,9 @@ def _keeps_entries(place: str, found: os.stat_result) -> bool:
 
 
 def judge_file(place: str, found: os.stat_result, writing: int = OTHERS_WRITE) -> None:
-    """Raise `UntrustedError` unless a file is an ordinary one that only we or root can have written.
+    """Raise `UntrustedError` unless a file is a regular one that only we or root can have written.
 
-    ``writing`` are the bits of its mode that let others write, where they get at it at all.
+    ``writing`` are the bits of its mode that let others write, if they can reach it at all.
     """
     if not stat.S_ISREG(found.st_mode):
         raise UntrustedError(f"{place} is {'a link' if stat.S_ISLNK(found.st_mode) else 'no ordinary file'}")
@@ -136,16 +136,15 @@ def judge_file(place: str, found: os.stat_result, writing: int = OTHERS_WRITE) -
 
 
 def check_below(place: str, reachable: int = OTHERS_WRITE) -> None:
-    """Judge all below a directory that `open_directory` has found ours alone, so that names will do. Raises
-    `UntrustedError`.
+    """Check, by name, all below a directory that `open_directory` has accepted. Raises `UntrustedError`.
 
-    A mode that lets others write is no matter where they do not get as far: ``reachable`` are the write bits
-    of those who get to the directory.
+    A mode that lets others write does not matter where they cannot enter: ``reachable`` are the write bits
+    of those (group, others) who can enter the directory.
     """
-    # the execute bit of a directory, which lets in, is next to the one that lets write
+    # the execute bit of a directory, which allows to enter it, is next to its write bit
     reachable &= os.stat(place).st_mode << 1
     for entry in [*os.scandir(place)]:
-        with contextlib.suppress(FileNotFoundError):  # another process' file, on its way to its name
+        with contextlib.suppress(FileNotFoundError):  # another process's temporary file, just renamed
             found = entry.stat(follow_symlinks=False)
             if stat.S_ISDIR(found.st_mode):
                 _judge(entry.path, found, reachable)
@@ -155,7 +154,8 @@ def check_below(place: str, reachable: int = OTHERS_WRITE) -> None:
 
 
 def _is_private(group: int, owner: int, place: str) -> bool:
-    """Whether a group is a user's own, as ``useradd`` makes it: of the same name, with nobody else in it."""
+    """Whether a group is a user's own, as ``useradd`` makes it: with the user's name, and nobody else in
+    it."""
     import grp
     import pwd
 
@@ -163,17 +163,17 @@ def _is_private(group: int, owner: int, place: str) -> bool:
         user, its = pwd.getpwuid(owner), grp.getgrgid(group)
     except KeyError:
         return False
-    with contextlib.suppress(OSError):  # no such lists in this file system
+    with contextlib.suppress(OSError):  # a file system without access control lists
         if "system.posix_acl_access" in os.listxattr(place, follow_symlinks=False):
-            return False  # then the group's bits stand for everybody whom the list names
+            return False  # with a list, the group's bits stand for everybody whom it names
     return its.gr_name == user.pw_name and user.pw_gid == group and set(its.gr_mem) <= {user.pw_name}
 
 
 def _is_unmapped(user: int) -> bool:
-    """Whether a user is nobody only because this container does not map its owner, such as the host's root.
+    """Whether a uid is the overflow uid: this container does not map the owner, such as the host's root.
 
-    That may be anybody, so it is good enough for what is above a cache, where rootless containers bind the
-    host's ``/home``, and not for the cache itself.
+    That may be anybody. It is good enough for directories above a cache, where rootless containers bind-mount
+    the host's ``/home``, and not for the cache itself.
     """
     try:
         overflow = int(Path("/proc/sys/kernel/overflowuid").read_text("utf-8"))
