@@ -21,7 +21,7 @@ from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_foreign
 from relfast.engine.io.parquet import group_sizes
-from relfast.engine.io.reader import count_lines, cut_file, cut_parquet, cut_stream
+from relfast.engine.io.reader import cut_file, cut_parquet, cut_stream
 from relfast.engine.io.sources import HEAD_BYTES, Source, codec_of, lines_of
 from relfast.engine.job import Job
 from relfast.errors import InputError
@@ -163,7 +163,8 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
         least = 0 if start else FILTER_BYTES + 1
         with _at_hand(item, start, min(max(end, least), item.size)) as (path, offset):
             chosen = None if start else _filter(path, "plain", job)
-            n_lines = count_lines(path, start - offset, end - offset)
+            blocks = cut_file(path, job.max_line_bytes, start - offset, end - offset)
+            n_lines = sum(block.n_lines for block in blocks)
         return [Part(chunk.source, item, start, end, n_lines, filter=chosen)]
     enough = _HEAD_OF_PACKED if item.codec in ("gz", "zst") and not chunk.count else None
     with _at_hand(item, 0, enough) as (path, _):

@@ -9,10 +9,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from relfast import __version__
 from relfast.engine.io.commit_log import JOURNAL_SUFFIX, PATHS, CommitLog
 from relfast.engine.job import Job, make_job
-from relfast.engine.signature import packages_of, signature, version
+from relfast.engine.signature import signature
 from relfast.errors import RelfastError
 from relfast.tasks import TASKS
 
@@ -32,16 +31,7 @@ class PastRun:
         """The run's signature for some of its tasks, in the order of the task table."""
         named = [name for name in TASKS if name in set(tasks)]
         filters = [name for name in self.run.get("filters", ()) if name]
-        text = signature(self.job, named, filters, limit=self.run.get("limit"))
-        # replace today's versions by those of the past run
-        text = text.replace(f"relfast {__version__}", f"relfast {self.run['relfast version']}", 1)
-        for name in named:
-            then = self.run["scorer revision"][name]
-            text = text.replace(f"{name}:{TASKS[name].revision}", f"{name}:{then}", 1)
-        for package in packages_of(TASKS[name] for name in named):
-            then = self.run[f"{package} version"]
-            text = text.replace(f" {package} {version(package)}", f" {package} {then}", 1)
-        return text
+        return signature(self.job, named, filters, limit=self.run.get("limit"), run=self.run)
 
 
 def past_run(rows: str) -> PastRun | None:

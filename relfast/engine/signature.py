@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from relfast import __version__
 from relfast.engine.job import MAX_LINE_BYTES, Job
@@ -14,14 +15,21 @@ from relfast.tasks import TASKS, Task
 
 
 def signature(
-    job: Job, tasks: Iterable[str], filters: Sequence[str] = (), *, limit: int | None = None
+    job: Job,
+    tasks: Iterable[str],
+    filters: Sequence[str] = (),
+    *,
+    limit: int | None = None,
+    run: Mapping[str, Any] | None = None,
 ) -> str:
     """``relfast 0.1.0 | tasks REL-C2:1 | policy strict | rdkit 2026.9.1 | timeout 5s | …``.
 
     The number after a task is its scorer revision, which changes whenever a score can change. ``filters`` are
     the filters of lm-evaluation-harness whose rows were scored, ``limit`` is the number of lines that were
-    read. The limit on line length is shown only if it is not the default.
+    read. The limit on line length is shown only if it is not the default. ``run`` is the fingerprint of a
+    past run, whose versions are shown then.
     """
+    run = versions() if run is None else run
     options = [
         (parameter, parameter.write(getattr(job.options, parameter.name)))
         for parameter in parameters_of(type(job.options))
@@ -29,8 +37,8 @@ def signature(
     ]
     named = [TASKS[name] for name in tasks if name in TASKS]
     parts = [
-        f"relfast {__version__}",
-        "tasks " + (",".join(f"{task.name}:{task.revision}" for task in named) or "none"),
+        f"relfast {run['relfast version']}",
+        "tasks " + (",".join(f"{task.name}:{run['scorer revision'][task.name]}" for task in named) or "none"),
         f"policy {job.options.policy}",
     ]
     if job.options.strip_reasoning:
@@ -44,7 +52,7 @@ def signature(
     rewards = [f"{name}={metric}" for name, metric in sorted(job.rewards.items())]
     if rewards:
         parts.append("reward " + ",".join(rewards))
-    parts += [f"{package} {version(package)}" for package in packages_of(named)]
+    parts += [f"{package} {run[f'{package} version']}" for package in packages_of(named)]
     if any(task.embeds for task in named):
         parts.append(f"embedder {embedder_of(job)}")
     owned = {p.name for task in named for p in parameters_of(task.options)}
@@ -55,6 +63,15 @@ def signature(
     if limit is not None:
         parts.append(f"limit {limit}")
     return " | ".join(parts)
+
+
+def versions() -> dict[str, Any]:
+    """The versions of relfast, of its scorers, and of the packages that can change a score."""
+    return {
+        "relfast version": __version__,
+        "scorer revision": {name: task.revision for name, task in TASKS.items()},
+        **{f"{package} version": version(package) for package in packages_of(TASKS.values())},
+    }
 
 
 def packages_of(tasks: Iterable[Task]) -> tuple[str, ...]:

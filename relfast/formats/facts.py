@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from relfast.formats.paths import follow
 from relfast.records import ResponseFacts
 from relfast.tasks.reasoning import strip_reasoning
 
@@ -27,11 +28,12 @@ def facts_of(row: Mapping[str, Any], response: Any, sample: int = 0, samples: in
         Which sample it is, of how many in the row.
     """
     text = response if isinstance(response, str) else None
-    choice, about = _choice(row, sample), _mapping(row.get("generation")) or row
+    body, choice = (_mapping(follow(row, f"response.body{path}")) for path in ("", f".choices.{sample}"))
+    about = _mapping(row.get("generation")) or row
     usage = _mapping(_of_sample(about.get("usage"), sample, samples))
     if not usage and samples == 1:
         # what a server counts for all choices is no one choice's
-        usage = _mapping(_body(row).get("usage"))
+        usage = _mapping(body.get("usage"))
     reasoning = next(
         (
             said
@@ -47,7 +49,7 @@ def facts_of(row: Mapping[str, Any], response: Any, sample: int = 0, samples: in
         apart = None if text is None else len(text) - len(strip_reasoning(text))
     reason = choice.get("finish_reason", _of_sample(about.get("finish_reason"), sample, samples))
     if reason is None:
-        reason = _mapping(_body(row).get("incomplete_details")).get("reason")
+        reason = _mapping(body.get("incomplete_details")).get("reason")
     details = next((_mapping(usage[name]) for name in _DETAILS if name in usage), usage)
     return ResponseFacts(
         None if text is None else len(text),
@@ -60,15 +62,6 @@ def facts_of(row: Mapping[str, Any], response: Any, sample: int = 0, samples: in
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _body(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    return _mapping(_mapping(row.get("response")).get("body"))
-
-
-def _choice(row: Mapping[str, Any], sample: int) -> Mapping[str, Any]:
-    choices = _body(row).get("choices")
-    return _mapping(choices[sample]) if isinstance(choices, list) and sample < len(choices) else {}
 
 
 def _of_sample(value: Any, sample: int, samples: int) -> Any:

@@ -15,14 +15,12 @@ from zlib import crc32
 
 import orjson
 
-from relfast import __version__
 from relfast.engine.io.blocks import Position
 from relfast.engine.io.sources import Source, find_sources
 from relfast.engine.job import Job
-from relfast.engine.signature import packages_of, version
+from relfast.engine.signature import versions
 from relfast.errors import told_of
 from relfast.plain import Plain
-from relfast.tasks import TASKS
 
 JOURNAL_VERSION: Final = 2
 JOURNAL_SUFFIX: Final = ".journal"
@@ -171,9 +169,7 @@ def fingerprint(job: Job, sources: Sequence[Source], **more: Any) -> dict[str, A
     """
     gold = [source for path in job.data for source in find_sources([path])]
     return {
-        "relfast version": __version__,
-        "scorer revision": {name: task.revision for name, task in TASKS.items()},
-        **{f"{package} version": version(package) for package in packages_of(TASKS.values())},
+        **versions(),
         "option": job.decides(),
         "gold": [_digest(source.path, whole=True) for source in gold],
         "number of inputs": len(sources),

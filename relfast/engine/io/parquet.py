@@ -210,11 +210,8 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
             for chunk in _chunks(rows, is_csv):
                 writer.write_table(pyarrow.Table.from_pylist(chunk, schema))
                 n_rows += len(chunk)
-        descriptor = os.open(part, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        with open(part, "rb") as file:
+            os.fsync(file.fileno())
         os.replace(part, path)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -42,7 +42,7 @@ _PROBE_BYTES: Final = 1 << 14
 _LONG_LINE: Final = 500
 
 
-def lines_in(buffer: bytes | bytearray, length: int) -> int:
+def lines_in(buffer: bytearray, length: int) -> int:
     """How many line ends the first bytes hold.
 
     ``bytearray.count`` looks at each byte (3 GB/s); with long lines, hopping from end to end by `find`,
@@ -57,23 +57,6 @@ def lines_in(buffer: bytes | bytearray, length: int) -> int:
         n += 1
         at = find(b"\n", at + 1, length)
     return n
-
-
-_PIECE: Final = 1 << 18
-"""Bytes that are counted at a time: they stay where the processor has them at once."""
-
-
-def count_lines(path: str, start: int, end: int) -> int:
-    """Lines between two bytes of a file; the last may lack its end. Raises `ReadError`."""
-    n, at, last = 0, start, 10
-    with told_of(path, ReadError), open(path, "rb", buffering=0) as file:
-        file.seek(at)
-        while at < end and (piece := file.read(min(_PIECE, end - at))):
-            n += lines_in(piece, len(piece))
-            at, last = at + len(piece), piece[-1]
-    if at < end:
-        raise ReadError("it changed while it was read", file=path)
-    return n + (last != 10)
 
 
 def too_long(max_line: int) -> Fault:
