@@ -1,1 +1,1 @@
-"""Worker processes: how they are started, what is said to them, what follows when they die."""
+"""Worker processes: how they are started, what they are sent, and what happens when one of them dies."""

@@ -1,15 +1,16 @@
-"""What follows when a worker dies: who is blamed, who is tried again, and what the row says.
+"""What happens when a worker dies: which record is blamed, which are tried again, and what the row says.
 
-One rule for the blocks of a file (`block_work`) and for the records of rewards (`record_pools`):
+The same rules hold for the blocks of a file (`block_work`) and for the records of rewards (`record_pools`):
 
-- The record in flight is blamed. Where none was, the one record or line that the worker had is, unless
-  somebody else ended the worker.
-- Who meets the deadline is a ``timeout`` at once; who ends its worker otherwise is tried again, alone, and is
-  ``crashed`` the second time. What happened while this process or the worker was stopped (Ctrl-Z), or while
-  the worker was hardly given the processor, does not count, once.
-- Where nobody is blamed all are tried again, until it has happened too often.
+- The record in flight is blamed. If none was in flight and the worker had a single record or line, that one
+  is blamed, unless the worker was ended from outside.
+- A record that exceeds its deadline gets the status ``timeout`` at once. A record that ends its worker in
+  another way is tried again, alone, and gets ``crashed`` the second time. Once per record, a death does not
+  count if this process or the worker was stopped (Ctrl-Z) or the worker hardly got the processor.
+- If no record is blamed, all are tried again, until this has happened too often.
 
-The type of a row's error says whose fault it was (`fault_of`): rewards differ by it.
+The type of a row's error says whether the response or the machinery is at fault (`fault_of`); rewards depend
+on it.
 """
 
 from __future__ import annotations
@@ -22,52 +23,52 @@ from typing import Final, Literal, NamedTuple, TypeVar
 from relfast.records import SCORED, Place, Score
 
 ATTEMPTS: Final = 2
-"""Workers a record may kill before it is given up."""
+"""Workers that a record may kill before it is given up."""
 
 IDLE_DEATHS: Final = 50
-"""Deaths without progress and without a record to blame before a run is given up: no record does that."""
+"""Deaths without progress and without a record to blame before a run is given up: no record causes that."""
 
 OUT_OF_MEMORY: Final = 86
-"""Exit status of a worker that ran out of memory and could say so."""
+"""Exit status of a worker that ran out of memory but could still exit by itself."""
 
 LOST: Final = 1 << 16
 """Status of a worker that ended because the fork server did."""
 
 FROM_OUTSIDE: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
-"""Signals that others send; what a record does to its worker ends in another one."""
+"""Signals that users and systems send to processes; a crash of scoring code ends in another signal."""
 
 BY_OTHERS: Final = tuple(number for number in FROM_OUTSIDE if number != signal.SIGKILL)
-"""Of these the ones that the kernel does not send for want of memory either."""
+"""Those of `FROM_OUTSIDE` that certainly have an outside cause: SIGKILL may also mean lack of memory."""
 
 TIMEOUT: Final = "Timeout"
 WORKER_DIED: Final = "WorkerDied"
 STOPPED: Final = "Stopped"
 WORKER_KILLED: Final = "WorkerKilled"
-"""Types of error of records that hung or crashed their workers: by their own work (the first two), or while
-somebody stopped or killed the worker, or the machine was overloaded."""
+"""Error types of rows whose record hung or crashed its worker. The first two mean that scoring the record was
+the cause, the last two that the worker was stopped or killed from outside or the machine was overloaded."""
 
 RESPONSES_FAULT: Final = frozenset({TIMEOUT, WORKER_DIED})
-"""Types of error of timeouts and crashes that the response itself is to blame for."""
+"""Error types of timeouts and crashes that the response itself caused."""
 
 
 def fault_of(score: Score) -> Literal["response", "machinery"] | None:
-    """Whose fault it is that a response has no score; None: it has one.
+    """What is at fault that a response has no score; None if it has one.
 
-    ``machinery`` is everything but the response: gold, options, the machine, whoever stopped the run.
+    ``machinery`` means everything but the response: gold, options, the machine, a user who stopped the run.
     """
     if score.status in SCORED:
         return None
-    # bad records have types of error of their own, which may be called alike
+    # the error type of an ``invalid_record`` may be an exception's name, and equal one of ours by chance
     kind = score.error["type"] if score.error and score.status != "invalid_record" else None
     return "response" if kind in RESPONSES_FAULT else "machinery"
 
 
 Verdict = tuple[Literal["timeout", "crashed"], str, str]
-"""A status decided outside: what a record that hung or crashed its worker gets (status, type, message)."""
+"""What the row of a record that hung or crashed its worker says: status, error type, error message."""
 
 
 def timed_out_verdict(timeout: float) -> Verdict:
-    """What a record gets that took longer than the seconds it may."""
+    """The verdict on a record that took longer than ``timeout`` seconds."""
     return "timeout", TIMEOUT, f"scoring it took longer than {timeout:g} s and was stopped"
 
 
@@ -77,35 +78,37 @@ class Death(NamedTuple):
     status: int
     """Exit status, negative for a signal."""
     place: Place | None
-    """The record to blame; None if it was none, a whole batch, or a record that happened to be there."""
+    """The record in flight that may be blamed; None if there was none, it was a whole batch, or the worker
+    was killed so soon after the record's start that the record cannot be the cause."""
     silent: bool = False
-    """It outlived its deadline and had to be ended: the kernel's timer ends all but stopped processes."""
+    """The pool had to kill it long after its deadline. The operating system's timer had not: the worker was
+    stopped (Ctrl-Z)."""
     frozen: bool = False
-    """This process was stopped meanwhile (Ctrl-Z): the deadline says nothing."""
+    """This process was stopped meanwhile (Ctrl-Z), so that the deadline means nothing."""
     idle: bool = False
-    """The worker was hardly given the processor."""
+    """The worker hardly got any processor time."""
     too_large: bool = False
-    """It held more memory than it may, and was ended for that."""
+    """The pool killed it for holding more memory than it may."""
 
     @property
     def timed_out(self) -> bool:
-        """Whether it was the deadline."""
+        """Whether the deadline ended it."""
         return self.silent or self.status == -signal.SIGALRM
 
     @property
     def starved(self) -> bool:
-        """Whether it met the deadline for want of the processor."""
+        """Whether the deadline ended it although it hardly got any processor time."""
         return self.idle and self.timed_out
 
     @property
     def excused(self) -> bool:
-        """Whether the deadline says nothing about the record: somebody was stopped, or the machine is
-        overloaded."""
+        """Whether the deadline says nothing about the record: this process or the worker was stopped, or the
+        machine is overloaded."""
         return self.frozen or self.silent or self.starved
 
     @property
     def by_own_work(self) -> bool:
-        """Whether the worker's own work ended it, for all one can tell; not so for what others do to it."""
+        """Whether the worker's own work probably ended it, and not a signal from outside."""
         return self.too_large or (self.status != LOST and -self.status not in FROM_OUTSIDE)
 
     def describe(self) -> str:
@@ -121,12 +124,12 @@ class Death(NamedTuple):
 
 
 class Failures:
-    """The deaths that are held against one record, line or block.
+    """Counts the deaths of workers for one record, line or block.
 
     Attributes
     ----------
     attempts
-        Workers it ended.
+        Number of workers that it has ended.
     """
 
     __slots__ = ("_by_others", "_excused", "_idle", "attempts")
@@ -138,10 +141,10 @@ class Failures:
         self._excused = False
 
     def blame(self, death: Death, timeout: float | None) -> Verdict | None:
-        """The verdict on whom a death is blamed on; None: it is tried again.
+        """Blame a death on this record or line. Returns the verdict, or None if it is to be tried again.
 
-        ``timeout`` are the seconds it may take; None where it has no deadline, since it is a line that is no
-        record yet.
+        ``timeout`` is the record's deadline in seconds; None for a line that is not decoded to a record yet,
+        which has no deadline.
         """
         if timeout is not None:
             if death.excused and not self._excused:
@@ -158,14 +161,15 @@ class Failures:
         return "crashed", kind, f"it ended its worker {ATTEMPTS} times ({death.describe()})"
 
     def idle(self, death: Death) -> str | None:
-        """Count a death that nobody is blamed for; why all is given up, once there were too many."""
+        """Count a death without a record to blame. Once there were too many, returns why the run is given
+        up."""
         self._idle += 1
         if self._idle <= IDLE_DEATHS:
             return None
         return f"workers keep dying ({death.describe()}) on no record at all"
 
     def progress(self) -> None:
-        """Something was scored: the idle deaths before it do not count."""
+        """Note that a worker has scored something: earlier deaths without a record to blame are forgotten."""
         self._idle = 0
 
 
@@ -173,14 +177,14 @@ _T = TypeVar("_T")
 
 
 def blamed(death: Death, find: Callable[[Place], _T | None], alone: _T | None) -> _T | None:
-    """Whom a death is blamed on.
+    """The item (record, line, …) that a death is blamed on; None if none is.
 
     Parameters
     ----------
     find
-        What the worker had at a place; None where that is not its own.
+        Returns the item at a record's place; None if the worker was not given that record.
     alone
-        What the worker had, if it was one thing.
+        The worker's item, if it had only one.
     """
     if death.place is not None:
         return find(death.place)
@@ -188,8 +192,8 @@ def blamed(death: Death, find: Callable[[Place], _T | None], alone: _T | None) -
 
 
 class Died(Exception):
-    """A worker ended before it had answered; ``silent`` if it had to be ended for its silence, ``too_large``
-    for the memory that it held."""
+    """A worker ended before it had answered. ``silent``: the pool killed it because its deadline was long
+    over; ``too_large``: because of the memory that it held."""
 
     def __init__(self, *, silent: bool = False, too_large: bool = False) -> None:
         self.silent, self.too_large = silent, too_large

@@ -1,19 +1,19 @@
-"""Where workers come from: a helper process of one thread that has imported what they need, and forks them.
+"""The fork server: a helper process with one thread, which has imported what workers need and forks them.
 
-A program that is started takes 0.3 s of imports before its first record, a worker that is forked 5 ms: where
-many records hang or crash, that is most of the time. The caller's own process is never forked: it may have
-threads. A pool starts its helper by exec. Only a command, which has one thread and is about to be nothing
-else, forks it (`prefork`), and goes on importing while the helper makes ready.
+A new Python process needs 0.3 s of imports before its first record, a forked worker 5 ms; if many records
+hang or crash, starting workers takes most of the time. The caller's own process is not forked, since it may
+have threads: a pool starts the helper by exec. Only the command line, which still has a single thread at
+that moment, forks the helper itself (`prefork`), and goes on importing while the helper gets ready.
 
-Over a socket of packets the pool sends ``fork`` with a worker's three descriptors, ``kill`` with a pid, or
-``import``; the helper answers with the pid, and later with the exit status and the CPU time. The kernel keeps
-packets and their descriptors together, so that they need no frames (`protocol`). Workers die with the helper,
-and the helper with the pool's process.
+Over a packet socket (SOCK_SEQPACKET) the pool sends ``fork`` with a worker's three file descriptors, ``kill``
+with a pid, or ``import``. The helper answers with the pid, and later with the exit status and CPU time. The
+socket keeps each packet and its descriptors together, so no frames (`protocol`) are needed. Workers die with
+the helper, and the helper dies with the pool's process.
 """
 
 from __future__ import annotations
 
-# `socket` takes a short run 4 ms to import, for names and conveniences
+# the module `socket` would take 4 ms to import, and nothing of it but `_socket` is needed
 import _socket
 import contextlib
 import gc
@@ -45,21 +45,22 @@ _PACKET: Final = 1 << 16
 _DESCRIPTORS: Final = struct.Struct("3i")
 
 START_SECONDS: Final = 120.0
-"""Longest start of a worker; imports take 0.3 s, and a minute from a cold network disk."""
+"""Longest time that a worker may take to start: imports take 0.3 s, and a minute from a cold network disk."""
 
 
 class ServerGone(Exception):
-    """The helper ended, with this exit status, before it had forked a worker that it was asked for."""
+    """The helper ended, with this exit status, before it had forked the requested worker."""
 
     def __init__(self, status: int) -> None:
         self.status = status
 
 
 class ForkServer:
-    """The pool's side of the helper: the one that this command has forked if it is left, else a new one.
+    """The pool's side of the helper: uses the helper that `prefork` has started, if there is one, else starts
+    one.
 
-    A thread of its own starts it and lives as long as it does: the kernel ends a child when the *thread*
-    that started it ends.
+    A separate thread starts the helper and lives as long as it does: since the helper asks to die with its
+    parent, the operating system ends it when the *thread* that started it ends.
 
     Parameters
     ----------
@@ -86,20 +87,20 @@ class ForkServer:
         self._thread.start()
 
     def fork(self, requests: int, answers: int, page: int) -> int:
-        """The pid of a worker that reads ``requests`` and writes ``answers``.
+        """Fork a worker that reads the descriptor ``requests`` and writes ``answers``; returns its pid.
 
         Raises
         ------
         OSError
-            It cannot be started.
+            The worker cannot be started.
         ServerGone
-            The helper is no more.
+            The helper has ended.
         """
         with self._asking:
             self._send(_FORK, [requests, answers, page])
             with self._changed:
                 if not self._changed.wait_for(lambda: self._started or self._ended, START_SECONDS):
-                    # it may come later and would be taken for another: this helper is not asked again
+                    # the late answer would be taken for that to a later request: the helper is ended
                     self._kill()
                     self._changed.wait_for(lambda: self._ended)
                 if self._error is not None:
@@ -112,23 +113,24 @@ class ForkServer:
         return pid
 
     def kill(self, pid: int) -> None:
-        """End a worker: the helper does, so that the pid cannot be somebody else's by now."""
+        """Kill a worker. The helper does it, as the parent: the pid cannot belong to another process yet."""
         self._send(b"kill %d" % pid)
 
     def import_tasks(self) -> None:
-        """Have workers that are forked from now on find imported what any task needs (0.3 s): the next one
-        need not be the last."""
+        """Make the helper import the modules of all tasks (0.3 s), so that workers forked from now on have
+        them. Called after a worker has died: more may follow."""
         self._send(_IMPORT)
 
     def wait(self, pid: int, timeout: float | None) -> tuple[int, float | None] | None:
-        """A worker's exit status, negative for a signal, and CPU seconds; None while it is at work."""
+        """A worker's exit status (negative for a signal) and CPU seconds; None if it still runs after
+        ``timeout`` seconds."""
         with self._changed:
             if not self._changed.wait_for(lambda: pid in self._statuses or self._ended, timeout):
                 return None
             return self._statuses.pop(pid, (LOST, None))
 
     def close(self) -> None:
-        """End the helper, and with it all that it forked."""
+        """End the helper, and with it all workers that it has forked."""
         with self._changed:
             self._closed = True
             self._kill()
@@ -137,7 +139,7 @@ class ForkServer:
 
     @property
     def gone(self) -> bool:
-        """Whether it forks no more workers."""
+        """Whether the helper has ended."""
         return self._ended
 
     def _kill(self) -> None:
@@ -150,7 +152,7 @@ class ForkServer:
             try:
                 flags = _socket.MSG_NOSIGNAL | _socket.MSG_DONTWAIT
                 self._ours.sendmsg([message], [rights] if descriptors else [], flags)
-            except OSError:  # it is gone, or does not read
+            except OSError:  # the helper has ended, or does not read its socket
                 self._kill()
 
     def _run(self, theirs: _socket.socket | None) -> None:
@@ -194,40 +196,40 @@ def _socketpair() -> tuple[_socket.socket, _socket.socket]:
 
 
 def start(module: str, *arguments: int, stdin: int, **more: Any) -> subprocess.Popen[bytes]:
-    """``python -m MODULE OUR_PID ARGUMENTS…``: by exec, so that nothing of the caller is in it.
+    """Start ``python -m MODULE OUR_PID ARGUMENTS…`` as a new program, which inherits no memory of the caller.
 
     Raises
     ------
     OSError
         It cannot be started.
     """
-    import subprocess  # loads a dozen modules; a quiet command starts nobody
+    import subprocess  # loads a dozen modules, which commands that use `prefork` do without
 
     if not sys.executable:
         raise OSError("this interpreter does not know its own program (sys.executable is empty)")
     # -P: the caller's directory may hold a module that shadows one of ours. -S: the caller's path is
     # handed over whole, so that looking for site packages again (20 ms) would find nothing new.
     command = [sys.executable, "-P", "-S", "-m", module, *map(str, (os.getpid(), *arguments))]
-    # a child inherits what its starter blocks: Ctrl-C while it imports must not fill the terminal with its
-    # traceback. It arranges its signals itself when it is up.
+    # a child inherits blocked signals: a Ctrl-C while it still imports must not print a traceback. It sets
+    # up its signals itself once it runs.
     with interrupts.uninterrupted():
         return subprocess.Popen(command, stdin=stdin, env=environment(), **more)
 
 
 def environment() -> dict[str, str]:
-    """The caller's environment, with every package findable where the caller finds it."""
+    """The caller's environment variables, with a PYTHONPATH that finds all packages the caller can import."""
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(import_path()),
-        # numpy's linear algebra would start a thread per core in each worker, and none is ever used
+        # otherwise numpy's OpenBLAS starts a thread per core in each worker, and no worker uses them
         "OPENBLAS_NUM_THREADS": "1",
-        # the pool says it, once for all of them
+        # the pool reports problems with the kernels once for all workers
         QUIET_VARIABLE: "1",
     }
 
 
 def import_path() -> list[str]:
-    """Where a worker finds modules: the caller's path, after every place where there are packages of ours."""
+    """The import path for workers: the folders of relfast and its kernels, then the caller's path."""
     here = Path(__file__).parent.parent.parent.parent
     roots = [str(here), str(here / "kernels")] if (here / "kernels").is_dir() else [str(here)]
     return list(dict.fromkeys([*roots, *(entry or os.getcwd() for entry in sys.path)]))
@@ -325,23 +327,24 @@ def _import_tasks() -> None:
 
 
 def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str]]) -> None:
-    """Fork workers for process ``parent``, as it asks over ``control``."""
+    """Run the helper: fork workers for process ``parent``, which sends requests over ``control``. ``gold``
+    gives the files of ``--data``."""
     from relfast.engine.pool import worker
 
     worker.die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     interrupts.block_for_good()
-    # the caller may have closed its standard streams: what is opened would get their numbers
+    # the caller may have closed its standard streams: files opened later must not get the numbers 0 to 2
     while (nowhere := os.open(os.devnull, os.O_RDWR)) < 3:
         pass
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
-    # the collector would look a dozen times at 100,000 records of gold, a quarter of the time that they take
+    # reading 100,000 gold records would run the garbage collector a dozen times, a quarter of the whole time
     gc.disable()
-    with contextlib.suppress(Exception):  # a worker that reads it itself will say what is wrong
+    with contextlib.suppress(Exception):  # each worker will read the files itself, and report the error
         if paths := tuple(gold()):
             worker.gold_of(paths)
-    # what is here now is never freed: the collector need not touch, and so copy, its pages
+    # these objects are never freed; frozen, the collector does not touch their pages, which stay shared
     gc.freeze()
     gc.enable()
     with contextlib.suppress(OSError):
@@ -349,16 +352,16 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str
 
 
 def main(parent: int) -> None:
-    """Serve the pool of process ``parent`` over the socket that is our stdin."""
+    """The helper's entry point: serve the pool of process ``parent`` over the socket on stdin."""
     control = _socket.socket(fileno=os.dup(0))
     _serve(parent, control, lambda: pickle.loads(control.recv(_PACKET)))
 
 
-# the command's
+# the helper that a command forks early
 
 
 class _Forked:
-    """A helper forked from this process: what of `subprocess.Popen` is used of a started one."""
+    """A helper forked from this process, with the methods of `subprocess.Popen` that `ForkServer` uses."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -367,7 +370,7 @@ class _Forked:
         os.kill(self._pid, signal.SIGKILL)
 
     def wait(self) -> int:
-        """To be called once, and nothing after it."""
+        """Wait for its end; its exit status. Call it once, as the last method."""
         return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
 
 
@@ -375,18 +378,19 @@ _early: list[tuple[_Forked, _socket.socket]] = []
 
 
 def prefork(arguments: Sequence[str]) -> bool:
-    """Fork the helper of the pool that this command is about to open; whether that could be done.
+    """Fork the helper for the pool that this command is about to open. Returns False if this process has
+    several threads, which forbids it.
 
-    ``arguments`` are those of the command, for a glance at what the workers will be asked to do.
+    ``arguments`` are the command's arguments, from which the helper takes the files of ``--data``.
     """
-    # of the threads of this process, those that Python does not know are here too
+    # this folder also lists threads that Python did not start
     if len(os.listdir("/proc/self/task")) != 1:
         return False
     from relfast.engine.pool import worker  # noqa: F401 (which both need)
 
     parent = os.getpid()
     ours, theirs = _socketpair()
-    # a signal that the terminal sends to all of us must not find this command's handlers in the helper
+    # blocked, so that a signal sent to both processes does not run this command's handlers in the helper
     signals = {signal.SIGINT, signal.SIGTERM}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
@@ -404,7 +408,7 @@ def prefork(arguments: Sequence[str]) -> bool:
 
 
 def dismiss() -> None:
-    """Let a helper that was forked early and not used go."""
+    """End a helper that `prefork` has started and no pool has used."""
     while _early:
         process, _ = _early.pop()
         process.kill()
@@ -417,7 +421,7 @@ def _become_helper(parent: int, control: _socket.socket, arguments: Sequence[str
     try:
         sys.path[:] = import_path()
         os.environ[QUIET_VARIABLE] = "1"
-        with contextlib.suppress(Exception):  # a worker that loads it itself will say what is wrong
+        with contextlib.suppress(Exception):  # each worker will load it itself, and report the error
             worker.load_fast_path()
         _serve(parent, control, lambda: map(os.path.abspath, _values_of("--data", arguments)))
     except BaseException:
@@ -427,7 +431,7 @@ def _become_helper(parent: int, control: _socket.socket, arguments: Sequence[str
 
 
 def _values_of(option: str, arguments: Sequence[str]) -> list[str]:
-    """What an option is given, as far as can be seen at a glance."""
+    """The values given for an option, found without a full parse of the command line."""
     values = [argument.partition("=")[2] for argument in arguments if argument.startswith(f"{option}=")]
     return values + [value for name, value in itertools.pairwise(arguments) if name == option]
 

@@ -1,8 +1,8 @@
-"""A pool of workers that cannot be hung or killed for good.
+"""A pool of worker processes that survives records that hang or crash a worker.
 
-One thread per worker feeds it and waits for it. A worker that dies (deadline, signal, out of memory) is
-replaced; what it had reported is kept, the record it was working on is judged, the rest goes back into
-the queue.
+One thread per worker sends it work and waits for its answers. A worker that dies (deadline, signal, out of
+memory) is replaced: the scores it had reported are kept, the record it was working on is blamed or tried
+again (`failures`), and the rest of its work goes back into the queue.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ from relfast.errors import WorkerError
 from relfast.records import Place
 
 GRACE_SECONDS: Final = 10.0
-"""How long past its deadline a worker may stay silent before the parent kills it itself. The kernel's
-timer has done so long before; this is for a worker stopped by somebody else."""
+"""How long after its deadline a silent worker is killed by the parent. Normally the operating system's timer
+has ended it long before; this is for a worker that was stopped (Ctrl-Z)."""
 
 SILENT_SECONDS: Final = 300.0
 """Longest silence without a record in flight: the worker reads and decodes, at worst from a slow disk."""
 
 MAX_STARTS: Final = 5
-"""Starts in a row that may fail by themselves before the pool gives up: the installation is broken then."""
+"""Starts in a row that may fail by themselves before the pool gives up: the installation must be broken."""
 
 MAX_KILLED_STARTS: Final = 50
-"""Starts in a row that may be ended by a signal: somebody kills workers, and may stop doing so."""
+"""Starts in a row that a signal may end before the pool gives up: whoever kills workers may yet stop."""
 
 BLAME_SECONDS: Final = 0.1
-"""A record is blamed for a SIGKILL only when it had been at work for so long. The kernel kills for memory,
-which takes longer to fill; everybody else who sends SIGKILL does not know the record."""
+"""A record is blamed for a signal from outside, such as SIGKILL, only if it had been scored for this long.
+Linux kills a process for lack of memory, which takes longer to fill; other senders do not know the record."""
 
 LEAST_WORK: Final = 0.1
-"""Share of its time that a record which meets its deadline must have been at work. On a processor that serves
-twenty others, or in a worker that somebody stopped, it is less, and the deadline says nothing about it."""
+"""A record that exceeds its deadline must have used this share of the time as CPU time. It has less if twenty
+processes share the processor or the worker was stopped, and then the deadline says nothing about it."""
 
 _CHECK_SECONDS: Final = 1.0
 
 _LOOK_SECONDS: Final = 0.1
-"""How often it is seen what a worker holds that is at work: molecules grow by up to 100 MB meanwhile."""
+"""How often the memory of a busy worker is checked; scoring a molecule takes up to 100 MB more meanwhile."""
 
 SLOW_SECONDS: Final = 0.5
-"""A record that takes longer is told of; nearly all take less than 10 ms."""
+"""``-v`` reports a record that takes longer; nearly all take less than 10 ms."""
 
 _CLOSE_SECONDS: Final = 1.5
 
@@ -70,8 +70,8 @@ _PIPE_BYTES: Final = 1 << 20
 
 
 def shield_thread() -> None:
-    """Prepare a thread of ours that feeds workers: where the caller has given SIGPIPE its default action,
-    a dead worker's pipe would end the caller."""
+    """Block SIGPIPE in a thread that writes to workers: if the caller's program uses the signal's default
+    action, writing to a dead worker would end the program."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
 
 
@@ -81,14 +81,14 @@ class Worker:
     Parameters
     ----------
     setup
-        What it scores with.
+        The job and the number of cores; the first message that it gets.
     server
-        Forks it.
+        The fork server that starts it.
 
     Raises
     ------
     OSError, ServerGone
-        It cannot be started.
+        The worker cannot be started.
     """
 
     def __init__(self, setup: wire.Setup, server: ForkServer) -> None:
@@ -112,23 +112,23 @@ class Worker:
         self.frozen = False
         """Whether this process seems to have been stopped (Ctrl-Z) while it waited for the worker."""
         self.worked: float | None = None
-        """CPU seconds that it spent in its life; known once it is gone."""
+        """CPU seconds of the whole worker process; known once it has ended."""
         self._poller = select.poll()
         self._poller.register(self._answers, select.POLLIN)
         with contextlib.suppress(OSError):
-            # a worker that is gone already shows when it is waited for
+            # if the worker has died already, waiting for its answer will show it
             self.send(setup)
 
     def send(self, message: Any) -> None:
-        """Send a request. Raises `OSError` if the worker is gone."""
+        """Send a request. Raises `OSError` if the worker has ended."""
         wire.send(self._requests, message)
 
     def receive(self) -> Any:
-        """The next answer. Raises `EOFError` if the worker is gone."""
+        """The next answer. Raises `EOFError` if the worker has ended."""
         return wire.receive(self._answers)
 
     def wait_answer(self, seconds: float) -> bool:
-        """Whether there is something to receive within ``seconds``."""
+        """Wait up to ``seconds`` for an answer; whether there is one to receive."""
         asked = time.monotonic()
         ready = bool(self._poller.poll(1000 * seconds))
         if time.monotonic() - asked > seconds + 1:
@@ -139,9 +139,9 @@ class Worker:
         self.server.kill(self.pid)
 
     def end(self) -> int:
-        """Make sure it is gone; its exit status. To be called once."""
+        """End the worker and wait for it; its exit status. Call it once."""
         os.close(self._requests)
-        # without requests it leaves by itself, unless it is at work
+        # an idle worker exits by itself when the pipe of requests is closed
         end = self.server.wait(self.pid, _END_SECONDS)
         while end is None:
             self.kill()
@@ -152,7 +152,7 @@ class Worker:
         return status
 
     def abandon(self) -> None:
-        """Close this process's ends of the pipes: in a forked child, whose parent goes on with the worker."""
+        """In a forked child: close its copies of the pipes. The worker goes on serving the parent."""
         for descriptor in (self._requests, self._answers):
             with contextlib.suppress(OSError):
                 os.close(descriptor)
@@ -160,28 +160,28 @@ class Worker:
 
 
 class Pool:
-    """Workers for one job.
+    """Worker processes for one job, and a queue of work for them.
 
     Parameters
     ----------
     job
-        What the workers score with.
+        The settings that the workers score with.
     workers
-        How many.
+        Number of workers.
     tell
-        Is told of workers that start or die, and of records that take long.
+        Gets a line about each worker that starts or dies, and each record that takes long.
 
-    ``repeated`` says, once a worker is ready, which ids have gold records that differ.
+    Once a worker is ready, ``repeated`` describes the ids that have different gold records, if any.
     """
 
     def __init__(self, job: Job, workers: int, *, tell: Tell = tell_nobody) -> None:
         self._tell = tell
         report(*filter(None, [vectors_cache()]))
         if how_to_compile() == "wait":
-            from relfast_kernels.compiled import native  # a short run does without
+            from relfast_kernels.compiled import native  # not needed by short runs
 
             native.see_to_missing()
-        # workers that are started later should find the files, wherever the caller has gone by then
+        # absolute paths: the caller may change its directory before later workers start
         self.job = replace(job, data=tuple(map(os.path.abspath, job.data)))
         self.workers = workers
         self._setup = wire.Setup(self.job, max(1, usable_cores() // max(1, workers)))
@@ -209,7 +209,7 @@ class Pool:
 
     @property
     def waiting(self) -> int:
-        """Work items that no worker has begun."""
+        """Number of work items that no worker has begun."""
         return len(self._queue)
 
     def pids(self) -> list[int]:
@@ -217,7 +217,7 @@ class Pool:
         return [worker.pid for worker in list(self._live.values())]
 
     def n_slow(self, seconds: float) -> int:
-        """Workers that have been at one record, or one batch, for longer than ``seconds``."""
+        """Number of workers that have been busy with one record or batch for longer than ``seconds``."""
         with self._changed:
             return sum((worker.in_flight.seconds() or 0.0) > seconds for worker in self._live.values())
 
@@ -228,15 +228,15 @@ class Pool:
         return {place for place in places if place is not None}
 
     def abandon(self) -> None:
-        """In a forked child: let go of the parent's workers without touching them."""
-        # without the lock: a thread that is not here may have held it
+        """In a forked child: forget the parent's workers without disturbing them."""
+        # without the lock: a thread of the parent, which does not exist here, may hold it
         for worker in list(self._live.values()):
             worker.abandon()
         self._live.clear()
         self._server = None
 
     def close(self) -> None:
-        """End all workers now; items that are not finished have failed."""
+        """End all workers now; items that are not finished fail."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -249,11 +249,11 @@ class Pool:
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, until - time.monotonic()))
-        # after its children, so that it has told how they ended
+        # the fork server last, since it reports how its workers ended
         if self._server is not None:
             self._server.close()
 
-    # the life of a slot
+    # one thread per slot: starts a worker, gives it items, replaces it when it dies
 
     def _serve(self, slot: int) -> None:
         shield_thread()
@@ -285,7 +285,7 @@ class Pool:
     def _cannot_start(self, item: WorkItem, error: WorkerError) -> None:
         with self._changed:
             if self._live and not self._closing:
-                # the others go on; the machine may have room for one more later
+                # other workers are running: they take the item, or this slot tries again later
                 self._queue.appendleft(item)
                 self._changed.notify()
                 self._changed.wait(_CHECK_SECONDS)
@@ -333,12 +333,12 @@ class Pool:
 
     def _end(self, slot: int, worker: Worker) -> int:
         with self._changed:
-            # from here on its pipes are closed, and `close` must not touch it
+            # from here on its pipes are being closed: `close` must not kill it any more
             self._live.pop(slot, None)
         return worker.end()
 
     def _work(self, slot: int, worker: Worker, item: WorkItem) -> bool:
-        """Have an item done; False if the worker is no more."""
+        """Let a worker do an item; False if the worker has ended."""
         worker.frozen = False
         try:
             request = item.request()
@@ -364,7 +364,7 @@ class Pool:
             worker.server.import_tasks()
             self._put_back(item.died(death))
         except Exception as error:
-            # a fault of ours must not leave anybody waiting for ever
+            # a bug in relfast must not leave the caller waiting for ever
             worker.kill()
             self._end(slot, worker)
             item.failed(WorkerError(f"{type(error).__name__}: {error}"))
@@ -387,7 +387,7 @@ class Pool:
             try:
                 message = worker.receive()
             except Exception as error:
-                # the end of the pipe, or what a process with broken memory writes before it dies
+                # the pipe has ended, or a process with corrupted memory wrote garbage before it died
                 if not isinstance(error, EOFError):
                     self._tell(f"worker {worker.pid} said what cannot be read: {error!r}")
                 worker.kill()
@@ -397,7 +397,8 @@ class Pool:
             yield message
 
     def _tell_slow(self, worker: Worker, told: Place | None) -> Place | None:
-        """Tell once of a record that has been at work for long; the one that was told of last."""
+        """Report a record that takes long, once. ``told`` is the record reported last; returns the same,
+        updated."""
         place, seconds = worker.in_flight.read(), worker.in_flight.seconds()
         if place is None or place == told or seconds is None or seconds < SLOW_SECONDS:
             return told
@@ -432,7 +433,7 @@ def _not_ready(status: int) -> WorkerError:
 
 
 def _drop(items: Sequence[WorkItem]) -> None:
-    """Have items of a closed pool fail."""
+    """Fail items because the pool is closed."""
     for item in items:
         item.failed(WorkerError("the pool is closed"))
 

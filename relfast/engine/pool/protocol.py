@@ -1,7 +1,8 @@
-"""Parent and worker: frames on pipes, and the page of shared memory that says which record is in flight.
+"""What the pool and a worker exchange: frames (length and pickled message) on pipes, and a page of shared
+memory that says which record is in flight.
 
-The frames are ours, not those of `multiprocessing.connection`: its 20 modules would take a tenth of a
-worker's start, and it needs half as long again for a block's rows.
+`multiprocessing.connection` is not used: importing its 20 modules would take a tenth of a worker's start, and
+it is 1.5 times as slow for the rows of a block.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ from relfast.records import Place, Record
 
 
 class WorkItem(Protocol):
-    """What a worker is asked to do. All methods are called by the pool's threads, one at a time."""
+    """A piece of work for a worker. The pool's threads call the methods, one at a time."""
 
     def request(self) -> Any:
-        """The message to the worker."""
+        """The message to send to the worker."""
 
     def answer(self, message: Any) -> None:
-        """A message from the worker."""
+        """Called with each message from the worker."""
 
     def finished(self) -> None:
-        """The worker is done with it."""
+        """Called when the worker has sent all answers."""
         return
 
     def died(self, death: Death) -> Sequence[WorkItem]:
-        """The worker died on it; what is left to do, as new items."""
+        """Called when the worker died; returns the rest of the work as new items."""
 
     def failed(self, error: WorkerError) -> None:
-        """It cannot be done."""
+        """Called when the work cannot be done."""
 
 
 _HEAD: Final = struct.Struct("<Q")
@@ -52,15 +53,15 @@ PAGE: Final = mmap.PAGESIZE
 
 
 class Setup(NamedTuple):
-    """The first frame a worker gets: what to score with, and how many of the cores are its own."""
+    """The first frame that a worker gets: the job, and how many cores the worker may use."""
 
     job: Job
     cores: int
 
 
 class BlockRequest(NamedTuple):
-    """Score lines ``start`` to ``stop`` of a block; answered by `Segment` frames and None, or by a
-    `WorkerError`: the machinery failed, not a record."""
+    """Score lines ``start`` to ``stop`` of a block. The worker answers with `Segment`s and then None, or with
+    a `WorkerError` if the machinery failed (not a record)."""
 
     block: Block
     start: int
@@ -70,20 +71,20 @@ class BlockRequest(NamedTuple):
 
 
 class RecordsRequest(NamedTuple):
-    """Score records one after the other; answered by lists of scores, as they come, and None."""
+    """Score records one after the other. The worker answers with lists of scores, and then None."""
 
     records: list[Record]
 
 
 class Ready(NamedTuple):
-    """A worker's first frame; ``repeated`` are ids whose gold records differ."""
+    """A worker's first frame. ``repeated`` describes the ids that have different gold records, if any."""
 
     pid: int
     repeated: Repeated | None = None
 
 
 def frame(message: Any) -> bytes:
-    """A message as it travels."""
+    """A message as the bytes of a frame."""
     payload = pickle.dumps(message, protocol=5)
     return _HEAD.pack(len(payload)) + payload
 
@@ -101,14 +102,14 @@ def receive(descriptor: int) -> Any:
     Raises
     ------
     EOFError
-        The other side is gone; a frame it had not finished is dropped.
+        The other side has closed the pipe; an unfinished frame is dropped.
     """
     (length,) = _HEAD.unpack(_exactly(descriptor, _HEAD.size))
     return pickle.loads(_exactly(descriptor, length))
 
 
 def _exactly(descriptor: int, length: int) -> bytes:
-    """So many bytes, in as few pieces as they come."""
+    """Read exactly ``length`` bytes."""
     parts = []
     while length:
         part = os.read(descriptor, length)
@@ -120,7 +121,7 @@ def _exactly(descriptor: int, length: int) -> bytes:
 
 
 def own_memory(pid: int) -> int:
-    """Bytes in memory that a process shares with no file; 0 where it is no more."""
+    """Resident memory of a process in bytes, without pages of files; 0 if the process has ended."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             _, resident, shared, *_ = map(int, file.read().split())
@@ -130,10 +131,10 @@ def own_memory(pid: int) -> int:
 
 
 class InFlight:
-    """The record that a worker is scoring, and since when, in memory that outlives the worker.
+    """The record that a worker is scoring, and since when, in shared memory that outlives the worker.
 
-    An anonymous file (no name, nothing to clean up) mapped by both sides. Times are those of the kernel's
-    monotonic clock, which all processes share.
+    Both sides map the same anonymous file (no name, nothing to clean up). Times are of the system's monotonic
+    clock, which all processes share.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -142,8 +143,8 @@ class InFlight:
         self.nothing()
 
     def enter(self, place: Place | None, seconds: float) -> None:
-        """A record starts or goes on, or with None something that is no single record's. It should be over
-        in ``seconds``; 0 = no limit."""
+        """Note that a record (None: work on several records) starts or goes on, and should be finished in
+        ``seconds``; 0 = no limit."""
         now = time.monotonic_ns()
         what = _BATCH if place is None else place
         *before, since, _, worked = _IN_FLIGHT.unpack_from(self._page, 0)
@@ -153,7 +154,7 @@ class InFlight:
         _IN_FLIGHT.pack_into(self._page, 0, *what, since, due, worked)
 
     def limit_memory(self, size: int) -> None:
-        """How many bytes of its own (`own_memory`) the worker may hold from now on; 0 = no limit."""
+        """Set how many bytes of memory (`own_memory`) the worker may hold from now on; 0 = no limit."""
         _MEMORY.pack_into(self._page, _IN_FLIGHT.size, size)
 
     def memory_limit(self) -> int:
@@ -163,23 +164,23 @@ class InFlight:
         _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING, 0, 0, 0)
 
     def read(self) -> Place | None:
-        """The record in flight, or None where it was a batch or nothing."""
+        """The place of the record in flight; None if several records, or nothing, are in flight."""
         index, sample, *_ = _IN_FLIGHT.unpack_from(self._page, 0)
         return None if (index, sample) in (_NOTHING, _BATCH) else (index, sample)
 
     def seconds(self) -> float | None:
-        """How long it has been in flight; None where there is nothing."""
+        """For how long the record or batch has been in flight; None if nothing is."""
         _, _, since, *_ = _IN_FLIGHT.unpack_from(self._page, 0)
         return (time.monotonic_ns() - since) / 1e9 if since else None
 
     def overdue(self) -> float | None:
-        """Seconds since it should have ended, negative before that; None where there is nothing, or no
-        limit."""
+        """Seconds since the record or batch should have ended, negative before that; None if nothing is in
+        flight or there is no limit."""
         *_, due, _ = _IN_FLIGHT.unpack_from(self._page, 0)
         return (time.monotonic_ns() - due) / 1e9 if due else None
 
     def worked_before(self) -> float:
-        """CPU seconds that the worker had spent when it started on what is in flight."""
+        """CPU seconds that the worker had used when it began the record or batch in flight."""
         *_, worked = _IN_FLIGHT.unpack_from(self._page, 0)
         return float(worked / 1e9)
 

@@ -1,9 +1,9 @@
-"""A worker: requests on stdin, answers on stdout.
+"""The worker process: reads requests from stdin and writes answers to stdout.
 
-It is forked by a helper (`forkserver`), never by somebody's program, so it works from threads, daemonic
-processes, event loops and scripts without a ``__main__`` guard. It dies with its parent, ignores the
-terminal's Ctrl-C (the pool decides), and lets the kernel kill it when a record takes too long: C++ that never
-returns cannot be interrupted in any other way.
+A worker is forked by the fork server (`forkserver`), never by the caller's program, so pools work in threads,
+daemonic processes, event loops and scripts without a ``__main__`` guard. It dies with its parent, and ignores
+the terminal's Ctrl-C (the pool handles it). A timer of the operating system kills it when a record takes too
+long: C++ code that never returns cannot be interrupted in any other way.
 """
 
 from __future__ import annotations
@@ -42,34 +42,34 @@ from relfast.records import Place, Record, Score
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_NAME: Final = 15
 NAME: Final = "relfast-worker"
-"""What ``ps`` and ``top`` show."""
+"""The process name that ``ps`` and ``top`` show."""
 
 STACK_BYTES: Final = 64 * 2**20
-"""Stack of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
+"""Stack size of a worker: RDKit recurses once per atom of a chain, and 8 MB overflow at 16,000 atoms."""
 
 MEMORY_BYTES: Final = 4 * 2**30
-"""Address space of a worker: what keeps it from filling the machine between two looks at what it holds."""
+"""Address space of a worker, so that it cannot fill the machine between two checks of its memory."""
 
 GROWTH_BYTES: Final = 2**30
-"""What a worker may hold beyond what it needs to begin with; a ring of 20,000 atoms would take 11 GB."""
+"""Memory a worker may hold beyond what it has after its start; a ring of 20,000 atoms would take 11 GB."""
 
 GROWTH_OF_LINE: Final = 64
-"""The same for each byte of the longest line, where that is more: empty objects take 24 decoded."""
+"""The same for each byte of the longest line, if that is more: a byte of empty objects takes 24 decoded."""
 
 REPORT_SECONDS: Final = 0.005
-"""Longest time a finished score waits for company. When a record hangs, what was reported before is kept
-and its callers go on."""
+"""Longest time that a finished score waits to be sent together with others. Scores that were sent before a
+record hangs are kept, and their callers go on."""
 
 
 @cache
 def gold_of(paths: tuple[str, ...]) -> GoldRecords:
-    """The gold records of ``--data``; read before this process is forked, its workers share them."""
+    """The gold records of ``--data``. If the fork server has read them, its workers share that memory."""
     return read_gold(paths)
 
 
 class KernelGuard:
-    """Arms the kernel's timer around a record; at its default action SIGALRM ends the process. Says how much
-    memory the process may hold, which the pool looks after."""
+    """A worker's guard (`relfast.engine.scoring.Guard`): arms a timer of the operating system around each
+    record, whose SIGALRM ends the process, and sets the memory limit that the pool enforces."""
 
     def __init__(self, in_flight: InFlight, growth: int) -> None:
         self._in_flight, self._growth = in_flight, growth
@@ -90,7 +90,7 @@ class KernelGuard:
 
     @contextmanager
     def untimed(self) -> Iterator[None]:
-        """Let a record's time stand still."""
+        """Stop the clock of the record in flight within this context."""
         place, (left, _) = self._in_flight.read(), signal.setitimer(signal.ITIMER_REAL, 0)
         self._in_flight.nothing()
         try:
@@ -99,17 +99,17 @@ class KernelGuard:
             self.enter(place, left, limited=self._limited)
 
     def _limit_memory(self, limited: bool) -> None:
-        """From what is held now: what was loaded is no record's."""
+        """Limit growth from the memory held now: what was loaded before is not charged to a record."""
         self._limited = limited
         size = own_memory(os.getpid()) + self._growth if limited else 0
         self._in_flight.limit_memory(size)
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel end this process when the thread that started it is gone."""
+    """Ask the operating system to kill this process when the thread that started it ends."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
-        os._exit(0)  # it died before we asked
+        os._exit(0)  # the parent had died before
 
 
 def _limit(what: int, value: int) -> None:
@@ -142,14 +142,14 @@ def _serve(answers: int, scoring: Scoring) -> None:
 
 
 def _failure(error: Exception, what: str = "") -> WorkerError:
-    """What is said of a failure of the machinery; `original` where it is an error of relfast's."""
+    """The `WorkerError` to send for an exception; ``original`` is the exception if it is a `RelfastError`."""
     if isinstance(error, RelfastError):
         return WorkerError(str(error), error)
     return WorkerError(f"{what}{type(error).__name__}: {error}")
 
 
 def _tell(answers: int, message: Any) -> None:
-    """Send an answer. Who reads no more was interrupted, and this process leaves silently."""
+    """Send an answer. If the pool reads no more, it was interrupted: this process exits silently."""
     try:
         send(answers, message)
     except BrokenPipeError:
@@ -157,7 +157,7 @@ def _tell(answers: int, message: Any) -> None:
 
 
 def _scores_of(records: Sequence[Record], scoring: Scoring) -> Iterator[list[Score]]:
-    """Lists of scores that together are the records', in order."""
+    """The scores of the records, in order, in lists of those that were finished together."""
     scores: list[Score] = []
     reported = time.monotonic()
     for record in records:
@@ -170,8 +170,8 @@ def _scores_of(records: Sequence[Record], scoring: Scoring) -> Iterator[list[Sco
 
 
 def main(parent: int, page: int) -> None:
-    """Serve the pool of process ``parent``, which has forked this one: requests on stdin, answers on stdout,
-    ``page`` is the in-flight page."""
+    """The worker's main loop: requests on stdin, answers on stdout. ``parent`` is the pid of the fork server,
+    ``page`` the descriptor of the in-flight page."""
     die_with(parent)
     ctypes.CDLL(None).prctl(_PR_SET_NAME, NAME.encode())
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -180,7 +180,7 @@ def main(parent: int, page: int) -> None:
     interrupts.block_for_good()
     answers = os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nowhere, 1)  # what a library prints must not land between frames
+    os.dup2(nowhere, 1)  # output that a library prints must not land between frames
     try:
         setup = receive(0)
     except EOFError:
@@ -190,7 +190,7 @@ def main(parent: int, page: int) -> None:
     _limit(resource.RLIMIT_STACK, STACK_BYTES)
     _limit(resource.RLIMIT_AS, MEMORY_BYTES)
     keep_freed_memory()
-    # an embedding model would else start a thread per core in every worker
+    # otherwise an embedding model would start a thread per core in every worker
     os.environ.setdefault(THREADS_VARIABLE, str(setup.cores))
     try:
         gold = gold_of(setup.job.data)
@@ -202,5 +202,5 @@ def main(parent: int, page: int) -> None:
         _tell(answers, _failure(error, "a worker could not start: "))
         return
     _tell(answers, Ready(os.getpid(), gold.repeated))
-    os.dup2(nowhere, 2)  # RDKit can write gigabytes about one bad answer
+    os.dup2(nowhere, 2)  # RDKit can print gigabytes of messages about one bad answer
     _serve(answers, scoring)
