@@ -1,1 +1,1 @@
-"""Scoring as one is asked: single calls and batches, from any thread."""
+"""`Scorer`: scoring of single calls and batches, from any thread, as rewards need it."""

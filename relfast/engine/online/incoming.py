@@ -1,4 +1,4 @@
-"""What Python callers hand over, as the JSON values and texts that tasks are written for."""
+"""Checks and converts what Python callers pass, to the JSON values and texts that tasks expect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relfast.records import Record, Score
 
 
 def flaw_of(record: Record) -> Score | None:
-    """What is wrong with a record whose gold JSON cannot hold; None for any other."""
+    """The unscored row of a record whose gold JSON cannot express; None if it can."""
     try:
         plain(record.answer)
     except Exception as error:
@@ -22,20 +22,21 @@ def flaw_of(record: Record) -> Score | None:
 
 
 def not_plain(record: Record, error: Exception) -> Score:
-    """The score of a record whose gold JSON cannot hold, as `plain` has said."""
+    """The unscored row of a record whose gold JSON cannot express; ``error`` is the exception of `plain`."""
     said = f"answer has something in it that JSON has not ({error}): pass dicts, lists, texts and numbers"
     return record.unscored("invalid_record", "InvalidGold", said)
 
 
 def text_in(response: object) -> Any:
-    """The text of chat messages or of a ``str`` subclass; anything else as it is."""
+    """The response as plain ``str``, if it is chat messages or of a ``str`` subclass; anything else as it
+    is."""
     return str.__str__(response) if isinstance(response, str) else text_of(response)
 
 
 def check_records(records: object) -> None:
-    """See that what is to be scored are records; raises `UsageError` with what to write instead.
+    """Raise `UsageError`, with advice on what to write instead, unless ``records`` can be several records.
 
-    Texts, mappings and data frames are iterables too: of characters, keys and columns.
+    Texts, mappings and data frames are refused, though they are iterables (of characters, keys, columns).
     """
     if isinstance(records, str | os.PathLike):
         raise UsageError(
@@ -57,11 +58,11 @@ _FRAMES: Final = {
     "to_dicts": "frame.to_dicts()",
     "to_dict": "frame.to_dict('records')",
 }
-"""Methods by which pyarrow, Polars and pandas are known, and how each gives its rows."""
+"""Methods that identify pyarrow, Polars and pandas, and the expression that gives their rows as dicts."""
 
 
 Columns = tuple[list[Any], list[Any], list[Any], list[Any] | None]
-"""Tasks, answers, responses and questions of a batch; no questions if it came without."""
+"""Tasks, answers, responses and questions of a batch; None in place of questions if there are none."""
 
 
 def columns_of(
@@ -91,7 +92,7 @@ def columns_of(
 
 
 def _check_column(name: str, values: object) -> None:
-    """See that a column of a batch is none of one value. Raises `UsageError`."""
+    """Raise `UsageError` if a column of a batch is a single value or has no length."""
     if type(values) is list or type(values) is tuple:
         return
     if isinstance(values, str | bytes | Mapping):

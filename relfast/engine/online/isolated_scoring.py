@@ -1,5 +1,5 @@
-"""Tasks whose scoring can hang or crash, for a `relfast.Scorer`: answers scored before, answers that a kernel
-can judge here, and workers for the others."""
+"""Scores records whose scoring can hang or crash, for a `relfast.Scorer`: first by kernels in this process,
+then from the cache of answers scored before, and the rest in worker processes."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ from relfast.tasks.base import Task
 
 
 class IsolatedScoring:
-    """Thread-safe; its workers start with the first record that needs one, and end with `close`, with the
-    object, or with the process. A closed one starts anew when it is used again.
+    """Scores such records of one `Scorer`. Thread-safe.
+
+    Its workers start when a record first needs one; they end with `close`, with this object, or with the
+    process. After `close` it starts new workers when it is used again.
 
     Parameters
     ----------
     scoring
-        The job.
+        The job and its kernels.
     workers
-        Worker processes; None: usable cores.
+        Number of worker processes; None: usable cores.
     counts
-        Told of answers ``scored_before`` and ``shared``.
+        Counts the events ``scored_before`` and ``shared`` (`Scorer.stats`).
     place
-        Socket of a pool that other processes share; None: workers of its own.
+        Socket path of a pool that other processes share; None: workers for this object alone.
     """
 
     def __init__(
@@ -48,7 +50,7 @@ class IsolatedScoring:
         self._replaced = 0
 
     def close(self) -> None:
-        """End the workers. Calls under way get their rows, unscored."""
+        """End the workers. Calls that wait for scores get unscored rows."""
         with self._lock:
             pool, self._pool = self._pool, None
             finalizer, self._finalizer = self._finalizer, None
@@ -57,9 +59,9 @@ class IsolatedScoring:
             self._replaced += pool.replaced
 
     def abandon(self) -> None:
-        """In a forked child: the workers are the parent's, and its threads are not here."""
+        """In a forked child: forget the workers, which belong to the parent."""
         if self._finalizer is not None:
-            # it would kill the parent's workers when the child ends
+            # otherwise it would kill the parent's workers when the child ends
             self._finalizer.detach()
         if self._pool is not None:
             self._pool.abandon()
@@ -74,8 +76,9 @@ class IsolatedScoring:
 
     @contextmanager
     def pending_batch(self) -> Iterator[list[PendingScore]]:
-        """New pending scores, submitted at the end. Where the caller is interrupted (Ctrl-C), they get
-        their score here: whoever asks for an equal answer meanwhile or later waits for them."""
+        """A list for new pending scores, which are submitted at the end of the context. If the caller is
+        interrupted (Ctrl-C), they get unscored rows here, since others with equal answers may wait for them.
+        """
         new: list[PendingScore] = []
         try:
             yield new
@@ -88,8 +91,8 @@ class IsolatedScoring:
     def begin_all(
         self, task: Task, records: Sequence[Record], new: list[PendingScore]
     ) -> list[Score | PendingScore]:
-        """Of each record of one task, in order, what a kernel says of it, the score of an equal answer, its
-        pending score, or a new one (also added to ``new``)."""
+        """For each record of one task, in order: the score from a kernel or from an equal answer scored
+        before, else the pending score of an equal answer, else a new one (also added to ``new``)."""
         scored: Sequence[Score | None] = [None] * len(records)
         if not self._scoring.job.details:
             scored = self._scoring.kernels.rows(task.name, records)
@@ -114,10 +117,10 @@ class IsolatedScoring:
             key = key_of(task.name, answer, written, extracted, question)
         except Exception as error:
             return failed(record, error)
-        # what a worker gets is plain text and JSON values: reading it cannot fail there
+        # a worker gets plain text and JSON values only: unpickling them cannot fail there
         told = Record(0, None, task.name, answer, response, question)
         if self._scoring.job.details:
-            # gold and answer as texts would fill the memory
+            # not cached: gold and answer as texts would fill the memory
             return _new_pending(told, new)
         known = self._cache.find(key)
         if known is None:
@@ -133,9 +136,9 @@ class IsolatedScoring:
         return known
 
     def begin_alone(self, record: Record, new: list[PendingScore]) -> Score | PendingScore:
-        """The pending score (also added to ``new``) of a record that is left whole to a worker.
+        """The pending score (also added to ``new``) of a record of which a worker also extracts the answer.
 
-        To extract the answer from a response of megabytes takes time that nothing can cut short here.
+        Extraction from a response of megabytes takes long, and in this process nothing could stop it.
         """
         try:
             answer = plain(record.answer)[0]
@@ -150,18 +153,18 @@ class IsolatedScoring:
         return _new_pending(Record(0, None, record.task, answer, record.response, question, row=row), new)
 
     def submit(self, pending: Sequence[PendingScore]) -> None:
-        """Have workers score them; where none can be had, the scores say so."""
+        """Send pending scores to the workers; if no worker can be started, they get unscored rows."""
         if not pending:
             return
         try:
             self.start().score(pending)
         except (OSError, RuntimeError) as error:
-            # no thread or no process can be had
+            # no thread or no process could be started
             for each in pending:
                 each.set_failed(f"no workers: {error}")
 
     def start(self) -> RecordPool | SharedPool:
-        """The pool; its workers are started if they are not running."""
+        """The pool; it is started if it is not running."""
         with self._lock:
             if self._pool is None:
                 job, n = self._scoring.job, self._n_workers
@@ -175,6 +178,6 @@ class IsolatedScoring:
 
 
 def _new_pending(record: Record, new: list[PendingScore]) -> PendingScore:
-    # in the list at once: whoever is interrupted settles what stands there
+    # appended at once: if the caller is interrupted, `pending_batch` settles everything in the list
     new.append(PendingScore(record))
     return new[-1]

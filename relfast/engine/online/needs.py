@@ -1,4 +1,5 @@
-"""What a trainer is told of once: questions that ``strict`` needs, responses whose form it does not know."""
+"""Warnings that a trainer gets once: about questions that ``strict`` needs and does not get, and about
+responses without a final answer in a documented form."""
 
 from __future__ import annotations
 
@@ -21,14 +22,15 @@ _OURS: Final = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.
 
 
 class Needs:
-    """Warns once a task. Thread-safe, but for a warning that two threads may give at the same time.
+    """Warns, once for each task, if a question is missing that ``strict`` looks at. Thread-safe, except that
+    two threads may give the same warning at the same time.
 
     Parameters
     ----------
     policy
-        What is scored under; only ``strict`` has needs.
+        The policy of scoring; only ``strict`` needs questions.
     where
-        Where the caller should put a question, in words.
+        Words for the warning that say where the caller should pass the question.
     """
 
     def __init__(self, policy: Policy, where: str) -> None:
@@ -36,7 +38,7 @@ class Needs:
         self._settled: set[str] = set()
 
     def look(self, task: str | None, answer: Any, question: object) -> None:
-        """Warn if a record's score depends on a question that is not here."""
+        """Warn if a record's score depends on a question that was not passed."""
         if task in self._settled or not self._strict or (isinstance(question, str) and question):
             return
         if task is None or task not in TASKS:
@@ -54,19 +56,20 @@ class Needs:
 
 
 class Formless:
-    """Counts the first responses that had no final answer in a documented form, and logs how many, once.
+    """Among the first scored responses, counts those without a final answer in a documented form, and logs
+    the number once.
 
-    A reward of 0 looks the same for a wrong answer and for one that was not found; a prompt that asks for no
-    form would train on the second. Calls of one sample count together.
+    A reward of 0 looks the same for a wrong answer and for one that was not found; with a prompt that asks
+    for no form, training would be on the second. Calls with a single response are counted together.
 
     Parameters
     ----------
     policy
-        What is scored under; only ``strict`` reads documented forms alone.
+        The policy of scoring; only ``strict`` accepts documented forms alone.
     """
 
     FIRST: Final = 64
-    """As many responses as are looked at, and the rest of the batch with the last of them."""
+    """Number of responses after which it logs; the batch that reaches the number is counted as a whole."""
 
     def __init__(self, policy: Policy) -> None:
         self._lock = threading.Lock()
@@ -76,7 +79,7 @@ class Formless:
         self.is_settled = policy != "strict"
 
     def count(self, scores: Sequence[Score]) -> None:
-        """Look at the scores of a call; the one that completes `FIRST` logs."""
+        """Count the scores of a call; the call that reaches `FIRST` logs."""
         with self._lock:
             if self.is_settled:
                 return
@@ -91,7 +94,7 @@ class Formless:
 
     @property
     def sentence(self) -> str:
-        """How many, why, what was looked for, and where that is written down."""
+        """The log message: how many responses, why, which forms are accepted, where these are documented."""
         why = ", ".join(f"{reason} {n}" for reason, n in self._reasons.most_common())
         tasks = "; ".join(f"{name}: {TASKS[name].forms}" for name in self._of_task)
         return (
@@ -101,7 +104,7 @@ class Formless:
 
 
 def level_of_caller() -> int:
-    """``stacklevel`` for the function that called this, so that the warning names code that is not ours."""
+    """The ``stacklevel`` with which the calling function's warning names the user's code, not relfast's."""
     frame: FrameType | None = sys._getframe(1)
     level = 1
     while frame is not None and frame.f_code.co_filename.startswith(_OURS):

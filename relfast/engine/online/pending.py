@@ -1,4 +1,5 @@
-"""Scores that are not there yet, what answers equal to one share, and batches of them."""
+"""Scores that workers have still to deliver (`PendingScore`), the cache through which equal answers share one
+score (`ScoreCache`), and the result of a batch call (`Begun`)."""
 
 from __future__ import annotations
 
@@ -19,14 +20,14 @@ from relfast.tasks import TASKS
 
 
 class Counts(dict[str, Callable[[], int]]):
-    """``counts[event]()`` counts an event, in one step that the interpreter does not interrupt. Behind a lock
-    64 threads would queue up whenever its holder is switched out."""
+    """Event counters: ``counts[event]()`` counts an event. It is a single step of the interpreter, without a
+    lock: behind a lock, 64 threads would queue up whenever its holder is switched out."""
 
     def __missing__(self, event: str) -> Callable[[], int]:
         return self.setdefault(event, count().__next__)
 
     def told(self, event: str) -> int:
-        """How often an event has been counted; counting it is what an iterator shows that it gives next."""
+        """How often an event has been counted: the next value of its `itertools.count`, read off its repr."""
         step: Any = self[event]
         return int(repr(step.__self__).removeprefix("count(").removesuffix(")"))
 
@@ -35,9 +36,9 @@ _places = count()
 
 
 class PendingScore(Future[Score]):
-    """A record and, some time, its score. It cannot be cancelled: a worker may have it already.
+    """The future score of a record. It cannot be cancelled, since a worker may have the record already.
 
-    ``record.index`` is replaced by a number of its own, which the score has too.
+    ``record.index`` is replaced by a number unique in this process, by which the worker's score is matched.
     """
 
     def __init__(self, record: Record) -> None:
@@ -47,7 +48,7 @@ class PendingScore(Future[Score]):
         self.record = record
 
     def set_score(self, score: Score) -> None:
-        """Tell everybody who asked. The first score counts."""
+        """Deliver the score to all callers that wait for it. Later scores are ignored."""
         with contextlib.suppress(InvalidStateError):
             self.set_result(score)
 
@@ -55,34 +56,34 @@ class PendingScore(Future[Score]):
         self.set_score(self.record.unscored(status, kind, message))
 
     def set_failed(self, why: str) -> None:
-        """Say that the machinery failed."""
+        """Deliver an unscored row that says that the machinery failed."""
         self.set_unscored("crashed", "WorkerError", why)
 
 
 REMEMBERED: Final = 10_000
-"""Scores kept; about 1 kB each, so 10 MB. A GRPO step has 1,000 to 10,000 rollouts."""
+"""Scores in the cache; about 1 kB each, so 10 MB. A GRPO step has 1,000 to 10,000 rollouts."""
 
 MAX_VOTE_CHARS: Final = 4_000
-"""Longest ``vote`` of a remembered score: REL-C3's is a list of molecules as long as the model likes."""
+"""Longest ``vote`` of a cached score: REL-C3's is a list of molecules, as long as the response makes it."""
 
 _UNSETTLED: Final = {
     name: tuple(metric.name for metric in task.metric_objects if metric.unsettled)
     for name, task in TASKS.items()
 }
-"""By task: metrics that say that a clock decided the row."""
+"""Task → its metrics that are true if a time limit decided the row."""
 
 
 def key_of(
     task: str, answer: Any, gold: bytes, extracted: Extracted[Any], question: str | None = None
 ) -> bytes:
-    """A key equal for records of one task with the same gold (as JSON value and text, `json_text.plain`),
-    extracted answer and, where the task looks at it, question.
+    """The cache key of a record: equal for records of one task with the same gold, extracted answer and, if
+    the task looks at it, question. ``answer`` and ``gold`` are the two results of `json_text.plain`.
 
-    That is all a chemistry task's ``score`` looks at, so two responses that reason differently and end in the
-    same molecule share a key.
+    A chemistry task's ``score`` depends on nothing else, so two responses that reason differently and end in
+    the same molecule share a key.
     """
     if b"null" in gold:
-        gold = json.dumps(answer).encode()  # there NaN is not null
+        gold = json.dumps(answer).encode()  # orjson writes null for NaN and for None, json does not
     value = pickle.dumps(extracted.value, protocol=5)
     said = extracted.found, extracted.reason, extracted.error
     text = pickle.dumps((task, gold, question, value, said), protocol=5)
@@ -93,35 +94,34 @@ def key_of(
 
 
 _HASHED_WITH_GIL: Final = 2047
-"""hashlib lets go of the interpreter lock for more bytes than these, and getting it back from busy threads
+"""For more bytes than this hashlib releases the interpreter lock (GIL), and getting it back from busy threads
 takes a thousand times as long as the hash."""
 
 
 class ScoreCache:
-    """A bounded memory of scores and pending ones, least recently used first out.
+    """A bounded cache of scores and pending scores; the least recently used is dropped first.
 
-    Thread-safe without a lock: every step is one operation of a dictionary whose keys are bytes, which the
-    interpreter does whole. Between two steps another thread may do its own; the worst that comes of it is
-    an answer that is scored twice. (Behind a lock, 64 callers would queue up whenever its holder is switched
-    out, and stay queued.)
+    Thread-safe without a lock: each step is one operation on a dictionary with bytes as keys, which the
+    interpreter does not interrupt. Other threads may act between two steps; at worst an answer is then scored
+    twice. (Behind a lock, 64 callers would queue up whenever its holder is switched out, and stay queued.)
     """
 
     def __init__(self) -> None:
         self._scores: OrderedDict[bytes, Score | PendingScore] = OrderedDict()
 
     def find(self, key: bytes) -> Score | PendingScore | None:
-        """The score, the pending score of whoever asked first, or None."""
+        """The cached score, or the pending score of the first caller, or None."""
         known = self._scores.get(key)
         if known is not None:
-            with contextlib.suppress(KeyError):  # gone meanwhile
+            with contextlib.suppress(KeyError):  # dropped meanwhile
                 self._scores.move_to_end(key)
         return known
 
     def begin(self, key: bytes, pending: PendingScore) -> Score | PendingScore:
-        """Note that a score is pending; returns it, or what whoever was faster has."""
+        """Enter a pending score; returns it, or the entry of another thread that was faster."""
         first = self._scores.setdefault(key, pending)
         if first is pending:
-            # called at once if it has its score already
+            # the callback runs at once if the score is there already
             pending.add_done_callback(lambda done: self._arrived(key, done.result()))
             while len(self._scores) > REMEMBERED:
                 with contextlib.suppress(KeyError):
@@ -136,7 +136,8 @@ class ScoreCache:
 
 
 def _lasting(score: Score) -> bool:
-    """Whether scoring it again would give the same: what a clock or a fault decided is not kept."""
+    """Whether a score may be cached: not one that a time limit or a crash decided, since scoring the answer
+    again might give another, nor one with a very long vote."""
     if score.status in ("timeout", "crashed"):
         return False
     if any(score.metrics.get(name) for name in _UNSETTLED.get(score.task or "", ())):
@@ -145,16 +146,16 @@ def _lasting(score: Score) -> bool:
 
 
 class Begun:
-    """Scores of a batch, or where they will be.
+    """A batch that is being scored: its scores, some of which workers have still to deliver.
 
     Parameters
     ----------
     begun
-        The score of each entry, or where it will be.
+        The score or pending score of each entry.
     entries
-        What is scored; what a pending score is for is a record.
+        The entries that are scored; an entry with a pending score is a `Record`.
     count
-        Told of all scores, by `scores`.
+        Called with each score by `scores`.
     """
 
     def __init__(
@@ -166,12 +167,12 @@ class Begun:
         self._begun, self._entries, self._count = begun, entries, count
 
     async def ended(self) -> None:
-        """Return when all are scored; the event loop goes on meanwhile, and no thread is held."""
+        """Return when all are scored, without blocking the event loop or holding a thread."""
         pending = [asyncio.wrap_future(each) for each in self._begun if isinstance(each, PendingScore)]
         await asyncio.gather(*pending)
 
     def scores(self) -> list[Score]:
-        """The scores in order, waited for if need be. To be called once."""
+        """The scores in order; waits for those that are pending. Call it once."""
         scores = [*map(delivered, self._begun, self._entries)]
         for score in scores:
             self._count(score)
@@ -179,7 +180,7 @@ class Begun:
 
 
 def delivered(begun: Score | PendingScore, entry: Record | Score | None) -> Score:
-    """The row of an entry, waited for if need be."""
+    """The row of an entry; waits for it if it is pending."""
     if isinstance(begun, PendingScore):
         assert isinstance(entry, Record)
         return own(begun.result(), entry.index, entry.id, entry.sample)

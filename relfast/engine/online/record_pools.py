@@ -1,13 +1,14 @@
-"""Records on a pool: this process's own, or one that processes of a machine share.
+"""Pools of workers that score records: one for this process alone, or one that several processes share.
 
-Kernels judge nearly all that is asked for; what comes here takes a worker 0.1 ms and more. Records of one
-call go to workers a few at a time, since nobody else waits for them.
+Kernels score nearly all records without a worker; the records that come here take a worker 0.1 ms or more.
+Records of one call are sent to a worker a few at a time, since only that call waits for them.
 
-To a shared pool's host records go and scores come back. The first who needs the host starts it (``python -m
-relfast.engine.online.record_pools PID FD``) and hands over the socket it listens at. Connections say which
-job they are of; each job has a pool, so processes with the same options share its workers. The host ends
-when nobody has been connected for a while. One that is gone (killed, say) is started again, and gets what it
-had not answered once more: records that end their workers are judged within it, so none of them ends it.
+A shared pool lives in a host process, to which clients send records and which sends scores back. The first
+client that needs the host starts it (``python -m relfast.engine.online.record_pools PID FD``) and passes it
+the listening socket. Each connection begins with its job; the host has one pool for each job, so processes
+with equal options share workers. The host exits when nobody has been connected for a while. If it dies, a
+client starts a new one and sends it all records without a score again. Records cannot end the host, only its
+workers, which it replaces by the usual rules (`relfast.engine.pool.failures`).
 """
 
 from __future__ import annotations
@@ -41,11 +42,11 @@ from relfast.meeting import reach, serve
 from relfast.records import Record, Score
 
 TOGETHER: Final = 8
-"""Most records of an item: one by one, REL-C3 with ``details`` would take 400 µs a record instead of 130."""
+"""Most records of a work item; sent one by one, REL-C3 with ``details`` takes 400 µs a record, not 130."""
 
 
 class RecordWork(WorkItem):
-    """Records whose scores are pending, in the order in which their worker scores them."""
+    """A work item of some records with pending scores; a worker scores them in this order."""
 
     def __init__(
         self, pending: Sequence[PendingScore], timeout: float, failures: Failures | None = None
@@ -62,7 +63,8 @@ class RecordWork(WorkItem):
             self._left.pop(score.index).set_score(score)
 
     def died(self, death: Death) -> Sequence[WorkItem]:
-        """Whoever is left is tried alone, so that several that hang do not wait for each other."""
+        """Each remaining record becomes an item of its own, so that several that hang do not wait for each
+        other."""
         left = list(self._left.values())
         alone = left[0] if len(left) == 1 else None
         culprit = blamed(death, lambda place: self._left.get(place[0]), alone)
@@ -87,7 +89,8 @@ class RecordPool(Pool):
     """A pool of workers for records."""
 
     def score(self, pending: Sequence[PendingScore]) -> None:
-        """Have the records of a call scored. Each gets a score, `close` and broken workers included."""
+        """Have the records of a call scored. Each gets a score or an unscored row, also after `close` or if
+        workers fail."""
         size = max(1, min(TOGETHER, len(pending) // (2 * self.workers)))
         for at in range(0, len(pending), size):
             work = RecordWork(pending[at : at + size], self.job.timeout)
@@ -98,7 +101,7 @@ class RecordPool(Pool):
 
 
 POOL_VARIABLE: Final = "RELFAST_POOL"
-"""``shared``, or the path of a socket: reward functions of all processes that say so have one pool."""
+"""``shared``, or the path of a socket: reward functions in all processes with this value share a pool."""
 
 SHARED: Final = "shared"
 
@@ -106,12 +109,12 @@ _MAX_PATH: Final = 100  # the kernel's limit for sockets is 107 bytes
 
 
 def place_of(value: str | None) -> str | None:
-    """The path of the socket that ``RELFAST_POOL`` says, None without it.
+    """The socket path for a value of ``RELFAST_POOL``; None if it is not set.
 
     Raises
     ------
     UsageError
-        It is no path a socket can have, or one in a folder that others may enter.
+        The path is too long for a socket, or its folder is missing or accessible to other users.
     """
     if not value:
         return None
@@ -129,7 +132,7 @@ def place_of(value: str | None) -> str | None:
 
 
 def _own_folder() -> Path:
-    """This user's folder for sockets, made if it is not there."""
+    """This user's folder for sockets; it is created if missing."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     base = Path(runtime) if runtime and os.access(runtime, os.W_OK) else Path(tempfile.gettempdir())
     folder = base / f"relfast-{os.getuid()}"
@@ -138,29 +141,30 @@ def _own_folder() -> Path:
 
 
 def _version() -> str:
-    """Installations that might score differently, or do not understand each other, do not meet."""
+    """A hash of relfast's version, its folder and the Python: part of the socket's name, so that different
+    installations, which might score differently, never share a host."""
     what = (relfast.__version__, str(Path(relfast.__file__).parent), sys.executable, sys.version)
     return hashlib.sha256("\n".join(what).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 ATTEMPTS: Final = 5
-"""Hosts that may be lost in a row, without one score in between, before records are given up."""
+"""Hosts that may die in a row, without one score in between, before the records are given up."""
 
 
 class SharedPool:
-    """This process's connection to the host. Thread-safe.
+    """This process's connection to the host of a shared pool. Thread-safe.
 
     Parameters
     ----------
     job
-        What is scored with.
+        The settings to score with.
     place
         Path of the host's socket.
 
     Attributes
     ----------
     replaced
-        Hosts that were lost.
+        Number of hosts that died.
     """
 
     def __init__(self, job: Job, place: str) -> None:
@@ -174,11 +178,12 @@ class SharedPool:
         self.host: int | None = None
 
     def pids(self) -> list[int]:
-        """None: the workers are the host's."""
+        """Empty: the workers belong to the host."""
         return []
 
     def score(self, entries: Sequence[PendingScore]) -> None:
-        """Have entries scored. Each gets a score, `close` and hosts that cannot be had included."""
+        """Have entries scored. Each gets a score or an unscored row, also after `close` or if no host can be
+        reached."""
         with self._lock:
             if self._closed:
                 left: Sequence[PendingScore] = entries
@@ -188,7 +193,7 @@ class SharedPool:
         _settle(left, "the scorer was closed" if self._closed else f"no shared pool at {self._place}")
 
     def close(self) -> None:
-        """Let go of the host; what is under way is unscored."""
+        """Close the connection; records that wait for a score get unscored rows."""
         with self._lock:
             self._closed = True
             left = list(self._waiting.values())
@@ -197,16 +202,17 @@ class SharedPool:
         _settle(left, "the scorer was closed")
 
     def abandon(self) -> None:
-        """In a forked child: the connection is the parent's, and its reader is not here."""
+        """In a forked child: forget the connection, which the parent's reader thread uses."""
         if self._connection is not None:
             # closes the child's descriptor only; the parent's stays
             self._connection.close()
             self._connection = None
 
-    # with the lock held
+    # methods to call with the lock held
 
     def _send(self, entries: Sequence[PendingScore]) -> list[PendingScore]:
-        """Send records; those that cannot be sent, which wait no longer."""
+        """Send records. Returns the entries to be given up: empty, or all that wait if no host can be
+        reached."""
         while self._lost < ATTEMPTS:
             try:
                 if self._connection is None:
@@ -236,12 +242,12 @@ class SharedPool:
 
     def _drop(self) -> None:
         if self._connection is not None:
-            # wakes the reader, which closes it
+            # wakes the reader thread, which closes the connection
             with contextlib.suppress(OSError):
                 self._connection.shutdown(socket.SHUT_RDWR)
             self._connection = None
 
-    # a thread of its own
+    # the reader thread
 
     def _read(self, connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError, EOFError):
@@ -269,20 +275,20 @@ def _settle(entries: Sequence[PendingScore], why: str) -> None:
 
 
 def _tell(connection: socket.socket, message: Any) -> None:
-    # a host that is gone is an error here, not a signal to the caller's process
+    # if the host is dead, this raises an error here instead of sending SIGPIPE to the caller's process
     connection.sendall(wire.frame(message), socket.MSG_NOSIGNAL)
 
 
 # the host's side
 
 LINGER_SECONDS: Final = 20.0
-"""How long the host stays when nobody is connected: a trainer's processes come and go."""
+"""How long the host lives on when nobody is connected: a trainer's processes come and go."""
 
 LINGER_VARIABLE: Final = "RELFAST_POOL_LINGER"
 
 
 class Host:
-    """The pools, one a job."""
+    """The host process of a shared pool; it has one `RecordPool` for each job."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -301,7 +307,7 @@ class Host:
             return self._pools[key]
 
     def attend(self, connection: socket.socket) -> None:
-        """One connection: its job, then lists of records; scores go back as they come."""
+        """Serve one connection: receive its job, then lists of records; scores go back as they come."""
         back: queue.SimpleQueue[Any] = queue.SimpleQueue()
         pool = self._pool_of(wire.receive(connection.fileno()))
         wire.send(connection.fileno(), wire.Ready(os.getpid()))
@@ -316,7 +322,7 @@ class Host:
 
 
 def _pending(record: Record, back: queue.SimpleQueue[Any]) -> PendingScore:
-    """A record of somebody else's, whose score goes back under the number it came with."""
+    """The pending score of a client's record; the score goes back under the index that the client sent."""
     index = record.index
     pending = PendingScore(record)
     pending.add_done_callback(lambda done: back.put((index, done.result())))
@@ -324,7 +330,7 @@ def _pending(record: Record, back: queue.SimpleQueue[Any]) -> PendingScore:
 
 
 def _write(connection: socket.socket, back: queue.SimpleQueue[Any]) -> None:
-    """Send scores, all that are there at once. Ends with a None, or when nobody reads them any more."""
+    """Send scores, all that are ready at once. Ends at a None, or when the client reads no more."""
     with contextlib.suppress(OSError):
         while (item := back.get()) is not None:
             ready: list[tuple[int, Score]] = [item]
@@ -336,7 +342,7 @@ def _write(connection: socket.socket, back: queue.SimpleQueue[Any]) -> None:
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for those who wait; it leaves after them
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the clients; the host exits after them
     signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     linger = float(os.environ.get(LINGER_VARIABLE) or LINGER_SECONDS)
     host = Host(default_workers() or usable_cores())

@@ -1,11 +1,12 @@
-"""`Scorer`: scoring as an object that keeps workers and answers between calls. What rewards run on.
+"""`Scorer`: scores in calls and keeps workers and scored answers between them. All rewards run on it.
 
-What kernels can score (`relfast.engine.kernel_scoring`) is scored where it is asked for, in microseconds; so
-are mazes, and solutions that are embedded, in steps between which each record's deadline is looked at.
-Other chemistry can hang or crash, and a response of megabytes takes seconds in one go: they go to workers,
-which a timer ends, unless their answers were scored before (`relfast.engine.online.isolated_scoring`).
+Responses that kernels can score (`relfast.engine.kernel_scoring`) are scored in the calling thread, in
+microseconds. So are mazes, and solutions that are embedded, in steps between which each record's deadline is
+checked. Other chemistry can hang or crash, and a response of megabytes takes seconds that nothing can
+interrupt: such records go to workers, which a timer can end, unless equal answers were scored before
+(`relfast.engine.online.isolated_scoring`).
 
-Any thread may call, the object travels by pickle, and it survives a fork without its workers.
+Any thread may call a scorer. It can be pickled, and after a fork the child can use it with new workers.
 """
 
 from __future__ import annotations
@@ -43,17 +44,17 @@ from relfast.records import STATUSES, Policy, Record, Score, unscored
 from relfast.results import ScoreBatch
 from relfast.tasks import TASKS, find_task, infer_task
 
-# What a response is worth that has no reward: whose fault it is decides. A response that runs into its
-# deadline or ends its workers has failed by itself. Under ``strict`` it is worth the lowest reward of its
-# task: were it left out, a policy would learn to hang where it does not know. What the machinery or the data
-# are to blame for (broken gold, no workers, an interrupted call) says nothing about the response, and is
-# worth what ``on_error`` says.
+# The reward of a response without a score depends on what is at fault. A response that exceeds its deadline
+# or crashes its workers has failed by itself: under ``strict`` it gets the lowest reward of its task. If it
+# were left out of training instead, a model would learn to hang where it does not know the answer. Failures
+# of the machinery or the data (broken gold, no workers, an interrupted call) say nothing about the response:
+# the reward is what ``on_error`` says.
 
 _KINDS: Final = ("response", "machinery")
 
 
 def checked_on_error(on_error: object) -> OnError:
-    """``on_error`` as it is kept. Raises `UsageError` for what cannot be used."""
+    """``on_error``, checked and with numbers as floats. Raises `UsageError` for any other value."""
     if isinstance(on_error, Mapping):
         unknown = sorted(map(str, on_error.keys() - set(_KINDS)))
         if unknown:
@@ -75,12 +76,12 @@ def _checked(value: object) -> Unscored:
 
 
 def value_of(score: Score, on_error: OnError, policy: Policy) -> float | None:
-    """The reward of a score, or what ``on_error`` says of one that has none.
+    """The reward of a score, or the value that ``on_error`` gives if it has none.
 
     Raises
     ------
     UnscoredError
-        It has none, and ``on_error`` says so.
+        The score has no reward, and ``on_error`` is ``"raise"`` for this kind of failure.
     """
     if score.reward is not None:
         return score.reward
@@ -95,35 +96,36 @@ def value_of(score: Score, on_error: OnError, policy: Policy) -> float | None:
 
 
 LOWEST: Final = "lowest"
-"""What stands for the lowest reward of a task."""
+"""Placeholder for the lowest reward of the task."""
 
 
 def worths(on_error: OnError, policy: Policy) -> dict[str, float | str | None]:
-    """What a response without a score is worth, by whose fault it is."""
+    """The reward of a response without a score, for each kind of failure (``response``, ``machinery``)."""
     kinds: dict[str, Any] = {"machinery": None}
     kinds |= on_error if isinstance(on_error, Mapping) else {"machinery": on_error}
     return {"response": LOWEST if policy == "strict" else kinds["machinery"], **kinds}
 
 
 MAX_TOGETHER: Final = 256
-"""Calls scored in one go; more would only make the first wait for the last."""
+"""Most calls scored together; with more, the first call would wait long for the last."""
 
 SUBMIT_EVERY: Final = 32
-"""Records of a batch that are prepared before workers are given them: they start while we go on."""
+"""Records of a batch that are prepared at a time; workers score them while the next ones are prepared."""
 
 
 class MicroBatcher:
-    """One thread at a time scores, for itself and for all that wait.
+    """Scores calls from several threads together: one thread at a time scores, for itself and for all others
+    that wait.
 
-    A call that comes alone is scored at once; calls that come meanwhile are scored together by whoever is
-    let in next. Thread-safe.
+    A call that comes alone is scored at once; calls that come meanwhile are scored together by the thread
+    that gets the lock next. Thread-safe.
 
     Parameters
     ----------
     score
-        Scores of records, in order; may raise.
+        Function that returns the scores of records, in order; may raise.
     lock
-        Held by whoever scores. Those that share it take turns.
+        Held by the thread that scores. Batchers that share a lock take turns.
     """
 
     def __init__(self, score: Callable[[Sequence[Record]], list[Score]], lock: threading.Lock) -> None:
@@ -131,7 +133,7 @@ class MicroBatcher:
         self._waiting: deque[tuple[Sequence[Record], Future[list[Score]]]] = deque()
 
     def __call__(self, records: Sequence[Record]) -> list[Score]:
-        """The records' scores. Raises what scoring raised."""
+        """The scores of the records. Raises the exception of ``score``."""
         mine: Future[list[Score]] = Future()
         self._waiting.append((records, mine))
         with self._lock:
@@ -147,7 +149,7 @@ class MicroBatcher:
             for _, future in together:
                 future.set_exception(error)
             if not isinstance(error, Exception):
-                raise  # a Ctrl-C is the caller's, and nobody else's wait may last for ever
+                raise  # Ctrl-C belongs to this caller; the others must not wait for ever
             return
         for records, future in together:
             future.set_result([*islice(scores, len(records))])
@@ -156,24 +158,25 @@ class MicroBatcher:
 class Scorer:
     """Scores records and batches; a context manager.
 
-    Thread-safe. Picklable: options travel, workers and what was remembered do not. After a fork the child
-    has a scorer without workers. Workers are started by the first record that needs one, and end with
-    `close`, with the object, or with the process. A closed scorer starts anew when it is used again.
+    Thread-safe. A pickled scorer keeps its options, but not its workers and cached scores. After a fork the
+    child has a scorer without workers. Workers start when a record first needs one; they end with `close`,
+    with this object, or with the process. A closed scorer starts new workers when it is used again.
 
     Parameters
     ----------
     workers
-        Worker processes for what can hang (REL-C2, REL-C3) and for responses of more than a million
+        Worker processes for tasks that can hang (REL-C2, REL-C3) and for responses of more than a million
         characters; default: usable cores; 0: score them in this process, where nothing can stop them.
     on_error
-        What `reward` and `rewards` give for a response without a score: None, a number, or ``"raise"``, or
-        these by whose fault it is, ``{"response": …, "machinery": …}`` (`relfast.keywords.OnErrorByKind`).
-        What is no mapping is meant for the machinery and the data. Under ``strict`` a response that runs into
-        its deadline or ends its workers is worth the lowest reward of its task, unless ``response`` says
-        otherwise: it must not pay to hang. Under ``reference`` both kinds are one.
+        What `reward` and `rewards` return for a response without a score: None, a number, or ``"raise"``; or
+        one of these for each kind of failure, ``{"response": …, "machinery": …}``
+        (`relfast.keywords.OnErrorByKind`). A single value counts for ``machinery``. Under ``strict`` a
+        response that exceeds its deadline or crashes its workers gets the lowest reward of its task, unless
+        ``response`` says otherwise: hanging must not pay. Under ``reference`` both kinds get the same value.
     **options
-        As `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring; 0 or None:
-        no limit), ``rewards``, ``details``, ``task``, and the fields of `relfast.tasks.options.AllOptions`.
+        As in `relfast.score`: ``policy``, ``timeout`` (s per record, from the start of its scoring; 0 or
+        None: no limit), ``rewards``, ``details``, ``task``, and the fields of
+        `relfast.tasks.options.AllOptions`.
 
     Raises
     ------
@@ -199,18 +202,18 @@ class Scorer:
         _alive.add(self)
 
     def _start_anew(self) -> None:
-        """All that a fork or a pickle does not carry over."""
+        """Make everything that does not survive a fork or a pickle: counters, kernels, workers, locks."""
         self._counts = Counts()
         self._scoring.open_kernels(known=self._counts["scored_before"], longest=MAX_MOLECULES, failed=tell)
-        # lists among details are a caller's own
+        # with details rows hold lists, which callers may change, so no row may be shared
         self._kernels = None if self.job.details else self._scoring.kernels
         self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts, self._place)
-        # an embedding model is fastest on many texts, and one call fills all cores
+        # an embedding model is fastest on many texts at once, and a single call uses all cores
         self._embedding = MicroBatcher(self._here, _embedding_turn)
 
     def share_pool(self, place: str) -> None:
-        """Leave what needs workers to the pool behind a socket, which other processes use too
-        (`relfast.engine.online.record_pools.place_of`); to be called before anything is scored."""
+        """Use the pool behind a socket, which other processes use too, in place of own workers. Call it
+        before anything is scored; ``place`` is from `relfast.engine.online.record_pools.place_of`."""
         self._place = place
         self._start_anew()
 
@@ -228,11 +231,11 @@ class Scorer:
         self.close()
 
     def close(self) -> None:
-        """End the workers; it can be called more than once. Calls under way get their rows, unscored."""
+        """End the workers; may be called more than once. Calls that wait for workers get unscored rows."""
         self._isolated.close()
 
     def start(self) -> None:
-        """Start the workers now rather than with the first record that needs them (0.5 s)."""
+        """Start the workers now (0.5 s) rather than when a record first needs one."""
         if self.workers != 0:
             self._isolated.start()
 
@@ -247,9 +250,9 @@ class Scorer:
     def kept_score(
         self, task: Any, answer: Any, response: Any, question: Any = None, is_waited_for: bool = True
     ) -> Score | None:
-        """`score_one` for who only reads a score, as trainers' adapters do: its row may be that of other
-        responses too, and nothing in it may be changed. None where a worker is needed that is not to be
-        waited for."""
+        """`score_one` for callers that only read the score, as trainers' adapters do: other responses may
+        share the returned object, so it must not be changed. With ``is_waited_for`` False: None if a worker
+        is needed."""
         score = None
         task = self._name_of(answer) if task is None else task
         if self._kernels is not None and type(task) is str and type(response) is str:
@@ -269,25 +272,26 @@ class Scorer:
         Parameters
         ----------
         task
-            Task name in any case; None: inferred from the keys of ``answer``.
+            Task name, upper or lower case; None: inferred from the keys of ``answer``.
         answer
             Gold: a dict, or its JSON text.
         response
-            The model's text, or chat messages of which the last of the assistant counts.
+            The model's text, or chat messages, of which the last assistant message counts.
         question
-            The question's text; tasks whose `Task.strict_needs` name it look at it, and SeqBench does.
+            The question's text. SeqBench reads it, and under ``strict`` each task whose
+            `Task.strict_needs` contains ``question``.
         """
         return own(self.kept_score(task, answer, response, question))
 
     def reward(
         self, task: str | None, answer: object, response: object, question: object = None
     ) -> float | None:
-        """The reward of one response; where it has none, what ``on_error`` says.
+        """The reward of one response, or the value of ``on_error`` if it has no score.
 
         Raises
         ------
         UnscoredError
-            It has none and ``on_error`` is ``"raise"``.
+            The response has no score and ``on_error`` is ``"raise"``.
         """
         score = self.kept_score(task, answer, response, question)
         return self.value_of(score) if score.reward is None else score.reward
@@ -295,12 +299,12 @@ class Scorer:
     async def areward(
         self, task: str | None, answer: object, response: object, question: object = None
     ) -> float | None:
-        """`reward` for an event loop, which has a turn only while workers score.
+        """`reward` for an event loop. It is blocked while this process scores, but not while workers do.
 
         Raises
         ------
         UnscoredError
-            As `reward`.
+            As in `reward`.
         """
         score = self.kept_score(task, answer, response, question, False)
         if score is None:
@@ -310,8 +314,8 @@ class Scorer:
     def submit(
         self, task: str | None, answer: object, response: object, question: object = None
     ) -> Future[Score]:
-        """Like `score_one`, without waiting for workers: what an event loop awaits with
-        ``asyncio.wrap_future``. Tasks that need no worker are done when it returns."""
+        """`score_one` as a future, which an event loop awaits with ``asyncio.wrap_future``. It does not wait
+        for workers; responses that need no worker are scored when it returns."""
         future: Future[Score] = Future()
         future.set_running_or_notify_cancel()
         entry = self._record(0, task, answer, response, question)
@@ -338,7 +342,7 @@ class Scorer:
         *,
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
-        """`scores` for who only reads them, as `kept_score`; their ``index`` says nothing."""
+        """`scores` for callers that only read them, see `kept_score`; their ``index`` means nothing."""
         columns = columns_of(tasks, answers, responses, questions)
         if len(columns[0]) == 1:
             (name,), (answer,), (response,), asked = columns
@@ -346,7 +350,7 @@ class Scorer:
         return self.begin_columns(columns).scores()
 
     def begin_columns(self, columns: Columns) -> Begun:
-        """`kept_scores`, but what needs workers is only given to them: see `Begun.ended`."""
+        """`kept_scores` without waiting for the records that workers score: see `Begun.ended`."""
         names, answers, responses, questions = columns
         names = [
             self._name_of(gold) if name is None else name for name, gold in zip(names, answers, strict=True)
@@ -377,8 +381,8 @@ class Scorer:
     def score(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
         """One `Score` per sample of each record (a dict in any input dialect), in order.
 
-        Rows of lm-evaluation-harness count if they are of the option ``filter``, or of the first filter that
-        comes; those of others have no `Score`.
+        Of rows of lm-evaluation-harness only those of the filter given as option ``filter``, or else of the
+        first filter that occurs, are scored; the others have no `Score`.
 
         Raises
         ------
@@ -388,7 +392,7 @@ class Scorer:
         return self.begin(records).scores()
 
     def begin(self, records: Iterable[Mapping[str, Any]]) -> Begun:
-        """`score`, but what needs workers is only given to them: see `Begun.ended`."""
+        """`score` without waiting for the records that workers score: see `Begun.ended`."""
         check_records(records)
         entries: list[Record | Score] = []
         chosen = self.job.filter
@@ -404,7 +408,7 @@ class Scorer:
         return Begun(self._begin(entries), entries, self._count)
 
     async def ascore(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
-        """`score` for an event loop, which goes on meanwhile; no thread waits for workers."""
+        """`score` without blocking the event loop; no thread waits for workers."""
         check_records(records)
         begun = await asyncio.to_thread(self.begin, records)
         await begun.ended()
@@ -418,7 +422,7 @@ class Scorer:
         *,
         questions: Sequence[object] | None = None,
     ) -> ScoreBatch:
-        """Results in input order, of input length, always.
+        """Score parallel sequences. The results always have the same length and order.
 
         Raises
         ------
@@ -435,7 +439,7 @@ class Scorer:
         *,
         questions: Sequence[object] | None = None,
     ) -> list[Score]:
-        """The rows of `score_batch` alone; it raises what that raises."""
+        """The rows of `score_batch` as a list of `Score`; raises the same errors."""
         kept = self.kept_scores(tasks, answers, responses, questions=questions)
         return [own(row, at) for at, row in enumerate(kept)]
 
@@ -447,12 +451,12 @@ class Scorer:
         *,
         questions: Sequence[object] | None = None,
     ) -> list[float | None]:
-        """The rewards of a batch, in order; ``on_error`` where there is none.
+        """The rewards of a batch, in order; a response without a score gets the value of ``on_error``.
 
         Raises
         ------
         UnscoredError
-            A response has none and ``on_error`` is ``"raise"``.
+            A response has no score and ``on_error`` is ``"raise"``.
         UsageError
             The sequences differ in length.
         """
@@ -460,27 +464,27 @@ class Scorer:
         return [self.value_of(score) if score.reward is None else score.reward for score in scores]
 
     def value_of(self, score: Score) -> float | None:
-        """The reward of a score, ``on_error`` applied. Raises `UnscoredError` if that says so."""
+        """The reward of a score, or the value of ``on_error`` if it has none. May raise `UnscoredError`."""
         return value_of(score, self.on_error, self.job.options.policy)
 
     def stats(self) -> dict[str, int]:
-        """Responses so far by status, and what the machinery did: ``scored_before`` (answers known from
-        an earlier call), ``shared`` (equal answers scored at the same time), ``workers`` (running now) and
-        ``workers_replaced``."""
+        """The number of responses so far by status, and what the machinery did: ``scored_before`` (answers
+        known from an earlier call), ``shared`` (equal answers scored at the same time), ``workers`` (running
+        now) and ``workers_replaced``."""
         names = (*STATUSES, "scored_before", "shared")
         return {**{name: self._counts.told(name) for name in names}, **self._isolated.stats()}
 
     # inside
 
     def _name_of(self, answer: Any) -> str | None:
-        """The name of the task of a response whose caller does not say it."""
+        """The task's name when the caller gives none: the job's task, or inferred from the answer."""
         if self.job.task is not None:
             return self.job.task
         task = infer_task(once_decoded(answer) if isinstance(answer, str) else answer)
         return None if task is None else task.name
 
     def _record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
-        """What is asked as a record; a score that says so where it is none."""
+        """The record for a call's arguments; an unscored `Score` if the task is unknown."""
         name = self._name_of(answer) if name is None else name
         if isinstance(answer, str):
             answer = once_decoded(answer)
@@ -493,8 +497,8 @@ class Scorer:
         return Record(index, None, task.name, answer, response, question)
 
     def _begin(self, entries: Sequence[Any]) -> list[Score | PendingScore]:
-        """Score records as far as that needs no worker; entries that are scores already pass through. The
-        score of each, or where it will be."""
+        """Score the records that need no worker, and submit the others. Returns for each entry its score or
+        pending score; an entry that is a `Score` already is returned as it is."""
         begun: list[Any] = [*entries]
         here: dict[str, list[int]] = {}
         isolated: dict[str, list[int]] = {}
@@ -528,11 +532,12 @@ class Scorer:
         return begun
 
     def _here(self, records: Sequence[Record]) -> list[Score]:
-        """The scores of records of one task, in order; unscored where that task cannot be scored here."""
+        """The scores of records of one task, in order, made in this process; unscored rows if the task cannot
+        be scored here."""
         try:
             return list(self._scoring.entries(records))
         except RelfastError as error:
-            # no embedding model, a package that is not installed: no record's fault, and no other task's
+            # no embedding model, or a missing package: no record's fault, and other tasks can be scored
             why = type(error).__name__, str(error)
             return [each.unscored("crashed", *why) for each in records]
 
@@ -553,18 +558,18 @@ def _is_long(record: Record) -> bool:
 
 
 WORKERS: Final = 1
-"""Workers of a process's reward functions where neither ``workers`` nor ``RELFAST_WORKERS`` says how many.
+"""Default number of workers of a process's reward functions, without ``workers`` and ``RELFAST_WORKERS``.
 
-Trainers run many processes that score (verl eight, by default) on one machine, and kernels decide nearly all
-of chemistry without a worker: one, started at the first need, is enough for the rest."""
+Trainers run many processes that score (verl eight, by default) on one machine, and kernels score nearly all
+chemistry without a worker: one, started when first needed, is enough for the rest."""
 
 _scorers: dict[str, Scorer] = {}
 _lock = threading.Lock()
 
 
 def shared_scorer(options: AdapterKeywords) -> Scorer:
-    """This process's scorer with these options, made at the first call. Where ``RELFAST_POOL`` is set and
-    ``workers`` is not given, it uses the workers that all processes which say so share.
+    """This process's scorer with these options, made at the first call. If ``RELFAST_POOL`` is set and
+    ``workers`` is not given, it uses the pool that all processes with this setting share.
 
     Raises
     ------
@@ -595,14 +600,14 @@ def stats() -> dict[str, int]:
 
 
 def close() -> None:
-    """End the workers behind this process's reward functions; they start anew when called again."""
+    """End the workers behind this process's reward functions; a later call starts new ones."""
     for scorer in list(_scorers.values()):
         scorer.close()
 
 
 _embedding_turn = threading.Lock()
-"""Held by whoever embeds in this process. A model takes all cores: two scorers at once would each pay with
-their records' time for the other's."""
+"""Held by the thread that embeds in this process. A model uses all cores: if two scorers embedded at once,
+each one's records would be charged for the time of the other's."""
 
 _alive: weakref.WeakSet[Scorer] = weakref.WeakSet()
 
