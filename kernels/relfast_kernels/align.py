@@ -1,6 +1,6 @@
-"""Global alignment of steps (Needleman-Wunsch 1970) and the cosine similarities it runs on.
+"""Global alignment of solution steps (Needleman-Wunsch 1970) and the cosine similarities that it scores.
 
-The table is float64 over float32 similarities, its borders are ``i * gap``, and ties go to match, then
+The table is float64 over float32 similarities, its borders are ``i * gap``, and ties go to a match, then
 to skipping the benchmark's step, then to skipping the model's: ReAlign's `align_steps`, to the bit.
 
 A ragged batch is a flat array of matrices: pair ``p`` has ``rows[p] * columns[p]`` similarities in row
@@ -19,7 +19,7 @@ from relfast_kernels.layouts import MATCH, SKIP_BENCHMARK, SKIP_LLM
 
 PRODUCTS = 16
 """Partial sums of a dot product. Their order is fixed, so a similarity has the same bits in every batch,
-thread and process; a BLAS promises that for no two shapes."""
+thread and process; BLAS does not promise that for matrices of different shapes."""
 
 
 @kernel
@@ -31,8 +31,8 @@ def fill(
     columns: int,
     gap: float,
 ) -> None:
-    """Fill a pair's table of ``rows`` × ``columns``; ``codes``, flat in row order, says then how each cell
-    was reached. ``table``, of shape ``(2, columns + 1)`` or wider, is scratch."""
+    """Fill a pair's table of ``rows`` × ``columns``; afterwards ``codes``, flat in row order, says how each
+    cell was reached. ``table``, of shape ``(2, columns + 1)`` or wider, is scratch."""
     for j in range(columns + 1):
         table[0, j] = j * gap
     for i in range(rows):
@@ -58,9 +58,9 @@ def trace_back(
     threshold: float,
     path: NDArray[np.uint8],
 ) -> tuple[int, int, float, int]:
-    """Walk one pair's codes from the end, writing its path into the end of ``path``.
+    """Walk a pair's codes back from the last cell, writing its path into the end of ``path``.
 
-    A code's bit 1 is a skip of the model's step; else bit 0 is a skip of the benchmark's.
+    Bit 1 of a code: the model's step is skipped; else bit 0: the benchmark's is; else the two match.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def align_into(
     similarity: Any, cells: Any, rows: Any, columns: Any, gap: float, threshold: float, path: Any, begin: Any,
     end: Any, matches: Any, total: Any, diverged: Any, codes: Any, table: Any,
 ) -> None:  # fmt: skip
-    """`align_batch` with its results, of which ``end`` is known, and its work space as arguments."""
+    """`align_batch`, with its results, of which ``end`` is known, and its work space as arguments."""
     for p in range(rows.size):
         own = similarity[cells[p] : cells[p] + rows[p] * columns[p]]
         fill(own, codes, table, rows[p], columns[p], gap)
@@ -163,7 +163,7 @@ def align_batch(
 
 @kernel
 def cosines_into(vectors: Any, rows_of: Any, columns_of: Any, similarity: Any, partial: Any) -> None:
-    """`cosines` with its result and its work space as arguments."""
+    """`cosines`, with its result and its work space as arguments."""
     one = np.float32(1.0)
     for i in range(rows_of.size):
         for j in range(columns_of.size):
@@ -176,16 +176,16 @@ def cosines_into(vectors: Any, rows_of: Any, columns_of: Any, similarity: Any, p
 def cosines(
     vectors: NDArray[np.float32], rows_of: NDArray[np.int64], columns_of: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """Cosine similarities of the vectors in some rows and in others, (rows, columns) float32.
+    """Cosine similarities between two selections of vectors, float32 (len(rows_of), len(columns_of)).
 
     Parameters
     ----------
     vectors
         (texts, dimensions) float32, each of length 1.
     rows_of, columns_of
-        int64 rows of ``vectors``.
+        int64 indices into ``vectors``.
 
-    A text is exactly 1 from itself, and nothing is above 1, although the rounded dot product may be.
+    A vector is exactly 1 from itself, and nothing is above 1, although the rounded dot product may be.
     """
     vectors = np.ascontiguousarray(vectors, np.float32)
     rows_of, columns_of = _flat(rows_of), _flat(columns_of)

@@ -1,4 +1,4 @@
-"""Constitutional isomers: connected multigraphs over given atoms, each isomorphism class once.
+"""Constitutional isomers: connected multigraphs over given atoms, one of each isomorphism class.
 
 Orderly generation (Read 1978, Faradžev 1978): the adjacency matrix is filled row by row, entries in
 descending order, and a matrix is kept when no permutation of atoms of one element makes its upper triangle,
@@ -72,7 +72,7 @@ def is_maximal(matrix: Bonds, blocks: Bonds, known: int, work: Bonds, places: Co
                 if same:
                     is_twin = True
                     break
-        # exchanging twins changes nothing: the earlier one has answered for both
+        # exchanging twins changes nothing: the earlier one has been tried for both
         if is_twin:
             continue
         verdict = 0
@@ -142,7 +142,7 @@ def _limit(matrix: Bonds, blocks: Bonds, free: Counts, i: int, j: int, left: int
         for row in range(i):
             if matrix[row, j - 1] != matrix[row, j]:
                 return most
-        # two columns alike so far could change places: the larger entry stands first
+        # two columns that are equal so far could change places: the larger entry stands first
         return min(most, int(matrix[i, j - 1]))
     return most
 
@@ -168,7 +168,7 @@ def next_isomers(
     valences: Counts, blocks: Bonds, cursor: Counts, matrix: Bonds, free: Counts, out: Bonds, work: Bonds,
     places: Counts,
 ) -> int:  # fmt: skip
-    """Write the next isomers to ``out`` and say how many; fewer than ``len(out)`` means there are no more.
+    """Write the next isomers to ``out`` and return how many; fewer than ``len(out)`` means there are no more.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def next_isomers(
         ``(4,)`` int64, kept between calls: row and column of the entry the search stands at, bonds still to
         place, and the next step (``ENTER``, ``LOWER`` or ``DONE``). Starts as ``(0, 1, bonds, ENTER)``.
     matrix, free
-        ``(n, n)`` int8 zeros and ``(n,)`` int64 copy of ``valences`` at the start; then the search's own.
+        ``(n, n)`` int8 zeros and ``(n,)`` int64 copy of ``valences`` at the start; then state of the search.
     out
         ``(k, n, n)`` int8: receives bond orders, symmetric.
     work, places

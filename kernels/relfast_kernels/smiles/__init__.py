@@ -1,1 +1,1 @@
-"""SMILES as graphs: read, made aromatic, given a canonical code, held against each other."""
+"""SMILES as molecular graphs: parsing, aromaticity, canonical codes, and lists of molecules compared."""

@@ -1,8 +1,8 @@
-"""Which bonds RDKit calls aromatic, for the molecules where that is certain.
+"""Aromaticity as RDKit's default model has it, for the molecules where that is certain.
 
-`perceive` looks at the rings of a graph with single and double bonds as RDKit's default model does: atoms
-that lend 0, 1 or 2 electrons, rings of nothing else, 4k + 2 electrons in a ring or in rings fused by one bond
-each. What depends on which smallest rings RDKit happens to choose is not decided here (`find_rings`).
+`perceive` looks at the rings of a graph with single and double bonds: a ring whose atoms all lend 0, 1 or 2
+pi electrons is aromatic if these are 4k + 2, and so are rings that are fused by one bond each if theirs are
+together. What depends on which smallest rings RDKit happens to choose is not decided here (`find_rings`).
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from relfast_kernels.smiles.valence import IMPLICIT
 Ints = npt.NDArray[np.int64]
 
 MAX_RING: Final = 8
-"""Atoms of a ring that is looked for: from nine on RDKit treats oxygen and sulfur in them differently."""
+"""Atoms of the largest ring that is searched: from nine on RDKit treats oxygen and sulfur differently."""
 
 MAX_RINGS: Final = 12
-"""Rings of atoms that may be aromatic, in all of the molecule; drugs have four, rarely six."""
+"""The most rings of potentially aromatic atoms in a molecule; drugs have four, rarely six."""
 
-# what reading a text needed is free for other use afterwards
+# sections that only the parser needs are reused afterwards
 _FAR: Final = BRANCHES + 2 * SECTION
 _WAYS: Final = BRANCHES + 3 * SECTION
 FOUND_RING: Final = RINGS + SECTION
-"""The rings, each as a mask of its atoms."""
+"""The rings found, each as a mask of its atoms."""
 
 
 @kernel
 def peeled(graph: Ints, n: int, core: int) -> int:
-    """A set of atoms without those that have fewer than two neighbours in it, again and again."""
+    """A set of atoms after removing, again and again, those that have fewer than two neighbours in it."""
     peeled = True
     while peeled and core:
         peeled = False
@@ -91,9 +91,9 @@ def n_cycles(graph: Ints, n: int, core: int) -> int:
 
 @kernel
 def _reach(graph: Ints, a: int, b: int, blocked: int, most: int, n: int) -> int:
-    """Bonds from a to b, not by the bond between them nor through ``blocked``; 0 for more than ``most``.
+    """Length of the shortest path from a to b, not by their bond or ``blocked`` atoms; 0 if over ``most``.
 
-    Leaves the number of shortest ways in `_WAYS` and one of them in `BEFORE`.
+    Leaves the number of shortest paths in `_WAYS` and one of them in `BEFORE`.
     """
     for atom in range(n):
         graph[BEFORE + atom] = -1
@@ -125,7 +125,7 @@ def _reach(graph: Ints, a: int, b: int, blocked: int, most: int, n: int) -> int:
 
 @kernel
 def _is_in_a_ring(graph: Ints, a: int, b: int, found: int) -> bool:
-    """Whether a bond is in one of the rings that were found."""
+    """Whether a bond is in one of the rings found so far."""
     for ring in range(found):
         if graph[FOUND_RING + ring] >> a & 1 and graph[FOUND_RING + ring] >> b & 1:
             return True
@@ -136,8 +136,8 @@ def _is_in_a_ring(graph: Ints, a: int, b: int, found: int) -> bool:
 def find_rings(graph: Ints, n: int, core: int) -> int:
     """Find the rings of the core; their number, or `UNKNOWN`.
 
-    The one shortest cycle through a bond is part of every smallest set of smallest rings. Where such cycles
-    are as many as the core has independent ones, no other set has other rings in the core.
+    If the shortest cycle through a bond is unique, it is part of every smallest set of smallest rings (SSSR).
+    If there are as many such cycles as independent ones in the core, every SSSR has the same rings there.
     """
     wanted = n_cycles(graph, n, core)
     if wanted > MAX_RINGS:
@@ -173,7 +173,7 @@ def find_rings(graph: Ints, n: int, core: int) -> int:
 
 @kernel
 def is_in_a_large_ring(graph: Ints, atom: int, ring: int, n: int) -> bool:
-    """Whether an oxygen or sulfur of a ring may be in one of nine or more atoms, too."""
+    """Whether an oxygen, sulfur or selenium of a ring may also be in a ring of nine or more atoms."""
     if n <= MAX_RING or number_of(graph[LABEL + atom]) not in (8, 16, 34):
         return False
     a, b = -1, -1
@@ -184,18 +184,18 @@ def is_in_a_large_ring(graph: Ints, atom: int, ring: int, n: int) -> bool:
     return a >= 0 and _reach(graph, a, b, ring & ~(1 << a) & ~(1 << b), n, n) > 0
 
 
-# what reading a text needed is free for other use afterwards
+# sections that only the parser needs are reused afterwards
 _FOUND: Final = BRANCHES
-"""For each atom when it was found, counted from one; 0 where it was not."""
+"""For each atom its discovery time in the depth-first search, counted from one; 0: not discovered."""
 _LOWEST: Final = BRANCHES + SECTION
-"""The earliest atom that can be reached from what was found after it, by one bond that leads back."""
+"""For each atom the earliest discovery time that its subtree reaches by one back edge (its low-link)."""
 _NEXT: Final = BRANCHES + 2 * SECTION
 _PATH: Final = RINGS
 
 
 @kernel
 def find_ring_bonds(graph: Ints, n: int) -> None:
-    """Set RING_BONDS. (Tarjan, "A note on finding the bridges of a graph", 1974.)"""
+    """Set RING_BONDS: no bridges. (Tarjan, "A note on finding the bridges of a graph", 1974.)"""
     for atom in range(n):
         graph[_FOUND + atom] = 0
         graph[RING_BONDS + atom] = (1 << graph[DEGREE + atom]) - 1
@@ -245,12 +245,12 @@ def _unmark(graph: Ints, atom: int, other: int) -> None:
 
 
 MAX_FUSED: Final = 6
-"""Rings that RDKit looks at together."""
+"""The most fused rings that RDKit tests together."""
 
 
 @kernel
 def _may_lend(graph: Ints, atom: int) -> bool:
-    """Whether an atom could be part of an aromatic ring, as far as a look at it tells."""
+    """Whether an atom could be part of an aromatic ring, at first glance."""
     label, neighbours = graph[LABEL + atom], graph[DEGREE + atom]
     if neighbours < 2 or neighbours + graph[HYDROGENS + atom] > 3:
         return False
@@ -264,7 +264,7 @@ def _may_lend(graph: Ints, atom: int) -> bool:
 
 @kernel
 def _lends(graph: Ints, atom: int) -> int:
-    """Electrons that an atom lends to a ring (0: it has room for two), -1 for one that keeps out.
+    """Pi electrons that an atom lends to a ring (0: it has an empty orbital), -1 if it cannot take part.
 
     RDKit's rules. Needs RING_BONDS.
     """
@@ -290,7 +290,7 @@ def _lends(graph: Ints, atom: int) -> int:
         electrons = 1
     if electrons < 0:
         return -1
-    # an atom outside of all rings that draws electrons more than this one does keeps those of their bond
+    # a double bond out of the ring: a more electronegative partner keeps its electrons
     drawn = multiple == 1 and not in_ring
     taken = drawn and (
         OUTER[partner] > OUTER[number] or (OUTER[partner] == OUTER[number] and partner < number)
@@ -306,7 +306,7 @@ def _lends(graph: Ints, atom: int) -> int:
 
 @kernel
 def _core(graph: Ints, n: int, ring_bonds: bool) -> int:
-    """The atoms that could be part of an aromatic ring, as a mask, without what is in no cycle of them."""
+    """A mask of the atoms that could be part of an aromatic ring, without those on no cycle of them."""
     core = 0
     for atom in range(n):
         if _may_lend(graph, atom):
@@ -324,11 +324,11 @@ def _core(graph: Ints, n: int, ring_bonds: bool) -> int:
 
 @kernel
 def _is_square_with_a_cap(graph: Ints, n: int, core: int) -> bool:
-    """Whether the core is a ring of four that RDKit takes for one although another atom caps it.
+    """Whether the core is a ring of four that RDKit keeps as a ring although another atom caps it.
 
     In ``[nH]1c2c3n1C23`` an atom beside the core is bonded to three of its atoms, and no other bond of the
-    molecule is in a ring. Both rings of four through the fourth atom are as small as any, so RDKit's search
-    finds both; each has no bond that neither the other nor a ring of three has, and of such it keeps all.
+    molecule is in a ring. Both rings of four through the fourth atom are equally small, so RDKit's search
+    finds both; every bond of each is also in the other or in a ring of three, and such rings RDKit keeps all.
     """
     if n_bits(core) != 4:
         return False
@@ -353,7 +353,7 @@ def _is_aromatic(atoms: int, one: int, two: int) -> bool:
 
 @kernel
 def _mark(graph: Ints, n: int, rings: int, found: int) -> None:
-    """Make aromatic the bonds that are in one of these rings only."""
+    """Mark as aromatic the bonds that are in exactly one of these rings."""
     for a in range(n):
         for at in range(graph[DEGREE + a]):
             place = BONDS + MAX_DEGREE * a + at
@@ -382,7 +382,7 @@ def _are_all_marked(graph: Ints, n: int, rings: int, found: int) -> bool:
 
 @kernel
 def _fused_to(graph: Ints, start: int, among: int, found: int) -> int:
-    """The rings of a set that are fused to one of them, directly or through others."""
+    """The rings of a set that are fused to the ring ``start``, directly or through others."""
     system = start
     grown = True
     while grown:
@@ -400,14 +400,14 @@ def _fused_to(graph: Ints, start: int, among: int, found: int) -> int:
 
 @kernel
 def _mark_together(graph: Ints, n: int, system: int, found: int, one: int, two: int) -> None:
-    """Look at the rings of a fused system two at a time, three at a time, until all bonds are aromatic."""
+    """Test the rings of a fused system two at a time, three at a time, until all bonds are aromatic."""
     for size in range(2, min(n_bits(system), MAX_FUSED) + 1):
         if _are_all_marked(graph, n, system, found):
             return
         rings = system
         while rings:
             if n_bits(rings) == size and _fused_to(graph, rings & -rings, rings, found) == rings:
-                # atoms in three of the rings are inside, and lend nothing
+                # atoms in three of the rings are inside of the system, and lend nothing
                 once, twice, thrice = 0, 0, 0
                 for ring in range(found):
                     if rings >> ring & 1:
@@ -424,7 +424,7 @@ def _mark_together(graph: Ints, n: int, system: int, found: int, one: int, two: 
 def perceive(graph: Ints, n: int, ring_bonds: bool) -> int:
     """Mark the aromatic bonds of a graph whose bonds are single, double and triple; n or `UNKNOWN`.
 
-    Needs the hydrogens of each atom, and sets RING_BONDS if that has not been done.
+    Needs the hydrogens of each atom. ``ring_bonds``: RING_BONDS is set already; else it is set if need be.
     """
     core = _core(graph, n, ring_bonds)
     if core == 0:

@@ -1,4 +1,4 @@
-"""The elements: their symbols, their valences as RDKit has them, and how many hydrogens they get.
+"""The elements: symbols, valences as RDKit has them, and how many hydrogens they get.
 
 All follows RDKit: lists are its periodic table's, and a charged atom has the valences of the isoelectronic
 element (``effective``: atomic number minus charge). ``label``: see `relfast_kernels.smiles.layouts.LABEL`.
@@ -30,7 +30,7 @@ _VALENCES: Final = {
     31: [3], 32: [4], 33: [3, 5], 34: [2, 4, 6], 35: [1], 36: [0], 37: [1, -1], 38: [2, -1], 49: [3],
     50: [2, 4], 51: [3, 5], 52: [2, 4, 6], 53: [1, 3, 5], 54: [0, 2, 4, 6], 55: [1], 56: [2, -1],
 }  # fmt: skip
-"""Atomic number → the valences it may have, lowest first; -1: any beyond them."""
+"""Atomic number → the valences it may have, lowest first; -1: any higher one too."""
 
 _OUTER: Final = {
     1: 1, 3: 1, 5: 3, 6: 4, 7: 5, 8: 6, 9: 7, 11: 1, 12: 2, 14: 4, 15: 5, 16: 6, 17: 7, 19: 1, 20: 2, 34: 6,
@@ -51,23 +51,23 @@ def _label(symbol: str) -> int:
 CARBON: Final = _label("C")
 
 NUMBER: Final = np.zeros(LETTERS * LETTERS, np.int64)
-"""The atomic number of an element by its letters; 0 for what is none."""
+"""The atomic number of an element by its letters; 0: no element."""
 for _at, _symbol in enumerate(_SYMBOLS):
     NUMBER[_letters(_symbol)] = _at + 1
 
 LISTED: Final = 4
 VALENCES: Final = np.full(120 * LISTED, -2, np.int64)
-"""`_VALENCES` as an array: `LISTED` places for each atomic number, its valences and then -2."""
+"""`_VALENCES` as an array: `LISTED` places for each atomic number, padded with -2."""
 for _number, _list in _VALENCES.items():
     VALENCES[LISTED * _number : LISTED * _number + len(_list)] = _list
 
 OUTER: Final = np.zeros(120, np.int64)
-"""Valence electrons by atomic number; 0 for elements that only RDKit reads."""
+"""Valence electrons by atomic number; 0 for elements that are left to RDKit."""
 for _number, _electrons in _OUTER.items():
     OUTER[_number] = _electrons
 
 LOOSE: Final = np.zeros(120, np.bool_)
-"""Alkali and alkaline earth metals, which are read as ions without bonds only."""
+"""Alkali and alkaline earth metals, which are only read as ions without bonds."""
 for _number in (3, 11, 12, 19, 20, 37, 38, 55, 56):
     LOOSE[_number] = True
 
@@ -77,7 +77,7 @@ for _number in (5, 6, 7, 8, 9, 15, 16, 17, 35, 53):
     UNBRACKETED[_number] = True
 
 LOWEST: Final = np.zeros(120, np.int64)
-"""The lowest valence, which the elements of constitutional isomers (REL-C3) have there; 0 for all others."""
+"""The lowest valence, for the elements that constitutional isomers (REL-C3) have; 0 for all others."""
 for _symbol in ("B", "C", "N", "O", "P", "S", "F", "Cl", "Br", "I"):
     LOWEST[_SYMBOLS.index(_symbol) + 1] = _VALENCES[_SYMBOLS.index(_symbol) + 1][0]
 
@@ -103,14 +103,14 @@ def _last_valence(number: int) -> int:
 
 @kernel
 def _is_hypervalent(number: int, effective: int) -> bool:
-    """Whether an anion of P, S or Se keeps its element's valences: the isoelectronic one's are too few."""
+    """Whether an anion of P, S or Se keeps its element's valences, as the isoelectronic one's are too few."""
     return (effective > 16 and number in (15, 16)) or (effective > 34 and number == 34)
 
 
 @kernel
 def explicit_valence(number: int, charge: int, twice: int, aromatic: bool) -> int:
-    """RDKit's explicit valence, of ``twice`` the sum of bond orders (aromatic: 1.5) and written hydrogens; or
-    `UNKNOWN`. Halves are rounded up.
+    """RDKit's explicit valence, or `UNKNOWN`. ``twice``: twice the sum of bond orders (aromatic: 1.5) and of
+    hydrogens in the text. Halves are rounded up.
 
     An aromatic atom above its lowest valence gets the next allowed one below, if that is at most 1.5 lower.
     """
@@ -132,7 +132,7 @@ def explicit_valence(number: int, charge: int, twice: int, aromatic: bool) -> in
 
 @kernel
 def implicit_hydrogens(number: int, charge: int, explicit: int, aromatic: bool, bracket: bool) -> int:
-    """Hydrogens that an atom gets beside those written down; `INVALID` where it has too many bonds.
+    """Hydrogens that an atom gets besides those in the text; `INVALID` if it has too many bonds.
     ``explicit`` is its `explicit_valence` (not `UNKNOWN`)."""
     effective = number - charge
     most = _last_valence(effective)
@@ -168,7 +168,7 @@ def implicit_hydrogens(number: int, charge: int, explicit: int, aromatic: bool, 
 @kernel
 def radical_electrons(number: int, charge: int, valence: int) -> int:
     """Unpaired electrons of an atom in brackets whose bond orders and hydrogens add up to ``valence``: what
-    an octet (hydrogen: two electrons) lacks, as RDKit's ``assignRadicals`` counts."""
+    it lacks of an octet (hydrogen: of two electrons), as RDKit's ``assignRadicals`` counts."""
     first = LISTED * number
     radicals = (2 if number == 1 else 8) - OUTER[number] - valence + charge
     if radicals < 0:

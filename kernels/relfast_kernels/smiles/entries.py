@@ -1,4 +1,4 @@
-"""Tables as functions over pointers, for `relfast_kernels.compiled.native`."""
+"""Entries of the unit ``smiles`` for `relfast_kernels.compiled.native`: tables as functions over pointers."""
 
 from __future__ import annotations
 

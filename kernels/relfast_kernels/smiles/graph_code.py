@@ -1,10 +1,10 @@
-"""A canonical code of a molecular graph: equal bytes for equal graphs, different bytes for different ones.
+"""A canonical code of a molecular graph: isomorphic graphs have equal bytes, all others different ones.
 
-Colour refinement splits the atoms into classes; where symmetry leaves a class of several, each of them is
-singled out in turn (atoms with the same bonds to the same neighbours once for all), and the smallest code of
-all the complete orders found is the graph's. The whole tree is searched, so that its size, and with it the
-decision to give up, depends on the graph and not on how it was written. (McKay and Piperno, "Practical graph
-isomorphism, II", 2014, without their pruning: REL's molecules have seven atoms.)
+Colour refinement (as in Morgan's algorithm) splits the atoms into classes; where symmetry leaves a class of
+several, each is singled out in turn (of atoms with the same bonds to the same neighbours only one), and the
+smallest code of all complete orders is the graph's. The whole tree is searched, so that its size,
+and with it the decision to give up, depends on the graph and not on how it was written. (McKay and Piperno,
+"Practical graph isomorphism, II", 2014, without their pruning: REL's molecules have seven atoms.)
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
 MAX_REFINEMENTS: Final = 512
-"""Nodes of the search tree before it is given up; cubane needs 49, C60 more."""
+"""Nodes of the search tree after which it is given up; cubane needs 49, C60 more."""
 
 # sections of the workspace
 _ORDER: Final = 0
 """Atoms, class by class."""
 _COLOUR: Final = SECTION
-"""For each atom where its class starts in the order."""
+"""For each atom its colour: where its class starts in the order."""
 _SIGNATURE: Final = 2 * SECTION
 _PLACE: Final = 3 * SECTION
 _CELL: Final = 4 * SECTION
-"""For each depth: start of the class that is split, and which of its members comes next."""
+"""For each depth: the start of the class that is split, and the place of its member to single out next."""
 _SAVED: Final = 6 * SECTION
 assert _SAVED + 2 * SECTION * SECTION == WORK_SIZE
 
 
 def _random_table() -> npt.NDArray[np.int64]:
-    """Numbers below 2^50 for (colour, bond order): six of them add up without overflow."""
+    """Pseudo-random numbers below 2^50 for (colour, bond order): six of them add up without overflow."""
     state, table = 88172645463325252, []
     for _ in range(8 * SECTION):
         state = (state * 6364136223846793005 + 1442695040888963407) % 2**64
@@ -63,9 +63,9 @@ _MIX: Final = _random_table()
 
 @kernel
 def _refine(graph: Ints, n: int, work: Ints) -> int:
-    """Split classes by the colours and bonds of the neighbours until nothing changes; number of classes.
+    """Split classes by the neighbours' colours and bonds until nothing changes; the number of classes.
 
-    Equal sums of different neighbourhoods would only leave a class whole that could be split: the same one
+    If sums of different neighbourhoods collide, a class only stays whole that could be split: the same one
     however the graph is written, so that the code stays canonical.
     """
     classes = 0
@@ -103,7 +103,7 @@ def _refine(graph: Ints, n: int, work: Ints) -> int:
 
 @kernel
 def _first_colours(graph: Ints, n: int, work: Ints) -> None:
-    """Order the atoms by key and number of bonds."""
+    """Order the atoms by key and degree: the initial colours."""
     for atom in range(n):
         key = graph[KEY + atom] * 8 + graph[DEGREE + atom]
         work[_SIGNATURE + atom] = key
@@ -138,7 +138,7 @@ def _write(graph: Ints, n: int, work: Ints, code: Bytes, to: int) -> int:
     """Write the code of the present order at ``code[to:]``; its length.
 
     For each atom: its key (three bytes), how many of its bonds go to atoms before it, and those bonds in
-    order (place times four plus order; `MAX_ATOMS` times four fit into a byte).
+    ascending order, a byte each: ``4 * place + order - 1`` (`MAX_ATOMS` times four fit into a byte).
     """
     at = to
     for atom in range(n):
@@ -169,7 +169,7 @@ def _write(graph: Ints, n: int, work: Ints, code: Bytes, to: int) -> int:
 
 @kernel
 def _keep_smaller(code: Bytes, to: int, length: int, best: int) -> int:
-    """Keep the smaller of the best code at ``code[to:]`` and the one written behind it; the best's length."""
+    """Keep the smaller of two codes, the best at ``code[to:]`` and the new one behind it; its length."""
     new = to + best
     smaller = best == 0
     for at in range(length):
@@ -184,7 +184,7 @@ def _keep_smaller(code: Bytes, to: int, length: int, best: int) -> int:
 
 @kernel
 def write_code(graph: Ints, n: int, work: Ints, code: Bytes, to: int) -> int:
-    """Write the canonical code of a graph of n atoms at ``code[to:]``; its length, 0 where it is given up.
+    """Write the canonical code of a graph of n atoms at ``code[to:]``; its length, 0 if given up.
 
     ``code`` needs room for twice `MAX_CODE` there.
     """
@@ -255,17 +255,17 @@ def write_code(graph: Ints, n: int, work: Ints, code: Bytes, to: int) -> int:
 
 @kernel
 def scramble(value: int, factor: int) -> int:
-    """32 bits in, 32 bits out: multiply by less than 2^31 and fold."""
+    """Hash 32 bits to 32 bits: multiply by a ``factor`` below 2^31 and fold."""
     value = (value * factor) & 0x7FFF_FFFF_FFFF_FFFF
     return (value ^ (value >> 29)) & FINGERPRINT_MASK
 
 
 @kernel
 def fingerprint(graph: Ints, n: int) -> int:
-    """32 bits equal for equal graphs: labels, degrees and bonds as far as two bonds away.
+    """A hash of 32 bits, equal for equal graphs: labels, degrees and bonds as far as two bonds away.
 
-    Different graphs may share one (it tells wrong answers apart for majority votes, nothing else). Simple
-    enough to be made from RDKit's molecule too (`relfast.chem.molecule`), bit for bit.
+    Different graphs may share one (it only tells wrong answers apart in majority votes). Simple
+    enough to be computed from RDKit's molecule too (`relfast.chem.molecule`), bit for bit.
     """
     total = 0
     for atom in range(n):
@@ -284,8 +284,8 @@ def fingerprint(graph: Ints, n: int) -> int:
 
 @kernel
 def hydrogens_print(graph: Ints, n: int) -> int:
-    """What hydrogens add to the fingerprint of a molecule as strict has it; `relfast.chem.molecule` makes it
-    from RDKit's, bit for bit."""
+    """What hydrogens add to the fingerprint under ``strict``; `relfast.chem.molecule` computes it from
+    RDKit's molecule, bit for bit."""
     total = 0
     for atom in range(n):
         label, hydrogens = graph[LABEL + atom], graph[HYDROGENS + atom]

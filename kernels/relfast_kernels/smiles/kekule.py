@@ -1,9 +1,9 @@
-"""Letters in lower case: places for the double bonds that they stand for.
+"""Kekulé structures: single and double bonds for the atoms that a SMILES has in lower case.
 
-Such letters only say that some way to place double bonds exists. `kekulise` finds one, as a perfect matching
-of the atoms that need one (Edmonds, "Paths, trees, and flowers", 1965), or that there is none. When the
-rings have been looked at (`relfast_kernels.smiles.aromatic`), `confirm` sees that no other way gives another
-molecule.
+Such letters only say that some Kekulé structure exists. `kekulise` finds one, as a perfect matching of the
+atoms that need a double bond (Edmonds, "Paths, trees, and flowers", 1965), or that there is none. After
+aromaticity has been perceived (`relfast_kernels.smiles.aromatic`), `confirm` checks that no other Kekulé
+structure gives another molecule.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ from relfast_kernels.smiles.valence import IMPLICIT
 
 Ints = npt.NDArray[np.int64]
 
-# what reading a text needed is free for other use afterwards
+# sections that only the parser needs are reused afterwards
 _MATE: Final = BRANCHES
-"""Lower case: the atom at the other end of the double bond, or one of these."""
+"""For each lower-case atom the other end of its double bond, or one of these."""
 _NO_DOUBLE: Final = -1
 _FREE: Final = -2
 BEFORE: Final = BRANCHES + SECTION
-"""Breadth first: the atom from which one was reached, -1 where none was."""
+"""Breadth-first search: the atom from which each was reached, -1 where none was."""
 _BASE: Final = BRANCHES + 2 * SECTION
-"""The atom that stands for the odd ring that one is in."""
+"""The base of the odd cycle (blossom) that an atom is in."""
 QUEUE: Final = RINGS
 
 _IS_LOWER: Final = 1
 _SOFT: Final = 1
-"""The section AROMATIC of an atom in lower case: from this bit on those of its bonds that were aromatic."""
+"""In the section AROMATIC of a lower-case atom, from this bit on: which of its bonds were aromatic."""
 
 MAX_CANDIDATES: Final = 44
-"""Atoms with a double bond to place; for more RDKit is asked, which gives up after a hundred wrong turns."""
+"""The most atoms that need a double bond; more are left to RDKit, which backtracks 100 times at most."""
 
 
 @kernel
@@ -90,7 +90,7 @@ def _wants_double(graph: Ints, atom: int) -> int:
 
 @kernel
 def _common_base(graph: Ints, a: int, b: int) -> int:
-    """Where the ways back from two atoms to the root meet."""
+    """The base at which the alternating paths from two atoms back to the root meet."""
     passed = 0
     while True:
         a = graph[_BASE + a]
@@ -108,7 +108,7 @@ def _common_base(graph: Ints, a: int, b: int) -> int:
 
 @kernel
 def _ring_part(graph: Ints, atom: int, base: int, child: int) -> int:
-    """The odd ring from an atom back to its base, as a mask of bases; turns the way around."""
+    """Half of a blossom, from an atom back to the base, as a mask of bases; reverses the path."""
     ring = 0
     while graph[_BASE + atom] != base:
         mate = graph[_MATE + atom]
@@ -121,8 +121,8 @@ def _ring_part(graph: Ints, atom: int, base: int, child: int) -> int:
 
 @kernel
 def _find_mate(graph: Ints, root: int, n: int, a: int, b: int) -> bool:
-    """Give a free atom a double bond, moving others along a path of alternating bonds if need be, without
-    the bond between a and b; False where that cannot be done."""
+    """Give a free atom a double bond, along an augmenting path of alternating bonds if need be, without
+    the bond between a and b; False if that is impossible."""
     for atom in range(n):
         graph[BEFORE + atom] = -1
         graph[_BASE + atom] = atom
@@ -172,10 +172,10 @@ def _find_mate(graph: Ints, root: int, n: int, a: int, b: int) -> bool:
 
 @kernel
 def kekulise(graph: Ints, n: int) -> int:
-    """Turn the bonds between lower-case letters into single and double ones; n, `INVALID` or `UNKNOWN`.
+    """Turn the aromatic bonds into single and double ones; n, `INVALID` or `UNKNOWN`.
 
-    Needs RING_BONDS and `IMPLICIT`. Which atoms get a double bond is settled by the letters; `confirm` sees
-    to it that it does not matter which of several ways to pair them is taken.
+    Needs RING_BONDS and `IMPLICIT`. The letters determine which atoms get a double bond; `confirm` makes
+    sure that it does not matter which of several Kekulé structures is found.
     """
     candidates = 0
     for atom in range(n):
@@ -205,7 +205,7 @@ def kekulise(graph: Ints, n: int) -> int:
 
 @kernel
 def _is_certain(graph: Ints, n: int, a: int, b: int) -> bool:
-    """Whether the bond between two atoms is double, or single, in all ways to place the double bonds."""
+    """Whether the bond between two atoms is double in all Kekulé structures, or single in all of them."""
     mate_a, mate_b = graph[_MATE + a], graph[_MATE + b]
     if mate_a == _NO_DOUBLE or mate_b == _NO_DOUBLE:
         return True
@@ -228,9 +228,9 @@ def _is_certain(graph: Ints, n: int, a: int, b: int) -> bool:
 
 @kernel
 def confirm(graph: Ints, n: int) -> int:
-    """n where the molecule is the same however the double bonds are placed, else `UNKNOWN`.
+    """n if the molecule is the same in all Kekulé structures, else `UNKNOWN`.
 
-    All that was written in lower case and is aromatic is as RDKit has it; another bond must be certain.
+    A bond written in lower case that is aromatic is as RDKit has it; any other must be certain.
     """
     for atom in range(n):
         marks = graph[AROMATIC + atom] >> _SOFT & graph[RING_BONDS + atom]

@@ -1,9 +1,9 @@
-"""SMILES to molecular graphs: the grammar.
+"""The grammar of SMILES: from text to molecular graph.
 
-A graph lives in one int64 array (`graph`), cut into sections of `SECTION` places as
-`relfast_kernels.layouts` has them: the label of each atom (element and charge), its number of bonds, its
-neighbours and the orders of the bonds to them. Hydrogens are no atoms. `relfast_kernels.smiles.parser` takes
-text that a model wrote and returns a graph only where RDKit would see exactly that graph;
+A graph is one int64 array (`graph`), cut into sections of `SECTION` places
+(`relfast_kernels.smiles.layouts`): the label of each atom (element and charge), its number of bonds, its
+neighbours and the orders of the bonds to them. Hydrogens are counted at their neighbours, not atoms.
+`read_plain` takes text that a model wrote and returns a graph only where RDKit would see exactly that graph;
 `read_canonical` takes text that RDKit wrote.
 """
 
@@ -48,17 +48,17 @@ from relfast_kernels.smiles.valence import give_hydrogens, give_radicals, tell_a
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
 
-# what came before a character: nothing, an atom with all that may hang on it, an open branch, a bond, a bond
-# that opens a branch, a dot
+# states of the parser, by what precedes: nothing, an atom with its ring closures and branches, an open
+# branch, a bond, the first bond of a branch, a dot
 _START, _ATOM, _OPEN, _BOND, _FIRST_BOND, _DOT = range(6)
 
 _NOTHING, _LEAF, _LEADING = -1, -2, -3
-"""In place of the atom before: there is none; it is a hydrogen that has its bond; one that waits for it."""
+"""In place of the previous atom: there is none; a hydrogen that has its bond; one that waits for it."""
 
 
 @kernel
 def _add_bond(graph: Ints, a: int, b: int, order: int) -> int:
-    """Bond two atoms: 0; `INVALID` where they are bonded already, `UNKNOWN` where there is no room."""
+    """Bond two atoms: 0; `INVALID` if they are bonded already, `UNKNOWN` if an atom has no room for it."""
     n_a, n_b = graph[DEGREE + a], graph[DEGREE + b]
     if a == b:
         return INVALID
@@ -81,7 +81,7 @@ def _default_order(graph: Ints, a: int, b: int) -> int:
 
 @kernel
 def _ring_number(text: Bytes, at: int, end: int) -> tuple[int, int]:
-    """A ring's number and where it ends; `UNKNOWN` or `INVALID` where there is none."""
+    """A ring-closure number and the offset after it; or `UNKNOWN` or `INVALID`."""
     c = int(text[at])
     at += 1
     if c != 37:
@@ -104,7 +104,7 @@ def _ring_number(text: Bytes, at: int, end: int) -> tuple[int, int]:
 
 @kernel
 def _end_of_smiles(text: Bytes, start: int, end: int) -> int:
-    """Where the name that may follow behind a blank begins; `UNKNOWN` where it may be more than a name."""
+    """Where the text or the blank before a name ends the SMILES; `UNKNOWN` if more than a name may follow."""
     at = start
     while at < end and text[at] != 32:
         at += 1
@@ -116,9 +116,9 @@ def _end_of_smiles(text: Bytes, start: int, end: int) -> int:
 
 @kernel
 def read_text(text: Bytes, start: int, end: int, by_rdkit: bool, graph: Ints) -> int:
-    """The number of atoms, `UNKNOWN`, or `INVALID` for what is no SMILES.
+    """Parse text[start:end] into ``graph``; the number of atoms, `UNKNOWN`, or `INVALID` if no SMILES.
 
-    Bonds between lower-case atoms that have no sign are aromatic here, whatever they turn out to be.
+    A bond without a symbol between lower-case atoms is aromatic here, whatever it turns out to be.
     """
     n = 0
     previous = _NOTHING
@@ -200,7 +200,7 @@ def read_text(text: Bytes, start: int, end: int, by_rdkit: bool, graph: Ints) ->
                 graph[RINGS + number] = 8 * (previous + 1) + order
                 open_rings += 1
             else:
-                # of two signs the first counts
+                # where both ends have a bond symbol, the first one counts
                 other = (waiting >> 3) - 1
                 order = waiting & 7 or order or _default_order(graph, previous, other)
                 bonded = _add_bond(graph, previous, other, order)
@@ -221,7 +221,7 @@ def read_text(text: Bytes, start: int, end: int, by_rdkit: bool, graph: Ints) ->
             if c == 92 and byte_at(text, at, end) == 92:
                 at += 1
             slash = c in (47, 92)
-            # between two letters in lower case a slash says no more than nothing
+            # between lower-case atoms a slash means the same as no symbol
             order = 2 if c == 61 else 3 if c == 35 else AROMATIC_BOND if c == 58 else 0 if slash else 1
             before = _BOND if before == _ATOM else _FIRST_BOND
         elif c == 40:
@@ -269,10 +269,10 @@ def read_text(text: Bytes, start: int, end: int, by_rdkit: bool, graph: Ints) ->
 
 @kernel
 def read_canonical(text: Bytes, start: int, end: int, graph: Ints) -> int:
-    """Read a SMILES without stereo that RDKit wrote, its aromatic letters taken at their word.
+    """Read a SMILES without stereo that RDKit wrote, trusting that its lower-case atoms are aromatic.
 
-    Returns the number of atoms, or `UNKNOWN` for wildcards and bonds that are none of the ordinary four.
-    Radicals are not told.
+    Returns the number of atoms, or `UNKNOWN` for wildcards and for bonds other than the four ordinary ones.
+    Does not set RADICALS.
     """
     n = read_text(text, start, end, True, graph)
     if n <= 0:
@@ -292,7 +292,7 @@ def byte_at(text: Bytes, at: int, end: int) -> int:
 
 @kernel
 def _number(text: Bytes, at: int, end: int) -> tuple[int, int]:
-    """A number as the grammar has it (no zero before other digits) and where it ends; -1 for a long one."""
+    """A number of the grammar (no leading zero) and the offset after it; -1 for more than six digits."""
     value = byte_at(text, at, end) - 48
     at += 1
     if value == 0:
@@ -314,8 +314,8 @@ def is_digit(c: int) -> bool:
 
 @kernel
 def read_bracket(text: Bytes, at: int, end: int, by_rdkit: bool, graph: Ints, n: int) -> tuple[int, int]:
-    """Read what is in brackets as atom n, from behind the opening one: 1 for an atom, 0 for a hydrogen that
-    is one of its neighbour's, `UNKNOWN` or `INVALID`; and where it ends."""
+    """Read a bracket atom, from behind the opening bracket, as atom n: 1 for an atom, 0 for a hydrogen to be
+    counted at its neighbour, `UNKNOWN` or `INVALID`; and the offset after it."""
     flags = 0
     if is_digit(byte_at(text, at, end)):
         isotope, at = _number(text, at, end)
@@ -396,7 +396,7 @@ def read_bracket(text: Bytes, at: int, end: int, by_rdkit: bool, graph: Ints, n:
         return UNKNOWN if at < end and (c < 33 or c > 126) else INVALID, at
     at += 1
     if number == 1 and not by_rdkit:
-        # one that stands for itself is an atom; [1H] and [H:1] need looking at
+        # a plain [H] is counted at its neighbour; what becomes of [1H], [H+] or [H:1] is left to RDKit
         return 0 if hydrogens == charge == flags == 0 else UNKNOWN, at
     if not by_rdkit and OUTER[number] == 0:
         return UNKNOWN, at
@@ -412,17 +412,18 @@ def read_bracket(text: Bytes, at: int, end: int, by_rdkit: bool, graph: Ints, n:
 
 @kernel
 def read_plain(text: Bytes, start: int, end: int, graph: Ints) -> int:
-    """Read ``text[start:end]``; stereo, isotopes and maps are dropped, FLAGS says whether there were any.
+    """Read ``text[start:end]``; stereo, isotopes and atom maps are dropped, FLAGS tells whether there were
+    any of the latter two.
 
-    Returns the number of atoms; `INVALID` where RDKit certainly refuses it; `UNKNOWN` for what is left to it:
+    Returns the number of atoms; `INVALID` if RDKit certainly refuses it; `UNKNOWN` for what is left to RDKit:
 
     - names, CXSMILES and anything else beyond ASCII or behind a blank; wildcards, ``~``, ``$``, arrows;
-    - metals that have bonds, and other elements that answers do not have (`elements.OUTER`);
-    - hydrogens that stay atoms: ``[H][H]``, isotopes, protons, those that a slash leads to;
-    - more than `MAX_ATOMS` atoms, `MAX_DEGREE` bonds, `MAX_CANDIDATES` atoms in lower case;
+    - metals with bonds, and other elements that answers do not have (`elements.OUTER`);
+    - hydrogens that stay atoms: ``[H][H]``, isotopes, protons, those behind a ``/``;
+    - more than `MAX_ATOMS` atoms, `MAX_DEGREE` bonds of one, `MAX_CANDIDATES` atoms in lower case;
     - phosphorus and halogens that RDKit may rewrite with charges (perchlorates, ylides);
-    - rings that may be aromatic where it depends on which smallest rings RDKit chooses (cages, large rings);
-    - lower case that is not aromatic where it leaves open which bond is double.
+    - potentially aromatic rings that depend on which smallest rings RDKit chooses (cages, large rings);
+    - lower-case atoms that are not aromatic and whose Kekulé structure is not unique.
     """
     n = _read(text, start, end, graph)
     graph[N_FOUND] = n

@@ -1,9 +1,9 @@
-"""Many SMILES at once: texts to classes of equal molecules, and lists of them held against each other.
+"""Many SMILES at once: texts get classes of equal molecules, and predictions are matched with gold.
 
 A table remembers texts and canonical codes, so that a text seen before costs a look-up. It is a handful of
 arrays made by the caller (`Table`), filled by `learn` and `match_lists`, and never grows: each call that
 finds it three quarters full empties it first, and a text for which there is no room stays `UNKNOWN`.
-Classes are therefore numbers of one call, and a call says all that there is to know of them.
+Class numbers are therefore only valid within one call, whose results need no other.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _HASH_MASK: Final = (1 << 38) - 1
 
 
 _RANK: Final = np.cumsum(LOWEST != 0)
-"""For each element of constitutional isomers which of them it is, counted from one."""
+"""For each element of constitutional isomers its number among them, counted from one."""
 
 
 class Table(NamedTuple):
@@ -70,15 +70,15 @@ class Table(NamedTuple):
     Attributes
     ----------
     text_slots, code_slots
-        int32, open addressing: 0 or index + 1; a power of two long.
+        int32, hash tables with open addressing: 0 or index + 1; a power of two long.
     texts_index, codes_index
-        int64, `TEXT_COLUMNS` and `CODE_COLUMNS` an entry.
+        int64, `TEXT_COLUMNS` and `CODE_COLUMNS` per entry.
     texts, codes
         uint8, the bytes of all texts and codes.
     used
         int64, the counters.
     graph, work
-        int64, `GRAPH_SIZE` and `WORK_SIZE`: space for one molecule.
+        int64, `GRAPH_SIZE` and `WORK_SIZE`: workspace for one molecule.
     """
 
     text_slots: Slots
@@ -105,7 +105,7 @@ def hash_of(data: Bytes, start: int, end: int) -> int:
 def _find(
     slots: Slots, index: Ints, columns: int, store: Bytes, data: Bytes, start: int, end: int, hashed: int
 ) -> int:
-    """The slot of ``data[start:end]``, or the free one where it belongs."""
+    """The slot of ``data[start:end]`` in a hash table, or the free one where it belongs."""
     mask = len(slots) - 1
     slot = _slot_of(hashed, slots)
     length = end - start
@@ -124,7 +124,7 @@ def _find(
 
 @kernel
 def _add_code(length: int, known_fingerprint: int, clean_print: int, table: Table) -> int:
-    """The class of the code that stands behind the last one; `UNKNOWN` if it is new and one too many."""
+    """The class of the code written behind the last one, kept if it is new; `UNKNOWN` without room."""
     code_slots, codes_index, codes, used = table.code_slots, table.codes_index, table.codes, table.used
     start = used[USED.code_bytes]
     hashed = hash_of(codes, start, start + length)
@@ -166,7 +166,7 @@ def _add_text(data: Bytes, start: int, end: int, slot: int, found: int, clean: i
 
 @kernel
 def _flaw_of(data: Bytes, start: int, end: int) -> int:
-    """What strict has against a text whatever it means: `SEVERAL_FRAGMENTS`, `NOT_PLAIN`, or 0."""
+    """What ``strict`` objects to in a text, whatever it means: `SEVERAL_FRAGMENTS`, `NOT_PLAIN`, or 0."""
     in_bracket, plain, colons = False, True, True
     for at in range(start, end):
         c = data[at]
@@ -188,7 +188,7 @@ def _flaw_of(data: Bytes, start: int, end: int) -> int:
 
 @kernel
 def _formula(n: int, table: Table) -> int:
-    """The number of the formula of the table's graph, counted from one; 0 where isomers have none."""
+    """The number of the formula of the table's graph, counted from one; 0 unless it `IS_ORDINARY`."""
     graph, codes = table.graph, table.codes
     if not graph[FLAGS] & IS_ORDINARY:
         return 0
@@ -209,10 +209,9 @@ def _formula(n: int, table: Table) -> int:
 
 @kernel
 def glance(hashes: Ints, first: int, last: int, table: Table) -> None:
-    """Have the processor fetch what `classify` will look at for some texts, by their hashes.
+    """Prefetch what `classify` will read for some texts, by their hashes.
 
-    Nearly all of the time that a known text takes goes by until memory answers, three times one after the
-    other; for several texts at once it answers at once.
+    A known text takes three memory accesses, one after the other; those of several texts overlap.
     """
     text_slots, work = table.text_slots, table.work
     for text in range(first, last):
@@ -232,7 +231,7 @@ def _slot_of(hashed: int, slots: Slots) -> int:
 
 @kernel
 def classify(data: Bytes, start: int, end: int, hashed: int, table: Table) -> tuple[int, int]:
-    """The class of a text as published, `UNKNOWN` or `INVALID`; and as strict has it, or its flaw.
+    """A text's class as published, `UNKNOWN` or `INVALID`; and its class under ``strict``, or its flaw.
 
     ``hashed`` is its hash, if it is no longer than `MAX_SMILES`.
     """
@@ -279,7 +278,7 @@ def classify(data: Bytes, start: int, end: int, hashed: int, table: Table) -> tu
                     if length:
                         clean = _add_code(length, printed, clean_print, table)
                 if clean >= 0:
-                    # what RDKit told of a class before has neither
+                    # a class that `learn` has from RDKit has neither yet
                     entry = CODE_COLUMNS * clean
                     codes_index[entry + CODE.clean_print] = clean_print
                     if codes_index[entry + CODE.formula] == 0:
@@ -311,9 +310,9 @@ def make_room(table: Table) -> None:
 
 @kernel
 def code_of(data: Bytes, by_rdkit: bool, code: Bytes, table: Table) -> int:
-    """Write the code of a text at ``code[0:]`` (`code` has room for twice `MAX_CODE`); its length.
+    """Write the code of a text at ``code[0:]`` (which has room for twice `MAX_CODE`); its length.
 
-    `UNKNOWN` or `INVALID` where there is none. ``by_rdkit`` reads it with `read_canonical`.
+    `UNKNOWN` or `INVALID` if there is none. ``by_rdkit``: it is read by `read_canonical`.
     """
     graph = table.graph
     n = read_canonical(data, 0, len(data), graph) if by_rdkit else read_plain(data, 0, len(data), graph)
@@ -325,7 +324,7 @@ def code_of(data: Bytes, by_rdkit: bool, code: Bytes, table: Table) -> int:
 
 @kernel
 def learn(data: Bytes, code: Bytes, known_fingerprint: int, table: Table) -> int:
-    """Remember the code of a text (empty: that it is invalid); its class, or `UNKNOWN` without room."""
+    """Remember a text's code (from RDKit; empty: invalid); its class, or `UNKNOWN` without room."""
     make_room(table)
     codes, used, text_slots, texts_index = table.codes, table.used, table.text_slots, table.texts_index
     if len(data) > MAX_SMILES or len(data) == 0 or used[USED.code_bytes] + len(code) > len(codes):
@@ -349,12 +348,12 @@ def learn(data: Bytes, code: Bytes, known_fingerprint: int, table: Table) -> int
 NEWLINE: Final = 10
 
 _WANTED, _NAMED, _GIVEN = 1, 2, 4
-"""Marks of a class while a record is looked at."""
+"""Marks of a class while a record is compared: in gold, predicted, given by the question."""
 
 
 @kernel
 def vote_of_place(place: int) -> int:
-    """What finding the gold at a place adds to a vote."""
+    """What matching the gold at a place adds to a vote."""
     return (place + 1) * PLACE_FACTOR & FINGERPRINT_MASK
 
 
@@ -362,9 +361,9 @@ def vote_of_place(place: int) -> int:
 def _match(
     classes: Ints, links: Ints, first: int, n_gold: int, n_pred: int, codes_index: Ints, results: Ints
 ) -> None:
-    """One record: ``classes`` of its gold from ``first`` on, then those of its predictions.
+    """Match one record as published: ``classes`` of its gold from ``first`` on, then of its predictions.
 
-    Each prediction takes the first gold of its class that is left: a list a class, in order of place.
+    Each prediction takes the first gold of its class that is left; ``links`` chain those of a class.
     """
     end_of_gold = first + n_gold
     end = end_of_gold + n_pred
@@ -404,13 +403,13 @@ def _match(
 def _judge(
     classes: Ints, first: int, n_gold: int, n_pred: int, n_given: int, codes_index: Ints, results: Ints
 ) -> None:
-    """One record as strict has it: ``classes`` of its gold, of its predictions, of what the question gave."""
+    """Match one record as ``strict``: ``classes`` of gold, of predictions, of what the question gave."""
     end_of_gold = first + n_gold
     end_of_pred = end_of_gold + n_pred
     end = end_of_pred + n_given
     results[RESULT.decided] = 0
     for at in range(first, end_of_pred):
-        # what is wrong with gold is told in words, elsewhere
+        # flaws of gold are reported by Python
         if classes[at] == UNKNOWN or (at < end_of_gold and classes[at] < 0):
             return
     n_wanted, right, other, vote, flaw, neutral = 0, 0, 0, 0, 0, 0
@@ -465,7 +464,7 @@ def _judge(
 def match_lists(
     data: Bytes, sizes: Ints, strict: bool, classes: Ints, links: Ints, results: Ints, table: Table
 ) -> None:
-    """Hold predictions against gold for many records.
+    """Match predictions with gold for many records.
 
     Parameters
     ----------
@@ -475,15 +474,15 @@ def match_lists(
     sizes
         int64: `SIZE_COLUMNS` a record.
     strict
-        Whether molecules are the same as strict has it, and other isomers are counted.
+        Whether molecules are compared as ``strict`` does, and isomers that gold lacks are counted.
     classes
         int64, out: the class of each text, `UNKNOWN`, `INVALID`, or another flaw.
     links
-        int64, as long: space.
+        int64, as long: workspace.
     results
-        int64, out: `RESULT_COLUMNS` a record. Decided is what has no text that is unknown. The vote is a sum,
-        so the order of predictions does not matter: as published of where each found its gold, or else its
-        fingerprint; strict of the fingerprints of different molecules.
+        int64, out: `RESULT_COLUMNS` a record. ``decided``: no text is `UNKNOWN`. ``vote`` is a sum, so the
+        order of predictions does not matter: as published of the place of the gold that each matched, or else
+        its fingerprint; under ``strict`` of the fingerprints of distinct molecules.
     """
     make_room(table)
     behind = 0
@@ -493,7 +492,7 @@ def match_lists(
         n_gold, n_pred, n_given = sizes[at + SIZES.gold], sizes[at + SIZES.predicted], sizes[at + SIZES.given]
         last = first + n_gold + n_pred + n_given
         for text in range(first, last):
-            # where it begins, until its class is known
+            # holds where the text begins until its class is known
             classes[text] = behind
             while data[behind] != NEWLINE:
                 behind += 1

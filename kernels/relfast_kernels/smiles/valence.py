@@ -1,4 +1,4 @@
-"""What RDKit does to what it reads: nitro groups get charges, atoms get hydrogens and unpaired electrons."""
+"""RDKit's sanitisation of a graph: nitro groups get charges, atoms get hydrogens and unpaired electrons."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from relfast_kernels.smiles.layouts import (
 Ints = npt.NDArray[np.int64]
 
 IMPLICIT = KEY
-"""For each atom, while it is read: the valence of what is written, times 32, plus the hydrogens it gets."""
+"""For each atom, while it is read: its explicit valence, times 32, plus its implicit hydrogens."""
 
 _RADICAL_KEY = 1 << 14
 _HYDROGEN_KEY = 1 << 17
@@ -43,7 +43,7 @@ _HYDROGEN_KEY = 1 << 17
 
 @kernel
 def _twice_bonds(graph: Ints, atom: int) -> int:
-    """Twice the orders of its bonds, an aromatic one being three halves."""
+    """Twice the sum of an atom's bond orders, an aromatic one being three halves."""
     twice = 0
     for at in range(graph[DEGREE + atom]):
         order = graph[BONDS + MAX_DEGREE * atom + at] & 7
@@ -65,7 +65,7 @@ def _set_order(graph: Ints, a: int, b: int, order: int) -> None:
 
 @kernel
 def _clean_nitrogen(graph: Ints, atom: int) -> int:
-    """Give a nitrogen with five bonds its charge, as in nitro groups and azides; 0, or `UNKNOWN`."""
+    """Rewrite a nitrogen with five bonds with charges, as in nitro groups and azides; 0, or `UNKNOWN`."""
     twice = _twice_bonds(graph, atom) + 2 * graph[HYDROGENS + atom]
     if explicit_valence(7, 0, twice, graph[AROMATIC + atom] != 0) != 5:
         return 0
@@ -99,7 +99,7 @@ def _clean_nitrogen(graph: Ints, atom: int) -> int:
 
 @kernel
 def _is_rewritten(graph: Ints, atom: int, number: int) -> bool:
-    """Whether RDKit may give this phosphorus or halogen charges."""
+    """Whether RDKit may rewrite this phosphorus or halogen with charges."""
     bonds = (_twice_bonds(graph, atom) + 1) // 2 + graph[HYDROGENS + atom]
     if number == 15:
         return bool(bonds == 5 and graph[DEGREE + atom] == 3)
@@ -108,7 +108,7 @@ def _is_rewritten(graph: Ints, atom: int, number: int) -> bool:
 
 @kernel
 def give_hydrogens(graph: Ints, n: int) -> int:
-    """n, `INVALID` or `UNKNOWN`; sets HYDROGENS to the number that every atom has, and `IMPLICIT`."""
+    """Set HYDROGENS to all hydrogens of each atom, and set `IMPLICIT`; n, `INVALID` or `UNKNOWN`."""
     for atom in range(n):
         label = graph[LABEL + atom]
         number = number_of(label)
@@ -145,11 +145,10 @@ def bond_orders(graph: Ints, atom: int) -> int:
 
 @kernel
 def give_radicals(graph: Ints, n: int) -> int:
-    """Set RADICALS, `IS_ORDINARY` and, where hydrogens are not what bonds say, `IS_SPECIAL`; n.
+    """Set RADICALS, `IS_ORDINARY` and, where bonds do not imply the hydrogens, `IS_SPECIAL`; n or `UNKNOWN`.
 
-    `UNKNOWN` where an atom in lower case has another valence than its bonds come to, now that they are
-    single and double, which RDKit sometimes minds. Needs a
-    graph without aromatic bonds; `IMPLICIT` has the hydrogens an atom gets for good afterwards.
+    `UNKNOWN`: the valence of a lower-case atom is another now that its bonds are single and double, which
+    RDKit sometimes refuses. Needs a graph without aromatic bonds; leaves in `IMPLICIT` the hydrogens only.
     """
     ordinary, special = True, False
     for atom in range(n):
@@ -178,8 +177,8 @@ def give_radicals(graph: Ints, n: int) -> int:
 
 @kernel
 def is_settled(graph: Ints, n: int) -> bool:
-    """Whether elements, charges and bonds of a molecule decide where its hydrogens are: no aromatic ring has
-    one on an atom other than carbon, where it could as well be on another."""
+    """Whether a molecule's elements, charges and bonds determine where its hydrogens are: no aromatic ring
+    has one on an atom other than carbon, from where it could move to another (tautomers)."""
     if graph[FLAGS] & IS_SPECIAL:
         return False
     for atom in range(n):
@@ -192,7 +191,8 @@ def is_settled(graph: Ints, n: int) -> bool:
 
 @kernel
 def tell_apart(graph: Ints, n: int, by_hydrogens: bool) -> None:
-    """Set KEY: elements, charges and unpaired electrons, and hydrogens if asked for."""
+    """Set KEY: element, charge and unpaired electrons of each atom, and with ``by_hydrogens`` its
+    hydrogens."""
     for atom in range(n):
         key = graph[LABEL + atom] + _RADICAL_KEY * graph[RADICALS + atom]
         if by_hydrogens:
