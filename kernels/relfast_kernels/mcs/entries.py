@@ -1,4 +1,4 @@
-"""What `relfast_kernels.compiled.native` compiles of the search: plain functions over pointers."""
+"""Entries of the unit ``mcs`` for `relfast_kernels.compiled.native`: plain functions over pointers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _judge(
     golds: Any, n_golds: int, chosen: Any, text: Any, n_bytes: int, spans: Any, n: int, whole_rings: int,
     limit: int, second: Any, work: Any, statuses: Any, results: Any,
 ) -> int:  # fmt: skip
-    """`judge` for many texts, of which each has its gold among many; a text that is too long is `UNKNOWN`."""
+    """`judge` for many texts, each with its gold among many; one that is too long is `UNKNOWN`."""
     prepared = carray(golds, (n_golds, PREPARED_SIZE), np.int64)
     texts, places = carray(text, n_bytes, np.uint8), carray(spans, (n, 2), np.int64)
     numbers, found = carray(chosen, n, np.int64), carray(statuses, n, np.int64)

@@ -1,4 +1,4 @@
-"""Molecular graphs as bitsets, and what two of them have in common class by class.
+"""Molecular graphs as bitsets, and the classes of bonds that two of them have in common.
 
 A packed graph is one int64 array, cut into sections of `SECTION` places. Bonds are numbered; the bonds at an
 atom or of a class are masks. Two bonds may be matched exactly if their classes are equal: a class is an order
@@ -23,9 +23,9 @@ Ints = npt.NDArray[np.int64]
 INCIDENT: Final = 0
 """For each atom its bonds."""
 LABELS: Final = SECTION
-"""For each atom what it must have in common with its image; `share` makes places in `OF_LABEL` of them."""
+"""For each atom the label that its image must share; `share_labels` turns it into an index of `OF_LABEL`."""
 ENDS: Final = 2 * SECTION
-"""For each bond one end, xor the other."""
+"""For each bond its two ends, xor-ed."""
 FIRST: Final = 3 * SECTION
 """For each bond one end."""
 CLASS: Final = 4 * SECTION
@@ -35,24 +35,24 @@ OF_CLASS: Final = 5 * SECTION
 OF_LABEL: Final = 6 * SECTION
 """For each label its atoms."""
 HASHES: Final = 7 * SECTION
-"""For each atom what is around it, `ROUNDS` bonds far and less: a section for each distance."""
+"""For each atom a hash of its surroundings, up to `ROUNDS` bonds away: a section for each distance."""
 ROUNDS: Final = 3
 ORDERS: Final = HASHES + ROUNDS * SECTION
 """For each bond its order."""
-# space for `bridges`: atoms as they are reached, the bond to each, and the rings that are closed at an atom
+# workspace of `bridges`: atoms in the order of the search, the bond to each, bits of the rings closed at it
 _TREE: Final = ORDERS + SECTION
 _UP: Final = ORDERS + 2 * SECTION
 _CLOSED: Final = ORDERS + 3 * SECTION
 N_ATOMS: Final = ORDERS + 4 * SECTION
 N_BONDS: Final = N_ATOMS + 1
 USEFUL: Final = N_ATOMS + 2
-"""The bonds of which the other graph has the class."""
+"""The bonds whose class the other graph has, too."""
 CYCLIC: Final = N_ATOMS + 3
-"""The bonds that may be matched only together with a ring that they are in."""
+"""The ring bonds, which may be matched only together with a ring that they are in."""
 PACKED_SIZE: Final = N_ATOMS + 8
 
 IN_RING: Final = 8
-"""An order's bit for a bond that is in a ring."""
+"""Bit of an order: the bond is in a ring."""
 
 _MASK: Final = 0xFFFF_FFFF
 _ATOM_FACTOR: Final = 0x85EB_CA6B >> 1
@@ -93,7 +93,7 @@ def ends_of(packed: Ints, bonds: int) -> int:
 
 @kernel
 def without_ring(packed: Ints, bonds: int) -> int:
-    """Bonds of a set that are in no ring of it: those at dead ends, one after the other."""
+    """Bonds of a set that are in no ring of it: its dead ends, removed one after the other."""
     left = bonds
     peeled = True
     while peeled:
@@ -113,10 +113,10 @@ def without_ring(packed: Ints, bonds: int) -> int:
 
 @kernel
 def bridges(packed: Ints, bonds: int) -> int:
-    """The bonds of a set without which their ends are not connected by it.
+    """The bridges of a set of bonds: those whose ends are not connected by the rest of the set.
 
-    A tree over them, breadth first; each other bond closes one ring, and has a bit of its own at both of
-    its ends. Those bits are summed up (exclusive or) towards the root: the bond to an atom with none left is
+    A breadth-first tree of the set; each other bond closes one ring, and has a bit of its own at both of
+    its ends. Those bits are xor-ed towards the root: where an atom has none left, its tree bond is
     on no ring.
     """
     found = 0
@@ -160,9 +160,9 @@ def bridges(packed: Ints, bonds: int) -> int:
 def pack(graph: Ints, n: int, whole_rings: bool, packed: Ints) -> int:
     """Pack a graph as `relfast_kernels.smiles` reads it; its number of bonds, or `UNKNOWN` for too many.
 
-    Atoms are told apart by their element, bonds by their order; an aromatic bond counts as single, with which
-    it may be matched. With ``whole_rings`` atoms are told apart by their charge, too, atoms and bonds by
-    whether they are in a ring, and aromatic bonds are of their own kind.
+    Atoms differ by element, bonds by order; an aromatic bond counts as single, with which
+    it may be matched. With ``whole_rings`` atoms also differ by charge, atoms and bonds by
+    whether they are in a ring, and an aromatic bond has an order of its own.
     """
     bonds = 0
     packed[CYCLIC] = 0
@@ -200,7 +200,7 @@ def pack(graph: Ints, n: int, whole_rings: bool, packed: Ints) -> int:
 
 @kernel
 def _look_around(packed: Ints, n: int, bonds: int) -> None:
-    """Hash what is around each atom (Weisfeiler and Lehman): it only guides the search."""
+    """Hash the surroundings of each atom (Weisfeiler-Lehman); this only guides the search."""
     before = LABELS
     for far in range(ROUNDS):
         now = HASHES + far * SECTION
@@ -229,7 +229,7 @@ def _key(packed: Ints, bond: int) -> int:
 
 @kernel
 def share(query: Ints, target: Ints, state: Ints) -> int:
-    """Number the classes of bonds that both have; how many there are."""
+    """Number the classes of bonds that both graphs have; the number of classes."""
     n_keys = 0
     for bond in range(query[N_BONDS]):
         key = _key(query, bond)
@@ -268,9 +268,9 @@ def share(query: Ints, target: Ints, state: Ints) -> int:
 
 @kernel
 def share_labels(query: Ints, target: Ints, state: Ints) -> int:
-    """Number the labels of the query; how many there are. The target's others become -1.
+    """Number the labels of the query's atoms; how many there are. Labels that only the target has become -1.
 
-    To be called after `share`, which needs the labels as they were.
+    Call it after `share`, which needs the original labels.
     """
     n_keys = 0
     for atom in range(query[N_ATOMS]):

@@ -1,12 +1,12 @@
-"""Two molecules held against each other: containment, identity, and the largest substructure in common.
+"""Comparing two molecules: substructures, identity, and the largest common substructure.
 
-A molecule is read once for many comparisons: its graph, both ways it is packed, and what is asked of it. That
-is one int64 array of `PREPARED_SIZE`, which comparisons only read (what a search numbers anew it copies
-first), so that several threads can share one.
+A molecule is read once for many comparisons: its graph, both packed forms, and the facts that they need. That
+is one int64 array of `PREPARED_SIZE`, which comparisons only read (a search renumbers a
+copy), so that several threads can share one.
 
-Containment is searched in the graphs themselves, since only they have charges, unpaired electrons, fragments
-and any number of bonds (`contains`): the query's atoms in an order in which each (but the first of a
-fragment) has a bond to an earlier one, each tried on the images the earlier ones leave.
+Substructures are searched in the graphs themselves, since only they have charges, unpaired electrons,
+fragments and any number of bonds (`contains`), by backtracking: the query's atoms in an order in which each
+(but the first of a fragment) has a bond to an earlier one, each tried on what images are left.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from relfast_kernels.smiles.valence import is_settled
 Ints = npt.NDArray[np.int64]
 
 MAX_STEPS: Final = 20_000
-"""Images tried before RDKit is asked: real pairs need some hundreds; this is 0.1 ms."""
+"""Images tried before it is left to RDKit: real pairs need some hundreds; this is 0.1 ms."""
 
 # sections of the workspace
 _ORDER: Final = 0
@@ -66,13 +66,13 @@ _IMAGE: Final = 2 * SECTION
 """For each query atom its image, -1 without."""
 _TAKEN: Final = 3 * SECTION
 _NEXT: Final = 4 * SECTION
-"""For each place, which candidate comes next."""
+"""For each place, the candidate to try next."""
 assert _NEXT + SECTION == MATCH_SIZE
 
 
 @kernel
 def _search_order(query: Ints, n: int, work: Ints) -> None:
-    """Fragment by fragment, breadth first."""
+    """Put the query's atoms in the order of the search: fragment by fragment, breadth first."""
     for atom in range(n):
         work[_IMAGE + atom] = -1
     placed = 0
@@ -107,7 +107,7 @@ def _order_between(graph: Ints, a: int, b: int) -> int:
 
 @kernel
 def _fits(target: Ints, query: Ints, atom: int, image: int, work: Ints) -> bool:
-    """Whether an atom can have an image, given those of the atoms before it."""
+    """Whether an atom can be mapped to an image, given the images of the atoms before it."""
     if work[_TAKEN + image] or target[DEGREE + image] < query[DEGREE + atom]:
         return False
     label = query[LABEL + atom]
@@ -129,7 +129,7 @@ def _fits(target: Ints, query: Ints, atom: int, image: int, work: Ints) -> bool:
 def contains(
     target: Ints, n_target: int, target_rings: int, query: Ints, n_query: int, query_rings: int, work: Ints
 ) -> int:
-    """1 if the query lies in the target, 0 if not, `UNKNOWN` if it takes too long to say.
+    """1 if the query is a substructure of the target, 0 if not, `UNKNOWN` if it takes too long to tell.
 
     ``target_rings`` and ``query_rings`` are their ring atoms as bits, or 0 where those do not matter;
     ``work`` is int64, `MATCH_SIZE`.
@@ -195,7 +195,7 @@ def common(first: Ints, second: Ints, whole_rings: bool, limit: int, work: Ints,
     first, second
         int64, `PREPARED_SIZE`.
     whole_rings
-        Whether rings count only as wholes, and charges and aromatic bonds as such.
+        Whether rings are only matched as wholes, and charges and aromatic bonds must agree.
     limit
         Steps that the search may take.
     work
@@ -206,7 +206,7 @@ def common(first: Ints, second: Ints, whole_rings: bool, limit: int, work: Ints,
     Returns
     -------
     int
-        0; `UNKNOWN` where one of them has too many bonds; `UNFINISHED` where the steps did not suffice.
+        0; `UNKNOWN` if one of them has too many bonds; `UNFINISHED` if the search ran out of steps.
     """
     if first[PREPARED.bonds] < 0 or second[PREPARED.bonds] < 0:
         return UNKNOWN
@@ -226,8 +226,8 @@ def common(first: Ints, second: Ints, whole_rings: bool, limit: int, work: Ints,
 
 @kernel
 def _is_within(target: Ints, query: Ints, rings: bool, work: Ints) -> int:
-    """Whether a molecule lies in another as RDKit has it, its ring atoms on ring atoms where ``rings`` asks
-    for that: 1, 0 or `UNKNOWN`."""
+    """Whether the query is a substructure of the target as RDKit has it, with ``rings`` only with ring atoms
+    on ring atoms: 1, 0 or `UNKNOWN`."""
     if query[PREPARED.bonds] > target[PREPARED.bonds] >= 0 or not may_contain(target, query):
         return 0
     return contains(
@@ -243,8 +243,8 @@ def _is_within(target: Ints, query: Ints, rings: bool, work: Ints) -> int:
 
 @kernel
 def first_part(whole: Ints, parts: Ints, n_parts: int, work: Ints) -> int:
-    """Which of several prepared molecules, `PREPARED_SIZE` each, is the first that lies in one with its ring
-    atoms on ring atoms; ``n_parts`` if none does, `UNKNOWN` where only RDKit can say."""
+    """The index of the first of several prepared molecules (``parts``) that is a substructure of ``whole``
+    with ring atoms on ring atoms; ``n_parts`` if none is, `UNKNOWN` where only RDKit can tell."""
     if whole[PREPARED.bonds] < 0:
         return UNKNOWN
     for at in range(n_parts):
@@ -258,7 +258,7 @@ def first_part(whole: Ints, parts: Ints, n_parts: int, work: Ints) -> int:
 
 @kernel
 def _is_equal_in_size(first: Ints, second: Ints) -> bool:
-    """Whether of two molecules, one of which lies in the other, the other lies in the one, too."""
+    """Whether two molecules, one of which is a substructure of the other, are substructures of each other."""
     if first[PREPARED.bonds] < 0 or second[PREPARED.bonds] < 0:
         return False
     if first[PREPARED.charged] or second[PREPARED.charged]:
@@ -272,7 +272,7 @@ def _is_equal_in_size(first: Ints, second: Ints) -> bool:
 def judge(
     first: Ints, text: Bytes, whole_rings: bool, limit: int, second: Ints, work: Ints, result: Ints
 ) -> int:
-    """Hold a SMILES against a prepared molecule.
+    """Compare a SMILES with a prepared molecule.
 
     Parameters
     ----------
@@ -281,16 +281,15 @@ def judge(
     text
         uint8: the SMILES, as a model wrote it.
     whole_rings, limit, work, result
-        As in `common`; of ``result`` all other places, too. What they have in common is sought only where
-        neither lies in the other or, with ``whole_rings``, where they are not the same; only then, too,
-        whether the second lies in the first with its rings in rings.
+        As in `common`; all other fields of ``result`` are set, too. The common substructure is searched, and
+        `Pair.part` decided, only if neither contains the other or, with ``whole_rings``, if they differ.
     second
-        int64, `PREPARED_SIZE`: space for what is read.
+        int64, `PREPARED_SIZE`: workspace, in which the SMILES is prepared.
 
     Returns
     -------
     int
-        As `common` and `prepare` have it, 0 for a result.
+        0 if there is a result; else as `common` and `prepare`.
     """
     n = prepare(text, False, not whole_rings, whole_rings, second)
     if n <= 0:
@@ -328,9 +327,9 @@ def judge(
 
 GRAPH: Final = PREPARED_FACTS
 LOOSE: Final = GRAPH + GRAPH_SIZE
-"""Packed for rings broken at will."""
+"""Packed form in which rings may be matched in part."""
 WHOLE: Final = LOOSE + PACKED_SIZE
-"""Packed for whole rings."""
+"""Packed form for whole rings."""
 assert WHOLE + PACKED_SIZE <= PREPARED_SIZE
 
 
@@ -340,8 +339,8 @@ _GUARDS: Final = 0x80_8080_8080_8080
 
 @kernel
 def _counts(graph: Ints, n: int) -> int:
-    """The atoms of carbon, nitrogen, oxygen and others, and the aromatic, double and other bonds, a byte
-    each; of no use where there are more bonds than are packed."""
+    """The numbers of carbon, nitrogen, oxygen and other atoms, and of aromatic, double and other bonds, a
+    byte each; useless if there are more bonds than can be packed."""
     counts = 0
     for atom in range(n):
         element = graph[LABEL + atom] // CHARGES
@@ -357,7 +356,7 @@ def _counts(graph: Ints, n: int) -> int:
 
 @kernel
 def may_contain(target: Ints, query: Ints) -> bool:
-    """Whether one prepared molecule has as many of each as another, without which it cannot contain it."""
+    """Whether the target has at least the query's `_counts`, without which it cannot contain it."""
     if target[PREPARED.bonds] < 0 or query[PREPARED.bonds] < 0:
         return True
     left = (target[PREPARED.counts] | _GUARDS) - query[PREPARED.counts]
@@ -373,24 +372,24 @@ def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Int
     text
         uint8: the SMILES.
     by_rdkit
-        Whether RDKit wrote it, without stereo: its aromatic letters are taken at their word then.
+        Whether RDKit wrote it, without stereo: then it is trusted that its lower-case atoms are aromatic.
     loose, whole
-        Which ways of packing are wanted.
+        Which packed forms are wanted.
     prepared
-        int64, `PREPARED_SIZE`, out. `PREPARED_BONDS` is `UNKNOWN` where there are too many for a search.
+        int64, `PREPARED_SIZE`, out. `PREPARED.bonds` is `UNKNOWN` if there are too many for a search.
 
     Returns
     -------
     int
-        The number of atoms; `INVALID` where it certainly is no molecule, `UNKNOWN` where only RDKit can say,
-        which goes for isotopes, too.
+        The number of atoms; `INVALID` if it certainly is no molecule, `UNKNOWN` if only RDKit can tell,
+        as of isotopes.
     """
     graph = prepared[GRAPH : GRAPH + GRAPH_SIZE]
     n = read_canonical(text, 0, len(text), graph) if by_rdkit else read_plain(text, 0, len(text), graph)
     if n <= 0:
         return n
     if graph[FLAGS] & HAS_ISOTOPE:
-        # an isotope lies in the same one only
+        # an isotope matches the same isotope only
         return UNKNOWN
     charged, radical = False, False
     for atom in range(n):
@@ -410,7 +409,7 @@ def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Int
     prepared[PREPARED.bonds] = bonds
     printed = fingerprint(graph, n)
     prepared[PREPARED.fingerprint] = printed
-    # of what RDKit wrote hydrogens are not known
+    # the hydrogens of text that RDKit wrote are not known
     prepared[PREPARED.clean_print] = (printed + hydrogens_print(graph, n)) & FINGERPRINT_MASK
     prepared[PREPARED.settled] = 1 if not by_rdkit and is_settled(graph, n) else 0
     prepared[PREPARED.charged] = 1 if charged else 0

@@ -1,4 +1,4 @@
-"""Depth first, branch and bound; and what can at most become of a partial solution."""
+"""Depth-first branch and bound, with the upper bound on what can become of a partial solution."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ Ints = npt.NDArray[np.int64]
 
 @kernel
 def narrow(query: Ints, target: Ints, state: Ints, frame: int) -> bool:
-    """Drop what can no longer be matched and choose the bond to branch on; False if nothing can be gained."""
+    """Drop bonds that cannot be matched any more and choose one to branch on; False: nothing to gain."""
     is_open, touched, matched = state[frame + OPEN], state[frame + TOUCHED], state[frame + MATCHED]
     free, touched_there = state[frame + FREE], state[frame + TOUCHED_THERE]
     bonds = state[frame + N_MATCHED]
@@ -145,8 +145,8 @@ def narrow(query: Ints, target: Ints, state: Ints, frame: int) -> bool:
 
 @kernel
 def in_common(query: Ints, target: Ints, first: int, n: int, ours: int, theirs: int) -> int:
-    """How many of two sets can be matched at most, kind by kind: bonds of ``n`` classes (``first`` is
-    `OF_CLASS`) or atoms of ``n`` labels (`OF_LABEL`)."""
+    """Upper bound on how many of two sets can be matched, class by class: bonds of ``n`` classes (``first``
+    is `OF_CLASS`) or atoms of ``n`` labels (`OF_LABEL`)."""
     total = 0
     for place in range(first, first + n):
         total += min(n_bits(ours & query[place]), n_bits(theirs & target[place]))
@@ -155,7 +155,7 @@ def in_common(query: Ints, target: Ints, first: int, n: int, ours: int, theirs: 
 
 @kernel
 def _degrees(packed: Ints, bonds: int) -> tuple[int, int, int, int, int]:
-    """The atoms with one or more of these bonds, with two or more, and so on up to five."""
+    """Masks of the atoms with one or more of these bonds, with two or more, and so on up to five."""
     one, two, three, four, five = 0, 0, 0, 0, 0
     while bonds:
         low = bonds & -bonds
@@ -173,7 +173,7 @@ def _degrees(packed: Ints, bonds: int) -> tuple[int, int, int, int, int]:
 
 @kernel
 def by_degrees(query: Ints, target: Ints, ours: int, theirs: int) -> int:
-    """How many bonds between atoms of one label can be matched at most, by the degrees of the atoms."""
+    """Upper bound on matched bonds between atoms of one label, by the degrees of the atoms."""
     one, two, three, four, five = _degrees(query, ours)
     first, second, third, fourth, fifth = _degrees(target, theirs)
     ends = min(n_bits(one), n_bits(first)) + min(n_bits(two), n_bits(second))
@@ -194,9 +194,9 @@ def _far_ends(packed: Ints, bonds: int, atom: int) -> int:
 
 @kernel
 def by_closure(query: Ints, target: Ints, state: Ints, front: int, front_there: int, matched: int) -> int:
-    """How many bonds between matched atoms and others can be matched at most.
+    """Upper bound on matched bonds between mapped and unmapped atoms.
 
-    Of the bonds of one of the others, only those can be whose images may all end at one atom.
+    Of the bonds of an unmapped atom, only those can be matched whose possible images meet at one atom.
     """
     total = 0
     while front:
@@ -226,7 +226,7 @@ def by_closure(query: Ints, target: Ints, state: Ints, front: int, front_there: 
 
 @kernel
 def degrees_forbid(query: Ints, target: Ints, n_classes: int, ours: int, theirs: int) -> int:
-    """How many bonds fewer than `in_common` says can be matched, by the degrees of atoms."""
+    """By how many bonds the degrees of atoms lower the bound of `in_common`."""
     fewer = 0
     for kind in range(n_classes):
         here = ours & query[OF_CLASS + kind]
@@ -242,7 +242,7 @@ def degrees_forbid(query: Ints, target: Ints, n_classes: int, ours: int, theirs:
 
 @kernel
 def likeness(query: Ints, target: Ints, atom: int, image: int) -> int:
-    """How far the surroundings of two atoms are the same, in bonds."""
+    """How far the surroundings of two atoms are the same, in bonds (by their hashes)."""
     alike = 0
     for far in range(ROUNDS):
         place = HASHES + far * SECTION
@@ -265,7 +265,7 @@ def _keep_if_better(query: Ints, state: Ints, frame: int) -> None:
 
 @kernel
 def _match(query: Ints, target: Ints, state: Ints, frame: int, atom: int, image: int) -> bool:
-    """Make the next frame: this one with one more atom matched. False if a deleted bond comes true."""
+    """Push a frame: this one with one more atom mapped. False if a deleted bond comes true."""
     next_frame = frame + FRAME_SIZE
     is_open, deleted, touched = state[frame + OPEN], state[frame + DELETED], state[frame + TOUCHED]
     touched_there = state[frame + TOUCHED_THERE]
@@ -299,7 +299,7 @@ def _match(query: Ints, target: Ints, state: Ints, frame: int, atom: int, image:
 
 @kernel
 def _list_candidates(query: Ints, target: Ints, state: Ints, frame: int) -> None:
-    """The bonds to be tried as images of the one to branch on."""
+    """Set the target bonds to be tried as images of the one that is branched on."""
     bond, anchor = state[frame + BOND], state[frame + ANCHOR]
     image = state[IMAGE + anchor]
     free = state[frame + FREE]
@@ -308,7 +308,7 @@ def _list_candidates(query: Ints, target: Ints, state: Ints, frame: int) -> None
     state[frame + FORCED] = 0
     new = query[ENDS + bond] ^ anchor
     if query[INCIDENT + new] & state[frame + OPEN] == 1 << bond and not query[CYCLIC] >> bond & 1:
-        # a leaf to a leaf: no other way to use either is better
+        # map a leaf to a leaf: no other use of either is better
         while found:
             low = found & -found
             found ^= low
@@ -320,7 +320,7 @@ def _list_candidates(query: Ints, target: Ints, state: Ints, frame: int) -> None
 
 @kernel
 def _take_candidate(query: Ints, target: Ints, state: Ints, frame: int) -> int:
-    """The most alike of the candidates' far ends, -1 if there are no more."""
+    """Take the candidate whose far end is most alike, and return that atom; -1 if there are no more."""
     bond, anchor = state[frame + BOND], state[frame + ANCHOR]
     new, image = query[ENDS + bond] ^ anchor, state[IMAGE + anchor]
     free = state[frame + FREE]
@@ -345,7 +345,7 @@ def _take_candidate(query: Ints, target: Ints, state: Ints, frame: int) -> int:
 
 @kernel
 def _delete(query: Ints, state: Ints, frame: int) -> None:
-    """Delete the bond that was branched on; of leaves that are interchangeable, all that are left."""
+    """Delete the bond that was branched on, and with it all leaves that are interchangeable with it."""
     bond, anchor = state[frame + BOND], state[frame + ANCHOR]
     is_open = state[frame + OPEN]
     gone = 1 << bond
@@ -364,10 +364,10 @@ def _delete(query: Ints, state: Ints, frame: int) -> None:
 def search(
     query: Ints, target: Ints, state: Ints, is_open: int, free: int, root: int, image: int, limit: int
 ) -> int:
-    """Find the best solution in which one atom has a given image, if it is better than the best one so far.
+    """Find the best solution that maps ``root`` to ``image``, if it is better than the best one so far.
 
-    ``is_open`` and ``free`` are the bonds of query and target that may be matched, ``limit`` the number of
-    steps after which it returns `UNKNOWN`, else 0.
+    ``is_open`` and ``free`` are the bonds of query and target that may be matched. Returns 0, or `UNKNOWN`
+    once ``limit`` steps have been taken in all.
     """
     frame = FRAMES
     state[frame + OPEN] = is_open
@@ -408,12 +408,12 @@ def search(
 DIVES: Final = 3
 
 WHOLE_STEPS: Final = 500
-"""Steps for finding all of the query in the target; a tenth is enough for most that have it."""
+"""Steps for finding the whole query in the target; a tenth is enough for most pairs where it is."""
 
 
 @kernel
 def _start(query: Ints, target: Ints, state: Ints) -> int:
-    """What both have, and the solution without bonds; the number of classes of bonds in common."""
+    """Number what both share and start with a solution without bonds; the number of shared classes."""
     state[N_CLASSES] = share(query, target, state)
     state[N_LABELS] = share_labels(query, target, state)
     state[BEST_BONDS] = 0
@@ -425,7 +425,7 @@ def _start(query: Ints, target: Ints, state: Ints) -> int:
         atoms = query[OF_LABEL + found]
         if not atoms or not target[OF_LABEL + found]:
             continue
-        # one atom is no whole ring
+        # a ring atom alone is no whole ring
         if not query[INCIDENT + place_of(atoms & -atoms)] & query[CYCLIC]:
             state[BEST_ATOMS] = 1
     return int(state[N_CLASSES])
@@ -433,7 +433,7 @@ def _start(query: Ints, target: Ints, state: Ints) -> int:
 
 @kernel
 def _dive(query: Ints, target: Ints, state: Ints, tried: int) -> int:
-    """A short search from the two atoms most alike, none of them ``tried``; which of the query it was."""
+    """A short search from the two atoms most alike, the query's not ``tried``; that one, or -1."""
     most, root, image = -1, -1, -1
     for atom in range(query[N_ATOMS]):
         degree = n_bits(query[INCIDENT + atom] & query[USEFUL])
@@ -453,7 +453,7 @@ def _dive(query: Ints, target: Ints, state: Ints, tried: int) -> int:
 
 @kernel
 def _next_root(query: Ints, target: Ints, is_open: int) -> int:
-    """The atom with the fewest possible images for the bonds that it takes with it, -1 without bonds."""
+    """The query atom with the fewest possible images per open bond, -1 if no bond is open."""
     least, root = 1 << 30, -1
     for atom in range(query[N_ATOMS]):
         degree = n_bits(query[INCIDENT + atom] & is_open)
@@ -478,7 +478,7 @@ def _search_images(query: Ints, target: Ints, state: Ints, is_open: int, root: i
 
 @kernel
 def _search_whole(query: Ints, target: Ints, state: Ints) -> bool:
-    """Search for the whole query in the target, any deletion pruned; False where it was not found."""
+    """Search for the whole query in the target, pruning every deletion; False if it was not found."""
     bonds, atoms = state[BEST_BONDS], state[BEST_ATOMS]
     state[BEST_BONDS] = query[N_BONDS] - 1
     state[BEST_ATOMS] = query[N_ATOMS]
@@ -493,10 +493,10 @@ def _search_whole(query: Ints, target: Ints, state: Ints) -> bool:
 
 @kernel
 def largest_common(query: Ints, target: Ints, state: Ints, limit: int) -> int:
-    """Find the most bonds, then the most atoms, of a common substructure.
+    """Find a common substructure with the most bonds and, among those, the most atoms.
 
-    They are `BEST_BONDS` and `BEST_ATOMS` of ``state``, and its section `BEST_IMAGE` is such a substructure.
-    Returns 0, or `UNKNOWN` where ``limit`` steps do not settle it.
+    Its size is in `BEST_BONDS` and `BEST_ATOMS` of ``state``, its atoms' images in the section `BEST_IMAGE`.
+    Returns 0, or `UNKNOWN` if ``limit`` steps do not settle it.
     """
     if _start(query, target, state) == 0:
         return 0

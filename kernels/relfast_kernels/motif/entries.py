@@ -1,4 +1,4 @@
-"""What `relfast_kernels.compiled.native` compiles to make REL-C2 records: functions over pointers."""
+"""Entries of the unit ``motif``, which makes REL-C2 records, for `relfast_kernels.compiled.native`."""
 
 from __future__ import annotations
 
@@ -75,20 +75,20 @@ def _n_bits(word: np.uint64) -> int:
 def similar(
     prints: Prints, counts: Counts, index: int, lowest: float, highest: float, places: Counts, shares: Shares
 ) -> int:
-    """The fingerprints whose Tanimoto similarity to one is in the bounds: how many there are.
+    """Find the fingerprints whose Tanimoto similarity to one is within bounds; how many there are.
 
     Parameters
     ----------
     prints
-        ``(n, words)`` uint64: bits.
+        ``(n, words)`` uint64: fingerprints as bits.
     counts
-        ``(n,)`` int64: how many of them are set.
+        ``(n,)`` int64: how many bits of each are set.
     index
-        The one; itself it does not count.
+        The one to compare with; it does not count itself.
     lowest, highest
         Bounds of the similarity: bits set in both over bits set in either, 0 for two without any.
     places, shares
-        ``(n,)`` int64 and float64, out: where they are, ascending, and their similarities.
+        ``(n,)`` int64 and float64, out: their indices, ascending, and their similarities.
     """
     found = 0
     ours = counts[index]
@@ -96,7 +96,7 @@ def similar(
         if at == index:
             continue
         theirs = counts[at]
-        # no more can be common than the one of fewer bits has; with some room for the rounding
+        # no more bits can be common than the smaller count; with some room for rounding
         if min(ours, theirs) + 1e-6 < lowest * max(ours, theirs):
             continue
         common = 0

@@ -1,18 +1,18 @@
-"""The largest motifs that all molecules of a group have in common.
+"""The largest motifs (connected substructures) that all molecules of a group have in common.
 
-A motif is a connected set of bonds of one molecule, the query, that can be placed in each of the others:
-atoms on atoms with the same label, bonds on bonds with the same order, ring bonds among them (`rows`; the
-others may have more bonds between the images), and each of its ring bonds lies on a ring of the motif. Sought
-are all sets with the most bonds and, of those, the most atoms.
+A motif is a connected set of bonds of one molecule, the query, that can be placed in (mapped into) each of
+the others: atoms on atoms with the same label, bonds on bonds with the same order, ring bonds on ring bonds
+(`rows`; the others may have more bonds between the images), and each of its ring bonds lies on a ring of the
+motif. Sought are all sets with the most bonds and, of those, the most atoms.
 
-How: all motifs with a first bond, then all without it. A bond next to the motif is taken in, or left out for
-good, so that no set is met twice. A bond that cannot be placed together with the present set in one of the
-molecules cannot be with any larger set: it is left out at once. A molecule's place of the set is kept, and
-mostly has room for the next bond; else it is sought anew (`place`).
+How: first all motifs with a certain bond, then all without it. A bond next to the motif is taken in, or left
+out for good, so that no set is met twice. A bond that cannot be placed together with the present set in one
+of the molecules cannot be with any larger set: it is left out at once. The set's place in each molecule is
+kept, and mostly has room for the next bond; else a new one is searched (`place`).
 
-The bound: bonds of one kind (order and labels) in the motif and in reach are no more than the least number of
-them in any molecule; ring bonds at dead ends of what is there and in reach do not count, and a motif of b
-bonds has b + 1 atoms less one for each ring that it has closed.
+The bound: of each kind of bonds (order and labels) the motif and what is in reach can use no more than any
+molecule has; ring bonds at dead ends of the motif and what is in reach do not count; and a motif of b bonds
+has b + 1 atoms less one for each ring that it has closed.
 
 Leaves at one atom that are alike are interchangeable in the motif and as it is written: where one is left out
 the ones after it are, too.
@@ -62,13 +62,13 @@ Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 Images = npt.NDArray[np.int8]
 
-# sections of what is known of a molecule before anything is placed in it; its atoms are bits
+# sections of ``known``, facts about a molecule before anything is placed in it; its atoms are bits
 WITH_LABEL: Final = 0
-"""For each atom of the query the atoms with its label."""
+"""For each atom of the query, the molecule's atoms with its label."""
 WITH_BONDS: Final = SECTION
 """For each kind of bond, and each number up to `MAX_DEGREE`, the atoms with at least so many of that kind."""
 BESIDE: Final = WITH_BONDS + MAX_DEGREE * SECTION
-"""For each atom, and each order of bond, the atoms at its other ends."""
+"""For each atom and each order of bond, the neighbours by such bonds."""
 N_ORDERS: Final = 16
 KNOWN_SIZE: Final = BESIDE + N_ORDERS * SECTION
 assert KNOWN_SIZE <= PER_MOLECULE
@@ -77,11 +77,11 @@ assert KNOWN_SIZE <= PER_MOLECULE
 _ORDER: Final = 0
 """The atoms of a set of bonds, each but the first with a bond of the set to an earlier one."""
 _BACK: Final = SECTION
-"""For each place in the order the bonds of its atom to earlier ones."""
+"""For each place in the order, the bonds of its atom to earlier atoms."""
 _OPTIONS: Final = 2 * SECTION
-"""For each place the images that are left to try."""
+"""For each place, the images that are left to try."""
 _DOMAINS: Final = 3 * SECTION
-"""For each atom the images that it may have by itself."""
+"""For each atom, the images that it may have, whatever those of the others are."""
 _N_PLACED: Final = 4 * SECTION
 PLACE_WORK: Final = 4 * SECTION + 1
 
@@ -89,7 +89,7 @@ PLACE_WORK: Final = 4 * SECTION + 1
 class Group(NamedTuple):
     """The molecules that motifs are placed in.
 
-    ``known``: (k, `PER_MOLECULE`), what `know` fills in; ``turns``: (k,), the order in which they are tried;
+    ``known``: (k, `PER_MOLECULE`), filled in by `know`; ``turns``: (k,), the order in which they are tried;
     ``rarity``: how often the label of each query atom occurs; ``work``: `PLACE_WORK`. All int64.
     """
 
@@ -103,7 +103,7 @@ class Group(NamedTuple):
 def order_atoms(query: Ints, bonds: int, group: Group) -> None:
     """Put the atoms of a connected set of bonds in the order in which `place` takes them.
 
-    The rarest one first; then always one with as many bonds to earlier ones as can be, the rarest of these,
+    The rarest one first; then always one with the most bonds to earlier ones, the rarest of these,
     and of these the one whose neighbour came last.
     """
     rarity, work = group.rarity, group.work
@@ -141,7 +141,7 @@ def order_atoms(query: Ints, bonds: int, group: Group) -> None:
 
 @kernel
 def _domain(query: Ints, bonds: int, known: Ints, atom: int) -> int:
-    """The atoms of a molecule that have an atom's label and as many bonds of each kind as it has in a set."""
+    """A molecule's atoms with the label of an atom and at least its bonds of each kind within a set."""
     domain = int(known[WITH_LABEL + atom])
     around = query[INCIDENT + atom] & bonds
     while around:
@@ -154,11 +154,11 @@ def _domain(query: Ints, bonds: int, known: Ints, atom: int) -> int:
 
 @kernel
 def place(query: Ints, bonds: int, known: Ints, image: Images, work: Ints, limit: int) -> int:
-    """Find a place in a molecule for a set of bonds whose atoms are in order.
+    """Find images in a molecule for the atoms of a set of bonds, which are in order (`order_atoms`).
 
-    ``known``: what `know` has filled in. ``image`` (int8, one for each query atom) receives the images, -1
-    elsewhere. Returns the steps that were taken (candidates looked at); ``-1 - steps`` where there is no
-    place, or ``limit`` steps did not tell.
+    ``known``: as `know` fills it in. ``image`` (int8, one for each query atom) receives the images, -1
+    elsewhere. Returns the steps that were taken (candidates tried); ``-1 - steps`` if there are no
+    such images, or ``limit`` steps did not tell.
     """
     image[:] = -1
     n = work[_N_PLACED]
@@ -173,7 +173,7 @@ def place(query: Ints, bonds: int, known: Ints, image: Images, work: Ints, limit
     while True:
         atom = work[_ORDER + at]
         if image[atom] >= 0:
-            # back here: the image is of no use
+            # back from a dead end: undo the image
             taken ^= 1 << int(image[atom])
             image[atom] = -1
         options = work[_OPTIONS + at]
@@ -205,7 +205,7 @@ def place(query: Ints, bonds: int, known: Ints, image: Images, work: Ints, limit
 
 @kernel
 def extend(query: Ints, known: Ints, image: Images, bond: int) -> bool:
-    """Place one more bond without moving an atom, if that can be.
+    """Place one more bond without moving an atom, if that is possible.
 
     ``image`` is that of the bonds before, or all -1.
     """
@@ -229,13 +229,13 @@ def extend(query: Ints, known: Ints, image: Images, bond: int) -> bool:
 
 @kernel
 def kind_of(label: int, other: int, order: int) -> int:
-    """A bond's kind: its order, and the labels of its atoms."""
+    """A bond's kind as a number: its order, and the labels of its atoms."""
     return (min(label, other) * 1_024 + max(label, other)) * 16 + order
 
 
 @kernel
 def _add_bit(known: Ints, kind: int, atom: int) -> None:
-    """An atom has one bond of a kind more than before."""
+    """Record that an atom has one more bond of a kind."""
     at = WITH_BONDS + MAX_DEGREE * kind
     while known[at] >> atom & 1:
         at += 1
@@ -244,7 +244,7 @@ def _add_bit(known: Ints, kind: int, atom: int) -> None:
 
 @kernel
 def know(query: Ints, row: Rows, kinds: Ints, n_kinds: int, counts: Ints, known: Ints) -> None:
-    """Fill in what is known of a molecule, `KNOWN_SIZE`, and count its bonds of each kind."""
+    """Fill in the facts about a molecule, `KNOWN_SIZE`, and count its bonds of each kind."""
     n = row[0]
     counts[:n_kinds] = 0
     known[WITH_BONDS : WITH_BONDS + MAX_DEGREE * n_kinds] = 0
@@ -277,11 +277,11 @@ def take_in(
     packed: Ints, group: Group, n_turns: int, motif: int, bond: int, before: Images, after: Images,
     limit: int,
 ) -> int:  # fmt: skip
-    """Place a motif and one more bond in the molecules whose turn it is.
+    """Place a motif and one more bond in the first ``n_turns`` molecules by their turns.
 
-    Returns the steps taken, ``-1 - steps`` if that cannot be.
+    Returns the steps taken, ``-1 - steps`` if it is impossible.
 
-    The molecule that lacks it comes first the next time.
+    A molecule that lacks the larger motif comes first the next time.
     """
     steps = 1
     is_ordered = False
@@ -310,7 +310,7 @@ def take_in(
 
 @kernel
 def is_wanted(packed: Ints, motif: int, found: Ints) -> bool:
-    """Whether no motif that is known is larger than a set of bonds, and that is one."""
+    """Whether a set of bonds is a motif (its ring bonds are on rings of it), and no larger one is known."""
     bonds = n_bits(motif)
     if bonds < found[FOUND.bonds]:
         return False
@@ -323,7 +323,7 @@ def is_wanted(packed: Ints, motif: int, found: Ints) -> bool:
 def lacking(
     packed: Ints, group: Group, motif: int, placed: Images, image: Images, found: Ints, limit: int
 ) -> int:
-    """The turn of a molecule that lacks a motif, -1 if none does. Those in which it is ``placed`` do not."""
+    """The turn of a molecule that lacks a motif, -1 if none does; skips those in which it is ``placed``."""
     order_atoms(packed, motif, group)
     first = packed[FIRST + place_of(motif & -motif)]
     for turn in range(len(group.turns)):
@@ -339,7 +339,7 @@ def lacking(
 
 @kernel
 def keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
-    """List a motif that is wanted."""
+    """List a motif; those listed are dropped if it is larger."""
     bonds, atoms = n_bits(motif), n_bits(ends_of(packed, motif))
     if bonds > found[FOUND.bonds] or atoms > found[FOUND.atoms]:
         found[FOUND.bonds], found[FOUND.atoms], found[FOUND.motifs] = bonds, atoms, 0
@@ -349,7 +349,7 @@ def keep(packed: Ints, motif: int, found: Ints, motifs: Ints) -> None:
 
 
 FIRST_TURNS: Final = 3
-"""Molecules that a motif is placed in from the beginning."""
+"""Molecules that every motif is placed in from the beginning."""
 
 # sections of the work space; turns follow
 _KINDS: Final = PACKED_SIZE
@@ -360,14 +360,14 @@ _PLACE: Final = _RARITY + SECTION
 assert _PLACE + PLACE_WORK <= WORK_SIZE
 
 _MOTIF, _LEFT, _TAKEN, _IS_NEW = range(FRAME_SIZE)
-"""Of each state on the way to the present one: the bonds of the motif, those that may be taken in, the ones
-that are gone when the one taken in next has been, and whether it is still to be decided if the motif is
-listed (2: now is the time)."""
+"""Fields of each state on the way to the present one: the bonds of the motif; those that may be taken in;
+those to leave out once the bond that is taken in next has been searched; and whether the motif may still have
+to be listed (2: now is the time to decide)."""
 
 
 class Query(NamedTuple):
-    """The molecule that motifs are cut out of: its bonds as bits (`relfast_kernels.mcs.packed`), its row, and
-    of each of its kinds of bonds the least number in any molecule of the group."""
+    """The molecule that motifs are cut out of: ``packed``, its bonds as bits (`relfast_kernels.mcs.packed`),
+    its ``row``, and for each of its kinds of bonds the ``least`` number in any molecule of the group."""
 
     packed: Ints
     row: Rows
@@ -377,7 +377,7 @@ class Query(NamedTuple):
 
 @kernel
 def pack(row: Rows, packed: Ints, kinds: Ints) -> int:
-    """The query's bonds as bits; the number of their kinds."""
+    """Write the query's bonds as bits to ``packed``; the number of their kinds."""
     n = row[0]
     bonds, n_kinds, cyclic = 0, 0, 0
     packed[INCIDENT : INCIDENT + SECTION] = 0
@@ -415,7 +415,7 @@ def pack(row: Rows, packed: Ints, kinds: Ints) -> int:
 
 @kernel
 def count_labels(packed: Ints, row: Rows, rarity: Ints) -> None:
-    """For each query atom, how often its label occurs in a molecule."""
+    """Add, for each query atom, how often its label occurs in a molecule."""
     for atom in range(packed[N_ATOMS]):
         for there in range(row[0]):
             rarity[atom] += row[ATOMS + ATOM_SIZE * there + ATOM.label] == packed[LABELS + atom]
@@ -423,7 +423,7 @@ def count_labels(packed: Ints, row: Rows, rarity: Ints) -> None:
 
 @kernel
 def twins(query: Query, bond: int, is_open: int, motif: int) -> int:
-    """Open bonds to leaves that are like this one, where this one is to a leaf; else none."""
+    """If a bond leads to a leaf, the open bonds to leaves that are interchangeable with it; else 0."""
     packed, row = query.packed, query.row
     atoms = ends_of(packed, motif) if motif else 0
     first = packed[FIRST + bond]
@@ -445,7 +445,7 @@ def twins(query: Query, bond: int, is_open: int, motif: int) -> int:
 
 @kernel
 def bonds_in_common(query: Query, bonds: int) -> int:
-    """How many bonds of a set all molecules of the group can have, kind by kind."""
+    """Upper bound on how many bonds of a set all molecules of the group can have, kind by kind."""
     total = 0
     for kind in range(query.n_kinds):
         total += min(n_bits(bonds & query.packed[OF_CLASS + kind]), query.least[kind])
@@ -454,7 +454,7 @@ def bonds_in_common(query: Query, bonds: int) -> int:
 
 @kernel
 def within_reach(query: Query, motif: int, left: int, atoms: int, found: Ints) -> int:
-    """The bonds that may still be taken in, none where no larger or equal motif can come of it."""
+    """The bonds that may still be taken in; 0 if no motif as large as the largest known can come of it."""
     packed = query.packed
     if packed[CYCLIC]:
         gone = without_ring(packed, (motif | left) & packed[CYCLIC])
@@ -475,7 +475,7 @@ def within_reach(query: Query, motif: int, left: int, atoms: int, found: Ints) -
 
 @kernel
 def front_of(packed: Ints, atoms: int, left: int) -> int:
-    """The bonds at these atoms."""
+    """The bonds of ``left`` at these atoms."""
     front = 0
     while atoms:
         front |= packed[INCIDENT + place_of(atoms & -atoms)] & left
@@ -485,7 +485,7 @@ def front_of(packed: Ints, atoms: int, left: int) -> int:
 
 @kernel
 def choose(packed: Ints, atoms: int, front: int, loose: int) -> int:
-    """The bond to take in next: one that closes a ring, else one of a ring that is begun, else any."""
+    """The bond to take in next: one that closes a ring, else one that continues a ring, else any."""
     chosen, most = -1, -1
     while front:
         low = front & -front
@@ -531,9 +531,9 @@ def _from_root(
     query: Query, group: Group, is_open: int, root: int, images: Images, n_turns: int, frames: Ints,
     found: Ints, motifs: Ints, limit: int,
 ) -> int:  # fmt: skip
-    """List the largest motifs that have a bond, of the ones in ``is_open``; stops at ``limit`` steps.
+    """List the largest motifs with the bond ``root`` among the bonds ``is_open``; stops at ``limit`` steps.
 
-    Returns the number of molecules whose turn it is now.
+    Returns the number of molecules that motifs are placed in at once from now on.
     """
     packed, turns = query.packed, group.turns
     depth = 0
@@ -548,7 +548,7 @@ def _from_root(
         found[FOUND.steps] += 1
         atoms = ends_of(packed, motif)
         left = within_reach(query, motif, left, atoms, found)
-        # looked at after what is larger: on the way to the first motif nothing is placed in all molecules
+        # decided after all that is larger: on the way to the first motif nothing is placed in all molecules
         is_back = frames[depth, _IS_NEW] and (left == 0 or frames[depth, _IS_NEW] == 2)
         if is_back and is_wanted(packed, motif, found):
             frames[depth, _IS_NEW] = 0
@@ -556,7 +556,7 @@ def _from_root(
             if turn < 0:
                 keep(packed, motif, found, motifs)
             elif found[FOUND.steps] < limit:
-                # from now on it is that molecule's turn, too; what is larger than this lacks it as well
+                # from now on motifs are placed in that molecule at once; it lacks all larger ones as well
                 left = 0
                 if turn >= n_turns:
                     turns[n_turns], turns[turn] = turns[turn], turns[n_turns]
@@ -609,11 +609,11 @@ def largest_motifs(
         ``(k + 1,)`` int64: where those of the group begin. The first one is the query, which motifs are cut
         out of, of at most `MAX_ATOMS` bonds.
     min_atoms
-        Smaller ones are not sought: a motif of most bonds that has fewer atoms may or may not be found.
+        Smaller motifs are not sought: a motif of most bonds that has fewer atoms may or may not be found.
     limit
         Steps after which the search is given up.
     work, known, images, frames
-        Space: ``(WORK_SIZE + k,)`` and ``(k, PER_MOLECULE)`` int64, ``(DEPTHS, k, SECTION)`` int8,
+        Workspace: ``(WORK_SIZE + k,)`` and ``(k, PER_MOLECULE)`` int64, ``(DEPTHS, k, SECTION)`` int8,
         ``(DEPTHS, FRAME_SIZE)`` int64.
     found
         ``(FOUND_SIZE,)`` int64, out: as `relfast_kernels.motif.layouts` has them.

@@ -1,1 +1,1 @@
-"""``<smiles>`` tags of many responses at once."""
+"""The molecules in ``<smiles>`` tags of many responses at once."""

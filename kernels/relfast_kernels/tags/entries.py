@@ -1,4 +1,4 @@
-"""Reading tags as functions over pointers, for `relfast_kernels.compiled.native`."""
+"""Entries of the unit ``tags`` for `relfast_kernels.compiled.native`: reading tags, over pointers."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def _gather(
 
 
 def _read(text: Any, size: int, one: int, out: Any, told: Any) -> int:
-    """The molecules of a text without reasoning as ``strict`` reads them: how many bytes of ``out`` they
-    take, which has one more than the text; told are their number and how they were read."""
+    """Read the molecules of a text without reasoning as ``strict`` does; how many bytes of ``out`` they take.
+
+    ``out`` has room for one byte more than the text; ``told`` gets their number and how they were read."""
     to: int
     n, to, how = read_strict(
         carray(text, size, np.uint8), 0, size, one != 0, carray(out, size + 1, np.uint8), 0

@@ -1,14 +1,14 @@
-"""The molecules of a response, in its ``<smiles>`` tags, as the published scorer and as ``strict`` read them.
+"""Read the molecules in a response's ``<smiles>`` tags, as the published scorer and as ``strict`` do.
 
-What only Python can say is left to it: letters beyond ASCII that the published patterns, which ignore case,
-could take for others (``ſ`` for s), reasoning within the text, and answers in another form than a tag.
+Some responses are left to Python: those with letters beyond ASCII that the published patterns, which ignore
+case, could take for others (``ſ`` for s), with reasoning in mid-text, or with another form of answer.
 
 Under ``strict`` a tag's name stands in either case, its brackets as they are or escaped (HTML, markdown,
-JSON, full-width). It reaches to any closing tag; where that is missing, to the end of its line, if no word
+JSON, full-width). A tag reaches to any closing tag; without one, to the end of its line, if no word
 stands between that and the next tag; never across a blank line.
-Within it counts what is left without what a renderer takes away, marks of lists and a final stop: one run of
-SMILES letters, or several of them parted by commas and lines. A tag that holds anything else is none.
-Of one molecule the last tag counts, of a set all tags behind the last line that announces a final list, or
+Its content counts without the markup that a renderer removes, marks of lists and a final stop: one run of
+SMILES letters, or several of them separated by commas and lines. A tag with any other content does not count.
+Of one molecule the last tag counts; of a set all tags after the last line that announces a final list, or
 all. No other word is looked at. Linear time.
 """
 
@@ -43,25 +43,25 @@ TAG: Final = np.frombuffer(b"<smiles>", np.uint8)
 
 _WHITE: Final = byte_set("\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f ")
 _PLAIN: Final = byte_set(ascii_letters + digits + "@+-[]()=#/%")
-"""White space, and letters of a plain molecule."""
+"""White space, and the letters of a plain molecule."""
 
 _OPENING: Final = np.frombuffer(b"<\n&lt;\n&#60;\n\\<\n\\u003c\n\xef\xbc\x9c\n", np.uint8)
 _CLOSING: Final = np.frombuffer(b">\n&gt;\n&#62;\n\\>\n\\u003e\n\xef\xbc\x9e\n", np.uint8)
-"""How brackets are written, in lower case."""
+"""How brackets may be written, in lower case."""
 _SMILES: Final = np.frombuffer(b"smiles\n", np.uint8)
 
 _UNSEEN: Final = np.frombuffer(
     "\u200b\n\u200c\n\u200d\n\u2060\n\ufeff\n\u00ad\n\u200e\n\u200f\n\u00a0\n\u3000\n".encode(), np.uint8
 )
 _QUOTES: Final = np.frombuffer("“\n”\n‘\n’\n«\n»\n「\n」\n•\n·\n。\n，\n".encode(), np.uint8)
-"""What is taken from both ends beside ASCII."""
+"""What is stripped from both ends besides ASCII."""
 _DASHES: Final = np.frombuffer("\u2010\n\u2011\n\u2012\n\u2013\n\u2212\n\uff0d\n".encode(), np.uint8)
 
 _ANNOUNCES: Final = np.frombuffer(
     b"final\nanswer\nanswers\nsolution\nsolutions\nresult\nresults\ncorrected\nrevised\nupdated\nrespuesta\nantwort\n",
     np.uint8,
 )
-"""One of which is in a line that announces a final list; "missing" is another one, with what is missing:"""
+"""A line that announces a final list has one of these words, or "missing" and one of `_ISOMERS`."""
 _ELSEWHERE: Final = np.frombuffer("答案\n答え\n回答\n정답\nОтвет\nответ\néponse\n".encode(), np.uint8)
 _MISSING: Final = np.frombuffer(b"missing\n", np.uint8)
 _ISOMERS: Final = np.frombuffer(
@@ -72,13 +72,13 @@ _FORMS: Final = np.frombuffer(
     "".join(f"{word}\n" for word in _WORDS_OF_FORMS.split() if word.isascii()).encode(),
     np.uint8,
 )
-"""What begins the word of a form."""
+"""Beginnings of words of another form of answer."""
 _LINKS: Final = np.frombuffer(b"is\nare\nbe\n", np.uint8)
 _JOINS: Final = np.frombuffer(b"or\nand\n", np.uint8)
 _LONGEST_LINE: Final = 200
-"""Bytes of a line that announces something."""
+"""Bytes of the longest line that can announce a list."""
 _FEW: Final = 5
-"""Words of a heading."""
+"""The most words of a heading."""
 
 _ORGANIC: Final = byte_set("BCNOPSFIbcnops*")
 _BONDS: Final = byte_set("-=#$:~/\\.()0123456789@+%")
@@ -99,8 +99,8 @@ def _is_one_of(text: Any, at: int, end: int, some: Any) -> bool:
 
 @kernel
 def _tag(text: Any, at: int, end: int) -> Any:
-    """What stands at a bracket, and where it ends: 1 for an opening tag, 2 for a closing one of any name, 3
-    for one of layout, 4 for a break of lines; 0 for anything else."""
+    """What tag begins at a bracket, and where it ends: 1 for an opening tag, 2 for a closing one of any name,
+    3 for one of layout, 4 for a line break; 0 for anything else."""
     k = _one_of(text, at, end, _OPENING)
     if k == at:
         return 0, at
@@ -126,7 +126,7 @@ def _tag(text: Any, at: int, end: int) -> Any:
 
 @kernel
 def _trim(text: Any, at: int, end: int) -> Any:
-    """A piece without what stands around its molecule."""
+    """Start and end of a piece without the punctuation and markup around its molecule."""
     while True:
         first, last = at, end
         while at < end:
@@ -190,7 +190,7 @@ def _trim(text: Any, at: int, end: int) -> Any:
 
 @kernel
 def _put(text: Any, at: int, end: int, out: Any, to: int) -> int:
-    """Write a piece, without escapes and with dashes in ASCII; where the next byte goes."""
+    """Write a piece, without escapes and with dashes in ASCII; the offset after it."""
     while at < end:
         byte = text[at]
         if byte >= 128:
@@ -213,7 +213,7 @@ def _put(text: Any, at: int, end: int, out: Any, to: int) -> int:
 
 @kernel
 def n_atoms(text: Any, at: int, end: int) -> int:
-    """How many atoms a run of SMILES letters has; -1 for what is none."""
+    """How many atoms a run of SMILES letters has; -1 for anything else."""
     n = 0
     while at < end:
         byte = text[at]
@@ -241,8 +241,8 @@ def n_atoms(text: Any, at: int, end: int) -> int:
 
 @kernel
 def _read(text: Any, at: int, end: int, counts: bool, out: Any, to: int) -> Any:
-    """Write the molecules between two brackets, each with a newline behind it; how many, 0 for anything
-    else, and where the next byte goes. ``counts``: plain letters that are no molecule are one that cannot
+    """Write the molecules of a tag's content, a newline after each; how many, 0 for anything
+    else, and the offset after them. ``counts``: plain letters that are no molecule count as one that cannot
     be read."""
     n, start, begin = 0, to, at
     for k in range(at, end):
@@ -288,8 +288,8 @@ def _read(text: Any, at: int, end: int, counts: bool, out: Any, to: int) -> Any:
 
 @kernel
 def _announces(text: Any, at: int, end: int, whole: bool) -> bool:
-    """Whether a line, or what stands of it before a tag, announces a final list: a word that says so, and a
-    colon, "are", or nothing else than a heading."""
+    """Whether a line, or its part before a tag, announces a final list: it has a word that says so, and a
+    colon or "are", or it is a short heading."""
     if end - at > _LONGEST_LINE:
         return False
     n, says, links, missing, closes = 0, False, False, False, 0
@@ -324,7 +324,7 @@ def _announces(text: Any, at: int, end: int, whole: bool) -> bool:
 
 @kernel
 def _is_joined(text: Any, at: int, end: int) -> bool:
-    """Whether nothing stands between two tags but a comma, a slash, "or" or "and" on one line."""
+    """Whether nothing but a comma, a slash, "or" or "and" stands between two tags of one line."""
     joins = False
     if end - at > 40:
         return False
@@ -346,7 +346,7 @@ def _is_joined(text: Any, at: int, end: int) -> bool:
 
 @kernel
 def _is_bare(text: Any, at: int, end: int) -> bool:
-    """Whether no word stands between the line of a tag that is not closed and the next tag, or the end."""
+    """Whether no word stands between the line of an unclosed tag and the next tag, or the end."""
     while at < end:
         byte = text[at]
         if (byte >= 0xC3 and byte != 0xE2 and byte != 0xEF) or LETTERS[byte]:
@@ -377,21 +377,21 @@ def _may_have_form(text: Any, at: int, end: int) -> bool:
 
 @kernel
 def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -> Any:
-    """Write the molecules of text[start:end] (UTF-8 without reasoning), a newline behind each.
+    """Write the molecules of text[start:end] (UTF-8 without reasoning), a newline after each.
 
     Parameters
     ----------
     one
-        Whether the last one is asked for; else all of the final list.
+        Whether only the last molecule is asked for; else all of the final list.
     out : uint8
         Receives them from ``to`` on; never more bytes than the text has and one.
 
     Returns
     -------
     (n, to, how)
-        How many there are, where the next byte goes, and how they were read: `HOW.plain`, `HOW.nearly`
+        How many there are, the offset after them, and how they were read: `HOW.plain`, `HOW.nearly`
         with letters that not every reader of molecules takes, `HOW.empty` for a blank text, `HOW.several`
-        for two of which one is asked for, `HOW.form` where another form may stand behind the last tag.
+        for two where one is asked for, `HOW.form` if another form may stand after the last tag.
     """
     first = to
     n = 0
@@ -418,7 +418,7 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
                 stop, angle = struck_end(text, at, end)
             at = stop if stop > at else at + 1
             continue
-        # to where it is closed, to another tag or to a blank line
+        # go to its closing tag, to another tag or to a blank line
         last = line = inside
         closed, blank = 0, False
         has_line = False
@@ -489,8 +489,8 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
 
 @kernel
 def opens(data: Any, at: int, end: int) -> int:
-    """1 if a tag in any case begins at a ``<``, 0 if none does, -1 for a letter that `re` may take for
-    its."""
+    """1 if a tag (in any case) begins at the ``<`` at ``at``, 0 if not, -1 if one of its letters is one
+    beyond ASCII that `re` may ignore the case of."""
     for k in range(1, len(TAG)):
         if at + k >= end:
             return 0
@@ -503,16 +503,16 @@ def opens(data: Any, at: int, end: int) -> int:
 
 
 LONGEST: Final = 200_000
-"""Bytes; a longer response is left to Python."""
+"""Bytes of the longest response that is read; a longer one is left to Python."""
 
 
 @kernel
 def read_published(data: Any, start: int, end: int, one: bool, out: Any, to: int) -> Any:
-    """Write the tags of data[start:end], as the published scorer finds them, to ``out``, a newline behind
+    """Write the contents of the tags of data[start:end], as the published scorer finds them, a newline after
     each.
 
-    ``one``: no more than the first. Returns how many there are, -1 where only Python can say, and where the
-    next byte goes.
+    ``one``: no more than the first. Returns how many there are, -1 if only Python can tell, and the
+    offset after them.
     """
     n = 0
     at = start
@@ -562,16 +562,16 @@ def gather(
     spans : int64, shape (m + 1,)
         Where each begins, and the last one ends.
     golds : int64, shape (m,)
-        The row in ``known`` of the gold of each.
+        The row in ``known`` of each one's gold.
     known : int64, shape (k, GOLD_COLUMNS)
         Golds: where in ``store`` (uint8) their texts are, and those of what the question gave.
     strict, cuts, one
-        Whether tags are read as ``strict`` does; without the response's reasoning; and only one, not all.
+        Whether to read tags as ``strict`` does; to cut reasoning first; to take one molecule instead of all.
     out : uint8
         For each response that is read the texts of its gold, of its tags and of what was given, each text
         ended by a newline.
     told : int64, shape (m, TOLD_COLUMNS)
-        For each response the number of its tags or `LEFT_TO_PYTHON`, where they are in ``out``, and how it
+        For each response the number of molecules or `LEFT_TO_PYTHON`, where they are in ``out``, and how it
         was read.
     sizes : int64, shape (SIZE_COLUMNS * m,)
         `SIZE_COLUMNS` for each response that is read, one after the other.
@@ -579,7 +579,7 @@ def gather(
     Returns
     -------
     int
-        Bytes written to ``out``; -1 where there is no room.
+        Bytes written to ``out``; -1 if there is no room.
     """
     to = 0
     n_read = 0
