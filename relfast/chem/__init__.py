@@ -1,1 +1,1 @@
-"""Molecules. RDKit is imported here and nowhere else."""
+"""Everything about molecules. Only modules of this package import RDKit."""

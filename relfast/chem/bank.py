@@ -1,4 +1,4 @@
-"""A bank of molecules, and groups of similar ones drawn from it."""
+"""A bank of molecules, from which the generator of REL-C2 draws groups of similar molecules."""
 
 from __future__ import annotations
 
@@ -30,30 +30,31 @@ BUILT_IN: Final = "rel_c2_molecules.smi.gz"
 """The molecules of the published REL-C2 records (ada-f/rel, MIT): 3,530 SMILES of 3,518 molecules."""
 
 MAX_MOLECULES: Final = 200_000
-"""About 1 GB of molecules and fingerprints."""
+"""Maximum molecules of a bank: about 1 GB with their fingerprints."""
 
 RADIUS: Final = 2
 N_BITS: Final = 2048
+"""Radius and bits of the Morgan fingerprints."""
 
 MAX_BYTES: Final = 64_000_000
-"""Of the largest file: six times what `MAX_MOLECULES` have."""
+"""Maximum size of a bank's file: six times the usual size of `MAX_MOLECULES` SMILES."""
 
 _GZIP: Final = b"\x1f\x8b"
 
 KEPT_NEIGHBOURS: Final = 5_000
-"""Molecules whose similar ones are kept, with some hundred each."""
+"""Molecules whose similar molecules (some hundred each) are cached."""
 
 
 class Bank:
-    """Molecules of one fragment, without stereo, each once, in the order of the file.
+    """Distinct molecules of one fragment, without stereo, in the order of the file.
 
     Attributes
     ----------
     molecules
-        Molecules with at least ``min_atoms`` heavy atoms that motifs can be sought in: at most `MAX_ATOMS`
-        (the largest published one has 60), bonds of the usual orders.
+        Molecules in which the kernel can search for motifs: with at least ``min_atoms`` heavy atoms and at
+        most `MAX_ATOMS` atoms (the largest published one has 60), and bonds of the usual orders.
     n_unusable
-        Lines left out because they are no such molecule.
+        Number of lines left out because they have no such molecule.
     """
 
     def __init__(self, lines: Iterable[str], min_atoms: int, source: str) -> None:
@@ -78,7 +79,7 @@ class Bank:
 
     @classmethod
     def of_kept(cls, content: bytes, source: str) -> Bank:
-        """A bank that has been read before, of what `to_keep` gave."""
+        """A bank restored from the cache; ``content`` is what `to_keep` returned."""
         bank = cls.__new__(cls)
         bank.source = source
         with np.load(io.BytesIO(zlib.decompress(content)), allow_pickle=False) as kept:
@@ -90,7 +91,7 @@ class Bank:
         return bank
 
     def to_keep(self) -> bytes:
-        """What RDKit has said of the molecules: to ask it anew takes 0.3 ms a molecule."""
+        """The bank as bytes for the cache, with all that RDKit computed (0.3 ms a molecule)."""
         rows = [row for row in map(packed, self.molecules) if row is not None]
         arrays: dict[str, Any] = {
             "texts": _text([molecule.text for molecule in self.molecules]),
@@ -113,7 +114,7 @@ class Bank:
         molecule, _ = parse_clean(smiles)
         if molecule is None or not min_atoms <= molecule.heavy_atoms <= MAX_ATOMS:
             return None
-        # what is written as its key is flat already: no need to parse it again
+        # a SMILES that equals its key has no stereo: no need to parse it again
         flat = molecule if molecule.key == smiles else molecule.flat
         return flat if flat is not None and packed(flat) is not None else None
 
@@ -122,7 +123,7 @@ class Bank:
 
     @cached_property
     def fingerprints(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-        """Morgan fingerprints, ``(n, N_BITS / 64)``, and how many bits of each are set."""
+        """Morgan fingerprints, shape ``(n, N_BITS / 64)``, and the number of bits set in each, ``(n,)``."""
         from rdkit import DataStructs
         from rdkit.Chem import rdFingerprintGenerator
 
@@ -133,7 +134,7 @@ class Bank:
 
     @cached_property
     def scaffolds(self) -> dict[str, list[int]]:
-        """Murcko scaffold (canonical SMILES, none for acyclic molecules) → indices of its molecules."""
+        """Murcko scaffold (canonical SMILES) → indices of its molecules. Acyclic molecules have none."""
         from rdkit.Chem.Scaffolds import MurckoScaffold
 
         found = defaultdict(list)
@@ -145,9 +146,9 @@ class Bank:
 
     @cached_property
     def near(self) -> Callable[[int, float, float], tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]]:
-        """The others whose similarity to a molecule is in the bounds: places, ascending, and similarities.
-
-        Tanimoto's, of Morgan fingerprints (radius 2, 2,048 bits).
+        """``(index, lowest, highest)`` → the other molecules whose similarity to one is in these bounds:
+        their indices, ascending, and similarities (Tanimoto, of Morgan fingerprints of radius 2, 2,048
+        bits).
         """
 
         @lru_cache(maxsize=KEPT_NEIGHBOURS)
@@ -159,9 +160,8 @@ class Bank:
     def similar_group(
         self, numbers: random.Random, size: int, lowest: float, highest: float
     ) -> list[Molecule] | None:
-        """A random molecule, then ``size - 1`` whose similarity to it is in the bounds, least similar first.
-
-        None if the molecule drawn has too few such others.
+        """A random molecule, then ``size - 1`` molecules whose similarity to it is in the bounds, least
+        similar first. None if the random molecule has too few similar ones.
         """
         first = numbers.randrange(len(self.molecules))
         places, shares = self.near(first, lowest, highest)
@@ -172,7 +172,7 @@ class Bank:
         return [self.molecules[i] for i in (first, *places[by_share].tolist())]
 
     def scaffold_group(self, numbers: random.Random, size: int) -> list[Molecule] | None:
-        """``size`` random molecules of the scaffold of a random molecule; None if no scaffold has so many."""
+        """``size`` random molecules with the scaffold of a random one; None if no scaffold has enough."""
         large = [members for members in self.scaffolds.values() if len(members) >= size]
         if not large:
             return None
@@ -181,9 +181,9 @@ class Bank:
 
 
 def load_bank(path: str | Path | None, min_atoms: int) -> Bank:
-    """The bank in a file, or the built-in one; what RDKit says of its molecules is kept in a cache.
+    """The bank in a file, or the built-in one (None). What RDKit computes of its molecules is cached on disk.
 
-    A file, plain or gzip, has one SMILES a line, a name after a blank if you like; ``#`` begins a comment.
+    A file, plain or gzip, has one SMILES a line, optionally a blank and a name; ``#`` begins a comment line.
 
     Raises
     ------

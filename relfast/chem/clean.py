@@ -1,4 +1,4 @@
-"""The ``strict`` reading of a SMILES: one whole, ordinary molecule and nothing else."""
+"""Parsing SMILES under ``strict``. A "clean" molecule: one whole molecule, in plain SMILES only."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ from relfast.chem.molecule import CACHED_MOLECULES, Molecule, parse
 from relfast.chem.smiles_table import MAX_CHARS, flaw_of_text
 
 CACHED_FORMULAS: Final = 50_000
-"""Texts whose formula is kept per process, at some 200 bytes each."""
+"""SMILES whose formula a process caches, at some 200 bytes each."""
 
 NO_ISOMER: Final = ""
-"""The formula of what is no ordinary molecule."""
+"""`ordinary_formula` of anything but an ordinary molecule."""
 
 _VALENCES: Final = {
     "H": 1, "B": 3, "C": 4, "N": 3, "O": 2, "P": 3, "S": 2, "F": 1, "Cl": 1, "Br": 1, "I": 1,
 }  # fmt: skip
 
 _CANONICAL_PASSES: Final = 4
-"""RDKit's canonical SMILES can change when it is read and written again; it settles within two or three."""
+"""Maximum times that a canonical SMILES is parsed and written again, since RDKit may change it every time;
+it is stable after two or three."""
 
 _PARAMETERS: Final = Chem.SmilesParserParams()
 _PARAMETERS.allowCXSMILES = False
@@ -41,7 +42,7 @@ def _parse_clean(smiles: str) -> tuple[Molecule | None, str | None]:
         return None, "invalid_smiles"
     if mol.GetNumHeavyAtoms() == 0:
         return None, "no_heavy_atom"
-    # outside brackets no atom can be anything special, and looking at all of them takes a while
+    # only atoms in brackets can be special, and checking all atoms takes a while
     for atom in mol.GetAtoms() if "[" in smiles else ():
         if atom.GetIsotope():
             return None, "isotope"
@@ -51,7 +52,7 @@ def _parse_clean(smiles: str) -> tuple[Molecule | None, str | None]:
 
 
 def parse_clean(smiles: Any) -> tuple[Molecule | None, str | None]:
-    """The molecule, or None and the code of what is wrong with the text.
+    """The clean molecule of a SMILES and None; or None and the code of what is wrong with the text.
 
     Codes: ``not_text``, ``empty``, ``too_long``, ``several_fragments``, ``not_plain_smiles`` (names,
     CXSMILES, wildcards, atom maps, anything outside plain SMILES), ``invalid_smiles``,
@@ -65,17 +66,17 @@ def parse_clean(smiles: Any) -> tuple[Molecule | None, str | None]:
 
 
 def vote_of(molecule: Molecule) -> int:
-    """32 bits for a clean molecule, equal for equal ones: those that a kernel has for it."""
+    """A 32-bit number for maj@k, equal for equal clean molecules; kernels compute the same number."""
     flat = parse(_settled(molecule.key)) or molecule
     return (flat.fingerprint + flat.hydrogens_print) & FINGERPRINT_MASK
 
 
 def clean_key(molecule: Molecule, tautomers: Literal["apart", "joined"]) -> str:
-    """A text equal for clean molecules that are the same.
+    """A text that is equal for clean molecules that are the same.
 
-    ``apart``: canonical SMILES without stereo, written again until it stays. ``joined``: the skeleton
-    of elements, charges and bonds regardless of where hydrogens and double bonds sit (RDKit's tautomer
-    hash), so that tautomers fall together.
+    ``apart``: canonical SMILES without stereo, parsed and written again until it is stable. ``joined``: the
+    formula and RDKit's tautomer hash, the skeleton of elements, charges and bonds regardless of the places of
+    hydrogens and double bonds, so that tautomers have the same key.
     """
     if tautomers == "joined":
         return _tautomer_key(molecule.key)
@@ -91,7 +92,7 @@ def _settled(smiles: str) -> str:
             break
         again = str(Chem.MolToSmiles(mol))
         if again in seen:
-            # a fixed point, or a cycle: its smallest member stands for it
+            # a fixed point, or a cycle: take its smallest member
             return min(seen[seen.index(again) :])
         seen.append(again)
     return seen[-1]
@@ -109,7 +110,7 @@ def _tautomer_key(smiles: str) -> str:
 
 
 def same_clean_molecule(a: Molecule, b: Molecule, tautomers: Literal["apart", "joined"]) -> bool:
-    """Whether two clean molecules are the same, tautomers apart or joined."""
+    """Whether two clean molecules are the same; with ``joined``, tautomers count as the same."""
     if a.heavy_atoms != b.heavy_atoms:
         return False
     if a.key == b.key:
@@ -119,10 +120,11 @@ def same_clean_molecule(a: Molecule, b: Molecule, tautomers: Literal["apart", "j
 
 @lru_cache(maxsize=CACHED_FORMULAS)
 def ordinary_formula(smiles: str) -> str:
-    """Which formula a clean molecule is an isomer of; `NO_ISOMER` for what is not ordinary.
+    """The formula of an ordinary clean molecule; `NO_ISOMER` for anything else.
 
-    Ordinary is what constitutional isomers are made of: no charges, no radicals, every atom with its lowest
-    valence (as `relfast.chem.isomers` has them). A carbene, a zwitterion or a sulfone is an isomer of none.
+    Ordinary molecules, of which constitutional isomers are made, have no charges and no radicals, and
+    every atom has its lowest valence (as in `relfast.chem.isomers`). A carbene, a zwitterion or a sulfone
+    is not ordinary.
     """
     molecule, _ = parse_clean(smiles)
     if molecule is None:

@@ -1,9 +1,9 @@
-"""Pairs of SMILES by a kernel, without RDKit: containment, and the largest substructure in common.
+"""Compare pairs of SMILES with a kernel, without RDKit: containment and maximum common substructure.
 
-With rings broken at will, the same bonds and atoms as RDKit's ``FindMCS`` finds with its default parameters;
-with whole rings, the true optimum, which RDKit's search misses now and then. For molecules that the SMILES
-kernels read and searches that end within a number of steps; the rest is left to RDKit. `relfast_kernels.mcs`
-says what is searched and how.
+By default rings may be broken, and the kernel finds as many bonds and atoms as RDKit's ``FindMCS`` with
+its default parameters. With ``whole_rings`` it finds the true optimum, which RDKit's search sometimes
+misses. The kernel handles molecules that the SMILES kernels read, if the search ends within `MAX_STEPS`;
+the rest is left to RDKit. `relfast_kernels.mcs` describes the search.
 """
 
 from __future__ import annotations
@@ -28,42 +28,43 @@ from relfast.memory import lazy_memory
 UNIT: Final = "mcs"
 
 MAX_STEPS: Final = 20_000
-"""Steps after which a search is given up, 10 ms at most; 98 in 100 pairs of drugs need fewer than 1,000."""
+"""Maximum steps of a search, at most 10 ms. 98 in 100 pairs of drugs need fewer than 1,000."""
 
 MAX_CANONICAL: Final = 1_000
-"""Longest text by RDKit that is worth a try: graphs of 60 atoms take 200 characters at most."""
+"""Maximum characters of a SMILES written by RDKit: graphs of 60 atoms take at most 200."""
 
 CACHED_PREPARED: Final = 1_024
-"""Molecules that are kept prepared, gold above all: 26 kB each."""
+"""Molecules that are cached in prepared form, mostly golds: 26 kB each."""
 
 MOLECULES: Final = 2_048
-"""Molecules of `Golds`, 26 kB each, in memory that is taken as it is filled."""
+"""Capacity of `Golds`, 26 kB a molecule; memory is allocated as it is filled."""
 
 
 Compared = Pair | Literal["invalid", "unfinished"] | None
-"""A pair; what is certainly no molecule; what takes too many steps; what only RDKit can say."""
+"""Result of a comparison. ``invalid``: a text is certainly not a molecule; ``unfinished``: the search took
+too many steps; None: only RDKit can tell."""
 
 Kernel = Callable[..., int]
 
 _Prepared = ctypes.c_int64 * layouts.PREPARED_SIZE
 
 _Search = ctypes.c_int64 * layouts.PAIR_WORK_SIZE
-"""What a search works in."""
+"""Work space of a search."""
 
 
 class Prepared:
-    """A molecule that the kernel has read.
+    """A molecule that the kernel has read and prepared for comparisons.
 
     Attributes
     ----------
     memory, address
-        What comparisons need of it, and where that is; they only read it.
+        The prepared data and its address; comparisons only read it.
     n_atoms, settled
-        Its atoms, and whether its graph decides where its hydrogens are.
+        Number of atoms, and whether the graph determines the places of the hydrogens.
     text, is_clean
-        How it is written, and whether that is what ``strict`` takes for a clean molecule.
+        The SMILES, and whether ``strict`` accepts it as a clean molecule.
     constant
-        What `relfast.chem.common_substructure.constant_in` says of it; False before it was asked.
+        Cached result of `constant_in`; False before the first call.
     """
 
     __slots__ = ("address", "constant", "is_clean", "memory", "n_atoms", "settled", "text")
@@ -80,7 +81,7 @@ class Prepared:
 def prepared_in(
     memory: ctypes.Array[ctypes.c_int64], text: str, *, by_rdkit: bool = False
 ) -> Prepared | Literal["invalid"] | None:
-    """`prepared` in memory of `PREPARED_SIZE` numbers that the caller keeps as it is from now on."""
+    """`prepared` in memory of `PREPARED_SIZE` numbers, which the caller must not change afterwards."""
     if not 0 < len(text) <= (MAX_CANONICAL if by_rdkit else MAX_SMILES) or not text.isascii():
         return None
     n = native.functions(UNIT)["prepare"](text.encode(), len(text), by_rdkit, memory)
@@ -93,10 +94,10 @@ def _prepared(text: str, by_rdkit: bool) -> Prepared | Literal["invalid"] | None
 
 
 def prepared(text: str, *, by_rdkit: bool = False) -> Prepared | Literal["invalid"] | None:
-    """A molecule made ready for comparisons, ``invalid`` where it certainly is none, None where only RDKit
-    can say.
+    """A SMILES prepared for comparisons, cached; ``invalid`` if it certainly is not a molecule, None if only
+    RDKit can tell.
 
-    ``by_rdkit``: RDKit wrote the text, without stereo; charges and all elements are read then.
+    ``by_rdkit``: RDKit wrote the SMILES, without stereo; then charges and all elements are read.
     """
     if not 0 < len(text) <= (MAX_CANONICAL if by_rdkit else MAX_SMILES):
         return None
@@ -106,31 +107,31 @@ def prepared(text: str, *, by_rdkit: bool = False) -> Prepared | Literal["invali
 def largest_common(
     first: str, second: str, *, by_rdkit: bool = False, whole_rings: bool = False, max_steps: int = MAX_STEPS
 ) -> tuple[int, int] | None:
-    """Bonds and (heavy) atoms of the largest connected substructure that two molecules have in common: the
-    most bonds, then the most atoms.
+    """Numbers of bonds and (heavy) atoms of the largest connected common substructure of two molecules:
+    the one with the most bonds, then the most atoms.
 
-    ``whole_rings``: atoms match by element, charge and whether they are in a ring, bonds by exact order and
-    whether they are in a ring, and every ring bond that is matched lies on a ring that is matched.
-    ``by_rdkit``: both texts are RDKit's, without stereo; charges and all elements are read then.
-    None where one is no molecule or only RDKit can read it, or where ``max_steps`` do not suffice. What it
-    finds depends on the texts only. Safe to use from several threads.
+    ``whole_rings``: atoms match by element, charge and ring membership, bonds by exact order and ring
+    membership, and every matched ring bond lies on a ring that is matched completely. ``by_rdkit``: RDKit
+    wrote both SMILES, without stereo; then charges and all elements are read. None if one is not a
+    molecule or only RDKit can read it, or if the search takes more than ``max_steps``. The result depends
+    on the texts only. Thread-safe.
     """
-    ours, theirs = prepared(first, by_rdkit=by_rdkit), prepared(second, by_rdkit=by_rdkit)
-    if not (isinstance(ours, Prepared) and isinstance(theirs, Prepared)):
+    a, b = prepared(first, by_rdkit=by_rdkit), prepared(second, by_rdkit=by_rdkit)
+    if not (isinstance(a, Prepared) and isinstance(b, Prepared)):
         return None
     result = (ctypes.c_int64 * layouts.PAIR_SIZE)()
     with _untimed_unless_compiled():
         status = native.functions(UNIT)["common"](
-            ours.address, theirs.address, whole_rings, max_steps, _Search(), result
+            a.address, b.address, whole_rings, max_steps, _Search(), result
         )
     return (result[0], result[1]) if status == 0 else None
 
 
 def judge(first: Prepared, text: str, *, whole_rings: bool = False) -> Compared:
-    """Hold a SMILES by a model against a molecule.
+    """Compare a prepared molecule (gold) with a SMILES that a model wrote.
 
-    ``invalid`` where it certainly is no molecule; ``unfinished`` where `MAX_STEPS` do not suffice; None where
-    only RDKit can say.
+    ``invalid`` if the SMILES certainly is not a molecule; ``unfinished`` if the search takes more than
+    `MAX_STEPS`; None if only RDKit can tell.
     """
     if not 0 < len(text) <= MAX_SMILES or not text.isascii():
         return None
@@ -141,12 +142,12 @@ def judge(first: Prepared, text: str, *, whole_rings: bool = False) -> Compared:
 
 
 def _untimed_unless_compiled() -> AbstractContextManager[None]:
-    """As plain Python `MAX_STEPS` take some seconds: so that no row depends on that, none is charged."""
+    """Do not charge a record's deadline for the kernel in plain Python, in which `MAX_STEPS` take seconds."""
     return nullcontext() if is_compiled() else deadlines.untimed()
 
 
 def is_compiled() -> bool:
-    """Whether the kernel is machine code; else its source is run as plain Python, some ms a pair."""
+    """Whether the kernel is compiled; otherwise its source runs as plain Python, some ms a pair."""
     return native.find(UNIT) is not None
 
 
@@ -158,13 +159,14 @@ def _judge(
     texts: bytes | ctypes.Array[ctypes.c_char],
     whole_rings: bool,
 ) -> list[Compared]:
-    """Hold texts against golds: the number of each one's, and where the text begins and ends."""
+    """Compare SMILES with golds. Each item of ``asked``: number of the gold, begin and end of the SMILES in
+    ``texts``."""
     n, size = len(asked), layouts.PAIR_SIZE
     numbers = array("q", [number for number, _, _ in asked])
     spans = array("q", [place for _, *span in asked for place in span])
     statuses, results = array("q", bytes(8 * n)), array("q", bytes(8 * size * n))
     chosen_at, spans_at, *told = (one.buffer_info()[0] for one in (numbers, spans, statuses, results))
-    # to get the interpreter's lock back from busy threads takes longer than to compare one pair
+    # judge_one keeps the GIL: getting it back from busy threads takes longer than comparing one pair
     functions["judge_one" if n == 1 else "judge"](
         golds, n_golds, chosen_at, texts, len(texts), spans_at, n, whole_rings, MAX_STEPS, _Prepared(),
         _Search(), *told,
@@ -179,15 +181,15 @@ _STATUSES: Final[Mapping[int, Compared]] = {INVALID: "invalid", layouts.UNFINISH
 
 
 class Golds:
-    """Molecules that texts are held against, by number. Safe to use from several threads: molecules are only
-    added, and each call has a work space of its own.
+    """A store of numbered gold molecules with which SMILES are compared. Thread-safe: molecules are only
+    added, and each call has its own work space.
 
-    With ``whole_rings`` only those are taken that ``strict`` takes for clean.
+    With ``whole_rings`` (``strict``) only clean molecules are stored.
     """
 
     def __init__(self, functions: Mapping[str, Kernel], *, whole_rings: bool) -> None:
         self._functions, self._whole_rings, self._most = functions, whole_rings, MOLECULES
-        # a molecule of its own would have to be fetched in seven pages, which takes longer than to read it
+        # memory of its own would put a molecule in seven pages: fetching them takes longer than parsing it
         self._memory = lazy_memory(8 * layouts.PREPARED_SIZE * MOLECULES, large_pages=True)
         self._adding = threading.Lock()
         self.golds: list[Prepared] = []
@@ -195,18 +197,18 @@ class Golds:
 
     @classmethod
     def open(cls, *, whole_rings: bool) -> Golds | None:
-        """None where the machine code is missing."""
+        """An empty store; None if machine code is missing."""
         functions = native.find(UNIT)
         return None if functions is None else cls(functions, whole_rings=whole_rings)
 
     @property
     def room(self) -> int:
-        """How many more there is room for."""
+        """The number of molecules that can still be added."""
         return self._most - len(self._numbers)
 
     def number(self, text: object) -> int:
-        """The number of a molecule from now on; -1 for one that the kernel cannot read or that is not taken,
-        for what is no text, and without room."""
+        """Store a molecule and return its number; -1 if it is not a text, the kernel cannot read it, it is
+        not clean (with ``whole_rings``), or there is no room."""
         if type(text) is not str:
             return -1
         number = self._numbers.get(text)
@@ -229,8 +231,8 @@ class Golds:
     def judge(
         self, asked: Sequence[tuple[int, int, int]], texts: bytes | ctypes.Array[ctypes.c_char]
     ) -> list[Compared]:
-        """`judge` of many texts: the number of the molecule that each is held against, and where it begins
-        and ends in ``texts``, which are ASCII."""
+        """`judge` for many SMILES. Each item of ``asked``: number of the stored molecule, begin and end of
+        the SMILES in ``texts``, which must be ASCII."""
         return _judge(self._functions, self._memory, self._most, asked, texts, self._whole_rings)
 
 
@@ -255,14 +257,14 @@ COMMON_MOTIFS: Final = (
     "CC(C)C", "CS(C)(=O)=O", "N[SH](=O)=O", "O=c1cc[nH]c(=O)[nH]1", "c1ncc2nc[nH]c2n1",
     "c1ccc(-c2ccccc2)cc1", "NCC(=O)NCC=O", "O=C(Nc1ccccc1)c1ccccc1",
 )  # fmt: skip
-"""The motifs that anyone would guess, drawn greedily from all parts of up to 18 atoms of the published REL-C2
-golds, half weighted by how often each gold occurs, half each gold alike: what a constant would be chosen to
-be."""
+"""The motifs that a constant answer would be chosen from. They are picked greedily from all substructures
+of up to 18 atoms of the published REL-C2 golds; half of a motif's weight counts golds as often as they
+occur, half counts each gold once."""
 
 
 @cache
 def _motifs() -> tuple[ctypes.Array[ctypes.c_int64], tuple[int, ...]]:
-    """The motifs for the kernel, one behind the other, largest first; the atoms of each, and 0 for none."""
+    """`COMMON_MOTIFS` prepared in one array, largest first; the atoms of each, and 0 for "no motif"."""
     read = [prepared(text, by_rdkit=True) for text in COMMON_MOTIFS]
     motifs = sorted((one for one in read if isinstance(one, Prepared)), key=lambda one: -one.n_atoms)
     size = layouts.PREPARED_SIZE
@@ -273,8 +275,8 @@ def _motifs() -> tuple[ctypes.Array[ctypes.c_int64], tuple[int, ...]]:
 
 
 def constant_in(whole: Prepared) -> int | None:
-    """Atoms of the largest common motif that lies in a molecule; None where only RDKit can say. Found out
-    once."""
+    """Number of atoms of the largest of `COMMON_MOTIFS` that is a substructure of a molecule; None if only
+    RDKit can tell. Cached in the molecule."""
     if whole.constant is False:
         memory, sizes = _motifs()
         found = native.functions(UNIT)["part"](whole.address, memory, len(sizes) - 1, _Search())

@@ -1,4 +1,4 @@
-"""Molecules as small SVGs without styles, in the colours of the page that shows them."""
+"""Draw molecules as small SVGs without styles, in the colours of the HTML page that shows them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rdkit.Chem.Draw import rdMolDraw2D
 from relfast.chem.molecule import Molecule, parse
 
 MAX_ATOMS: Final = 150
-"""Larger molecules are not drawn: nothing could be seen."""
+"""Larger molecules are not drawn: they would be illegible."""
 
 _HIGHLIGHT: Final = (1.0, 0.0, 1.0)
 _STROKE: Final = re.compile(r"<(path|ellipse|text)([^>]*?)(?:/>|>([^<]*)</text>)")
@@ -39,14 +39,14 @@ _KEPT: Final = {
     "font-size": (None,),
     "text-anchor": ("start",),
 }
-"""What a stroke keeps of its style, unless it is as usual."""
+"""Attributes of a stroke's style that are kept, unless they have one of these usual values."""
 _PLACES: Final = ("d", "cx", "cy", "rx", "ry", "x", "y")
 _SHORT: Final = re.compile(r"(\d\.\d)\d+")
 
 
 def draw(smiles: object, common: Sequence[int] = (), width: int = 170, height: int = 130) -> str | None:
-    """A molecule as SVG, with some of its atoms highlighted; None where the text is no molecule that can be
-    drawn."""
+    """A molecule as SVG, its atoms ``common`` (indices) highlighted; None if the text is not a molecule or
+    cannot be drawn."""
     molecule = parse(smiles)
     if molecule is None or not 0 < molecule.n_atoms <= MAX_ATOMS:
         return None
@@ -82,7 +82,8 @@ def _draw(molecule: Molecule, common: tuple[int, ...], width: int, height: int) 
 
 
 def _in_colours(text: str, width: int, height: int) -> str:
-    """The drawing's paths alone: styles as attributes, which no page forbids, colours as variables."""
+    """RDKit's SVG reduced to its shapes: styles become attributes, which every content security policy
+    allows, and colours become CSS variables."""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="molecule"'
         ' fill="none" stroke-width="1" stroke-linecap="round" stroke-linejoin="round">'
@@ -101,7 +102,7 @@ def _in_colours(text: str, width: int, height: int) -> str:
         ]
         place = {key: _SHORT.sub(r"\1", given[key]) for key in _PLACES if key in given}
         if tag == "path" and place.get("d") and " ".join(shown) == before:
-            path += place["d"]  # strokes of one kind are one path
+            path += place["d"]  # neighbouring strokes of the same style become one path
             continue
         if path:
             parts.append(f'<path {before} d="{path}"/>')
@@ -118,8 +119,8 @@ def _in_colours(text: str, width: int, height: int) -> str:
 
 
 def common_atoms(one: object, other: object) -> tuple[list[int], list[int]]:
-    """The atoms of two molecules that the largest substructure they share has; empty where there is none or
-    one of them is no molecule."""
+    """The atoms (indices) of each of two molecules that belong to their largest common substructure; empty if
+    there is none or one of them is not a molecule."""
     a, b = parse(one), parse(other)
     if a is None or b is None or max(a.n_atoms, b.n_atoms) > MAX_ATOMS or not (a.n_atoms and b.n_atoms):
         return [], []
@@ -130,7 +131,7 @@ def common_atoms(one: object, other: object) -> tuple[list[int], list[int]]:
 
 
 def atoms_of(molecule: object, part: object) -> list[int]:
-    """The atoms of a molecule that a part of it covers; empty where it does not occur."""
+    """The atoms (indices) of a molecule that match the substructure ``part``; empty if there is no match."""
     from relfast.chem.matching import contains
 
     whole, query = parse(molecule), parse(part)

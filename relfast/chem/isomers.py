@@ -1,12 +1,14 @@
-"""All constitutional isomers of a formula, as canonical SMILES, kept in a disk cache.
+"""Enumerate all constitutional isomers of a formula, as canonical SMILES; results are cached on disk.
 
-An isomer is a connected multigraph over the heavy atoms with the valences below; hydrogens fill the rest,
-rings and multiple bonds included, no stereo, no charges, no radicals. Kekulé forms that RDKit reads as one
-aromatic molecule count once: 1,2-dihydroxybenzene is one of the 15,065 C6H6O2, not two of 15,066.
+An isomer is a connected multigraph over the heavy atoms with the valences below, rings and multiple bonds
+included; hydrogens fill the free valences. No stereo, no charges, no radicals. Kekulé forms that RDKit
+reads as one aromatic molecule count once: 1,2-dihydroxybenzene is one of the 15,065 C6H6O2, not two of
+15,066.
 
-Checked against known counts (C6H6 has 217, C8H18 has 18) and against the universes of the published REL-C3
-records. Those hold the same molecules for 30 of their 53 formulas; for the other 23 the published sets lack
-some molecules with a multiple bond inside a ring (C4H5Br: 20 of 21, without ``CC1=CC1Br``).
+The results are checked against known counts (C6H6 has 217, C8H18 has 18) and against the isomers in the
+published REL-C3 records. For 30 of their 53 formulas the molecules are the same; for the other 23 the
+published sets lack some molecules with a multiple bond inside a ring (C4H5Br: 20 of 21, without
+``CC1=CC1Br``).
 """
 
 from __future__ import annotations
@@ -29,17 +31,17 @@ from relfast.errors import UsageError
 from relfast.interrupts import uninterrupted
 
 VALENCES: Final = {"C": 4, "N": 3, "O": 2, "S": 2, "F": 1, "Cl": 1, "Br": 1, "I": 1}
-"""Bonds of each element; the order, highest valence first, is that of the atoms in the search."""
+"""Valence of each element. The order, highest valence first, is the order of atoms in the search."""
 
 MAX_HEAVY_ATOMS: Final = 10
-"""Formulas of 8 heavy atoms have up to some 10^5 isomers (ten seconds, most of it to write the SMILES); each
-atom more costs a factor of ten."""
+"""Formulas of 8 heavy atoms have up to some 10^5 isomers (ten seconds, mostly for writing the SMILES); each
+further atom costs a factor of ten."""
 
 MAX_ISOMERS: Final = 2_000_000
-"""Where an enumeration gives up: 2 million SMILES are 200 MB in memory."""
+"""An enumeration with more isomers is an error: 2 million SMILES are 200 MB in memory."""
 
 CHUNK: Final = 4_096
-"""Structures per call of the kernel: a tenth of a second of SMILES writing, so that progress can be shown."""
+"""Structures per call of the kernel; their SMILES take 0.1 s to write, then progress is reported."""
 
 RingFilter = Literal["all", "unstrained"]
 """``unstrained`` leaves out triple and cumulated double bonds inside a ring, as in ``C1#CC1``."""
@@ -59,7 +61,7 @@ def parse_formula(formula: str) -> dict[str, int]:
     Raises
     ------
     UsageError
-        It is no formula, has an element without a valence here, or no or too many heavy atoms.
+        The text is not a formula, has an element that is not in `VALENCES`, or no or too many heavy atoms.
     """
     if not _FORMULA.fullmatch(formula):
         raise UsageError(f"{formula!r} is no molecular formula; write it like C5H8Br2")
@@ -84,17 +86,17 @@ def hill(formula: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def formula_of(smiles: str) -> str:
-    """The formula of a molecule, in Hill order."""
+    """The molecular formula of a SMILES, in Hill order."""
     return str(rdMolDescriptors.CalcMolFormula(Chem.MolFromSmiles(smiles)))
 
 
 def structures(formula: str, chunk: int = CHUNK) -> Iterator[tuple[list[str], npt.NDArray[np.int8]]]:
-    """Every connected multigraph of a formula once: element symbols and ``(k, n, n)`` bond orders, in chunks.
+    """Every connected multigraph of a formula once, in chunks: (element symbols, ``(k, n, n)`` bond orders).
 
     Raises
     ------
     UsageError
-        As `parse_formula`.
+        See `parse_formula`.
     """
     counts = parse_formula(formula)
     atoms = [element for element in VALENCES for _ in range(counts.get(element, 0))]
@@ -125,7 +127,7 @@ def structures(formula: str, chunk: int = CHUNK) -> Iterator[tuple[list[str], np
 
 @lru_cache(maxsize=8)
 def _unbonded(atoms: tuple[str, ...]) -> Any:
-    """A molecule of these atoms, to be copied: to make atoms anew takes as long as the rest of writing."""
+    """A molecule of these atoms without bonds, to be copied: creating atoms takes half of `_smiles`' time."""
     mol = Chem.RWMol()
     for element in atoms:
         mol.AddAtom(Chem.Atom(element))
@@ -154,7 +156,7 @@ def _enumerate(formula: str, progress: Progress | None) -> tuple[str, ...]:
 
 
 def is_strained(smiles: str) -> bool:
-    """Whether a ring of the molecule has a triple bond or two cumulated double bonds."""
+    """Whether a ring of a molecule has a triple bond or two cumulated double bonds."""
     mol = Chem.MolFromSmiles(smiles)
     with uninterrupted():
         return any(mol.HasSubstructMatch(pattern) for pattern in _STRAINED)
@@ -162,7 +164,7 @@ def is_strained(smiles: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def _universe(formula: str, keep: RingFilter, progress: Progress | None) -> tuple[str, ...]:
-    # file systems that do not tell upper from lower case: C4H8Co would be CO, but has no valence here
+    # formulas are unambiguous file names even if case is ignored: C4H8Co is rejected, since Co is not allowed
     kept = read_kept("isomers", formula)
     if kept is None:
         found = _enumerate(formula, progress)
@@ -173,7 +175,7 @@ def _universe(formula: str, keep: RingFilter, progress: Progress | None) -> tupl
 
 
 def isomers(formula: str, keep: RingFilter = "all", progress: Progress | None = None) -> tuple[str, ...]:
-    """All constitutional isomers of a formula, sorted canonical SMILES.
+    """All constitutional isomers of a formula, as sorted canonical SMILES: C2H6O has ``CCO`` and ``COC``.
 
     Parameters
     ----------
@@ -182,7 +184,7 @@ def isomers(formula: str, keep: RingFilter = "all", progress: Progress | None = 
     keep
         ``all``, or ``unstrained`` (no triple or cumulated double bond inside a ring).
     progress
-        Told about every few thousand isomers while they are found; not called for what is cached.
+        Called after every few thousand isomers of an enumeration; not called for cached formulas.
 
     Raises
     ------
@@ -194,7 +196,7 @@ def isomers(formula: str, keep: RingFilter = "all", progress: Progress | None = 
     return _universe(hill(formula), keep, progress)
 
 
-# Molecules with the heavy atoms of another and two hydrogens more or fewer.
+# Molecules with the same heavy atoms as another and two hydrogens more or fewer.
 
 
 _LOWER: Final = {Chem.BondType.TRIPLE: Chem.BondType.DOUBLE, Chem.BondType.DOUBLE: Chem.BondType.SINGLE}
@@ -203,9 +205,9 @@ _HIGHER: Final = {order: other for other, order in _LOWER.items()}
 
 @lru_cache(maxsize=20_000)
 def two_hydrogens_apart(smiles: str) -> tuple[str, ...]:
-    """Canonical SMILES of the molecules that come of making, closing or opening one bond, sorted.
+    """Sorted canonical SMILES of the molecules that differ from one by a single edit of a bond.
 
-    A bond of one order more or less, a new ring, or one ring less.
+    An edit raises or lowers the order of a bond by one, or closes or opens a ring.
     """
     mol = Chem.MolFromSmiles(smiles)
     Chem.Kekulize(mol, clearAromaticFlags=True)

@@ -1,7 +1,8 @@
-"""What takes long to find out, kept on disk by name.
+"""A disk cache for results that take long to compute (isomers, banks), by name.
 
-A file is believed only if no other user can have written it and its digest fits its own content, its name and
-the RDKit that wrote it; anything else is found out anew. Nothing that happens here can fail who asks.
+A cached file is used only if no other user can have written it and its digest fits its content, its name
+and the version of RDKit that wrote it; otherwise the caller computes the result again. No failure of the
+cache reaches the caller.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _FORMAT: Final = 3
 
 
 def kept_name(name: str) -> str:
-    """The file of what has a name: another one for each RDKit."""
+    """The file name of a cached result; every version of RDKit has its own file."""
     return f"{name}-rdkit{rdBase.rdkitVersion}"
 
 
@@ -26,7 +27,7 @@ def _digest(name: str, body: bytes) -> bytes:
 
 
 def read_kept(kind: str, name: str) -> bytes | None:
-    """What is kept in the user's cache of a kind; None if nothing is."""
+    """The result cached under a name in the user's cache ``kind``; None if there is no valid one."""
     cache = user_cache(kind)
     try:
         digest, _, body = cache.read(kept_name(name)).partition(b"\n")
@@ -39,11 +40,11 @@ def read_kept(kind: str, name: str) -> bytes | None:
 
 
 def write_kept(kind: str, name: str, body: bytes) -> None:
-    """Keep it, if that can be."""
+    """Cache a result; does nothing if the cache cannot be written."""
     cache = user_cache(kind)
     try:
         cache.write(kept_name(name), _digest(name, body) + b"\n" + body)
     except UntrustedError as error:
         cache.say(error)
     except OSError:
-        return  # unwritable or full: the next process finds it out again
+        return  # unwritable or full: the next process computes the result again

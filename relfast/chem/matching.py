@@ -1,8 +1,8 @@
-"""Substructure and identity, with the guards that keep RDKit from searching for ever.
+"""Substructure search, identity of molecules and MCS with RDKit, with guards against endless searches.
 
 ``C.C.C.C.C.C.N.N`` against a steroid takes RDKit's matcher more than 20 s, and it has no timeout. Two
-exact shortcuts answer nearly all such questions: a query cannot be contained in a target that has fewer
-atoms, bonds or atoms of some element; and a disconnected query is searched largest fragment first.
+exact shortcuts handle nearly all such cases: a target with fewer atoms, bonds or atoms of some element
+cannot contain a query; and a disconnected query is searched largest fragment first.
 """
 
 from __future__ import annotations
@@ -19,15 +19,16 @@ from relfast.chem.molecule import CACHED_MOLECULES, DUMMY, Molecule, parse
 from relfast.chem.smiles_table import SmilesTable
 
 SMALL: Final = 32
-"""Atoms of a connected query that is searched for without further ado."""
+"""Connected queries of at most this many atoms are searched without counting elements first."""
 
 
 def contains(target: Molecule, query: Molecule) -> bool:
-    """Whether ``query`` is a substructure of ``target``, as RDKit's ``HasSubstructMatch`` has it.
+    """Whether ``query`` is a substructure of ``target``, by RDKit's ``HasSubstructMatch``.
 
-    Every query atom needs an atom of its own, of its own element (a dummy takes any), and every bond a
-    bond of its own. Holds for molecules from SMILES; 200,000 random pairs gave no false rejection. Counting
-    elements takes longer than searching for a small connected query does, so those are not counted.
+    Rejections without a search are exact for molecules from SMILES, as every query atom needs a distinct
+    target atom of its element (a dummy matches any) and every bond a distinct bond; 200,000 random pairs
+    gave no false rejection. Counting elements takes longer than searching for a small connected query, so
+    it is left out.
     """
     if not 0 < query.n_atoms <= target.n_atoms or query.n_bonds > target.n_bonds:
         return False
@@ -42,8 +43,8 @@ def contains(target: Molecule, query: Molecule) -> bool:
 def _largest_fragment_first(mol: Any) -> Any:
     """The same molecule with its atoms ordered fragment by fragment, largest first.
 
-    The matcher assigns atoms in index order; starting with lone atoms multiplies the search by their
-    arrangements before the first real constraint is met (15 s against 0.2 ms).
+    The matcher assigns atoms in index order. Starting with lone atoms would multiply the search by their
+    arrangements before the first real constraint applies (15 s instead of 0.2 ms).
     """
     fragments = Chem.GetMolFrags(mol)
     if len(fragments) < 2:
@@ -53,13 +54,13 @@ def _largest_fragment_first(mol: Any) -> Any:
 
 
 def same_molecule(a: Molecule, b: Molecule) -> bool:
-    """The published identity: without stereo, each is a substructure of the other.
+    """Whether two molecules are the same to the published scorer: without stereo, each contains the other.
 
-    This is not equality of canonical SMILES: places of hydrogens and atom maps do not count, ``~`` and
-    ``*`` match anything (and the relation is then not transitive).
+    This differs from equality of canonical SMILES: places of hydrogens and atom maps do not matter, and
+    ``~`` and ``*`` match anything (the relation is then not transitive).
     """
     if (a.n_atoms != b.n_atoms or a.n_bonds != b.n_bonds) and a.ordinary and b.ordinary:
-        # taking the stereo off takes neither atoms nor bonds: no need to parse again
+        # removing stereo removes neither atoms nor bonds: no need to parse again
         return False
     flat_a, flat_b = a.flat, b.flat
     if flat_a is None or flat_b is None or flat_a.n_atoms == 0 or flat_b.n_atoms == 0:
@@ -73,14 +74,14 @@ def same_molecule(a: Molecule, b: Molecule) -> bool:
     return contains(flat_b, flat_a) and contains(flat_a, flat_b)
 
 
-# When two SMILES are the same molecule for the published scorers.
+# Identity of two SMILES in the published scorers.
 
 
 def flat_molecule(smiles: object) -> Molecule | None:
-    """The molecule without stereo.
+    """The molecule of a SMILES without stereo.
 
-    None for no molecule, and for one that is not even the same as itself: what does not parse again
-    without stereo, what has no atoms. Raises what RDKit raises.
+    None if the text is not a molecule, or a molecule that would not even equal itself: without stereo it
+    does not parse again, or it has no atoms. Raises what RDKit raises.
     """
     molecule = parse(smiles)
     flat = None if molecule is None else molecule.flat
@@ -88,13 +89,13 @@ def flat_molecule(smiles: object) -> Molecule | None:
 
 
 def same(a: str, b: object) -> bool:
-    """Whether two texts are the same molecule. Raises what RDKit raises."""
+    """Whether two SMILES are the same molecule (`same_molecule`). Raises what RDKit raises."""
     mol_a, mol_b = parse(a), parse(b)
     return mol_a is not None and mol_b is not None and same_molecule(mol_a, mol_b)
 
 
 def teach(table: SmilesTable, smiles: object) -> None:
-    """Tell the table what RDKit says of a text that it cannot read, if RDKit says anything that decides."""
+    """Let the table learn RDKit's molecule of a text that the kernel cannot read, if it has a usable code."""
     if not isinstance(smiles, str):
         return
     try:
@@ -104,7 +105,7 @@ def teach(table: SmilesTable, smiles: object) -> None:
             return
         code = table.code_of(flat.key, by_rdkit=False)
     except RuntimeError:
-        # read but not written: comparing it will say so
+        # RDKit parses this SMILES but cannot write it: the comparison will fail in the same way
         return
     if code is None and not flat.has_radicals:
         code = table.code_of(flat.key, by_rdkit=True)
@@ -112,14 +113,14 @@ def teach(table: SmilesTable, smiles: object) -> None:
         table.learn(smiles, code, flat.fingerprint)
 
 
-# The maximum common substructure of two molecules, with its cut-short flag.
+# The maximum common substructure of two molecules, and whether the search ran out of time.
 
 
 def exact_common_substructure(a: Molecule, b: Molecule, *, whole_rings: bool = False) -> int | None:
-    """The heavy atoms of the largest common substructure, if a kernel says.
+    """The number of heavy atoms of the largest common substructure by a kernel; None if it cannot tell.
 
-    They are those that `common_substructure` finds if nothing cuts it short. With ``whole_rings`` they are
-    the most there are under the rules of `strict_common_substructure`, which now and then finds fewer.
+    The number is that of `common_substructure` without a time limit. With ``whole_rings`` it is the
+    optimum under the rules of `strict_common_substructure`, which sometimes finds less.
     """
     if not (a.ordinary and b.ordinary):
         return None
@@ -128,23 +129,24 @@ def exact_common_substructure(a: Molecule, b: Molecule, *, whole_rings: bool = F
 
 
 def common_substructure(a: Molecule, b: Molecule, timeout: int) -> tuple[int, bool]:
-    """Heavy atoms of the common substructure, and whether the search was cut short by its deadline.
+    """The number of heavy atoms of the common substructure, and whether the search ran out of time.
 
-    The published measure: RDKit's defaults (elements and bond orders, rings broken at will). RDKit reads the
-    clock only between seeds, so ``timeout`` (s) is no guarantee; a worker's deadline is.
+    The published measure, with RDKit's defaults: elements and bond orders match, rings may be broken.
+    RDKit checks the time only between seeds, so it can exceed ``timeout`` (s); a worker's deadline still
+    holds.
     """
     result = rdFMCS.FindMCS([a.mol, b.mol], timeout=timeout)
     if a.ordinary and b.ordinary:
-        # all atoms are heavy: no need to read the pattern again to count them
+        # all atoms are heavy: no need to parse the pattern to count them
         return int(result.numAtoms) if result.smartsString else 0, bool(result.canceled)
     return _heavy_atoms(result), bool(result.canceled)
 
 
 def strict_common_substructure(a: Molecule, b: Molecule, timeout: int) -> tuple[int, bool]:
-    """The same where rings match rings only, whole rings only, and charges count.
+    """Like `common_substructure`, but rings match only rings, only whole rings match, and charges must match.
 
-    RDKit looks at whether rings are closed only on the query's side and on the best candidate so far, so that
-    what it finds is not always the largest.
+    RDKit checks that rings are closed only in the query and only for the best candidate so far, so that
+    its result is not always the largest.
     """
     parameters = rdFMCS.MCSParameters()
     parameters.Timeout = timeout
@@ -164,7 +166,7 @@ def _heavy_atoms(result: rdFMCS.MCSResult) -> int:
     return 0 if pattern is None else int(pattern.GetNumHeavyAtoms())
 
 
-# Whether a molecule lies in another with its rings whole, and which common motif does, by RDKit.
+# Containment with whole rings, and the largest common motif in a molecule, by RDKit.
 
 
 _RING_OR_CHAIN: Final = Chem.AdjustQueryParameters.NoAdjustments()
@@ -173,9 +175,9 @@ _RING_OR_CHAIN.adjustRingChainFlags = Chem.ADJUST_IGNORENONE
 
 
 def shared_part(whole: Molecule, part: Molecule) -> bool:
-    """Whether a molecule lies in another with its rings in rings and its chains in chains: whole rings only.
+    """Whether ``part`` is a substructure of ``whole`` such that rings match rings and chains match chains.
 
-    A part has no more atoms than the whole, so the search is as small as a gold is.
+    A part has at most the atoms of the whole, which is a gold, so the search is small.
     """
     if part.n_atoms > whole.n_atoms or part.n_bonds > whole.n_bonds or part.elements - whole.elements:
         return False
@@ -188,7 +190,7 @@ def _as_query(mol: Any) -> Any:
 
 @cache
 def _queries() -> tuple[tuple[Molecule, Any], ...]:
-    """The motifs as molecules and queries, largest first."""
+    """`COMMON_MOTIFS` as pairs of molecule and query, largest first."""
     parsed = [parse_clean(smiles)[0] for smiles in COMMON_MOTIFS]
     molecules = [molecule for molecule in parsed if molecule is not None]
     molecules.sort(key=lambda molecule: -molecule.heavy_atoms)
@@ -197,7 +199,7 @@ def _queries() -> tuple[tuple[Molecule, Any], ...]:
 
 @lru_cache(maxsize=CACHED_MOLECULES)
 def best_constant(smiles: str) -> int:
-    """Atoms of the largest common motif that lies in a clean molecule."""
+    """Number of atoms of the largest of `COMMON_MOTIFS` that is a substructure of a clean molecule."""
     whole, _ = parse_clean(smiles)
     if whole is None:
         return 0

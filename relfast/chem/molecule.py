@@ -1,4 +1,4 @@
-"""A molecule as the scorers see it: parsed once, its derived forms made when they are asked for."""
+"""`Molecule`: a SMILES that is parsed once, and whose derived forms are computed lazily and cached."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import Any, Final
 from rdkit import Chem, RDLogger
 from relfast_kernels.smiles import layouts
 
-# On bad SMILES the log is the main cost (33 MB of it for 8 kB of open brackets), and is never read.
+# Bad SMILES make RDKit log more than anything else (33 MB for 8 kB of open brackets); nobody reads that.
 RDLogger.DisableLog("rdApp.*")
 
 CACHED_MOLECULES: Final = 20_000
-"""Distinct SMILES kept per process: about 5 kB each with their derived forms, so 100 MB at most."""
+"""Distinct SMILES cached per process: about 5 kB each with their derived forms, so 100 MB at most."""
 
 CACHED_CHARS: Final = 1_000
-"""Longest SMILES kept. Published golds have 90 characters at most; giants would fill the memory."""
+"""Maximum characters of a cached SMILES. Published golds have at most 90; huge ones would fill the memory."""
 
 DUMMY: Final = 0
+"""The atomic number of a dummy atom (``*``)."""
 
 # atoms outside brackets, bonds, branches, rings; brackets that begin with a letter other than H
 _ORDINARY: Final = re.compile(r"(?:[A-Za-z0-9()=#\-+/\\%.:]|\[(?!H)[A-Za-z][^\[\]*]*\])*+")
@@ -32,7 +33,7 @@ ORDERS: Final = {
     Chem.BondType.TRIPLE: 3,
     Chem.BondType.AROMATIC: layouts.AROMATIC_BOND,
 }
-"""As the kernels have them."""
+"""Bond orders as the kernels encode them."""
 _OTHER_ORDER: Final = 5
 
 
@@ -42,7 +43,7 @@ def _letters(symbol: str) -> int:
 
 
 def _label(atom: Any) -> int:
-    """An atom's element and charge as the kernels have them."""
+    """An atom's element and charge as one number, as the kernels encode them."""
     return layouts.CHARGES * _letters(atom.GetSymbol()) + layouts.NEUTRAL + int(atom.GetFormalCharge())
 
 
@@ -57,13 +58,13 @@ class Molecule:
     Attributes
     ----------
     mol, text
-        RDKit's molecule, as the published scorer gets it from ``MolFromSmiles``, and what it is parsed of.
+        RDKit's molecule, as the published scorer gets it from ``MolFromSmiles``, and the SMILES.
     n_atoms, n_bonds
-        Its atoms and bonds; hydrogens count only where they stand as atoms.
+        Numbers of atoms and bonds; hydrogens count only if they are explicit atoms.
     ordinary
         Whether certainly no atom is a hydrogen or a dummy, with or without stereo.
     connected
-        Whether it certainly is one fragment, too.
+        Whether the molecule is ``ordinary`` and certainly one fragment.
     """
 
     def __init__(self, mol: Any, smiles: str) -> None:
@@ -80,27 +81,27 @@ class Molecule:
 
     @cached_property
     def written(self) -> str:
-        """A SMILES without stereo and isotopes, for the kernels to read."""
+        """A non-canonical SMILES without stereo and isotopes, for the kernels to read."""
         return str(Chem.MolToSmiles(self.mol, isomericSmiles=False, canonical=False))
 
     @cached_property
     def flat(self) -> Molecule | None:
-        """The molecule without stereo: its key, parsed again. None where that does not parse."""
+        """The molecule without stereo: `key`, parsed again; None if `key` does not parse."""
         return parse(self.key)
 
     @property
     def definite(self) -> bool:
-        """Whether nothing in it matches anything but its like: no wildcards, none of the odd bonds."""
+        """Whether every atom and bond matches only equal ones: no wildcards, no unusual bonds."""
         return not any(odd in self.key for odd in "*~>$")
 
     @cached_property
     def has_radicals(self) -> bool:
-        """Whether an atom has unpaired electrons; only one in brackets can."""
+        """Whether an atom has unpaired electrons; only atoms in brackets can."""
         return "[" in self.key and any(atom.GetNumRadicalElectrons() for atom in self.mol.GetAtoms())
 
     @cached_property
     def fingerprint(self) -> int:
-        """32 bits equal for equal graphs: those of `relfast_kernels.smiles.graph_code.fingerprint`."""
+        """A 32-bit hash of the graph, the same as `relfast_kernels.smiles.graph_code.fingerprint`'s."""
         labels = [64 * _label(atom) for atom in self.mol.GetAtoms()]
         bonds = [
             (bond.GetBeginAtomIdx(), bond.GetEndAtomIdx(), ORDERS.get(bond.GetBondType(), _OTHER_ORDER))
@@ -121,7 +122,8 @@ class Molecule:
 
     @cached_property
     def hydrogens_print(self) -> int:
-        """32 bits for where hydrogens are: those of `relfast_kernels.smiles.graph_code.hydrogens_print`."""
+        """A 32-bit hash of the places of hydrogens, as
+        `relfast_kernels.smiles.graph_code.hydrogens_print`."""
         total = 0
         for atom in self.mol.GetAtoms():
             value = 64 * _label(atom) + 8 * atom.GetDegree() + atom.GetTotalNumHs()
@@ -134,12 +136,12 @@ class Molecule:
 
     @cached_property
     def elements(self) -> Counter[int]:
-        """How often each atomic number occurs; dummies are 0."""
+        """Atomic number → number of atoms; dummies have atomic number 0."""
         return Counter(atom.GetAtomicNum() for atom in self.mol.GetAtoms())
 
 
 def _parse(smiles: str) -> Molecule | None:
-    # RDKit takes UTF-8, which has no lone surrogates
+    # RDKit takes UTF-8, which cannot encode lone surrogates
     mol = Chem.MolFromSmiles(smiles) if smiles and _SURROGATE.search(smiles) is None else None
     return None if mol is None else Molecule(mol, smiles)
 
@@ -148,10 +150,11 @@ _parse_cached = lru_cache(maxsize=CACHED_MOLECULES)(_parse)
 
 
 def parse(smiles: object) -> Molecule | None:
-    """The molecule that the published scorer sees in ``smiles``, or None.
+    """The molecule that the published scorer parses from ``smiles``, or None.
 
-    No text, empty text, text with a lone surrogate and what RDKit refuses give None. What RDKit accepts
-    beyond SMILES (a name after a blank, CXSMILES, bytes above 127 at the ends) is accepted, as published.
+    None for anything but text, empty text, text with a lone surrogate, and text that RDKit rejects.
+    Whatever RDKit accepts beyond SMILES (a name after a blank, CXSMILES, bytes above 127 at the ends) is
+    accepted, as published.
     """
     if not isinstance(smiles, str):
         return None

@@ -1,10 +1,9 @@
-"""The largest connected motif that many molecules share, as gold of REL-C2.
+"""Find the largest connected motif of several molecules, which is the gold of REL-C2 records.
 
-Elements and bond orders are compared, rings match rings only and whole rings only; the motif with the most
-bonds is meant, of those the one with the most atoms. All that are largest are listed by a kernel
-(`relfast_kernels.motif`), wherever they lie in one of the molecules. Where they are not all one and the same
-the group has no clear motif, so that nothing depends on the order of a search. A search that is cut short
-gives nothing: its result is never gold.
+Elements and bond orders must match, rings match only rings, and only whole rings. The largest motif has
+the most bonds, and of those the most atoms. A kernel (`relfast_kernels.motif`) lists all places in one of
+the molecules where a largest motif lies. If these are not all the same motif, the group has no clear
+motif; so gold never depends on the order of a search. A search that exceeds its steps has no result.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from relfast.chem.molecule import ORDERS, Molecule, parse
 from relfast.interrupts import uninterrupted
 
 CACHED_CUTS: Final = 20_000
-"""Motifs that are kept as they were cut, with all molecules of theirs that are."""
+"""Results of `_cut_once` that are cached."""
 
 _CHARGED: Final = re.compile(r"\[[^\]]*[+-]")
 
@@ -42,14 +41,13 @@ class Motif(NamedTuple):
 
 
 def largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motif | None:
-    """The largest connected motif of two or more molecules, or None where there is no clear one.
+    """The largest connected motif of two or more molecules, or None if there is no clear one.
 
-    A Ctrl-C waits until it is found.
-
-    None if it has fewer than ``min_atoms`` heavy atoms, if several different motifs are equally large, if the
-    search took more than ``max_steps`` steps, or if the motif cut out of the smallest molecule (by bonds, the
-    first of these) is no molecule that the scorer reads and finds in all of them (half an aromatic system, a
-    charge others lack). Molecules must have no stereo.
+    None if the motif has fewer than ``min_atoms`` heavy atoms; if several different motifs are equally
+    large; if the search takes more than ``max_steps`` steps; or if the motif, cut out of the molecule with
+    the fewest bonds (the first of these), is not a molecule that the scorer can parse and find in all
+    molecules (half an aromatic system, a charge that others lack). Molecules must have no stereo. Ctrl-C
+    takes effect after the search.
     """
     with uninterrupted():
         found = largest_motifs(molecules, min_atoms, max_steps)
@@ -63,11 +61,11 @@ def largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int)
 
 @lru_cache(maxsize=CACHED_CUTS)
 def _cut_once(found: Motifs) -> tuple[Molecule | None, bool]:
-    """What a group's motifs are, if they are all the same, and a molecule that the scorer reads; and whether
-    it certainly lies in all of the group's molecules.
+    """The motif of a group, if all found motifs are the same and the scorer can parse it; and whether it
+    certainly is a substructure of all molecules of the group.
 
-    All that depends only on the molecule that they are cut out of, and one of few bonds is that of many
-    groups.
+    Cached, because the result depends only on ``found``: the molecule and the places in it. Molecules with
+    few bonds are the query of many groups.
     """
     places = found.places
     fragments = {
@@ -75,7 +73,7 @@ def _cut_once(found: Motifs) -> tuple[Molecule | None, bool]:
         for atoms, bonds in places
     }
     parsed = [parse(fragment) for fragment in fragments]
-    # hydrogens take the place of what was cut off, which can change the canonical order
+    # hydrogens replace the bonds that were cut, which can change the canonical order: compare the keys
     cut = {motif.key for motif in parsed if motif is not None}
     motif = parse(cut.pop()) if len(cut) == 1 else None
     if motif is None or parse_clean(motif.text)[0] is None or motif.heavy_atoms != len(places[0][0]):
@@ -84,10 +82,11 @@ def _cut_once(found: Motifs) -> tuple[Molecule | None, bool]:
 
 
 def _is_as_cut(motif: Molecule, mol: Any, places: Sequence[Place]) -> bool:
-    """Whether a motif certainly lies where the kernel found one, and so in all molecules of its group.
+    """Whether a motif certainly matches one of the places that the kernel found, and so all molecules of
+    its group.
 
-    Bonds have the orders there that they have in the motif. An atom without charge, isotope and unpaired
-    electrons is found wherever its element is. False says nothing.
+    At a place that matches, bonds have the orders of the motif's, and an atom without charge, isotope and
+    unpaired electrons matches every atom of its element. False means unknown.
     """
     if _CHARGED.search(motif.key) or motif.has_radicals:
         return False
@@ -101,22 +100,22 @@ def _is_as_cut(motif: Molecule, mol: Any, places: Sequence[Place]) -> bool:
     return any(sorted(bonds) == sorted(there) for _, there in places)
 
 
-# Molecules of which all is known that is mostly asked, so that RDKit need not parse them.
+# Molecules from a cached bank, which RDKit usually need not parse.
 
 
 Row = npt.NDArray[np.int32]
-"""A molecule for the kernel that searches for motifs: `relfast_kernels.motif.layouts` says what is in it."""
+"""A molecule in the layout of the motif kernel, see `relfast_kernels.motif.layouts`."""
 
 
 class StoredMolecule(Molecule):
-    """A molecule of a bank that has been read before.
+    """A molecule of a cached bank. RDKit parses it only when an attribute is needed that is not stored.
 
     Attributes
     ----------
     text
-        What it is parsed of.
+        The SMILES.
     packed
-        It for the kernel that searches for motifs.
+        The molecule in the layout of the motif kernel.
     """
 
     def __init__(self, text: str, key: str, n_bonds: int, packed: Row) -> None:
@@ -131,7 +130,7 @@ class StoredMolecule(Molecule):
         return found
 
     def __getattr__(self, name: str) -> Any:
-        # what is not known yet: mol, n_atoms, ordinary, connected
+        # attributes that are not stored: mol, n_atoms, ordinary, connected
         if name.startswith("_"):
             raise AttributeError(name)
         value = getattr(self._parsed, name)
@@ -139,7 +138,7 @@ class StoredMolecule(Molecule):
         return value
 
 
-# The kernels that make REL-C2 records, called as machine code, or by numba where that cannot be kept.
+# Calls of the motif kernels: native machine code, or numba if machine code cannot be cached.
 
 
 UNIT: Final = "motif"
@@ -152,8 +151,8 @@ def _at(array: npt.NDArray[Any]) -> ctypes.c_void_p:
 
 
 def _largest(rows: Sequence[Row], min_atoms: int, max_steps: int) -> tuple[int, ...]:
-    """The largest motifs of molecules, as bits of the first one's bonds; none where the search was given up
-    or there are too many. `relfast_kernels.motif.grow` says the rest."""
+    """The largest motifs of molecules, as bit masks of the first molecule's bonds; empty if the search
+    exceeds its steps or there are too many motifs. See `relfast_kernels.motif.grow`."""
     k, buffer = len(rows) - 1, np.concatenate(rows)
     starts = np.array([0, *itertools.accumulate(map(len, rows[:-1]))], np.int64)
     found, motifs = np.zeros(layouts.FOUND_SIZE, np.int64), np.zeros(layouts.MAX_MOTIFS, np.int64)
@@ -174,7 +173,8 @@ def _largest(rows: Sequence[Row], min_atoms: int, max_steps: int) -> tuple[int, 
 def similar(
     prints: npt.NDArray[np.uint64], counts: Ints, index: int, lowest: float, highest: float
 ) -> tuple[Ints, npt.NDArray[np.float64]]:
-    """Where fingerprints are that are similar to one of them, and how similar (`relfast_kernels.motif`)."""
+    """The indices of fingerprints whose similarity to fingerprint ``index`` is in the bounds, and the
+    similarities (`relfast_kernels.motif`). ``counts``: bits set in each fingerprint."""
     n, words = prints.shape
     places, shares = np.empty(n, np.int64), np.empty(n)
     bounds = np.array((lowest, highest))
@@ -184,19 +184,19 @@ def similar(
     return places[:found].copy(), shares[:found].copy()
 
 
-# Molecules as the kernel that searches for motifs reads them, and the motifs that it finds.
+# Molecules in the layout of the motif kernel, and the motifs that it finds.
 
 
 CACHED_ROWS: Final = 10_000
-"""Molecules whose rows are kept, at some 2 kB each."""
+"""Molecules whose rows are cached, at some 2 kB each."""
 
 _CHARGES: Final = 32
 _HYDROGENS: Final = 16
-"""Factors and bounds of what tells leaves apart."""
+"""A leaf's code is its charge times the first, plus its hydrogens, which are cut to the second."""
 
 
 def packed(molecule: Molecule) -> Row | None:
-    """The molecule for the kernel; None if it is too large, or has bonds that are not of the usual orders."""
+    """The molecule in the kernel's layout; None if it is too large or has bonds of unusual orders."""
     return molecule.packed if isinstance(molecule, StoredMolecule) else _packed(molecule)
 
 
@@ -221,7 +221,7 @@ def _packed(molecule: Molecule) -> Row | None:
         return None
     row = [n]
     for atom, bonds, ring in zip(mol.GetAtoms(), around, in_ring, strict=True):
-        # what a leaf is besides its element
+        # ``twin`` tells leaves (atoms with one bond) of the same element apart
         twin = 0
         if len(bonds) == 1:
             twin = _CHARGES * atom.GetFormalCharge() + min(atom.GetTotalNumHs(), _HYDROGENS)
@@ -231,7 +231,7 @@ def _packed(molecule: Molecule) -> Row | None:
 
 
 def _ends(molecule: Molecule) -> list[tuple[int, int]]:
-    """The atoms of a molecule's bonds, in the kernel's order."""
+    """The pairs of atoms that a molecule's bonds join, in the kernel's order of bonds."""
     row = packed(molecule)
     assert row is not None
     atoms = row[layouts.ATOMS :].reshape(-1, layouts.ATOM_SIZE).tolist()
@@ -244,20 +244,20 @@ def _ends(molecule: Molecule) -> list[tuple[int, int]]:
 
 
 Place = tuple[list[int], list[int]]
-"""Atoms and bonds."""
+"""A place of a motif in a molecule: indices of its atoms and of its bonds."""
 
 
 class Motifs(NamedTuple):
-    """The largest motifs of a group: where they lie in one of its molecules.
+    """The largest motifs of a group: all places where they lie in one of its molecules.
 
     Attributes
     ----------
     query
-        The molecule with the fewest bonds, the first of these.
+        That molecule, the one with the fewest bonds (the first of these).
     masks
-        Its bonds as bits, one number for each place: all places of all motifs, but for
-        interchangeable leaves. Empty where the search was given up, all motifs are smaller than asked for,
-        there are too many, or the kernel does not take a molecule.
+        One bit mask of the query's bonds for each place. All places of all motifs are listed, except that
+        interchangeable leaves count once. Empty if the search exceeded its steps, all motifs are smaller than
+        ``min_atoms``, there are too many, or the kernel cannot read a molecule.
     """
 
     query: Molecule
@@ -265,7 +265,7 @@ class Motifs(NamedTuple):
 
     @property
     def places(self) -> list[Place]:
-        """The atoms and bonds (RDKit's numbers) of each."""
+        """The places as RDKit's indices of atoms and bonds."""
         ends, mol = _ends(self.query), self.query.mol
         found = []
         for mask in self.masks:
@@ -276,7 +276,7 @@ class Motifs(NamedTuple):
 
 
 def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motifs:
-    """The largest motifs of two or more molecules; none where the kernel does not take them."""
+    """The largest motifs of two or more molecules; without places if the kernel cannot read them all."""
     n_bonds = [molecule.n_bonds for molecule in molecules]
     query = n_bonds.index(min(n_bonds))
     known = [row for row in map(packed, molecules) if row is not None]

@@ -1,11 +1,10 @@
-"""Lists of SMILES held against each other by a kernel, without RDKit.
+"""Compare lists of SMILES with a kernel, without RDKit.
 
-A kernel reads a SMILES into a graph with a canonical code, aromatic bonds as RDKit perceives them, and
-equal codes are the same molecule exactly where RDKit, asked whether each is a substructure of the
-other, says so. Of the molecules that models write 99 in 100 are read; what is not is listed in
-`relfast_kernels.smiles.parser` and left to RDKit, and `SmilesTable.learn` then tells the kernel the answer.
-The kernel is used only where its machine code has been compiled (`relfast_kernels.compiled.native`); without
-it RDKit does everything, with the same results.
+The kernel parses a SMILES into a graph with a canonical code, with aromatic bonds as RDKit perceives them.
+Two molecules have equal codes exactly if RDKit finds each to be a substructure of the other. The kernel
+reads 99 in 100 molecules that models write. `relfast_kernels.smiles.parser` lists what it does not read;
+RDKit reads those, and `SmilesTable.learn` tells the kernel the result. The kernel is used only if it is
+compiled (`relfast_kernels.compiled.native`); otherwise RDKit does everything, with the same results.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ UNIT: Final = "smiles"
 CACHED_TEXTS: Final = 1 << 18
 CACHED_CODES: Final = 1 << 17
 CACHED_BYTES: Final = 1 << 23
-"""A table's size: quarter of a million spellings of 32 characters and half as many molecules, in 32 MB at
-most (pages never written take no memory)."""
+"""Capacity of a table: a quarter of a million SMILES of 32 characters and half as many molecules, at most
+32 MB (pages that are never written take no memory)."""
 
 
 def joined(texts: Sequence[str]) -> bytes | None:
-    """The texts as bytes, each ended by a newline; None if one is no text or cannot stand like that."""
+    """The texts as bytes, each followed by a newline; None if one is not a text or contains a newline."""
     if not texts:
         return b""
     try:
@@ -46,23 +45,24 @@ def joined(texts: Sequence[str]) -> bytes | None:
 
 
 class Match(NamedTuple):
-    """Predictions held against gold, in the order of the kernel's columns.
+    """The result of comparing predictions with gold, in the order of the kernel's columns.
 
     Attributes
     ----------
     decided
-        Whether the kernel can say; else only RDKit can, and the rest means nothing.
+        Whether the kernel could decide; if not, only RDKit can, and the other numbers mean nothing.
     true_positives
-        Predictions that found a gold molecule of their own; strict: gold molecules that were named.
+        Number of predictions matched with a gold molecule; strict: number of gold molecules that were named.
     vote
-        32 bits for the predictions, whatever their order: where each found its gold, or its fingerprint;
-        strict: for the different molecules that were named.
+        A 32-bit hash of the predictions, independent of their order: of the place of each one's gold
+        molecule, or of its fingerprint if it has none; strict: of the distinct molecules that were named.
     n_wanted, n_neutral
-        Strict: different gold molecules, and repeats and isomers that are neither gold nor given.
+        Strict: the number of distinct gold molecules; and of predictions that do not count, which are repeats
+        and isomers that are neither gold nor given.
     flaw
-        Strict: what is wrong with the first prediction that is no molecule of its own, see `FLAWS`.
+        Strict: code of what is wrong with the first prediction that is not a clean molecule, see `FLAWS`.
     unknown
-        Texts that only RDKit can judge.
+        Texts that only RDKit can read.
     """
 
     decided: int
@@ -83,15 +83,14 @@ FLAWS: Final = {
     layouts.TOO_LONG: "too_long",
     layouts.EMPTY: "empty",
 }
-"""What is wrong with a text, by what the kernel says."""
+"""The kernel's code of a flaw → its name in rows."""
 
 
 class SmilesTable:
-    """Texts and molecules seen so far.
+    """The kernel's cache of SMILES and their molecules, and the calls that use it.
 
-    Safe to use from several threads without a lock: the kernel holds the interpreter's own for the whole of
-    a call, and what it tells lands in memory of that call. (Of a lock here 64 callers would make a queue in
-    which each of them waits for the interpreter anew.)
+    Thread-safe without a lock: the kernel holds the GIL during a call and writes its results into memory
+    of that call. (With a lock, 64 callers would queue up, each waiting for the GIL once more.)
     """
 
     def __init__(self, functions: Mapping[str, Callable[..., int]]) -> None:
@@ -117,7 +116,7 @@ class SmilesTable:
     def match(
         self, gold: Sequence[Any], pred: Sequence[Any], given: Sequence[Any] = (), *, strict: bool = False
     ) -> Match:
-        """Hold predictions against gold, and under ``strict`` against what the question has given."""
+        """Match predictions with gold; under ``strict`` also with the molecules that the question gave."""
         texts = [*gold, *pred, *given]
         told = self._told((gold, pred, given), strict=strict)
         if told is None:
@@ -127,13 +126,13 @@ class SmilesTable:
         return Match._make((*result, unknown))
 
     def read(self, texts: Sequence[str]) -> list[bool]:
-        """For each text whether it certainly is a molecule; False says nothing."""
+        """For each text, whether it certainly is a molecule; False means unknown."""
         told = self._told(((), texts, ()), strict=False)
         return [False] * len(texts) if told is None else [kind >= 0 for kind in told[1]]
 
     def _told(self, lists: tuple[Sequence[Any], ...], *, strict: bool) -> tuple[list[int], list[int]] | None:
-        """The `RESULT_COLUMNS` numbers of a record and the classes of its texts; None where one of them is no
-        text, or none that can be looked at."""
+        """The `RESULT_COLUMNS` numbers of one record and the classes of its texts; None if one of them is
+        not a text or contains a newline."""
         parts = [joined(texts) for texts in lists]
         if None in parts:
             return None
@@ -152,10 +151,10 @@ class SmilesTable:
         strict: bool,
         classes: bool = False,
     ) -> list[int]:
-        """What the kernel tells of records whose texts lie ready (`match_lists`): `RESULT_COLUMNS` numbers
-        for each, and behind them, if wanted, the ``classes`` of all texts.
+        """Call the kernel (`match_lists`) for n records whose ``n_texts`` texts are already in memory.
 
-        ``texts`` and ``sizes`` are where they are.
+        ``texts`` (or bytes) and ``sizes`` are addresses. Returns `RESULT_COLUMNS` numbers per record,
+        followed by the classes of all texts if ``classes``.
         """
         n_told = layouts.RESULT_COLUMNS * n
         told = array("q", bytes(8 * (n_told + 2 * n_texts)))  # the last ones are links between texts
@@ -166,15 +165,16 @@ class SmilesTable:
         return told[: n_told + n_texts if classes else n_told].tolist()
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
-        """Remember what RDKit said of a text: the code of its molecule, empty for no molecule."""
+        """Store RDKit's result for a text: its molecule's code (empty: not a molecule) and fingerprint."""
         data = text.encode("utf-8", "surrogatepass")
         self._learn(data, len(data), code, len(code), fingerprint, self._table)
 
     def code_of(self, text: str, *, by_rdkit: bool) -> bytes | None:
-        """The canonical code of a molecule, None for one that the kernel cannot read.
+        """The canonical code of a molecule; None if the kernel cannot read it.
 
-        ``by_rdkit``: the text is a canonical SMILES without stereo; its aromatic bonds are taken at their
-        word then, and its charges are labels of the graph. Otherwise a molecule with charges is not read.
+        ``by_rdkit``: the text is RDKit's canonical SMILES without stereo. Then its aromatic bonds are
+        taken as written, and charges become labels of the graph; otherwise the kernel does not read
+        charges.
         """
         if not 0 < len(text) <= layouts.MAX_SMILES or not text.isascii():
             return None
@@ -184,14 +184,14 @@ class SmilesTable:
 
 
 _HAS_GIL: Final[bool] = getattr(sys, "_is_gil_enabled", lambda: True)()
-"""The lock `SmilesTable` relies on; an interpreter without it does everything by RDKit."""
+"""`SmilesTable` relies on the GIL; in an interpreter without it RDKit does everything."""
 
 _table: SmilesTable | None = None
 _opening = threading.Lock()
 
 
 def _start_anew() -> None:
-    """In a forked child: a thread that is not here may have been at work on the table."""
+    """Drop the table in a forked child: a thread of the parent may have been writing to it."""
     global _table, _opening
     _table, _opening = None, threading.Lock()
 
@@ -200,7 +200,7 @@ os.register_at_fork(after_in_child=_start_anew)
 
 
 def simple_table() -> SmilesTable | None:
-    """The process's table; None as long as the kernel's machine code is missing."""
+    """The table of this process; None as long as the kernel is not compiled."""
     global _table
     if _HAS_GIL and _table is None and (functions := native.find(UNIT)) is not None:
         with _opening:
@@ -209,8 +209,8 @@ def simple_table() -> SmilesTable | None:
 
 
 def same_clean_molecule(a: str, b: str) -> bool:
-    """Whether two texts certainly are one clean molecule, as `relfast.chem.clean` has it with tautomers kept
-    apart. False says nothing."""
+    """Whether two texts certainly are the same clean molecule in the sense of `relfast.chem.clean`, with
+    tautomers apart. False means unknown."""
     table = simple_table()
     if table is None:
         return False
@@ -218,10 +218,10 @@ def same_clean_molecule(a: str, b: str) -> bool:
     return bool(match.decided) and match.true_positives == 1
 
 
-# What ``strict`` finds wrong with a SMILES before it is read as a molecule.
+# Flaws that ``strict`` finds in a SMILES before parsing it.
 
 MAX_CHARS: Final = 1_000
-"""Longest SMILES that strict reads; the longest published gold has 90 characters."""
+"""Maximum characters of a SMILES under ``strict``; the longest published gold has 90."""
 
 # letters, digits, bonds, branches, rings, charges and chirality; no '~', '*', '$', '.', ':', '?'
 _ALPHABET: Final = re.compile(r"[A-Za-z0-9@+\-\[\]()=#/\\%]+")
@@ -230,7 +230,8 @@ _MAP: Final = re.compile(r"\[[^\]]*:")
 
 
 def flaw_of_text(smiles: str) -> str | None:
-    """``empty``, ``too_long``, ``several_fragments`` or ``not_plain_smiles``; None where its letters do."""
+    """The flaw of a SMILES by its characters alone: ``empty``, ``too_long``, ``several_fragments``,
+    ``not_plain_smiles``, or None."""
     if not smiles:
         return "empty"
     if len(smiles) > MAX_CHARS:
@@ -245,11 +246,11 @@ def flaw_of_text(smiles: str) -> str | None:
 
 
 def has_isotope(smiles: str) -> bool:
-    """Whether its letters say that an atom is an isotope, be it of mass 0."""
+    """Whether a SMILES gives an atom an isotope number, even 0: ``[13C]``."""
     return "[" in smiles and _ISOTOPE.search(smiles) is not None
 
 
 def is_clean_text(smiles: str) -> bool:
-    """Whether a text is a clean molecule if a kernel reads it as one, which reads neither wildcards nor atoms
-    of hydrogen."""
+    """Whether a text that a kernel can read as a molecule is a clean one. (Kernels read neither wildcards nor
+    explicit hydrogen atoms.)"""
     return flaw_of_text(smiles) is None and not has_isotope(smiles)

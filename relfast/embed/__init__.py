@@ -1,11 +1,11 @@
-"""Sentence embeddings on ONNX Runtime: the only place of the project that loads it.
+"""Sentence embeddings with ONNX Runtime. Only this package loads ONNX Runtime.
 
-A model is a directory (`models`), made once by ``relfast embedder add`` (`adding`) and found by
-name (`adding.resolve`); an `Embedder` turns texts into unit vectors, each distinct text once, in batches of
-texts of equal token length (`embedder`), with a cache in memory and, if asked for, on disk (`cache`).
+A model is a directory (`models`). ``relfast embedder add`` makes it once (`adding`), and `adding.resolve`
+finds it by name. An `Embedder` turns texts into unit vectors (`embedder`): each distinct text once, in
+batches of texts of equal token length, with a cache in memory and optionally on disk (`cache`).
 
-On a CPU a text's vector has the same bits alone, in any batch, with any number of threads, and out of
-the cache: rows do not depend on how a run was cut into blocks.
+On a CPU a text's vector has the same bits alone, in any batch, with any number of threads, and from the
+cache: rows do not depend on how a run was cut into blocks.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Final
 from relfast_kernels.compiled.cache import Cache, user_cache
 
 THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
-"""Environment variable: threads of a model's session, instead of all usable cores."""
+"""Environment variable: number of threads that run a model; default: all usable cores."""
 
 CACHE_VARIABLE: Final = "RELFAST_EMBED_CACHE"
-"""Environment variable: ``1`` keeps vectors in the user's cache directory, a path keeps them there."""
+"""Environment variable for the disk cache of vectors: ``1`` for the user's cache directory, or a path."""
 
 SHARED_VARIABLE: Final = "RELFAST_EMBED_SHARED"
-"""Environment variable: ``1`` has all processes of a user share one model on a machine's CPU; a path those
-that name the same one."""
+"""Environment variable: with ``1`` all processes of a user share one model on a machine's CPU; with a
+path, all processes that name the same path."""
 
 
 def vectors_cache() -> Cache | None:
-    """Where vectors are to be kept on disk; None where that is not asked for."""
+    """The directory of the disk cache of vectors; None if `CACHE_VARIABLE` does not turn it on."""
     chosen = os.environ.get(CACHE_VARIABLE, "")
     if chosen in ("", "0", "off"):
         return None

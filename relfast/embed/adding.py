@@ -1,14 +1,16 @@
-"""From what a user types to a model directory: one that is here, or one made of a checkpoint, of a hub's own
-ONNX file, or of an installed package.
+"""Find an embedding model by name (`resolve`), and add models to this machine (`add`): from a checkpoint,
+from an ONNX file of a hub repository, or from an installed package.
 
-A checkpoint (safetensors) becomes an ONNX graph of plain operators with pooling and L2 inside: BERT (Devlin
-et al. 2019) as `transformers` computes it, with post-norm layers, exact GELU, absolute positions. Inputs are
-``input_ids`` (batch, tokens) and ``lengths`` (batch,), both int64; the output ``embedding`` is (batch,
-hidden) float32 of length 1. Operator set 20 has LayerNormalization and Gelu as operators; fusing further by
-hand (attention, skip connections) made the graph 7–10 % slower.
+`export_bert` converts a checkpoint (safetensors) into an ONNX graph of plain operators that includes
+pooling and L2 normalisation: BERT (Devlin et al. 2019) as `transformers` computes it, with post-norm
+layers, exact GELU and absolute positions. Inputs are ``input_ids`` (batch, tokens) and ``lengths``
+(batch,), both int64; the output ``embedding`` is (batch, hidden) float32 of length 1. Operator set 20 has
+LayerNormalization and Gelu as operators; fusing further by hand (attention, skip connections) made the
+graph 7–10 % slower.
 
-Why an exporter of our own: those of Optimum and sentence-transformers need torch. And for a vector to have
-the same bits alone and in company, pooling and norm have to be matrix products, which theirs are not.
+Why relfast has its own exporter: those of Optimum and sentence-transformers need torch. And a vector has
+the same bits alone and in a batch only if pooling and norm are matrix products, which they are not in
+those exporters.
 """
 
 from __future__ import annotations
@@ -55,15 +57,15 @@ _HUB_PATTERNS: Final = {
 
 
 def resolve(name: str) -> Model:
-    """The model of a name, of a directory, or the one ``auto`` takes on this machine.
+    """The model with a name, in a directory, or the one that ``auto`` chooses on this machine.
 
-    ``auto`` is ReAlign's own model if it is here, else ``minilm`` if it is. A model whose weights are in
-    an installed package is converted once, at its first use.
+    ``auto`` is ReAlign's own model (``bge-large``) if this machine has it, else ``minilm``. A model whose
+    weights are in an installed package is converted at its first use.
 
     Raises
     ------
     UsageError
-        It is not on this machine; the message says what to type.
+        The model is not on this machine; the message says how to add it.
     """
     canonical = models.canonical_name(name)
     tried = models.AUTO_ORDER if name == "auto" else (canonical,)
@@ -93,14 +95,14 @@ def resolve(name: str) -> Model:
 
 
 def _is_plain(name: str) -> bool:
-    """Whether a name can be a directory of ours: no path, nothing hidden."""
+    """Whether a name can be that of a model directory in relfast's cache: not a path, not hidden."""
     return bool(name) and name[0] != "." and not any(mark in name for mark in ("/", "\\", "\0"))
 
 
 def describe(embedder: str, device: str) -> str:
-    """The embedder's name, weight hash and device, for the signature: ``minilm@7256a72be61c``.
+    """An embedder's name, weight hash and device, for the signature: ``minilm@7256a72be61c``.
 
-    What its vectors cannot promise (batches of int8, devices other than the CPU) is said.
+    Says if vectors may depend on their batch (int8, devices other than the CPU).
     """
     try:
         return models.describe_model(resolve(embedder), device)
@@ -116,18 +118,18 @@ def add(
     precision: Precision = "fp32",
     overwrite: bool = False,
 ) -> Model:
-    """Make a model known on this machine.
+    """Add a model to this machine, so that it is found by name.
 
     Parameters
     ----------
     source
         A known name or its hub repository, or a directory with a checkpoint or an ONNX file.
     name
-        What it is called here; the known or the directory's name if left out, with the precision behind
-        it where that is not fp32.
+        The model's name on this machine. Default: the known name or that of the directory, followed by the
+        precision if it is not fp32.
     take
-        Which weights: ``safetensors`` (our own export, extra `convert`), ``onnx`` (the directory's own
-        graph), or whichever is there, safetensors first.
+        Which weights to use: ``safetensors`` (exported by relfast, extra `convert`), ``onnx`` (the
+        directory's own graph), or ``auto``: whichever is there, safetensors first.
     precision
         ``fp16`` is for GPUs; ``int8`` quantises dynamically: twice as fast on a CPU, but a vector then
         depends on its batch.
@@ -135,7 +137,7 @@ def add(
     Raises
     ------
     UsageError, InputError, OutputError, MissingExtraError
-        An `OutputExistsError` if there is a model of that name, and not ``overwrite``.
+        `OutputExistsError` (a `UsageError`) if a model of that name exists and ``overwrite`` is false.
     """
     canonical = models.canonical_name(source)
     if canonical in models.KNOWN and not Path(source).is_dir():
@@ -161,7 +163,7 @@ def add(
 
 
 def _locate(name: str, take: Source) -> tuple[Path, str]:
-    """Where the weights of a known model are: in an installed package, else fetched from the hub."""
+    """Directory and origin of a known model's weights: an installed package, else fetched from the hub."""
     package = models.package_directory(name)
     if package is not None and take != "onnx":
         return package, f"package {models.KNOWN[name].package}"
@@ -185,7 +187,7 @@ def _locate(name: str, take: Source) -> tuple[Path, str]:
 def _build(
     checkpoint: Path, origin: str, name: str, target: Path, take: Source, precision: Precision
 ) -> Model:
-    """Make the directory beside its place and move it there, so that half a model is never read."""
+    """Build the model directory under a temporary name, then rename it: no half-built model is read."""
     for file in ("config.json", "tokenizer.json"):
         if not (checkpoint / file).is_file():
             raise InputError(f"has no {file}", file=str(checkpoint))
@@ -198,12 +200,12 @@ def _build(
         pooling = _write_graph(checkpoint, workplace, take, precision)
         for file in ("config.json", "tokenizer.json"):
             shutil.copyfile(checkpoint / file, workplace / file)
-        # the session reads the graph where it still lies
+        # sessions that `_is_batch_stable` opens read the graph from the temporary directory
         model = models.described(workplace, checkpoint, name, origin, pooling, precision)
         models.write_manifest(workplace, replace(model, batch_stable=_is_batch_stable(model)))
         workplace.chmod(0o755)  # mkdtemp's directories are private
         for made in workplace.iterdir():
-            made.chmod(0o644)  # a umask that lets others write would have them decide scores
+            made.chmod(0o644)  # a lax umask would let other users change scores
         _move(workplace, target)
     except OSError as error:
         raise OutputError(target, error.strerror or str(error)) from error
@@ -216,7 +218,7 @@ def _move(workplace: Path, target: Path) -> None:
     try:
         workplace.rename(target)
     except OSError:
-        # something is there already: an older model that is to be replaced, or another process of this run
+        # the directory exists: an older model to replace, or one that another process just added
         aside = Path(tempfile.mkdtemp(prefix=".old-", dir=target.parent))
         target.rename(aside / "model")
         workplace.rename(target)
@@ -248,16 +250,16 @@ def _write_graph(checkpoint: Path, workplace: Path, take: Source, precision: Pre
 
 
 def _is_batch_stable(model: Model) -> bool:
-    """Whether a text's vector has the same bits alone and in company, tried on a CPU.
+    """Whether a text's vector has the same bits alone and in a batch, measured on a CPU.
 
-    True of our graphs. int8 takes its scales from the whole batch (off by up to 3.6e-2), and a foreign
-    graph may do anything: it is measured, not believed.
+    True for graphs that relfast exports. int8 computes its scales from the whole batch (differences up to
+    3.6e-2), and other graphs may do anything.
     """
     session = Session(model)
     rng = np.random.default_rng(0)
     for tokens in _LENGTHS_TRIED:
         length = min(tokens, model.max_tokens)
-        # ids that every vocabulary has
+        # token ids that every vocabulary has
         ids = rng.integers(5, 50, (_TEXTS_TRIED, length))
         together = session.run(ids)
         for some in (1, 3):
@@ -281,10 +283,11 @@ def _quantise(graph: Path) -> None:
 
 OPSET: Final = 20
 IR_VERSION: Final = 10
-"""Newest that ONNX Runtime 1.20, the oldest one we accept, reads."""
+"""The newest version that ONNX Runtime 1.20, the oldest supported one, reads."""
 
 MASKED: Final = -1e9
-"""Added to the scores of padding: zero after the softmax. Half precision takes its own least value."""
+"""Added to the attention scores of padding, which makes them zero after the softmax. Half precision uses its
+smallest value instead."""
 
 
 def export_bert(
@@ -300,7 +303,7 @@ def export_bert(
     Raises
     ------
     InputError
-        The checkpoint is no BERT that the graph describes, or lacks a tensor; the message names it.
+        The checkpoint is not a BERT of the supported kind, or lacks a tensor; the message names it.
     MissingExtraError
         `onnx` or `safetensors` is not installed.
     """
@@ -358,7 +361,7 @@ class _Graph:
         return name
 
     def number(self, value: Any) -> str:
-        """Numbers of the graph's precision."""
+        """A constant in the graph's precision (float16 or float32)."""
         return self.constant(value, self._float)
 
     def weight(self, name: str) -> NDArray[np.float32]:
@@ -395,7 +398,7 @@ class _Graph:
         mask = self.op("Where", present, self.number(0.0), self.number(masked))
         mask = self.op("Unsqueeze", mask, self.constant([1, 2]))
 
-        # there is one segment only, so its vector goes into the positions'
+        # there is only one segment, so its vector is added to those of the positions
         place = self.weight("embeddings.position_embeddings.weight")
         place = place + self.weight("embeddings.token_type_embeddings.weight")[0]
         words = self.number(self.weight("embeddings.word_embeddings.weight"))
@@ -428,8 +431,8 @@ class _Graph:
 
         if self._float is np.float16:
             x = self.op("Cast", x, to=self._onnx.TensorProto.FLOAT)
-        # Sums as matrix products: the runtime's own reductions add up in another order when a batch has
-        # one text only, and the last bits of its vector differ.
+        # Sums are matrix products: the runtime's reductions add up in another order if a batch has only
+        # one text, and then the last bits of its vector differ.
         if pooling == "cls":
             x = self.op("Gather", x, self.constant([0]), axis=1)
         else:

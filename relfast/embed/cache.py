@@ -1,9 +1,9 @@
-"""Vectors by text: in memory, and on disk where asked for. A cache never breaks a run or changes a vector.
+"""Caches of vectors by text, in memory and optionally on disk. They never break a run or change a vector.
 
-``RELFAST_EMBED_CACHE`` turns the disk cache on: ``1`` puts it into the user's cache directory, any other
-value is the directory it is kept in, which no other user may be able to write to. One SQLite file per model,
-runtime and kind of processor, since all three decide a vector's last bits; several processes may use it at
-once.
+``RELFAST_EMBED_CACHE`` turns the disk cache on: ``1`` puts it into the user's cache directory; any other
+value is its directory, to which no other user may be able to write. There is one SQLite file per model,
+runtime and kind of processor, since all three decide a vector's last bits; several processes may use a
+file at once.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from relfast.embed import vectors_cache
 from relfast.embed.models import Model
 
 MEMORY_BYTES: Final = 48 << 20
-"""Vectors kept in memory, at most: 30,000 of MiniLM, 12,000 of BGE large. Of the 100 MB that embedding may
-take above the model, the batch in work needs the other half."""
+"""Maximum size of the memory cache: 30,000 vectors of MiniLM, 12,000 of BGE large. Embedding may take 100
+MB beside the model; the batches being computed need the other half."""
 
 DISK_BYTES: Final = 8 << 30
-"""Largest disk cache; a full one is read and no longer written. Five million vectors of MiniLM."""
+"""Maximum size of a disk cache, five million vectors of MiniLM; a full one is only read."""
 
 _SQLITE_FILES: Final = ("", "-wal", "-shm", "-journal")
 
@@ -39,11 +39,12 @@ _DIGEST_BYTES: Final = 16
 
 
 def text_key(text: str) -> bytes:
+    """A text's key in both caches."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
 
 
 class MemoryCache:
-    """The vectors used last, within `MEMORY_BYTES`. Not thread-safe; its owner locks."""
+    """The most recently used vectors, up to ``limit`` bytes. Not thread-safe: the caller must lock."""
 
     def __init__(self, dimensions: int, limit: int = MEMORY_BYTES) -> None:
         # a key and the dictionary's links are about 200 bytes beside the vector
@@ -67,7 +68,7 @@ class MemoryCache:
 
 
 class DiskCache:
-    """Vectors in an SQLite file. What fails there is said once, and the cache is left alone after that."""
+    """Vectors in an SQLite file. After the first error the cache warns once and is no longer used."""
 
     def __init__(self, path: Path, dimensions: int) -> None:
         self.path = path
@@ -79,9 +80,9 @@ class DiskCache:
             self._connection = connection = sqlite3.connect(
                 path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            # a lost transaction after a power cut costs vectors that are computed again
+            # a transaction lost in a power cut is harmless: its vectors are computed again
             connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute("BEGIN IMMEDIATE")  # of two workers that come first one waits
+            connection.execute("BEGIN IMMEDIATE")  # if two workers create the file, one waits
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS vectors"
                 " (key BLOB PRIMARY KEY, vector BLOB NOT NULL, check_sum BLOB NOT NULL) WITHOUT ROWID"
@@ -91,7 +92,7 @@ class DiskCache:
             self._give_up(error)
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The vectors of those keys that are there and whole."""
+        """The vectors of those keys that are cached and undamaged, by key."""
         found: dict[bytes, bytes] = {}
         with self._lock:
             if self._connection is None:
@@ -148,8 +149,8 @@ class DiskCache:
 
 
 def open_disk_cache(model: Model, provider: str) -> DiskCache | None:
-    """The disk cache of a model, or None: where none is asked for, where vectors are not reproducible, and
-    where others could write them."""
+    """The disk cache of a model. None if it is not turned on, if the model's vectors are not reproducible,
+    or if other users could write to it."""
     folder = vectors_cache()
     if folder is None or not model.batch_stable:
         return None
@@ -167,7 +168,7 @@ def open_disk_cache(model: Model, provider: str) -> DiskCache | None:
         folder.say(error)
         return None
     except OSError:
-        pass  # the cache meets it too, and says so
+        pass  # `DiskCache` will meet the same error and warn
     return DiskCache(folder.path / name, model.dimensions)
 
 
@@ -176,7 +177,7 @@ def _check_sum(key: bytes, vector: bytes) -> bytes:
 
 
 def _vector_extensions() -> str:
-    """Which vector instructions the processor has: the runtime picks its kernels by them."""
+    """The processor's vector instructions, by which the runtime chooses its kernels."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as stream:
             for line in stream:

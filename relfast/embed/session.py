@@ -1,11 +1,13 @@
-"""What runs a model: an ONNX Runtime session, whose threads, providers and options are decided here and
-nowhere else; or one model for all processes of a machine that want it.
+"""Run a model in this process (`Session`), or in a process that all processes of a machine share
+(`SharedSession`).
 
-A model is 90 MB to 1.3 GB; a node of a cluster with an actor for every few cores would hold it dozens of
-times. `SharedSession` is a `Session` whose work another process does: started by the first that needs it, by
-exec, and gone `IDLE_SECONDS` after the last is. It runs as many batches at a time as are asked for, each by
-one thread, as a session of its own would: the vectors have the same bits. A process that cannot reach it
-uses its own.
+Threads, providers and options of ONNX Runtime are chosen only in this module.
+
+A model is 90 MB to 1.3 GB; a cluster node with an actor for every few cores would load it dozens of times.
+`SharedSession` sends the work to a host process instead. The first client starts the host (by exec), and
+the host exits `IDLE_SECONDS` after its last client. It runs as many batches at a time as clients request,
+each in one thread like a `Session`, so vectors have the same bits. A process that cannot reach the host
+uses its own `Session`.
 """
 
 from __future__ import annotations
@@ -34,13 +36,13 @@ from relfast.errors import InputError, UsageError
 from relfast.meeting import reach, serve
 
 _SILENT: Final = 3
-"""Log level error: warnings about unused initialisers of foreign graphs are of no use here."""
+"""ONNX Runtime's log level "error": warnings about unused initialisers of foreign graphs are noise."""
 
 
 class Session:
-    """A model's graph, ready to run. Safe to call from several threads.
+    """A model's graph, loaded in this process. Thread-safe.
 
-    ``provider`` names what runs it: ``cpu``, or ``cuda`` with ONNX Runtime's CUDA build.
+    ``provider`` is ``cpu``, or ``cuda`` with ONNX Runtime's CUDA build.
     """
 
     def __init__(self, model: Model, device: str = "cpu") -> None:
@@ -52,13 +54,13 @@ class Session:
         options.inter_op_num_threads = 1
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
         options.log_severity_level = _SILENT
-        # idle threads that spin take the cores that the other workers need
+        # idle threads must not spin on cores that other workers need
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         # the arena and its plans keep the largest batch ever seen: 1.5 GB after one, against 184 MB
         options.enable_cpu_mem_arena = False
         options.enable_mem_pattern = False
         if model.pooling == "graph":
-            # further fusing is no gain on our graphs, see `relfast.embed.adding`
+            # further fusing does not speed up graphs that relfast exports, see `relfast.embed.adding`
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         try:
             self._session = onnxruntime.InferenceSession(
@@ -73,7 +75,7 @@ class Session:
         self._pooling = model.pooling
 
     def run(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Vectors of length 1, (batch, dimensions) float32, of token ids (batch, tokens) int64, none of them
+        """Vectors of length 1, (batch, dimensions) float32, for token ids (batch, tokens) int64 without
         padding."""
         known = {
             "input_ids": ids,
@@ -89,22 +91,23 @@ class Session:
 
 
 def _pool(tokens: NDArray[np.float32], pooling: str) -> NDArray[np.float32]:
-    """One vector of length 1 of a foreign graph's output, (batch, tokens, dimensions) or already pooled."""
+    """Vectors of length 1 from the output of a graph without pooling, (batch, tokens, dimensions); or of
+    an output that is already pooled, (batch, dimensions)."""
     if tokens.ndim == 3:
         tokens = tokens[:, 0] if pooling == "cls" else tokens.sum(axis=1) / np.float32(tokens.shape[1])
-    # a zero vector stays one: its cosine with anything is 0
+    # a zero vector stays zero: its cosine with anything is 0
     norm = np.sqrt((tokens * tokens).sum(axis=1, keepdims=True))
     unit: NDArray[np.float32] = (tokens / np.where(norm > 0, norm, np.float32(1))).astype(np.float32)
     return unit
 
 
 def _providers(device: str, onnxruntime: Any) -> list[Any]:
-    """The runtime's providers for a device: ``cpu``, ``cuda`` or ``cuda:N``.
+    """ONNX Runtime's providers for a device: ``cpu``, ``cuda`` or ``cuda:N``.
 
     Raises
     ------
     UsageError
-        No such device, or ONNX Runtime here has no CUDA provider.
+        The device is unknown, or the installed ONNX Runtime has no CUDA provider.
     """
     kind, _, number = device.partition(":")
     if kind == "cpu" and not number:
@@ -119,17 +122,17 @@ def _providers(device: str, onnxruntime: Any) -> list[Any]:
     return [("CUDAExecutionProvider", {"device_id": int(number or 0)}), "CPUExecutionProvider"]
 
 
-# One model for all processes of a machine
+# One model for all processes of a machine: the client (`SharedSession`) and the host process (`main`)
 
 IDLE_SECONDS: Final = 10.0
-"""How long the process waits for another client: a worker that is replaced is back in one."""
+"""Time without clients after which the host exits: a replaced worker is back within one second."""
 
 START_SECONDS: Final = 30.0
-"""Longest wait for the process to be up, which it is before it loads the model."""
+"""Maximum wait for the host to start, which does not include loading the model."""
 
 
 def shared_folder() -> Cache | None:
-    """Where processes meet; None where that is not asked for."""
+    """The directory of the host's socket; None if `SHARED_VARIABLE` does not turn sharing on."""
     chosen = os.environ.get(SHARED_VARIABLE, "")
     if chosen in ("", "0", "off"):
         return None
@@ -138,7 +141,7 @@ def shared_folder() -> Cache | None:
 
 
 def open_session(model: Model, device: str) -> Session | SharedSession:
-    """What runs a model: shared where that is asked for and can be, else of this process."""
+    """A session for a model: shared if that is turned on and possible, else in this process."""
     folder = shared_folder() if device == "cpu" else None
     if folder is not None and folder.usable(make=True):
         return SharedSession(model, folder.path)
@@ -146,7 +149,7 @@ def open_session(model: Model, device: str) -> Session | SharedSession:
 
 
 class SharedSession:
-    """A `Session` on a CPU, in another process. Safe to call from several threads: each has its own line."""
+    """Client of a `Session` on a CPU in the host process. Thread-safe: each thread has its own connection."""
 
     provider: Final = "cpu"
 
@@ -159,14 +162,14 @@ class SharedSession:
         self._own: Session | None = None
 
     def run(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """As `Session.run`.
+        """Like `Session.run`.
 
         Raises
         ------
         InputError
             The model cannot be loaded.
         """
-        for _ in range(2):  # the process may have been killed since
+        for _ in range(2):  # the host may have been killed since the last call
             if self._own is not None:
                 break
             try:
@@ -189,7 +192,7 @@ class SharedSession:
         return np.frombuffer(data, np.float32).reshape(len(ids), -1)
 
     def _connected(self) -> Connection:
-        """A line to the process, which is started if need be. Raises `OSError`."""
+        """A connection to the host, which is started if necessary. Raises `OSError`."""
         line = Connection(reach(self._path, self._start).detach())
         if not line.poll(START_SECONDS):
             raise TimeoutError
@@ -207,7 +210,7 @@ class SharedSession:
 
 
 class _Host:
-    """What the process does that holds the model."""
+    """The host process's model and its service to clients."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -216,7 +219,7 @@ class _Host:
 
     def attend(self, connection: socket.socket) -> None:
         with Connection(connection.detach()) as line:
-            line.send_bytes(b"")  # it is up
+            line.send_bytes(b"")  # tell the client that the host is up
             while True:
                 numbers = np.frombuffer(line.recv_bytes(), np.int64)
                 ids = numbers[2:].reshape(numbers[:2])
@@ -224,15 +227,15 @@ class _Host:
                     with self._loading:
                         self._session = self._session or Session(self._model)
                     vectors = self._session.run(ids)
-                except Exception:  # the client runs it itself, and says what is wrong
+                except Exception:  # the client then runs the model itself and reports the error
                     line.send_bytes(b"")
                     continue
                 line.send_bytes(np.ascontiguousarray(vectors, np.float32).tobytes())
 
 
 def main(_: str, listener: str, idle: str, model: str) -> None:
-    """Hold a model as long as a client wants it."""
-    # a worker that has started it has limits of its own
+    """Run the host process: serve a model as long as there are clients."""
+    # lift the memory limit that a worker, the host's parent, may have set
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
     with socket.socket(fileno=int(listener)) as at:
