@@ -8,7 +8,6 @@ import json
 import os
 import pickle
 import socket
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal
@@ -16,10 +15,10 @@ from typing import Any, Final, Literal
 from relfast_kernels.compiled import native
 
 from relfast import __version__
-from relfast.distributed.parts import Part, RowAt, blocks_of, measure
+from relfast.distributed.parts import Part, blocks_of, measure
 from relfast.distributed.storage import Folder, is_url, told_as
 from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
-from relfast.engine.file_run.first_causes import FAR, FirstCauses
+from relfast.engine.file_run.first_causes import FirstCauses
 from relfast.engine.file_run.run import in_process, on_pool
 from relfast.engine.io.sources import iterate_lines
 from relfast.engine.io.writer import encoder
@@ -98,20 +97,6 @@ MOST: Final = 10_000
 """Causes told apart in a part: a run has fewer, but which ones is known when all are together."""
 
 
-class PartCauses(FirstCauses):
-    """Follows a part's rows; places are line numbers in its input."""
-
-    def __init__(self, part: Part, job: Job, row_at: RowAt) -> None:
-        super().__init__((), job)
-        self.unusable = Unusable(MOST)
-        self._first_line, self._row_at = part.line, row_at
-        self._starts[0] = part.first_index - part.line
-
-    def _row(self, source: int, line: int) -> Mapping[str, Any]:
-        # as far into an input as on one machine
-        return self._row_at(line - self._first_line) if line < FAR else {}
-
-
 def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str) -> Done:
     """Score a part; its rows are in the folder when this returns, and the note that they are.
 
@@ -123,6 +108,7 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
         The rows cannot be written.
     """
     tally, n_lines = Tally(), 0
+    causes = FirstCauses((), job, Unusable(MOST), part.first_index - part.line)
     name = file_of(part, suffix)
     with folder.draft(name) as path:
         rows_path = f"{path}.jsonl" if suffix == ".parquet" else path
@@ -134,8 +120,7 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
             with told_as(OutputError, name):
                 file.write(encode(rows) if encode else rows)
 
-        with file, blocks_of(part, job) as (blocks, row_at):
-            causes = PartCauses(part, job, row_at)
+        with file, blocks_of(part, job) as blocks:
             for block, segments in score(blocks):
                 if rows := b"".join([segment.rows for segment in segments]):
                     put(rows)
@@ -143,7 +128,7 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
                 for segment in segments:
                     tally.merge(segment.tally)
                     if segment.tally.count("invalid_record"):
-                        causes.rows(segment.rows)
+                        causes.rows(segment.rows, block)
             if not tally.rows:
                 put(b"")
         if part.expected not in (-1, n_lines):

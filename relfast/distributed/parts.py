@@ -8,11 +8,11 @@ machine gives it. A line belongs to the chunk in which it begins.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
-from typing import Any, Final
+from itertools import pairwise
+from typing import Final
 
 from relfast.distributed.storage import head, is_url, local_copy, size_and_version
 from relfast.engine.io.blocks import Block
@@ -22,10 +22,9 @@ from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_foreign
 from relfast.engine.io.parquet import group_sizes
 from relfast.engine.io.reader import cut_file, cut_parquet, cut_stream
-from relfast.engine.io.sources import HEAD_BYTES, Source, codec_of, lines_of
+from relfast.engine.io.sources import HEAD_BYTES, Source, codec_of
 from relfast.engine.job import Job
 from relfast.errors import InputError
-from relfast.json_text import decode_object
 
 PART_BYTES: Final = 64 * 2**20
 """Input of a part: a second of a text task, minutes of chemistry. What a part costs by itself (10 ms of the
@@ -218,13 +217,9 @@ def _at_hand(item: Input, start: int, end: int | None) -> Iterator[tuple[str, in
         yield item.path, 0
 
 
-RowAt = Callable[[int], Mapping[str, Any]]
-"""The decoded row at a line of a part."""
-
-
 @contextmanager
-def blocks_of(part: Part, job: Job) -> Iterator[tuple[Iterator[Block], RowAt]]:
-    """The blocks of a part, their indices those of the run, and a look at its rows; good within the context.
+def blocks_of(part: Part, job: Job) -> Iterator[Iterator[Block]]:
+    """The blocks of a part, their indices those of the run; good within the context.
 
     Raises
     ------
@@ -236,7 +231,7 @@ def blocks_of(part: Part, job: Job) -> Iterator[tuple[Iterator[Block], RowAt]]:
     span = (part.start, part.end) if item.codec == "plain" else (0, None)
     with _at_hand(item, *span) as (path, offset):
         here = replace(part, start=part.start - offset, end=part.end - offset) if offset else part
-        yield _placed(_blocks(path, here, job), part), lambda line: _row(path, here, line)
+        yield _placed(_blocks(path, here, job), part)
     if part.n_lines < 0:
         # how many lines it should have had is unknown
         _check_unchanged(item)
@@ -254,15 +249,6 @@ def _blocks(path: str, part: Part, job: Job) -> Iterator[Block]:
 def _check_unchanged(item: Input) -> None:
     if size_and_version(item.path) != (item.size, item.version):
         raise InputError("it has changed since the run began", file=item.path)
-
-
-def _row(path: str, part: Part, line: int) -> Mapping[str, Any]:
-    if part.input.codec == "plain":
-        with open(path, "rb") as file:
-            file.seek(part.start)
-            return decode_object(next(islice(file, line, None), b"{}").removesuffix(b"\n"))
-    with closing(lines_of(Source(os.path.abspath(path), part.input.codec))) as lines:
-        return decode_object(next(islice(lines, part.line + line, None), b"{}"))
 
 
 def _placed(blocks: Iterator[Block], part: Part) -> Iterator[Block]:

@@ -88,7 +88,6 @@ class BlockWork(WorkItem):
     def finished(self) -> None:
         with self._state.changed:
             self._state.open_items -= 1
-            self._state.block.data = None if self._state.done else self._state.block.data
             self._state.changed.notify_all()
 
     def failed(self, error: WorkerError) -> None:

@@ -1,4 +1,7 @@
-"""Unusable records seen in a run's rows, each cause with the input row where it came first."""
+"""Unusable records seen in a run's rows, each cause with the input row where it came first.
+
+Of what can be read only once and was scored by an earlier run, rows are counted and not shown again.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
-from relfast.engine.file_run.block_scoring import split_lines
+from relfast.engine.file_run.block_scoring import load, split_lines
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.sources import Source, iterate_lines, lines_of
+from relfast.engine.io.sources import Source, iterate_lines
 from relfast.engine.job import Job
 from relfast.engine.rows import entry_of
 from relfast.errors import RelfastError, did_you_mean
@@ -24,9 +27,8 @@ from relfast.stats.unusable import Cause, Unusable
 from relfast.tasks import TASKS
 
 _INVALID: Final = b'"invalid_record"'
-_HEAD_BYTES: Final = 1 << 16
-FAR: Final = 10_000
-"""Lines read again to show the row where a cause came first."""
+_FAR: Final = 10_000
+"""Gold records whose ids are compared with those of a row."""
 
 _SHOWN_KEYS: Final = 10
 _GOLD_IDS: Final = 3
@@ -41,24 +43,30 @@ class FirstCauses:
     ----------
     sources, job
         Of the run.
+    unusable
+        What counts the records.
+    start
+        Index of the first line of the one input, where blocks are not seen as they are read.
     """
 
-    def __init__(self, sources: Sequence[Source], job: Job) -> None:
-        self.unusable = Unusable()
+    def __init__(
+        self, sources: Sequence[Source], job: Job, unusable: Unusable | None = None, start: int = 0
+    ) -> None:
+        self.unusable = unusable or Unusable()
         self._sources, self._job = sources, job
         self._starts: dict[int, int] = {}
-        self._heads: dict[int, list[bytes]] = {}
+        self._start = start
+        self._first: Block | None = None
 
     def reading(self, todo: Iterator[Block]) -> Iterator[Block]:
-        """The same blocks; seen is where sources begin, and the head of what is read only once."""
+        """The same blocks; seen is where sources begin."""
         for block in todo:
-            if block.source not in self._heads and block.data and not self._sources[block.source].regular:
-                self._heads[block.source] = split_lines(bytes(block.data[:_HEAD_BYTES]))
+            self._first = self._first or block
             self._starts.setdefault(block.source, block.first_index)
             yield block
 
-    def rows(self, rows: bytes) -> None:
-        """Look at rows of output, some of which are unusable."""
+    def rows(self, rows: bytes, block: Block) -> None:
+        """Look at rows of output, some of which are unusable; they are of lines of a block."""
         at = rows.find(_INVALID)
         while at >= 0:
             # to look for them takes a tenth of what it takes to look at each row
@@ -66,20 +74,21 @@ class FirstCauses:
             end = len(rows) if end < 0 else end
             row = decode_object(rows[rows.rfind(b"\n", 0, at) + 1 : end])
             if row["status"] == "invalid_record":
-                self._add(row["index"], row["error"])
+                self._add(row["index"], row["error"], block)
             at = rows.find(_INVALID, end)
 
-    def scores(self, scores: Sequence[Score]) -> None:
+    def scores(self, scores: Sequence[Score], block: Block) -> None:
         """The same for rows that an earlier run has written."""
         for score in scores:
             if score.status == "invalid_record":
-                self._add(score.index, score.error)
+                self._add(score.index, score.error, block)
 
     def of_no_text(self) -> str | None:
         """What to say of a run in which nothing could be read of any response: that the first one is no text
         (tasks score that as an answer that is not there), and where the text may be. None if it is text."""
         try:
-            row = self._row(0, 0)
+            assert self._first is not None
+            row = _row(self._first, self._first.first_index)
             samples = entry_of(row, self._job).samples()
         except (RelfastError, OSError, Undecodable, LookupError, TypeError, AttributeError):
             return None  # the last three: what a dialect stumbled over, which the row says itself
@@ -91,28 +100,24 @@ class FirstCauses:
         advice = "--map response=PATH says where it is" if place is None else f"try --map response={place}"
         return f"nothing was read of any response: the first one is no text but {what}; {advice}"
 
-    def _add(self, index: int, error: Mapping[str, Any] | None) -> None:
-        source = max((at for at, start in self._starts.items() if start <= index), default=0)
-        line = index - self._starts.get(source, 0)
+    def _add(self, index: int, error: Mapping[str, Any] | None, block: Block) -> None:
+        line = index - self._starts.get(block.source, self._start)
         many = len(self._sources) > 1
-        place = f"{self._sources[source].path}:{line + 1}" if many else str(line + 1)
+        place = f"{self._sources[block.source].path}:{line + 1}" if many else str(line + 1)
         cause = self.unusable.add(error, place)
         if cause is not None:
-            with suppress(RelfastError, OSError, Undecodable):
-                explain(cause, self._job, partial(self._row, source, line))
+            with suppress(RelfastError, OSError, Undecodable, LookupError):
+                explain(cause, self._job, partial(_row, block, index))
 
-    def _row(self, source: int, line: int) -> Mapping[str, Any]:
-        if source in self._heads:
-            lines: Iterator[bytes] = iter(self._heads[source])
-        elif line < FAR and self._sources[source].regular:
-            lines = lines_of(self._sources[source])
-        else:
-            return {}
-        return decode_object(next(islice(lines, line, None), b"{}"))
+
+def _row(block: Block, index: int) -> Mapping[str, Any]:
+    if block.path is None and block.data is None:
+        raise LookupError("it was read only once, and scored by an earlier run")
+    return decode_object(split_lines(load(block))[index - block.first_index])
 
 
 def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -> None:
-    """Add what helps to a new cause; ``read_row`` gives the row where it came first, empty if too far.
+    """Add what helps to a new cause; ``read_row`` gives the row where it came first.
 
     Raises what reading the row, or the gold, raises.
     """
@@ -162,10 +167,10 @@ def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
     ids = [
         str(record.get("id", record.get("instance_id")))
         for path in job.data
-        for record in map(decode_object, islice(iterate_lines(path), FAR))
+        for record in map(decode_object, islice(iterate_lines(path), _FAR))
     ]
-    entry = entry_of(row, job) if row else None
-    if entry is not None and entry.numbered and str(entry.id) in ids:
+    entry = entry_of(row, job)
+    if entry.numbered and str(entry.id) in ids:
         cause.advice = ("say", f"that of --data with id {str(entry.id)!r:.60} asks another question")
         return
     _suggest(cause, job, row, "id", None if "id" in job.field_map else id_in(row, frozenset(ids)))

@@ -127,12 +127,15 @@ def run(
         todo = first_lines(todo, limit)
     if keep is not None:
         todo = filter(keep, todo)
+    before = []
     for block in _done_before(todo, writer.commits, sources):
+        block.data = None  # of a stream: the rows before are of as many bytes as there may be
+        before.append(block)
         state.done_bytes += block.size
     state.resumed_bytes = state.done_bytes
     embedder = _embedder_before(writer.commits, job)
     store = SampleStore()
-    tally = _tally_of(writer, first_causes, store)
+    tally = _tally_of(writer, before, first_causes, store)
     state.rows = state.resumed_rows = tally.rows
     for block, segments in score(todo):
         rows = b"".join([segment.rows for segment in segments])
@@ -142,7 +145,7 @@ def run(
             state.add(segment)
             tally.merge(segment.tally)
             if segment.tally.count("invalid_record"):
-                first_causes.rows(segment.rows)
+                first_causes.rows(segment.rows, block)
         if not embedder and any(EMBEDDED & segment.tally.tasks.keys() for segment in segments):
             embedder = embedder_of(job)
         commit = Commit(0, block.then, votes_of(samples), 0, block.checksum, embedder)
@@ -206,14 +209,16 @@ def _done_before(
         yield block
 
 
-def _tally_of(writer: Writer, first_causes: FirstCauses, store: SampleStore) -> Tally:
-    """What the rows written before a resume come to: counted again from the rows, votes from the journal.
-    Their samples go into ``store``."""
+def _tally_of(
+    writer: Writer, before: Sequence[Block], first_causes: FirstCauses, store: SampleStore
+) -> Tally:
+    """What the rows of the blocks written before a resume come to: counted again from the rows, votes from
+    the journal. Their samples go into ``store``."""
     tally = Tally()
     if not writer.commits:
         return tally
-    commits = iter(writer.commits)
-    commit = next(commits)
+    commits = zip(writer.commits, before, strict=True)
+    commit, block = next(commits)
     pending: list[Score] = []
 
     def flush() -> None:
@@ -221,13 +226,13 @@ def _tally_of(writer: Writer, first_causes: FirstCauses, store: SampleStore) -> 
         part = Tally.of(pending)
         store += with_votes(part.take_samples(), commit.votes)
         tally.merge(part)
-        first_causes.scores(pending)
+        first_causes.scores(pending, block)
         pending.clear()
 
     for score in writer.written():
         while score.index >= commit.position.index:
             flush()
-            commit = next(commits)
+            commit, block = next(commits)
         pending.append(score)
     flush()
     return tally
