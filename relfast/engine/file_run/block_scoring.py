@@ -1,4 +1,4 @@
-"""A block's lines to rows: what a worker does with its task, and what in-process scoring does too."""
+"""The lines of a block to rows, as a worker and in-process scoring both do it."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from relfast.engine.text_fast_path import TextFastPath
 
 SEGMENT_LINES: Final = 512
-"""Lines reported at a time where records can hang or crash: the most that is done again after a fault."""
+"""Most lines that a worker scores before it reports them: so many are scored again after a crash."""
 
 FIRST_LINES: Final = 8
 SEGMENT_SECONDS: Final = 0.1
-"""A worker begins with few lines, and reports more at a time unless they take longer than this."""
+"""A worker begins with segments of few lines, and makes them longer unless one takes longer than this."""
 
 EMBED_LINES: Final = 1_024
 FEWEST_EMBED_LINES: Final = 64
 EMBED_SECONDS: Final = 20.0
-"""The same where texts are embedded: a model is fast on many texts of one length, and nothing hangs."""
+"""The same for tasks that embed: a model is fast on many texts of equal length, and nothing hangs."""
 
 
 def load(block: Block) -> bytes:
-    """The bytes of a block's lines; a row of Parquet is a line of JSON. Raises `ReadError`, `Damaged`."""
+    """The bytes of a block's lines; a Parquet row becomes a line of JSON. Raises `ReadError`, `Damaged`."""
     if block.data is not None:
         return block.data
     assert block.path is not None
@@ -56,7 +56,7 @@ def _changed(block: Block) -> ReadError:
 
 
 def split_lines(data: bytes) -> list[bytes]:
-    """Lines without their ends; a vertical tab, U+2028 and the like are data."""
+    r"""The lines, without ends. Only ``\n`` ends a line; a vertical tab, U+2028 and the like are data."""
     lines = data.split(b"\n")
     if not lines[-1]:
         lines.pop()
@@ -64,7 +64,7 @@ def split_lines(data: bytes) -> list[bytes]:
 
 
 def load_fast_path() -> None:
-    """Load what lines of the text tasks need, for workers that are forked from this process."""
+    """Load the fast path and the modules of the text tasks, for workers that are forked from this process."""
     from relfast.engine.text_fast_path import TextFastPath
     from relfast.engine.text_gold import TASK_BY_NUMBER
 
@@ -74,9 +74,9 @@ def load_fast_path() -> None:
 
 
 class BlockScoring:
-    """Scores blocks: the fast path for the lines it reads, the ordinary way for all others.
+    """Scores blocks: with the fast path where it can read a line, else the ordinary way.
 
-    ``most`` is how many lines are reported at a time.
+    ``most`` is the largest number of lines in a segment.
     """
 
     def __init__(self, scoring: Scoring, most: int = sys.maxsize) -> None:
@@ -94,13 +94,13 @@ class BlockScoring:
     ) -> Iterator[Segment]:
         """The segments of lines ``start`` to ``stop`` of a block, in order.
 
-        ``one_by_one`` scores every record under the guard, to find the one that broke a batch, and reports
-        every line.
+        ``verdicts`` are rows of records that hung or crashed a worker before. With ``one_by_one`` each record
+        is guarded by itself and each line a segment, to find the record that hung or crashed a batch.
 
         Raises
         ------
         ReadError
-            The file cannot be read, or is not what it was when it was cut into blocks.
+            The file cannot be read, or has changed since it was cut into blocks.
         """
         stop = block.n_lines if stop is None else min(stop, block.n_lines)
         if block.faults:
@@ -151,7 +151,8 @@ class BlockScoring:
             at = segment.stop
 
     def _open_fast_path(self) -> TextFastPath | None:
-        """The fast path; machine code that is being compiled may be there for a later block."""
+        """The fast path, or None. It is tried again for each block, since its kernels may be compiled
+        meanwhile."""
         if self._fast_path is None:
             from relfast.engine.text_fast_path import TextFastPath
 
@@ -160,7 +161,7 @@ class BlockScoring:
 
 
 class _Pace:
-    """How many lines to report at a time: up to ``most``, fewer where they take long."""
+    """Decides the number of lines of the next segment: up to ``most``, fewer if lines take long."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -168,15 +169,15 @@ class _Pace:
         self._began = 0.0
 
     def begin(self) -> None:
-        """Another block begins."""
+        """Note that a block begins."""
         self._began = time.monotonic()
 
     def next(self, done: Tally) -> None:
-        """A segment is done."""
+        """Note that a segment is done, and adapt the number of lines for the next."""
         now = time.monotonic()
         seconds, self._began = now - self._began, now
         if done.tasks and EMBEDDED.issuperset(done.tasks):
-            # the first ones pay for loading the model
+            # a slow first segment may be due to loading the model
             slow = seconds > EMBED_SECONDS and self.step > FEWEST_EMBED_LINES
             self.step = max(FEWEST_EMBED_LINES, self.step // 4) if slow else EMBED_LINES
         else:
@@ -191,5 +192,5 @@ def _faulty(stop: int, faults: Mapping[int, Fault]) -> Segment:
 
 
 def segment_of(stop: int, scores: Iterable[Score]) -> Segment:
-    """The segment of some rows."""
+    """The segment of some scores, up to line ``stop``."""
     return Segment(stop, *rows_of(scores))

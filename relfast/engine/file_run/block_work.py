@@ -1,4 +1,5 @@
-"""Blocks on a pool: cut into items, put together again in order, whatever happens to the workers."""
+"""Scores blocks on a pool: each block is cut into work items, whose rows are put together again in order,
+even if workers die."""
 
 from __future__ import annotations
 
@@ -20,15 +21,15 @@ from relfast.records import Place, unscored
 
 MAX_UNWRITTEN: Final = 64
 MAX_UNWRITTEN_BYTES: Final = 64 * 2**20
-"""Blocks, and bytes of input in them, that may be scored or under way before the oldest is written: their
-rows, and the lines of what workers cannot read themselves, are in memory. While one block waits out its
-deadlines the workers go on with the others. Many workers need more: `UNWRITTEN_EACH` blocks."""
+"""Most blocks, and bytes of input in them, that may be under way or scored while the oldest is not written
+yet: their rows are in memory, and their lines if workers cannot read the input themselves. So workers go on
+with other blocks while one waits for deadlines. With many workers the limit is `UNWRITTEN_EACH` for each."""
 
 UNWRITTEN_EACH: Final = 3
 
 MOST_WAITING: Final = 4
-"""Blocks for each worker that wait for it: it goes on with the next one while this process, on a machine that
-has other work, is not let run for some milliseconds."""
+"""Blocks that are queued for each worker: on a busy machine this process may not run for some milliseconds,
+and the worker then goes on with the next block."""
 
 MIN_SPLIT_LINES: Final = 8
 
@@ -37,7 +38,7 @@ _LOOK_SECONDS: Final = 0.25
 
 
 class _BlockState:
-    """A block under way: its items share this."""
+    """The state of a block that is being scored, shared by its work items."""
 
     def __init__(self, block: Block, changed: threading.Condition) -> None:
         self.block, self.changed = block, changed
@@ -57,10 +58,10 @@ class _BlockState:
 
 
 class BlockWork(WorkItem):
-    """Lines ``start`` to ``stop`` of a block.
+    """The work item for lines ``start`` to ``stop`` of a block.
 
-    ``careful`` (after a death): every record is scored and every line reported by itself, so that whoever
-    kills workers is found, and nothing is lost to him a second time.
+    ``careful`` (after a worker has died): each record is scored and each line reported alone, so that the
+    record that kills workers is found, and finished lines are not lost again.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class BlockWork(WorkItem):
         return None
 
     def _blame_line(self, death: Death) -> None:
-        """A line that kills workers before it is a record: not even its id is known."""
+        """Blame a line that kills workers before it is decoded to a record: its row has not even an id."""
         verdict = self._line_failures.blame(death, None)
         if verdict is not None:
             index = self._state.block.first_index + self._at
@@ -125,8 +126,8 @@ class BlockWork(WorkItem):
             self._state.segments.append(segment_of(self._at, [unscored(index, None, None, 0, *verdict)]))
 
     def _followers(self) -> list[BlockWork]:
-        """What is left, in two halves: where one record hangs its neighbours often do too, and then they
-        had better wait out their deadlines side by side."""
+        """The lines that are left, as two items: if one record hangs its neighbours often hang too, and then
+        two workers wait for their deadlines in parallel."""
         state, left = self._state, self._stop - self._at
         if left <= 0:
             return []
@@ -138,7 +139,8 @@ class BlockWork(WorkItem):
 
 
 def _until_error(todo: Iterator[Block], errors: list[Exception]) -> Iterator[Block]:
-    """The blocks; what stops the reading is kept until those before it are done."""
+    """The blocks. An exception of the reader goes into ``errors``, so that the blocks before it are scored
+    first."""
     try:
         yield from todo
     except Exception as error:
@@ -148,15 +150,15 @@ def _until_error(todo: Iterator[Block], errors: list[Exception]) -> Iterator[Blo
 def score_on_pool(
     pool: Pool, meanwhile: Callable[[int], None], todo: Iterator[Block]
 ) -> Iterator[tuple[Block, list[Segment]]]:
-    """Each block with its segments, in order; ``meanwhile`` is told now and then how many records are slow.
+    """Each block with its segments, in order; ``meanwhile`` gets the number of slow records now and then.
 
-    Where reading fails, what was read before is scored first; where it is interrupted, what is scored
-    comes first.
+    If reading fails, the blocks read before are scored first; if the run is interrupted (Ctrl-C), the blocks
+    at the front that are finished are yielded first.
 
     Raises
     ------
     RelfastError
-        Reading failed, or the machinery gives up.
+        Reading failed, or too many workers died.
     """
     changed = threading.Condition()
     under_way: deque[_BlockState] = deque()
@@ -170,7 +172,7 @@ def score_on_pool(
 
     looked = -_LOOK_SECONDS
     try:
-        # so few blocks that whole ones would leave workers idle are cut
+        # if there are so few blocks that workers would be idle, blocks are cut
         first = list(itertools.islice(todo, few))
         parts = 4 * pool.workers if len(first) < few else 1
         todo = itertools.chain(first, todo)
@@ -182,18 +184,18 @@ def score_on_pool(
                     break
                 state = _BlockState(block, changed)
                 under_way.append(state)
-                # all made before the first is begun: a block is done when none of its items is open
+                # make all items before submitting the first: a block counts as done when no item is open
                 items = [BlockWork(state, *part, pool.job.timeout) for part in _cut(block, parts)]
                 for item in items:
                     pool.submit(item)
             if not under_way:
                 break
             with changed:
-                # woken by any block: when one is done, another may be started
+                # any finished block wakes this thread, since another one can then be started
                 changed.wait_for(lambda: under_way[0].done or more(), _WAIT_SECONDS)
             yield from _finished(under_way)
             if time.monotonic() - looked > _LOOK_SECONDS:
-                # not for each block: there are hundreds in a second
+                # not after each block, since there may be hundreds a second
                 meanwhile(pool.n_slow(SLOW_SECONDS))
                 looked = time.monotonic()
     except (KeyboardInterrupt, SystemExit):
@@ -210,7 +212,7 @@ def _room(under_way: Sequence[_BlockState], workers: int) -> bool:
 
 
 def _finished(under_way: deque[_BlockState]) -> Iterator[tuple[Block, list[Segment]]]:
-    """Take the finished blocks off the front."""
+    """Yield and remove the finished blocks at the front. Raises the error of a block that has failed."""
     while under_way and under_way[0].done:
         state = under_way.popleft()
         if state.error is not None:

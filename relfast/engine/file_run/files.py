@@ -1,4 +1,4 @@
-"""Scoring files: inputs found, output opened, blocks scored, shards cut."""
+"""`score_files`: find the inputs, open the output, score the blocks of a shard or of the whole."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from relfast.json_text import Undecodable, decode_object
 from relfast.stats.summary import Summary
 
 LARGE_BYTES: Final = 32 * 2**20
-"""Input from which on a run has kernels that are missing compiled (minutes of one core, in the background)
-while it goes on, and not for the next one."""
+"""With this much input or more, a run compiles missing kernels in the background while it goes on (minutes of
+one core), and uses them as soon as they are ready."""
 
 
 def default_output(inputs: Sequence[str], sources: Sequence[Source]) -> str:
-    """``INPUT.scored.jsonl`` beside the one input; stdout for stdin.
+    """The default output: ``INPUT.scored.jsonl`` beside a single input; stdout for stdin.
 
     Raises
     ------
     UsageError
-        There are several inputs, so that no name is the obvious one.
+        There are several inputs, so that no default is obvious.
     """
     if list(inputs) == [STDIN]:
         return STDIN
@@ -62,7 +62,7 @@ def score_files(
     progress: Callable[[Progress], None] | None = None,
     tell: Tell = tell_nobody,
 ) -> Summary:
-    """See `relfast.score_file`; ``tell`` is told what is done."""
+    """See `relfast.score_file`; ``tell`` gets the lines that ``-v`` prints."""
     if resume and overwrite:
         raise UsageError("--resume and --overwrite exclude each other")
     workers, shard = workers_of(workers), shard_of(shard)
@@ -70,7 +70,7 @@ def score_files(
     sources = find_sources(inputs, output)
     output = default_output(inputs, sources) if output is None else output
     refuse_output(output)
-    gold = find_sources(job.data)  # gold that is not there is said before an output is made
+    gold = find_sources(job.data)  # missing gold files are an error before any output is made
     for source in (*sources, *gold):
         if _same_file(source.path, output):
             raise UsageError(f"{output} is an input; rows would overwrite it")
@@ -105,7 +105,7 @@ def score_files(
     def meanwhile(n_slow: int) -> None:
         nonlocal may_compile
         if may_compile:
-            may_compile = False  # to look takes 25 ms, in which the workers go on
+            may_compile = False  # looking for missing kernels takes 25 ms; the workers go on meanwhile
             from relfast_kernels.compiled import native
 
             native.see_to_missing()
@@ -132,7 +132,7 @@ def score_files(
                 state=state,
             )
     except (InputError, UsageError):
-        writer.withdraw()  # the command was wrong: it leaves nothing behind
+        writer.withdraw()  # the command was wrong: leave no empty files behind
         raise
     finally:
         writer.close()
@@ -150,7 +150,7 @@ def score_files(
 
 
 def _described(source: Source, job: Job) -> str:
-    """What ``-v`` says of an input."""
+    """The line of ``-v`` about an input."""
     size = f"{os.stat(source.path).st_size:,} bytes, " if source.regular else ""
     if job.dialect != "auto":
         read = f"read as {job.dialect} (--input-format)"
@@ -167,7 +167,7 @@ def _described(source: Source, job: Job) -> str:
 
 
 def _kernels(job: Job) -> str:
-    """What it says of the kernels."""
+    """The line of ``-v`` about the kernels."""
     from relfast_kernels.compiled import native
     from relfast_kernels.compiled.cache import base_directory
 
@@ -182,8 +182,8 @@ def _kernels(job: Job) -> str:
 
 
 def _ways(state: Progress) -> str:
-    """What it says of how many lines took the fast path, how many of them it left to the ordinary way, and of
-    how many of the others a response to the task's extractor."""
+    """The line of ``-v`` about the fast path: how many lines it was given, how many of them it left to the
+    ordinary way, and for how many of the others a response was left to the task's extractor."""
     asked = state.n_fast + state.n_exact
     if not asked:
         return "text fast path: not taken"
@@ -199,7 +199,8 @@ def _same_file(path: str, output: str) -> bool:
 
 
 def _shard(sources: Sequence[Source], number: int, count: int) -> Callable[[Block], bool]:
-    """Which blocks a shard keeps: contiguous ranges of bytes, so that shards concatenate to the whole.
+    """The function that says whether a block belongs to a shard. Shards are contiguous ranges of the input,
+    so that their rows concatenate to those of the whole.
 
     Raises
     ------
@@ -214,14 +215,14 @@ def _shard(sources: Sequence[Source], number: int, count: int) -> Callable[[Bloc
         total += _length(source)
 
     def keep(block: Block) -> bool:
-        # a block may start at the very end: the row that says where a stream broke
+        # the min: a block may start at the very end of the input, for the row that reports a broken stream
         return min((starts[block.source] + block.start) * count // max(1, total), count - 1) == number
 
     return keep
 
 
 def _length(source: Source) -> int:
-    """Length in the unit of its blocks: bytes, decompressed where compressed, or rows."""
+    """The length of a source in the unit of `Block.start`: (decompressed) bytes, or rows of Parquet."""
     if source.codec == "parquet":
         from relfast.engine.io.parquet import count_rows
 

@@ -1,6 +1,7 @@
-"""Unusable records seen in a run's rows, each cause with the input row where it came first.
+"""Collects why records of a run are unusable (``invalid_record``), and explains each cause by the input row
+in which it came first: which keys the row has, which option may help.
 
-Of what can be read only once and was scored by an earlier run, rows are counted and not shown again.
+Rows of an input that can be read only once, if an earlier run scored them, are counted without explanation.
 """
 
 from __future__ import annotations
@@ -28,25 +29,25 @@ from relfast.tasks import TASKS
 
 _INVALID: Final = b'"invalid_record"'
 _FAR: Final = 10_000
-"""Gold records whose ids are compared with those of a row."""
+"""Number of gold records whose ids are compared with those of a row."""
 
 _SHOWN_KEYS: Final = 10
 _GOLD_IDS: Final = 3
 _OF_DOCUMENTS: Final = frozenset({"MissingGold", "MissingField", "InvalidField"})
-"""Kinds that a JSON document comes to which stands on one line, and so is taken for a row."""
+"""Error types that result if a whole JSON document stands on one line, and so is read as one row."""
 
 
 class FirstCauses:
-    """Follows a run: blocks that are read, rows that come back.
+    """Watches the blocks that a run reads and the rows that it writes, and collects causes in ``unusable``.
 
     Parameters
     ----------
     sources, job
-        Of the run.
+        The run's inputs and settings.
     unusable
-        What counts the records.
+        The counter of the records; None: a new one.
     start
-        Index of the first line of the one input, where blocks are not seen as they are read.
+        Index of the first line of the only input, if blocks do not come through `reading`.
     """
 
     def __init__(
@@ -59,17 +60,17 @@ class FirstCauses:
         self._first: Block | None = None
 
     def reading(self, todo: Iterator[Block]) -> Iterator[Block]:
-        """The same blocks; seen is where sources begin."""
+        """Pass the blocks on, and note the index at which each source begins."""
         for block in todo:
             self._first = self._first or block
             self._starts.setdefault(block.source, block.first_index)
             yield block
 
     def rows(self, rows: bytes, block: Block) -> None:
-        """Look at rows of output, some of which are unusable; they are of lines of a block."""
+        """Collect the causes in output rows of a block, some of which are ``invalid_record``."""
         at = rows.find(_INVALID)
         while at >= 0:
-            # to look for them takes a tenth of what it takes to look at each row
+            # a search for the status takes a tenth of the time of decoding each row
             end = rows.find(b"\n", at)
             end = len(rows) if end < 0 else end
             row = decode_object(rows[rows.rfind(b"\n", 0, at) + 1 : end])
@@ -78,20 +79,20 @@ class FirstCauses:
             at = rows.find(_INVALID, end)
 
     def scores(self, scores: Sequence[Score], block: Block) -> None:
-        """The same for rows that an earlier run has written."""
+        """Collect the causes in rows of a block that an earlier, now resumed run has written."""
         for score in scores:
             if score.status == "invalid_record":
                 self._add(score.index, score.error, block)
 
     def of_no_text(self) -> str | None:
-        """What to say of a run in which nothing could be read of any response: that the first one is no text
-        (tasks score that as an answer that is not there), and where the text may be. None if it is text."""
+        """The note for a run in which no response had a readable answer: if the first response is no text
+        (which tasks score like a missing answer), says so, and where the text may be. Else None."""
         try:
             assert self._first is not None
             row = _row(self._first, self._first.first_index)
             samples = entry_of(row, self._job).samples()
         except (RelfastError, OSError, Undecodable, LookupError, TypeError, AttributeError):
-            return None  # the last three: what a dialect stumbled over, which the row says itself
+            return None  # the last three: a dialect failed on the row, whose output row says so
         said = next((each for each in samples if not isinstance(each, NoResponse)), "")
         if isinstance(said, str):
             return None
@@ -117,7 +118,7 @@ def _row(block: Block, index: int) -> Mapping[str, Any]:
 
 
 def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -> None:
-    """Add what helps to a new cause; ``read_row`` gives the row where it came first.
+    """Add keys and advice to a new cause; ``read_row`` returns the input row in which it came first.
 
     Raises what reading the row, or the gold, raises.
     """
@@ -151,8 +152,8 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
 
 
 def _suggest(cause: Cause, job: Job, row: Mapping[str, Any], field: str, place: str | None) -> None:
-    """Suggest where a field may be; with one that is not the response where that is too, which saves a run,
-    unless it is read already: an object under its name holds it, and is none."""
+    """Advise ``--map FIELD=PLACE``. For ``id`` and ``answer`` also advise where the response may be, which
+    saves the user one more failed run, unless the response is read correctly already."""
     if place is None:
         return
     cause.advice = ("map", field, place)
@@ -163,7 +164,7 @@ def _suggest(cause: Cause, job: Job, row: Mapping[str, Any], field: str, place: 
 
 
 def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
-    """Say where the row has an id that is in gold, or else what ids gold has."""
+    """Advise where in the row an id of ``--data`` may be, or else show some ids of ``--data``."""
     ids = [
         str(record.get("id", record.get("instance_id")))
         for path in job.data

@@ -1,7 +1,8 @@
-"""A dump read again for what its rows do not carry over: lengths of responses, tokens, why they ended.
+"""``--lengths``: reads a dump a second time for what scored rows do not contain: lengths of responses,
+tokens, and why responses ended.
 
-Apart from scoring, since most runs do not ask for it, and the rows of a run have fields of their own: the
-same numbers come out whatever was resumed, and however many workers there were.
+It is separate from scoring, since most runs do not need it and output rows have no fields for it. The numbers
+do not depend on resumes or the number of workers.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from relfast.tasks import EXACT_FIELDS
 
 
 def check_readable(sources: Sequence[Source]) -> None:
-    """Refuse what cannot be read a second time. Raises `UsageError`."""
+    """Raise `UsageError` if a source cannot be read a second time."""
     for source in sources:
         if not source.regular:
             raise UsageError(f"{source.path} cannot be read twice, which --lengths does: name a file")
@@ -41,9 +42,9 @@ def measure(
     limit: int | None = None,
     keep: Callable[[Block], bool] | None = None,
 ) -> dict[str, Lengths]:
-    """The lengths of the responses of a run by task; ``limit`` and ``keep`` as for `run`.
+    """Task → lengths of a run's responses; ``limit`` and ``keep`` as in `relfast.engine.file_run.run.run`.
 
-    Responses that a dump's row has no text of are not among them. Raises what reading raises.
+    Responses without a text in the dump are not counted. Raises what reading raises.
     """
     scoring = Scoring(job, read_gold(job.data))
     found: dict[str, Lengths] = {}
@@ -51,7 +52,7 @@ def measure(
     for block in todo if limit is None else first_lines(todo, limit):
         if block.faults or (keep is not None and not keep(block)):
             continue
-        with suppress(Damaged):  # its rows say so
+        with suppress(Damaged):  # the rows of the block say so
             lines = split_lines(load(block))[: block.n_lines]
             for index, line in enumerate(lines, block.first_index):
                 try:

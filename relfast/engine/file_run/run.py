@@ -37,10 +37,10 @@ from relfast.tasks import TASKS
 class Progress(Plain):
     """How far a run is; given to the progress callback after each block.
 
-    ``total_bytes`` is 0 where the input's size is not known. What an earlier run had done is in
-    ``resumed_rows`` and ``resumed_bytes``, and in the totals. ``causes`` are those of the invalid rows;
-    ``slow`` counts the records that are at work for long at this moment, each for up to ``timeout`` seconds.
-    Which ways the lines of this run took is counted as in a `Segment`.
+    ``total_bytes`` is 0 if the input's size is not known. ``resumed_rows`` and ``resumed_bytes`` count the
+    work of earlier runs, which the totals include. ``causes`` returns the causes of invalid rows. ``slow``
+    counts the records that have been scored for long at this moment, each for up to ``timeout`` seconds.
+    ``n_fast``, ``n_exact``, ``n_left`` and ``detours`` are the sums over this run's `Segment`s.
     """
 
     done_bytes: int = 0
@@ -61,7 +61,7 @@ class Progress(Plain):
     detours: Detours = field(default_factory=Detours)
 
     def add(self, segment: Segment) -> None:
-        """Count which ways the lines of a segment took."""
+        """Add the counts of a segment."""
         self.n_fast += segment.n_fast
         self.n_exact += segment.n_exact
         self.n_left += segment.n_left
@@ -70,8 +70,8 @@ class Progress(Plain):
 
 @contextmanager
 def in_process(job: Job, note: Tell = tell_nobody) -> Iterator[Blocks]:
-    """Score in this process (``--workers 0``): nothing can be killed, so a hang stays a hang. ``note`` is
-    told what there is to say of gold."""
+    """Score in this process (``--workers 0``), where a record that hangs cannot be stopped. ``note`` is
+    called with remarks on gold."""
     gold = read_gold(job.data)
     scoring = BlockScoring(Scoring(job, gold))
     yield lambda todo: ((block, list(scoring.segments(block))) for block in todo)
@@ -88,8 +88,8 @@ def on_pool(
     meanwhile: Callable[[int], None] = lambda n_slow: None,
     note: Tell = tell_nobody,
 ) -> Iterator[Blocks]:
-    """Score on worker processes, which are gone when the context is left. ``meanwhile`` is told at least
-    every half second how many records are slow, ``note`` what there is to say of gold."""
+    """Score on worker processes, which end with the context. ``meanwhile`` is called with the number of slow
+    records, at least every half second, and ``note`` with remarks on gold."""
     pool = Pool(job, workers, tell=tell)
     try:
         yield partial(score_on_pool, pool, meanwhile)
@@ -112,10 +112,10 @@ def run(
     progress: Callable[[Progress], None] | None = None,
     state: Progress,
 ) -> Summary:
-    """Score what the writer does not have yet; returns the summary of the whole output.
+    """Score the blocks that the output does not have yet; returns the summary of the whole output.
 
-    ``state`` is what ``progress`` is given. ``limit`` is a number of input lines, ``keep`` chooses the blocks
-    of a shard. Raises what reading and writing raise; rows written before are whole and committed.
+    ``progress`` is called with ``state``. ``limit`` is a number of input lines, ``keep`` chooses the blocks
+    of a shard. Raises what reading and writing raise; rows written until then are whole and committed.
     """
     state.started = time.monotonic()
     if limit is None and keep is None:
@@ -175,13 +175,14 @@ def _no_row_of(job: Job, sources: Sequence[Source]) -> str:
 
 
 def filter_note(names: Sequence[str]) -> str:
-    """What is said of a run in which only the rows of some filters were scored."""
+    """The note for a run in which only the rows of some filters were scored."""
     shown = " and ".join(map(repr, names))
     return f"lm-eval filter {shown} was scored, no other (--filter chooses)"
 
 
 def _embedder_before(commits: Sequence[Commit], job: Job) -> str:
-    """What scored the rows that are there; raises `ResumeMismatchError` where it would be another one now."""
+    """The embedder that scored the rows written before a resume, or "". Raises `ResumeMismatchError` if
+    another one would be used now."""
     before = next((commit.embedder for commit in reversed(commits) if commit.embedder), "")
     if before and (now := embedder_of(job)) != before:
         raise ResumeMismatchError(f"embedder was {before} and is {now}")
@@ -189,7 +190,7 @@ def _embedder_before(commits: Sequence[Commit], job: Job) -> str:
 
 
 def _total_bytes(sources: Sequence[Source]) -> int:
-    """Sum of sizes, or 0 where one is not known before it is read."""
+    """The sum of the sources' sizes; 0 if one is not known before it is read."""
     if not all(source.seekable for source in sources):
         return 0
     return sum(os.stat(source.path).st_size for source in sources)
@@ -198,7 +199,7 @@ def _total_bytes(sources: Sequence[Source]) -> int:
 def _done_before(
     todo: Iterator[Block], commits: Sequence[Commit], sources: Sequence[Source]
 ) -> Iterator[Block]:
-    """Take the blocks off ``todo`` that an earlier run has scored, seeing that they are still the same."""
+    """Take off ``todo`` the blocks that an earlier run has scored, and check that the input is unchanged."""
     for commit in commits:
         block = next(todo, None)
         if block is None or (block.then, block.checksum) != (commit.position, commit.input_sum):
@@ -212,8 +213,8 @@ def _done_before(
 def _tally_of(
     writer: Writer, before: Sequence[Block], first_causes: FirstCauses, store: SampleStore
 ) -> Tally:
-    """What the rows of the blocks written before a resume come to: counted again from the rows, votes from
-    the journal. Their samples go into ``store``."""
+    """The tally of the rows of the blocks ``before``, written before a resume: counted from the rows, with
+    votes from the journal. Their samples go into ``store``."""
     tally = Tally()
     if not writer.commits:
         return tally

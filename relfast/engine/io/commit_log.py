@@ -1,7 +1,7 @@
-"""The journal beside an output: up to which byte every row is whole, and where the input goes on.
+"""The journal beside an output: up to which byte the rows are whole, and where in the input to go on.
 
-``OUT.journal`` is JSON lines: a header (what decides the bytes of the output), an entry per block, and a
-last line when the run is finished. An entry is written after the rows it speaks of.
+``OUT.journal`` is JSON lines: a header (everything that decides the bytes of the output), an entry for each
+block, and a last line when the run is finished. An entry is written after the rows of its block.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ JOURNAL_SUFFIX: Final = ".journal"
 
 @dataclass(slots=True, repr=False, eq=False)
 class Commit(Plain):
-    """A block's entry.
+    """A block's entry in the journal.
 
     Attributes
     ----------
     size
-        Bytes of the output with the block's rows.
+        Size of the output in bytes, including the block's rows.
     position
-        Where the input goes on.
+        Where in the input the next block begins.
     votes
-        What maj@k needs and rows do not say: 4 bytes a scored row.
+        Votes of the scored rows, 4 bytes each, which maj@k needs and rows do not contain.
     rows_sum
-        CRC-32 of the bytes this block added to the output: a power failure may keep the journal and lose
-        what it speaks of.
+        CRC-32 of the bytes that this block added to the output: after a power failure the journal may be
+        there and the rows not.
     input_sum
-        `relfast.engine.io.blocks.Block.checksum`: the input may have changed since.
+        `relfast.engine.io.blocks.Block.checksum`, to notice that the input has changed since.
     embedder
-        What scored the block's rows, where that was an embedding model.
+        The embedding model that scored rows of the block; "" if none did.
     """
 
     size: int
@@ -70,7 +70,7 @@ class Commit(Plain):
 
     @classmethod
     def from_line(cls, line: bytes) -> Commit | None:
-        """The entry of a line, or None where it is torn."""
+        """The entry of a line; None if the line is torn (not completely written)."""
         try:
             entry = orjson.loads(line)
             votes = a2b_base64(entry.get("votes", ""))
@@ -88,16 +88,16 @@ class Commit(Plain):
 
 @dataclass(slots=True, repr=False, eq=False)
 class CommitLog(Plain):
-    """What a journal says.
+    """The content of a journal.
 
     Attributes
     ----------
     run
-        The fingerprint in its header; None where there is no header.
+        The fingerprint in its header; None without a header.
     commits
-        Its entries, up to the first that is torn.
+        The entries before the first torn one.
     finished_rows
-        Number of rows, if the run came to its end.
+        Number of rows if the run was finished, else None.
     header_size
         Bytes of the header line.
     """
@@ -145,22 +145,22 @@ def _run_of(header: bytes) -> dict[str, Any] | None:
     return run if isinstance(run, dict) else None
 
 
-# what decides the bytes of an output: compared before a run is resumed
+# the fingerprint: everything that decides the bytes of an output, compared before a run is resumed
 
 WHOLE_BYTES: Final = 16 * 2**20
 _SAMPLES: Final = 64
 _SAMPLE_BYTES: Final = 1 << 14
-"""A file of up to 16 MB is known by all of its bytes (5 ms), a larger one by its size, 64 pieces of 16 kB
-spread evenly and including both ends (1 ms), and by where its lines end: a resumed run counts them again.
-Streams are checked as they come (`relfast.engine.io.blocks.Block.checksum`)."""
+"""The digest of a file of up to 16 MB covers all of its bytes (5 ms). That of a larger one covers 64 pieces
+of 16 kB, spread evenly and including both ends (1 ms); its size is compared too, and where its lines end,
+since a resumed run counts them. Streams are checked by `relfast.engine.io.blocks.Block.checksum`."""
 
 
 PATHS: Final = "paths"
-"""Key of what is only there to be shown: a file may have been moved since."""
+"""Key of the files' paths. They are only shown, not compared: a file may have been moved since."""
 
 
 def fingerprint(job: Job, sources: Sequence[Source], **more: Any) -> dict[str, Any]:
-    """All that decides the bytes of the output.
+    """Everything that decides the bytes of the output.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def _digest(path: str, *, whole: bool = False) -> str:
 
 
 def compare_runs(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """The first difference between two fingerprints in words, or None."""
+    """The first difference between two fingerprints, in words; None if they are equal."""
     flat_before, flat_now = dict(_flatten(before)), dict(_flatten(now))
     for name in {**flat_before, **flat_now}:
         old, new = flat_before.get(name), flat_now.get(name)
@@ -223,7 +223,7 @@ def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         for key, item in value.items():
             yield from _flatten(item, f"{prefix} {key}" if prefix else str(key))
     else:
-        # through JSON, as the journal's side went: tuples become lists
+        # through JSON, as the fingerprint read from the journal went: tuples become lists
         yield prefix, orjson.loads(orjson.dumps(value))
 
 

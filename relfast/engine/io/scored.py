@@ -1,4 +1,4 @@
-"""Scored rows read back, as `Score`s."""
+"""Reads scored rows back from files, as `Score`s."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from relfast.stats.samples import group_of
 
 
 def is_row(row: dict[str, Any] | None) -> bool:
-    """Whether a decoded line is a row of output."""
+    """Whether a decoded line is a scored row."""
     return row is not None and row.get("status") in STATUSES and isinstance(row.get("metrics"), (dict, str))
 
 
 def read_scores(source: Source) -> Iterator[Score]:
-    """The rows of a file, in order, each under the task that it counts under.
+    """The rows of a file, in order; ``task`` is the group that a row is counted in (`group_of`).
 
     Raises
     ------

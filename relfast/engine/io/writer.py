@@ -1,7 +1,7 @@
-"""Where rows go: a file, in order, under a lock, with a journal of what is whole; or a pipe or device.
+"""Writes output rows: `FileWriter` to a locked file with a journal, `StreamWriter` to a pipe or device.
 
-Rows are written before their journal entry, so an entry is never ahead of the rows; a resumed run cuts
-the output back to the last entry whose rows are all there.
+The rows of a block are written before its journal entry, so an entry never speaks of rows that are missing.
+A resumed run cuts the output back to the last entry whose rows are all there.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from relfast.records import Score
 _READ_BYTES: Final = 1 << 20
 
 _LOCK_SECONDS: Final = 0.2
-"""How long the lock is tried for: another run may hold it for a moment, to see that it must not go on."""
+"""How long to try for the lock: a run that will refuse to continue the output holds it only for a moment."""
 
 TABLE_ROWS_SUFFIX: Final = ".rows.jsonl"
-"""What a table is made of when all rows are there: it cannot be written row by row and cut back."""
-
+"""Suffix of the file of rows from which a table (Parquet, CSV) is made at the end of a run, since a table
+cannot be written row by row and cut back."""
 
 READER_SECONDS: Final = 10.0
-"""How long a named pipe's reader is waited for: a shell starts both at once, in any order."""
+"""How long to wait for the reader of a named pipe: a shell starts both sides at once, in any order."""
 
 _LOOK_AGAIN_SECONDS: Final = 0.05
 
@@ -59,33 +59,33 @@ class ConsumerGone(Exception):
 
 
 class Writer:
-    """Where rows go."""
+    """The base of writers of output rows."""
 
     def __init__(self) -> None:
         self.commits: list[Commit] = []
-        """Blocks whose rows are there from before."""
+        """Journal entries of the blocks whose rows an earlier run has written."""
 
     def write(self, rows: bytes, commit: Commit) -> None:
-        """Append a block's rows; of ``commit``, what they come to is filled in here."""
+        """Append the rows of a block; fills in ``size`` and ``rows_sum`` of ``commit``."""
         raise NotImplementedError
 
     def written(self) -> Iterator[Score]:
-        """The rows of ``commits``, each under the task that it counts under."""
+        """The rows of the blocks in ``commits``; ``task`` is the group that a row is counted in."""
         return iter(())
 
     def finish(self, n_rows: int) -> None:
-        """All rows are written."""
+        """Note that all rows are written."""
 
     def withdraw(self) -> None:
-        """Take back the files that this run has made, if no rows are in them."""
+        """Delete the files that this run has made, if they have no rows."""
 
     def close(self) -> None:
         raise NotImplementedError
 
 
 def encoder(path: str) -> Any:
-    """How rows are compressed: each commit is a gzip member or zstd frame of its own, so that files can
-    be cut and continued between them."""
+    """The function that compresses the rows of a block, or None. Each block becomes a gzip member or zstd
+    frame of its own, so that files can be cut and continued between blocks."""
     if path.endswith(".gz"):
         import gzip
 
@@ -105,21 +105,21 @@ class FileWriter(Writer):
     Parameters
     ----------
     path
-        The output; ``.gz`` and ``.zst`` are compressed. ``.parquet`` and ``.csv`` are written as rows to
-        ``PATH.rows.jsonl`` first and turned into a table at the end.
+        The output; ``.gz`` and ``.zst`` are compressed. For ``.parquet`` and ``.csv`` the rows are written to
+        ``PATH.rows.jsonl`` first and made a table at the end.
     fingerprint
-        What must be equal for a resumed run to continue this one.
+        Everything that decides the output's bytes; a run may only be resumed with an equal fingerprint.
     resume, overwrite
-        What to do with an output that exists; with neither, it is an error.
+        What to do with an output that exists; without either it is an error.
 
     Raises
     ------
     OutputExistsError
         The output exists.
     OutputError
-        It cannot be written, or another run holds it.
+        The output cannot be written, or another run is writing it.
     ResumeMismatchError
-        ``resume``, and the run that wrote it was started differently.
+        With ``resume``: the run that wrote the output was started differently.
     """
 
     def __init__(self, path: str, fingerprint: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
@@ -160,7 +160,7 @@ class FileWriter(Writer):
             raise
 
     def _open(self, path: str) -> tuple[int, bool]:
-        """A descriptor, and whether the file is new."""
+        """Open a file, or create it; its descriptor, and whether it is new."""
         flags = os.O_RDWR | os.O_CREAT
         try:
             try:
@@ -179,7 +179,7 @@ class FileWriter(Writer):
         until = time.monotonic() + _LOCK_SECONDS
         while True:
             try:
-                # the kernel drops the lock when its holder dies, however it dies
+                # the operating system drops this lock when its holder dies, for any reason
                 fcntl.flock(self._out, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return
             except OSError as error:
@@ -190,8 +190,8 @@ class FileWriter(Writer):
             time.sleep(_LOCK_SECONDS / 10)
 
     def _begin(self) -> None:
-        """Begin anew. What is to be overwritten is lost with the first rows: until then a command can be
-        found wrong (gold that cannot be read)."""
+        """Begin a new output. An old one is deleted only here, when the first rows come: until then a command
+        may turn out wrong (say, gold cannot be read)."""
         self._is_begun = True
         self.commits = []
         self._size = self._journal_size = 0
@@ -203,7 +203,7 @@ class FileWriter(Writer):
         self._journal_size = len(header)
 
     def _recover(self) -> None:
-        """Find the last block whose rows are all there, and cut both files back to it."""
+        """Find the last block whose rows are all in the output, and cut output and journal back to it."""
         size = os.fstat(self._out).st_size
         with os.fdopen(os.dup(self._journal), "rb") as lines:
             journal = CommitLog.read(lines)
@@ -240,7 +240,7 @@ class FileWriter(Writer):
         try:
             return count_rows(self.target) == journal.finished_rows
         except InputError:
-            return False  # it was finished and is damaged now: made again
+            return False  # the table was damaged since: it is made again
 
     def _sum_of_rows(self, start: int, end: int) -> int:
         total = 0
@@ -262,7 +262,7 @@ class FileWriter(Writer):
             self._append(self._out, data, self._size, self.path)
             self._append(self._journal, entry, self._journal_size, self.journal_path)
         except BaseException:
-            # full disk, a signal: what stands in the files is whole
+            # a full disk or a signal: cut the files back, so that all their content is whole
             self._cut_back()
             raise
         self._size = commit.size
@@ -282,9 +282,9 @@ class FileWriter(Writer):
 
     def _cut_back(self) -> None:
         for descriptor, size in ((self._out, self._size), (self._journal, self._journal_size)):
-            with contextlib.suppress(OSError):  # the next resume does it
+            with contextlib.suppress(OSError):  # if it fails, the next resume cuts
                 if os.fstat(descriptor).st_size != size:
-                    # not a new file: ext4 flushes one that was ever cut to nothing when it is closed
+                    # a new, empty file is not cut: ext4 flushes files that were ever cut to 0 when they close
                     os.ftruncate(descriptor, size)
 
     def withdraw(self) -> None:
@@ -303,7 +303,7 @@ class FileWriter(Writer):
         if not self._is_begun:
             self._begin()
         if self._encode and not self._size:
-            # an empty file is no gzip or zstd file
+            # an empty file is no valid gzip or zstd file
             self._append(self._out, self._encode(b""), 0, self.path)
         if self._is_table:
             self._write_table()
@@ -326,7 +326,7 @@ class FileWriter(Writer):
     def close(self) -> None:
         if self._is_table and self._finished:
             with contextlib.suppress(OSError):
-                os.unlink(self.path)  # before the lock is given up
+                os.unlink(self.path)  # before closing releases the lock
         for descriptor in (self._journal, self._out):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -336,7 +336,7 @@ class FileWriter(Writer):
 class StreamWriter(Writer):
     """Rows to stdout, a named pipe or a device: nothing to lock, nothing to resume.
 
-    ``stream`` must be unbuffered, so that nothing is left to be flushed when it fails.
+    ``stream`` must be unbuffered, so that no rows are left in a buffer when it fails.
     """
 
     def __init__(self, name: str, stream: IO[bytes]) -> None:
@@ -353,7 +353,7 @@ class StreamWriter(Writer):
 
     @classmethod
     def of_device(cls, path: str) -> StreamWriter:
-        # an ordinary open of a pipe without a reader would wait for ever
+        # a blocking open of a pipe without a reader would wait for ever
         until = time.monotonic() + READER_SECONDS
         while True:
             try:
@@ -373,7 +373,7 @@ class StreamWriter(Writer):
         try:
             while view:
                 done = self._stream.write(view)
-                if done is None:  # it was made non-blocking, and it is full
+                if done is None:  # somebody made the stream non-blocking, and it is full
                     select.select([], [self._stream], [])
                     continue
                 view = view[done:]
