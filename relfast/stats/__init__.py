@@ -1,1 +1,1 @@
-"""Rows to numbers: what a run counts, what is estimated from it, and the summary that reports it."""
+"""Rows to numbers: counts that add up over a run, estimates and tests, and the summary that reports them."""

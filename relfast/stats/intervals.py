@@ -1,10 +1,10 @@
-"""Estimates from samples (means with clustered errors, pass@k, majority votes), and intervals for shares and
-means that hold at small n and never leave where the number can be.
+"""Estimates from samples (means with clustered errors, pass@k, majority votes), and confidence intervals for
+shares and means that hold for small n. Intervals of shares never leave 0…1.
 
-A share's interval is Wilson's score interval (Wilson 1927, doi:10.1080/01621459.1927.10502953). Samples of
-one prompt are not independent: for them Wilson's formula is given the effective number of samples (Korn and
-Graubard 1998; Franco et al. 2019, doi:10.1093/jssam/smy019), and Student's quantile instead of the normal
-one.
+The interval of a share is Wilson's score interval (Wilson 1927, doi:10.1080/01621459.1927.10502953). Samples
+of one prompt are not independent: with several samples a prompt, Wilson's formula gets the effective number
+of samples (Korn and Graubard 1998; Franco et al. 2019, doi:10.1093/jssam/smy019), and Student's quantile in
+place of the normal one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
 
 
 def _fraction(a: float, b: float, x: float) -> float:
-    """DLMF 8.17.22, which converges in about √max(a, b) steps."""
+    """The continued fraction DLMF 8.17.22, which converges in about √max(a, b) steps."""
     c, d = 1.0, 1 - (a + b) * x / (a + 1)
     d = 1 / (d if abs(d) > _TINY else _TINY)
     value = d
@@ -53,7 +53,7 @@ def _fraction(a: float, b: float, x: float) -> float:
 
 @lru_cache(maxsize=4096)
 def beta_quantile(p: float, a: float, b: float) -> float:
-    """Where I_x(a, b) is ``p``, by halving down to neighbouring doubles."""
+    """The x at which I_x(a, b) = ``p``, found by bisection down to neighbouring doubles."""
     low, high = 0.0, 1.0
     while low < (middle := (low + high) / 2) < high:
         if incomplete_beta(a, b, middle) < p:
@@ -65,7 +65,7 @@ def beta_quantile(p: float, a: float, b: float) -> float:
 
 @lru_cache(maxsize=4096)
 def t_quantile(p: float, freedom: float) -> float:
-    """Student's quantile; ``freedom`` > 0."""
+    """The ``p`` quantile of Student's t distribution with ``freedom`` > 0 degrees of freedom."""
     if p < 0.5:
         return -t_quantile(1 - p, freedom)
     if freedom > 1e7:
@@ -106,21 +106,21 @@ LEVEL: Final = 0.95
 
 
 class Interval(NamedTuple):
-    """Bounds of a confidence interval, in the unit of the number it is of."""
+    """Bounds of a confidence interval, in the unit of the estimate."""
 
     low: float
     high: float
 
 
 def check_level(level: float) -> float:
-    """A confidence level strictly between 0 and 1. Raises ValueError."""
+    """``level``, if it lies strictly between 0 and 1; else raises ValueError."""
     if not 0 < level < 1:
         raise ValueError(f"a confidence level lies between 0 and 1, not at {level!r}")
     return level
 
 
 def wilson(right: float, n: float, level: float = LEVEL) -> Interval:
-    """Wilson's interval of a share: ``right`` of ``n`` > 0 (both may be effective numbers)."""
+    """Wilson's interval of the share of ``right`` among ``n`` > 0 samples (both may be effective numbers)."""
     return _score_interval(right / n, n, normal_quantile(0.5 + check_level(level) / 2))
 
 
@@ -128,7 +128,7 @@ def _score_interval(share: float, n: float, z: float) -> Interval:
     middle = share + z * z / (2 * n)
     half = z * math.sqrt(max(0.0, share * (1 - share) / n) + (z / (2 * n)) ** 2)
     scale = 1 + z * z / n
-    # at the ends the formula gives the end itself, up to rounding
+    # for a share of 0 or 1 the formula gives exactly that bound, but for rounding
     low = 0.0 if share <= 0 else max(0.0, (middle - half) / scale)
     high = 1.0 if share >= 1 else min(1.0, (middle + half) / scale)
     return Interval(low, high)
@@ -137,8 +137,8 @@ def _score_interval(share: float, n: float, z: float) -> Interval:
 def share_interval(histogram: Mapping[tuple[int, int], int], level: float = LEVEL) -> Interval | None:
     """The interval of the share of right samples, clustered by prompt.
 
-    ``histogram`` counts prompts by (samples, right samples). One sample a prompt gives Wilson's interval as
-    it is. None without samples.
+    ``histogram`` counts prompts by (samples, right samples). With one sample a prompt this is Wilson's plain
+    interval. None without samples.
     """
     check_level(level)
     prompts = sum(histogram.values())
@@ -156,21 +156,22 @@ def share_interval(histogram: Mapping[tuple[int, int], int], level: float = LEVE
 def effective_share_interval(
     share: float, variance: float, units: int, most: float, level: float = LEVEL
 ) -> Interval:
-    """Wilson's interval with the n that would give the share this variance.
+    """Wilson's interval with the effective n: the number of independent draws that give this variance.
 
     Parameters
     ----------
     share
         A mean of values in 0…1.
     variance
-        Its variance as estimated over ``units`` independent units, without a small-sample factor.
+        The variance of ``share``, estimated over ``units`` independent units without a small-sample factor.
+    units
+        Number of independent units (prompts); the least that the effective n can be.
     most
-        The most that the effective n can be: what chance makes of few units must not pass for knowledge. It
-        is no less than ``units``, which it is where nothing varies.
+        The most that the effective n can be (samples): among few units the variance may be small by chance.
     """
     spread = share * (1 - share)
     if variance <= 0:
-        # all units alike: neither 0 nor 100 % is known more closely than so many draws tell
+        # all units are equal: a share of 0 or 1 is known only as well as from ``units`` draws
         effective = float(units) if spread <= 0 else float(most)
     else:
         effective = min(max(spread / variance, units), most)
@@ -182,8 +183,8 @@ def effective_share_interval(
 
 
 def mean_interval(mean: float, error: float | None, units: int, level: float = LEVEL) -> Interval | None:
-    """Student's interval of a mean with a standard error over ``units`` independent units; None without
-    one."""
+    """Student's interval of a mean whose standard ``error`` was estimated over ``units`` independent units;
+    None without an error or with a single unit."""
     if error is None or units < 2:
         return None
     half = t_quantile(0.5 + check_level(level) / 2, units - 1) * error
@@ -191,11 +192,11 @@ def mean_interval(mean: float, error: float | None, units: int, level: float = L
 
 
 PASS_AT: Final = (1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 500, 512, 1000, 1024)
-"""The k for which pass@k is reported, as far as any prompt has k samples."""
+"""The k for which pass@k is reported, up to the largest number of samples of a prompt."""
 
 
 class AtK(NamedTuple):
-    """pass@k, avg@k or maj@k: its value, the number of prompts that it is a mean over, and its interval."""
+    """A value of pass@k, avg@k or maj@k: the mean, the number of prompts it is over, and its interval."""
 
     value: float
     prompts: int
@@ -203,7 +204,8 @@ class AtK(NamedTuple):
 
 
 def winners(votes: Sequence[int], correct: Sequence[int]) -> tuple[int, int]:
-    """How many answers are the most frequent, and how many of them are right; (0, 0) without votes."""
+    """The number of answers that share the highest number of votes, and how many of these are right; (0, 0)
+    without votes. ``votes`` are hashes of answers, 0 for none."""
     counts = Counter(vote for vote in votes if vote)
     if not counts:
         return 0, 0
@@ -216,9 +218,9 @@ def winners(votes: Sequence[int], correct: Sequence[int]) -> tuple[int, int]:
 def clustered_mean(histogram: Mapping[tuple[int, int], int]) -> tuple[float | None, float | None]:
     """Mean of ``correct`` over samples and its standard error clustered by prompt.
 
-    Samples of one prompt are not independent: the squared sums of each prompt's deviations are added,
-    with the small-sample factor G / (G − 1) for G prompts (Miller 2024, arXiv 2411.00640, eq. 4). One
-    prompt has no error.
+    Samples of one prompt are not independent: the variance is the sum over prompts of the squared sum of
+    their deviations, with the small-sample factor G / (G − 1) for G prompts (Miller 2024, arXiv 2411.00640,
+    eq. 4). With a single prompt the error is None; without samples both are.
     """
     groups = sum(histogram.values())
     total = sum(n * count for (n, _), count in histogram.items())
@@ -227,15 +229,15 @@ def clustered_mean(histogram: Mapping[tuple[int, int], int]) -> tuple[float | No
     mean = sum(right * count for (_, right), count in histogram.items()) / total
     if groups < 2:
         return mean, None
-    # exact sums: the same whatever order the prompts were counted in
+    # fsum: the result does not depend on the order in which prompts were counted
     squares = math.fsum(count * (right - n * mean) ** 2 for (n, right), count in histogram.items())
     return mean, math.sqrt(squares * groups / (groups - 1)) / total
 
 
 def pass_at_k(histogram: Mapping[tuple[int, int], int], level: float = LEVEL) -> dict[int, AtK]:
-    """Unbiased pass@k (Chen et al. 2021, arXiv 2107.03374), each over the prompts that have k samples or
-    more: a prompt that lost a sample must neither hide the others' pass@k nor count as a failure. For its
-    interval each prompt's estimate is a draw, and prompts are independent."""
+    """Unbiased pass@k (Chen et al. 2021, arXiv 2107.03374) by k, each over the prompts with k samples or
+    more, so that a prompt that lost a sample neither hides the pass@k of the others nor counts as a
+    failure. The interval takes each prompt's estimate as one draw; prompts are independent."""
     result = {}
     for k in PASS_AT:
         estimates = [
@@ -255,8 +257,7 @@ def pass_at_k(histogram: Mapping[tuple[int, int], int], level: float = LEVEL) ->
 
 
 def avg_at_k(histogram: Mapping[tuple[int, int], int], level: float = LEVEL) -> dict[int, AtK]:
-    """avg@k: the mean share of right samples over the prompts that have exactly k samples, by each such k >
-    1."""
+    """avg@k: the mean share of right samples of the prompts with exactly k samples, for each such k > 1."""
     result = {}
     for k in sorted({n for n, _ in histogram if n > 1}):
         of_k = {key: count for key, count in histogram.items() if key[0] == k}
@@ -268,8 +269,9 @@ def avg_at_k(histogram: Mapping[tuple[int, int], int], level: float = LEVEL) -> 
 
 
 def maj_at_k(majority: Mapping[int, Sequence[float]], level: float = LEVEL) -> dict[int, AtK]:
-    """maj@k of (prompts, sum of majority scores) by the prompts' number of samples, k. What a tie shares
-    varies less than a draw of 0 or 1: its interval is no narrower than it should be."""
+    """maj@k from ``majority``: k, the number of samples of a prompt → (prompts, sum of majority scores). A
+    tie gives a prompt a score between 0 and 1, which varies less than draws of 0 or 1: the interval is rather
+    too wide than too narrow."""
     return {
         k: AtK(total / n, int(n), wilson(total, n, level)) for k, (n, total) in sorted(majority.items()) if n
     }

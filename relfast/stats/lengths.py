@@ -1,4 +1,4 @@
-"""How long responses are and why they ended: whole numbers that add up, over blocks, shards and runs."""
+"""How long responses are and why they ended: counts that add up over blocks, shards and runs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from relfast.stats.intervals import wilson
 from relfast.stats.sums import add_counts
 
 _STEPS: Final = 8
-"""Bins to a doubling: a quantile is exact below 16, and within 6 % above."""
+"""Bins for each doubling of the length: a quantile is exact below 16, and within 6 % above."""
 
 
 def _bin(value: int) -> int:
-    """The number of a value's bin: values below 16 have one each."""
+    """The number of a value's bin; each value below 16 has a bin of its own."""
     shift = max(0, value.bit_length() - 4)
     return shift * _STEPS + (value >> shift)
 
@@ -29,7 +29,8 @@ def _middle(number: int) -> float:
 
 @dataclass(slots=True)
 class Spread:
-    """Whole numbers counted: how many, their sum, the largest, and by bins of equal ratio."""
+    """The distribution of some whole numbers: how many, their sum, the largest, and counts by bins of equal
+    ratio."""
 
     n: int = 0
     total: int = 0
@@ -54,7 +55,8 @@ class Spread:
         return self.total / self.n if self.n else None
 
     def quantile(self, share: float) -> float | None:
-        """The value that a share of all do not exceed, to the middle of its bin; None without values."""
+        """The value that a ``share`` of all values does not exceed (the middle of its bin); None without
+        values."""
         left = share * self.n
         for number in sorted(self.bins):
             left -= self.bins[number]
@@ -80,14 +82,14 @@ class Spread:
 
 @dataclass(slots=True)
 class Lengths:
-    """The responses of a task.
+    """Lengths of the responses to a task, and why they ended.
 
     Attributes
     ----------
     characters, reasoning_characters, tokens, reasoning_tokens
-        Of the responses of which each is known (`relfast.records.ResponseFacts`).
+        Distribution over the responses for which it is known (`relfast.records.ResponseFacts`).
     finish_reasons
-        How many ended for each reason.
+        Finish reason → number of responses.
     """
 
     characters: Spread = field(default_factory=Spread)
@@ -111,12 +113,12 @@ class Lengths:
 
     @property
     def truncated(self) -> tuple[int, int]:
-        """Responses that were cut off, of how many whose end is known."""
+        """Number of responses that were cut off, and of responses with a known finish reason."""
         cut = sum(n for reason, n in self.finish_reasons.items() if reason in TRUNCATED)
         return cut, sum(self.finish_reasons.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able; what no response says is left out."""
+        """As JSON values, without lengths that are known for no response."""
         result: dict[str, Any] = {
             name: spread.to_dict() for name in SPREADS if (spread := getattr(self, name)).n
         }
@@ -128,7 +130,7 @@ class Lengths:
         return result
 
     def flat(self) -> dict[str, float]:
-        """Means and the share cut off, as columns of a table."""
+        """The mean lengths and the share of truncated responses, by the names of a table's columns."""
         means: dict[str, float | None] = {f"mean_{name}": getattr(self, name).mean for name in SPREADS}
         cut, known = self.truncated
         return {name: mean for name, mean in means.items() if mean is not None} | (
@@ -142,4 +144,4 @@ class Lengths:
 
 
 SPREADS: Final = ("characters", "reasoning_characters", "tokens", "reasoning_tokens")
-"""The fields of `Lengths` that are spreads, under the names that `ResponseFacts` gives them."""
+"""The fields of `Lengths` that are a `Spread`; `ResponseFacts` has the same names."""

@@ -1,8 +1,8 @@
 """Paired differences between two runs: standard error, interval and test, with prompts as units.
 
-A prompt's samples are not independent, so all of this looks at the sum of a prompt's differences. Prompts
-with the same number of samples and the same sum are counted together: a million prompts are a few hundred
-cells.
+The samples of a prompt are not independent, so everything is computed from the sum of each prompt's
+differences. Prompts with the same number of samples and the same sum are counted together in a cell: a
+million prompts make a few hundred cells.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from relfast.stats.intervals import (
 )
 
 DifferenceMethod = Literal["bonett-price", "student", "bootstrap"]
-"""How a difference's interval was made: Bonett and Price's for paired shares, Student's over prompts, or the
-paired bootstrap's percentiles."""
+"""Method of a difference's interval: Bonett and Price's for paired shares, Student's over prompts, or
+percentiles of the paired bootstrap."""
 
 TestMethod = Literal["mcnemar", "permutation", "permutation-sampled", "permutation-normal"]
-"""How a p was made: McNemar's exact test, all sign flips of the prompts' differences, drawn ones, or their
-normal limit."""
+"""Method of a p value: McNemar's exact test, all sign flips of the prompts' differences, randomly drawn sign
+flips, or their normal limit."""
 
 FEW_CHANGED: Final = 8
-"""Fewer prompts that differ say little of how much prompts vary: then the interval has room added."""
+"""Fewer prompts that differ say little about how much prompts vary: then the interval is widened."""
 
 _MOST_CONVOLVED: Final = 20_000
 _MOST_LISTED: Final = 14
@@ -48,14 +48,14 @@ _LEAST_DRAWS: Final = 1_000
 
 @dataclass(frozen=True)
 class Differences:
-    """Prompts by the number of their pairs and the sum of these pairs' differences.
+    """The paired differences of two runs, as cells of equal prompts.
 
     Attributes
     ----------
     sizes, sums, counts
-        Columns of one length: pairs, sum of a − b over them (float64), prompts like this.
+        For each cell: pairs of a prompt, sum of a − b over them (float64), number of such prompts.
     bounded
-        All values of both runs lie in 0…1, so that no difference leaves −1…1.
+        Whether all values of both runs lie in 0…1, so that all differences lie in −1…1.
     """
 
     sizes: NDArray[np.int64]
@@ -65,10 +65,10 @@ class Differences:
 
     @classmethod
     def of(cls, prompts: NDArray[np.uint64], a: NDArray[np.float64], b: NDArray[np.float64]) -> Differences:
-        """Of pairs: the prompt that each belongs to, and both runs' values."""
+        """From pairs: the hash of each pair's prompt, and the values of run ``a`` and run ``b``."""
         _, places = np.unique(prompts, return_inverse=True)
         sizes = np.bincount(places)
-        # to where the order of a prompt's samples no longer shows
+        # rounded, so that the order of a prompt's samples does not matter
         sums = np.round(np.bincount(places, a - b), 12) + 0.0
         cells, counts = np.unique(np.stack([sizes.astype(np.float64), sums], 1), axis=0, return_counts=True)
         bounded = bool(len(a)) and min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) <= 1
@@ -84,16 +84,16 @@ class Differences:
 
     @property
     def mean(self) -> float:
-        """The difference of the runs' means over all pairs. Needs a pair."""
+        """The difference of the runs' means over all pairs, of which there must be at least one."""
         return math.fsum(self.sums * self.counts) / self.pairs
 
     @property
     def changed(self) -> int:
-        """Prompts whose sum is not 0."""
+        """Number of prompts whose differences do not add up to 0."""
         return int(self.counts[self.sums != 0].sum())
 
     def _squares(self, mean: float) -> float:
-        # exact sums: the same whatever way the cells came together
+        # fsum: the result does not depend on the order of the cells
         return math.fsum(self.counts * (self.sums - self.sizes * mean) ** 2)
 
     @property
@@ -110,13 +110,13 @@ class Differences:
         return self.bounded and bool((self.sizes == 1).all()) and bool((np.abs(self.sums) % 1 == 0).all())
 
     def interval(self, level: float = LEVEL) -> tuple[Interval | None, DifferenceMethod]:
-        """The closed-form interval of `mean`, and its name.
+        """The closed-form interval of `mean`, and its method.
 
-        One right-or-wrong pair a prompt: Bonett and Price's (2012, doi:10.3102/1076998611411915), which adds
-        a prompt that only one run has right, and one that only the other has. So it is where prompts have
-        several samples but fewer than `FEW_CHANGED` of them differ. Otherwise Student's with one degree of
-        freedom less than there are prompts. None with a single prompt, or where nothing varies and
-        differences have no bounds.
+        With one right-or-wrong pair a prompt it is Bonett and Price's (2012, doi:10.3102/1076998611411915),
+        which adds two prompts: one that only the first run has right, and one that only the second has. The
+        same is done if prompts have several samples but fewer than `FEW_CHANGED` prompts differ. Otherwise
+        it is Student's, with one degree of freedom less than there are prompts. None with a single prompt, or
+        if all differences are equal and unbounded.
         """
         groups = self.prompts
         tail = 0.5 + check_level(level) / 2
@@ -133,7 +133,7 @@ class Differences:
         return self._bound(self.mean - quantile * error, self.mean + quantile * error), "student"
 
     def _widened(self, quantile: float) -> Interval:
-        """The interval with two more prompts of average size, one all won and one all lost."""
+        """The interval with two more prompts of average size: one with all samples won, one with all lost."""
         size = self.pairs / self.prompts
         n = self.pairs + 2 * size
         mean = self.mean * self.pairs / n
@@ -145,11 +145,11 @@ class Differences:
         return Interval(max(low, -1.0), min(high, 1.0)) if self.bounded else Interval(low, high)
 
     def bootstrap(self, draws: int, seed: int = 0, level: float = LEVEL) -> Interval | None:
-        """The paired bootstrap's percentile interval: prompts are drawn with all of their pairs.
+        """The percentile interval of the paired bootstrap: prompts are resampled with all of their pairs.
 
-        Percentiles are moved out to Student's quantiles, without which few prompts give too narrow an
-        interval (Hesterberg 2015, doi:10.1080/00031305.2015.1089789). None with a single prompt
-        or where nothing varies.
+        The percentiles are moved outward to Student's quantiles; otherwise few prompts give too narrow an
+        interval (Hesterberg 2015, doi:10.1080/00031305.2015.1089789). None with a single prompt or if all
+        differences are equal.
         """
         groups = self.prompts
         if groups < 2 or not self.error:
@@ -161,9 +161,9 @@ class Differences:
         return self._bound(float(low), float(high))
 
     def test(self, seed: int = 0) -> tuple[float, TestMethod]:
-        """Two-sided p of no difference, and its name: how often chance, giving each prompt's difference
-        either sign, has as large a sum. With one right-or-wrong pair a prompt that is McNemar's exact
-        test."""
+        """Two-sided p value of the hypothesis of no difference, and its method: the probability that the
+        sum is as large or larger if each prompt's difference gets a random sign. With one right-or-wrong
+        pair a prompt this is McNemar's exact test."""
         values, places = np.unique(np.abs(self.sums), return_inverse=True)
         counts = np.bincount(places, self.counts).astype(np.int64)
         counts, values = counts[values > 0], values[values > 0]
@@ -177,7 +177,7 @@ class Differences:
         integers = bool((values % 1 == 0).all())
         if integers and values @ counts <= _MOST_CONVOLVED:
             return _convolved(values.astype(np.int64), counts, round(observed)), "permutation"
-        # what rounding makes of equal sums must count as equal
+        # sums that are equal but for rounding must count as equal
         least = observed - 1e-9 * float(values @ counts)
         if counts.sum() <= _MOST_LISTED:
             return _listed(np.repeat(values, counts), least), "permutation"
@@ -187,7 +187,7 @@ class Differences:
 
 
 def _convolved(values: NDArray[np.int64], counts: NDArray[np.int64], observed: int) -> float:
-    """P(|Σ ±v| ≥ observed), exactly: the distribution of Σ v·Binomial(count, ½) by convolution."""
+    """P(|Σ ±v| ≥ observed) over random signs, exact: convolves the distributions of v·Binomial(count, ½)."""
     distribution = np.ones(1)
     for value, count in zip(values.tolist(), counts.tolist(), strict=True):
         log = [
@@ -202,13 +202,13 @@ def _convolved(values: NDArray[np.int64], counts: NDArray[np.int64], observed: i
 
 
 def _listed(values: NDArray[np.float64], least: float) -> float:
-    """The same with every choice of signs written out."""
+    """P(|Σ ±v| ≥ least), exact, by trying all choices of signs."""
     signs = 1 - 2 * (np.arange(1 << len(values))[:, None] >> np.arange(len(values)) & 1)
     return float((np.abs(signs @ values) >= least).mean())
 
 
 def _sampled(values: NDArray[np.float64], counts: NDArray[np.int64], least: float, seed: int) -> float:
-    """The same from draws; the observed signs count as one (Phipson and Smyth 2010,
+    """P(|Σ ±v| ≥ least) from random draws; the observed signs count as one of them (Phipson and Smyth 2010,
     doi:10.2202/1544-6115.1585)."""
     rng = np.random.default_rng(seed)
     draws = max(9_999, min(_DRAWS, 20_000_000 // len(values)) - 1)
@@ -219,8 +219,8 @@ def _sampled(values: NDArray[np.float64], counts: NDArray[np.int64], least: floa
 
 
 def _resampled(differences: Differences, draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Means of ``draws`` samples of as many prompts, with replacement; of fewer where so many prompts, hardly
-    one like another, would take minutes."""
+    """Means of ``draws`` bootstrap samples: as many prompts, drawn with replacement. With very many different
+    prompts there are fewer draws, since all would take minutes."""
     groups, cells = differences.prompts, len(differences.counts)
     one_by_one = cells * 4 > groups >= 1000
     if one_by_one:
@@ -233,7 +233,7 @@ def _resampled(differences: Differences, draws: int, rng: np.random.Generator) -
         if not one_by_one:
             drawn = rng.multinomial(groups, shares, part)
         else:
-            # hardly a prompt like another
+            # most cells have a single prompt: drawing prompts is faster than a multinomial over cells
             owner = np.repeat(np.arange(cells), differences.counts)
             picks = (rng.integers(0, groups, groups) for _ in range(part))
             drawn = np.stack([np.bincount(owner[pick], minlength=cells) for pick in picks])
@@ -242,7 +242,7 @@ def _resampled(differences: Differences, draws: int, rng: np.random.Generator) -
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Holm's step-down correction of some p, in their order (Holm 1979, Scand. J. Statist. 6:65–70)."""
+    """Holm's step-down correction of p values, in their order (Holm 1979, Scand. J. Statist. 6:65–70)."""
     corrected = [0.0] * len(p)
     largest = 0.0
     for rank, at in enumerate(sorted(range(len(p)), key=lambda place: p[place])):

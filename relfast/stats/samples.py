@@ -1,8 +1,8 @@
-"""Scored samples as a run keeps them, 14 bytes each, in memory or a file, and what they come to per prompt:
-(samples, right samples), which is all that clustered errors and pass@k need, and majority votes.
+"""Scored samples as a run keeps them: 14 bytes each, in memory or in a file. At the end of a run they are
+collapsed to counts of prompts by (samples, right samples), which is all that clustered errors and pass@k
+need, and to majority votes.
 
-Workers collect samples without numpy, and the kernel that reads lines writes them itself. At the end they
-collapse into numbers of prompts by kind.
+Workers collect samples without numpy; the text kernel writes those of the lines that it scores.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ FIELDS: Final = [("task", "u1"), ("prompt", "<u8"), ("vote", "<u4"), ("correct",
 
 
 class Prompts(NamedTuple):
-    """A task's prompts.
+    """Counts of a task's prompts.
 
     Attributes
     ----------
     histogram
-        Prompts by (samples, right samples).
+        (samples, right samples) → number of prompts.
     majority
-        Number of samples → (prompts, sum of majority scores, in units of `relfast.stats.sums`), for prompts
-        with several.
+        Number of samples → (prompts, sum of majority scores in units of `relfast.stats.sums`), for prompts
+        with several samples.
     """
 
     histogram: dict[tuple[int, int], int]
@@ -48,8 +48,8 @@ class Prompts(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What is counted of a prompt: its samples, how many are right; of several samples also how many answers
-    are the most frequent ones, and how many of those are right."""
+    """The numbers that matter of a prompt: samples, and right samples. With several samples also: answers
+    that share the highest number of votes, and how many of these answers are right."""
 
     samples: int
     right: int
@@ -58,7 +58,8 @@ class Kind(NamedTuple):
 
 
 def prompts_of(kinds: Mapping[Kind, int]) -> Prompts:
-    """A task's prompts from their numbers by kind: the same sums to the last bit in any order."""
+    """The counts of a task's prompts from the number of prompts of each kind. The sums are equal to the last
+    bit, whatever the order of ``kinds``."""
     histogram: dict[tuple[int, int], int] = {}
     majority: dict[int, list[int]] = {}
     for kind in sorted(kinds):
@@ -74,12 +75,12 @@ def prompts_of(kinds: Mapping[Kind, int]) -> Prompts:
 
 
 Counts = dict[int, Counter[Kind]]
-"""Prompts by kind, by the number of their task."""
+"""Number of a task → kind of prompt → number of prompts."""
 
 
 def count_few(samples: bytes | bytearray) -> tuple[Counts, Counter[int]]:
-    """Prompts by kind, and how many stand on several lines, by task number: without numpy, whose import takes
-    as long as this does with some 20,000 samples."""
+    """The prompts of some samples by kind, and by task number how many prompts stand on several lines. For
+    few samples: it does without numpy, whose import takes as long as this with some 20,000 samples."""
     groups: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for task, prompt, vote, correct in SAMPLE.iter_unpack(samples):
         key = task & (FURTHER - 1), prompt
@@ -97,7 +98,7 @@ def count_few(samples: bytes | bytearray) -> tuple[Counts, Counter[int]]:
 
 
 def count_many(samples: bytes | bytearray | memoryview) -> tuple[Counts, Counter[int]]:
-    """The same by sorting."""
+    """The same as `count_few`, for many samples: sorts them with numpy."""
     import numpy as np
 
     table = np.frombuffer(samples, np.dtype(FIELDS))
@@ -127,7 +128,7 @@ def count_many(samples: bytes | bytearray | memoryview) -> tuple[Counts, Counter
     np.maximum.at(most, of, times)
     best = times == most[of]
     chosen = np.bincount(of[best], minlength=len(starts))
-    # an answer is as right as its last sample
+    # if samples with equal votes differ in ``correct``, the last one counts
     chosen_right = np.bincount(of[best], correct[ends][best], len(starts)).astype(np.int64)
     columns = (column[many].tolist() for column in (tasks, sizes, right, chosen, chosen_right))
     for (task, *numbers), n in Counter(zip(*columns, strict=True)).items():
@@ -141,13 +142,14 @@ UNKNOWN_TASK: Final = "(unknown)"
 
 
 def group_of(task: object) -> str:
-    """The task a row counts under. Names that no task has are one group: hostile rows could have a new one
-    each."""
+    """The group that a row is counted in: its task. All unknown task names form one group, since hostile rows
+    could each have a new name."""
     return task if isinstance(task, str) and task in TASKS else UNKNOWN_TASK
 
 
 def _task_numbers() -> dict[str, int]:
-    """A number for each group of rows: the kernel's where it writes samples of a task, else a free one."""
+    """A number for each group of rows: the text kernel's number if that kernel scores the task, else a free
+    one."""
     numbers = {name: task.text_kernel.number for name, task in TASKS.items() if task.text_kernel is not None}
     free = (number for number in range(FURTHER) if number not in numbers.values())
     return {name: numbers[name] if name in numbers else next(free) for name in (*TASKS, UNKNOWN_TASK)}
@@ -160,7 +162,7 @@ _MULTIPLIER: Final = 0x9E37_79B9_7F4A_7C15
 
 
 def id_text(record_id: Any) -> bytes:
-    """An id as JSON, or as Python shows it where JSON cannot hold it."""
+    """An id as JSON text; as Python's ``repr`` if orjson cannot write it."""
     try:
         return orjson.dumps(record_id)
     except (TypeError, ValueError):
@@ -170,7 +172,7 @@ def id_text(record_id: Any) -> bytes:
 def hash_id(json_text: bytes) -> int:
     """A 64-bit hash of an id's JSON text: multiply and fold, eight bytes at a time.
 
-    The same in every process and in the kernel that reads lines without decoding them.
+    Equal in all processes; the text kernel computes the same hash.
     """
     value = len(json_text)
     for at in range(0, len(json_text), 8):
@@ -180,7 +182,7 @@ def hash_id(json_text: bytes) -> int:
 
 
 def hash_vote(vote: str | int | None) -> int:
-    """A 32-bit hash of a vote, 0 for none; a number stands for itself."""
+    """A 32-bit hash of a vote: 0 for None, the vote itself if it is a number."""
     if vote is None:
         return 0
     if isinstance(vote, int):
@@ -189,11 +191,12 @@ def hash_vote(vote: str | int | None) -> int:
 
 
 FEW: Final = 20_000
-"""Samples that are counted without numpy."""
+"""Up to this many samples are counted without numpy."""
 
 
 def collapse(samples: bytes | bytearray, tasks: Iterable[str]) -> tuple[dict[str, Prompts], int]:
-    """Samples in the order of their rows → prompts of some tasks, and how many ids stand on several lines."""
+    """The prompts of ``tasks``, from samples in the order of their rows, and the number of ids that stand on
+    several lines."""
     few = len(samples) <= FEW * SAMPLE.size
     return _prompts_of_tasks(*(count_few if few else count_many)(samples), tasks)
 
@@ -207,12 +210,12 @@ def _prompts_of_tasks(
 
 
 def votes_of(samples: bytes | bytearray) -> bytes:
-    """The votes of some `SAMPLE` records: all their lowest bytes, then the next ones, … (4 n bytes)."""
+    """The votes of n `SAMPLE` records as 4 n bytes: first the lowest byte of each, then the next byte, …"""
     return b"".join([samples[at :: SAMPLE.size] for at in _VOTE_BYTES])
 
 
 def with_votes(samples: bytes | bytearray, votes: bytes) -> bytes | bytearray:
-    """The records with other votes; unchanged if their numbers differ."""
+    """The `SAMPLE` records with these votes; unchanged if there is not one vote for each."""
     n = len(samples) // SAMPLE.size
     if len(votes) != 4 * n:
         return samples
@@ -227,16 +230,16 @@ _VOTE_BYTES: Final = range(9, 13)
 
 
 CHUNK_BYTES: Final = SAMPLE.size * 50_000
-"""Samples of 120 MB of responses: those of smaller inputs are never put down."""
+"""Samples are written to a file in chunks of this size, the samples of about 120 MB of responses; those of
+smaller inputs stay in memory."""
 
 SHARES: Final = 64
-"""Most times that what was put down is read again: each time a share of the prompts is counted."""
+"""Most times that the file is read again at the end; each pass counts a share of the prompts."""
 
 
 class SampleStore:
-    """Samples in the order of their rows, added to by ``+=``.
-
-    Where no file is to be had, all of them are held.
+    """The samples of a run in the order of their rows; ``+=`` adds more. Many are moved to a temporary
+    file; if none can be written, all stay in memory.
     """
 
     def __init__(self) -> None:
@@ -246,21 +249,21 @@ class SampleStore:
         self._hold = False
 
     def __del__(self) -> None:
-        # whichever way a run ends
+        # also if the run ends with an error
         if self._file is not None:
             os.close(self._file)
 
     def __iadd__(self, samples: bytes | bytearray) -> SampleStore:
         self._near += samples
         if len(self._near) > FEW * SAMPLE.size:
-            import numpy  # noqa: F401 (60 ms, here while others score, else after them)
+            import numpy  # noqa: F401 (takes 60 ms; here the workers score meanwhile)
         if len(self._near) >= CHUNK_BYTES and not self._hold:
             self._put_down()
         return self
 
     def collapse(self, tasks: Sequence[str]) -> tuple[dict[str, Prompts], int]:
-        """As `relfast.stats.samples.collapse` does with all samples at once. Raises `OSError` where those
-        that were put down cannot be read again."""
+        """The result of `relfast.stats.samples.collapse` for all samples. Raises `OSError` if the temporary
+        file cannot be read again."""
         if self._file is None:
             return collapse(self._near, tasks)
         import numpy as np
@@ -271,7 +274,7 @@ class SampleStore:
         for low, high in pairwise(256 * at // n for at in range(n + 1)):
             share = bytearray()
             for samples in self._all():
-                # all of a prompt have one hash; what is below the share wraps around
+                # samples of a prompt have equal hashes; for a hash below ``low`` the uint8 wraps around
                 hashes = np.frombuffer(samples, np.uint8)[_HASH_BYTE :: SAMPLE.size]
                 chosen = np.flatnonzero(hashes - np.uint8(low) < high - low)
                 share += np.frombuffer(samples, np.dtype(FIELDS)).take(chosen).tobytes()
@@ -283,11 +286,11 @@ class SampleStore:
         return _prompts_of_tasks(counts, several, tasks)
 
     def _put_down(self) -> None:
-        # where it does not work once it is not tried again
+        # if it fails once, it is not tried again
         self._hold = True
         try:
             if self._file is None:
-                import tempfile  # takes 4 ms, which few runs need
+                import tempfile  # its import takes 4 ms, and few runs need it
 
                 with tempfile.TemporaryFile(prefix="relfast-", buffering=0) as file:
                     self._file = os.dup(file.fileno())
@@ -296,13 +299,13 @@ class SampleStore:
                 while done < len(view):
                     done += os.pwrite(self._file, view[done:], self._put + done)
         except OSError:
-            return  # there is no room: they stay here
+            return  # no room on the disk: the samples stay in memory
         self._put += done
         self._near.clear()
         self._hold = False
 
     def _all(self) -> Iterator[bytes | bytearray]:
-        """All samples, some at a time."""
+        """All samples in chunks: those in the file, then those in memory."""
         assert self._file is not None
         for start in range(0, self._put, CHUNK_BYTES):
             n = min(CHUNK_BYTES, self._put - start)

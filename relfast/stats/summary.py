@@ -1,5 +1,5 @@
-"""What a run came to, task by task: the numbers that are reported, what they are merged from, and summaries
-that merge."""
+"""`Summary` and `TaskSummary`: the numbers reported for a run, task by task, with the counts from which the
+summaries of shards can be merged."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, repr=False, eq=False)
 class TaskSummary(Plain):
-    """What is reported of the task ``name``.
+    """The results of a run for the task ``name``.
 
-    ``counts`` are of its rows. ``histogram`` counts prompts by (scored samples, right samples);
-    ``majorities`` map a number of samples to (prompts, sum of majority scores). Both add up over shards that
-    share no prompt. Sums are in units of `relfast.stats.sums`: summaries of shards merge into that of the
-    whole, to the last digit. ``lengths`` is there where the dump was read for it (``--lengths``).
+    ``counts`` are counts of its rows. ``histogram`` counts prompts by (scored samples, right samples);
+    ``majorities`` maps a number of samples to (prompts, sum of majority scores). Both add up over shards that
+    share no prompt. Sums are in units of `relfast.stats.sums`, so that summaries of shards merge into that of
+    the whole run, to the last digit. ``lengths`` is None unless the run measured them (``--lengths``).
     """
 
     name: str
@@ -53,7 +53,7 @@ class TaskSummary(Plain):
     lengths: Lengths | None = None
 
     def merge(self, other: TaskSummary) -> None:
-        """Add a shard's summary; prompts are taken to lie in one shard each."""
+        """Add the summary of a shard; assumes that all samples of a prompt lie in one shard."""
         self.counts.merge(other.counts)
         add_counts(self.histogram, other.histogram)
         add_columns(self.majorities, other.majorities)
@@ -64,12 +64,12 @@ class TaskSummary(Plain):
 
     @property
     def rows(self) -> int:
-        """Responses, scored or not."""
+        """Number of responses, scored or not."""
         return sum(self.statuses.values())
 
     @property
     def prompts(self) -> int:
-        """Prompts with a scored response."""
+        """Number of prompts with a scored response."""
         return sum(self.histogram.values())
 
     @property
@@ -78,7 +78,7 @@ class TaskSummary(Plain):
 
     @property
     def found(self) -> int:
-        """Responses that could be read as an answer."""
+        """Number of responses that could be read as an answer."""
         return self.counts.found
 
     @property
@@ -87,23 +87,23 @@ class TaskSummary(Plain):
 
     @property
     def rewards(self) -> list[float]:
-        """How many rows have one, and their sum."""
+        """Number of rows with a reward, and the sum of rewards."""
         n, units = self.counts.rewards
         return [float(n), number_of(units)]
 
     @property
     def sums(self) -> dict[str, list[float]]:
-        """The same of each metric."""
+        """Metric → number of rows that have it, and the sum of its values."""
         return numbers_of(self.counts.sums)
 
     @property
     def majority(self) -> dict[int, list[float]]:
-        """The same of majorities, by a number of samples."""
+        """Number of samples k → number of prompts with k samples, and the sum of their majority scores."""
         return numbers_of(self.majorities)
 
     @property
     def cells(self) -> dict[str, list[float]]:
-        """Rows and sums of the task's `Breakdown`: counts of its flags, sums of its numbers."""
+        """The cells of the task's `Breakdown`: number of rows, then counts of flags and sums of numbers."""
         breakdown = BREAKDOWNS.get(self.name)
         flags = [True, *(is_flag(self.name, metric) for metric in breakdown.sums)] if breakdown else []
         return {
@@ -113,12 +113,12 @@ class TaskSummary(Plain):
 
     @property
     def scored(self) -> int:
-        """Responses with a score."""
+        """Number of responses with a score."""
         return sum(self.statuses[status] for status in SCORED)
 
     @property
     def mean(self) -> float | None:
-        """The mean of ``correct`` over scored responses; None without any, as the next two."""
+        """The mean of ``correct`` over scored responses. This and the next two are None without any."""
         return clustered_mean(self.histogram)[0]
 
     @property
@@ -132,8 +132,8 @@ class TaskSummary(Plain):
 
     def at_k(self, level: float = LEVEL) -> dict[str, dict[int, AtK]]:
         """``pass@k``, ``avg@k`` and ``maj@k`` by k, each with its number of prompts and its interval; empty
-        unless a prompt has several samples. pass@k is over the prompts with k samples or more, the others
-        over those with exactly k."""
+        unless a prompt has several samples. pass@k averages over prompts with k samples or more, the other
+        two over prompts with exactly k."""
         if max((n for n, _ in self.histogram), default=0) < 2:
             return {}
         return {
@@ -143,7 +143,7 @@ class TaskSummary(Plain):
         }
 
     def tables(self) -> list[ShownTable]:
-        """The tables of the task's own aggregates; empty where it has none."""
+        """The tables of the task's `Breakdown`; empty if it has none."""
         breakdown = BREAKDOWNS.get(self.name)
         if not self.counts.cells or breakdown is None or breakdown.tables is None:
             return []
@@ -154,14 +154,14 @@ class TaskSummary(Plain):
         return share_interval(self.histogram, level)
 
     def parsed_interval(self, level: float = LEVEL) -> Interval | None:
-        """Wilson's interval of the share of scored responses that could be read as an answer. Samples of a
-        prompt count as independent: what was found is not kept by prompt."""
+        """Wilson's interval of the share of scored responses that could be read as an answer. It takes
+        samples of a prompt as independent, since this count is not kept by prompt."""
         return wilson(self.found, self.scored, level) if self.scored else None
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able: the reported numbers, and under ``merge`` what merging needs.
+        """As JSON values: the reported numbers, and under ``merge`` what merging needs.
 
-        ``records`` is the number of responses under its older name.
+        ``records`` is an older name of ``responses``.
         """
         mean, error = clustered_mean(self.histogram)
         samples = sorted({n for n, _ in self.histogram})
@@ -204,7 +204,7 @@ class TaskSummary(Plain):
                 name: [value if isinstance(value, int) else shown(value) for value in cell]
                 for name, cell in cells.items()
             },
-            # the sums with the digits that a number in JSON does not keep
+            # sums with all digits, as hexadecimal texts, since JSON numbers would be rounded
             "exact": {
                 "rewards": f"{self.counts.rewards[1]:x}",
                 "sums": {name: f"{units:x}" for name, (_, units) in self.counts.sums.items()},
@@ -221,7 +221,7 @@ class TaskSummary(Plain):
         return result
 
     def flat(self) -> dict[str, Any]:
-        """The reported numbers as one row of a table: name → number, None where there is none."""
+        """The reported numbers as a row of a table: column → number, or None."""
         mean, error = clustered_mean(self.histogram)
         row: dict[str, Any] = {"task": self.name, "prompts": self.prompts, "responses": self.rows}
         row |= {"correct": shown(mean), "correct_se": shown(error)}
@@ -241,7 +241,7 @@ class TaskSummary(Plain):
     @classmethod
     def from_dict(cls, name: str, data: Mapping[str, Any]) -> TaskSummary:
         merge = data["merge"]
-        # summaries from before there were exact sums have rounded ones
+        # summaries of older versions have rounded sums only
         exact = merge.get("exact", {"rewards": None, "sums": {}, "majority": {}, "cells": {}})
         counts = TaskTally(
             dict(data["statuses"]),
@@ -272,14 +272,14 @@ def _bounds(name: str, interval: Interval | None) -> dict[str, float | None]:
 
 
 def _units(value: float, exact: str | None) -> int:
-    """A count as it is; the units of a sum."""
+    """A sum in units of `relfast.stats.sums`, from its hexadecimal text if it has one; a count unchanged."""
     if exact is not None:
         return int(exact, 16)
     return value if isinstance(value, int) else units_of(value) or 0
 
 
 def shown(value: float | None) -> float | None:
-    """As it is reported; see `relfast.stats.sums.rounded`."""
+    """A number as it is reported; see `relfast.stats.sums.rounded`."""
     return None if value is None else rounded(value)
 
 
@@ -294,10 +294,10 @@ _ORDER: Final = {name: place for place, name in enumerate(TASKS)}
 
 @dataclass(slots=True, repr=False, eq=False)
 class Summary(Plain):
-    """What a run came to: per task the numbers, and the signature that says how they were made.
+    """The results of a run: the numbers of each task, and the signature that says how they were made.
 
-    ``output`` is where the rows went, ``seconds`` the wall time of this run, ``unusable`` why records are
-    ``invalid_record``, the most frequent cause first.
+    ``output`` is the file of the rows, ``seconds`` the wall time of this run. ``unusable`` lists why records
+    are ``invalid_record``, the most frequent cause first.
     """
 
     tasks: dict[str, TaskSummary]
@@ -309,11 +309,11 @@ class Summary(Plain):
 
     @property
     def rows(self) -> int:
-        """Rows of all tasks, those without a score among them."""
+        """Number of rows of all tasks, including those without a score."""
         return sum(task.rows for task in self.tasks.values())
 
     def count(self, *statuses: str) -> int:
-        """Rows with one of these statuses."""
+        """Number of rows with one of these statuses."""
         return sum(task.statuses[status] for task in self.tasks.values() for status in statuses)
 
     def __repr__(self) -> str:
@@ -328,8 +328,8 @@ class Summary(Plain):
         return html_table(["task", *COLUMNS], rows, notes=[self.signature, *self.notes])
 
     def to_pandas(self) -> Any:
-        """A `pandas.DataFrame`, a row a task: counts, means with their intervals, ``metrics.NAME`` and
-        pass@k, avg@k, maj@k. Raises `MissingExtraError`."""
+        """A `pandas.DataFrame` with a row for each task: counts, means with their intervals,
+        ``metrics.NAME``, pass@k, avg@k and maj@k. Raises `MissingExtraError`."""
         return to_pandas(self._columns(), "Summary.to_pandas")
 
     def to_arrow(self) -> Any:
@@ -342,19 +342,19 @@ class Summary(Plain):
         return {name: [row.get(name) for row in rows] for name in names}
 
     def compare(self, *others: Summary, **options: Any) -> Comparison:
-        """Hold the rows of this run against those of others; see `relfast.compare` for ``options``.
+        """Compare this run with others; see `relfast.compare` for ``options``.
 
         Raises
         ------
         UsageError
-            A summary's rows are not where it says they went, or the runs cannot be compared.
+            The file of a summary's rows is missing, or the runs cannot be compared.
         """
-        # the comparison stands on the engine, which stands on this
+        # resolved at run time: the comparison imports the engine, which imports this module
         result: Comparison = resolve("relfast.comparison:compare")(self, *others, **options)
         return result
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able: what ``--summary`` writes, with all that `from_dict` and `merge` need."""
+        """As JSON values: what ``--summary`` writes, including what `from_dict` and `merge` need."""
         return {
             "signature": self.signature,
             "records": self.rows,
@@ -368,12 +368,12 @@ class Summary(Plain):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Summary:
-        """The summary that `to_dict` has written, but for ``unusable``, whose causes are for reading only.
+        """The summary from the result of `to_dict`, without ``unusable``, which is for people to read.
 
         Raises
         ------
         KeyError, TypeError, ValueError, AttributeError, IndexError
-            It is no summary.
+            ``data`` is no summary.
         """
         summary = cls(
             {}, data["signature"], data.get("output"), data.get("seconds"), list(data.get("notes", ()))
@@ -383,7 +383,7 @@ class Summary(Plain):
         return summary
 
     def merge(self, other: Summary) -> None:
-        """Add the summary of another shard. Different signatures are noted, not hidden."""
+        """Add the summary of another shard. A different signature is added to ``notes``."""
         if other.signature != self.signature:
             self.notes.append(f"merged with a summary signed {other.signature}")
         for task in other.tasks.values():
@@ -397,7 +397,8 @@ class Summary(Plain):
 
 
 def summarize(tally: Tally, signature: str, store: SampleStore | None = None) -> Summary:
-    """The summary of a tally, tasks in the order of the task table; its samples may be in a ``store``."""
+    """The summary of a tally, with tasks in the order of the task table. The samples are taken from
+    ``store``, or from the tally itself."""
     names = sorted(tally.tasks, key=lambda name: _ORDER.get(name, len(_ORDER)))
     prompts, repeated = collapse(tally.samples, names) if store is None else store.collapse(names)
     summary = Summary(
@@ -410,11 +411,11 @@ def summarize(tally: Tally, signature: str, store: SampleStore | None = None) ->
 
 
 COLUMNS: Final = ("prompts", "responses", "correct", "95% interval", "reward", "parsed", "unscored")
-"""What tables for people have of a task: the headings of `cells`."""
+"""The headings of `cells`, in tables for people."""
 
 
 def cells(task: TaskSummary, interval: str = "{:.3f}–{:.3f}") -> list[str]:
-    """What is shown of a task, under `COLUMNS`."""
+    """The texts that tables show for a task, under the headings `COLUMNS`."""
     bounds = task.correct_interval()
     return [
         f"{task.prompts:,}",

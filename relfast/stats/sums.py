@@ -1,7 +1,8 @@
-"""Sums that are the same in whatever order they are made: over blocks, workers, shards.
+"""Sums that do not depend on the order of addition, over blocks, workers and shards.
 
-Added up as whole numbers of 2⁻⁶⁰, which every double from 2⁻⁸ on is and a smaller one is cut to: sums of
-floats would depend on their order in the last digits, and a mean of shards on how the run was cut.
+Numbers are added as integers in units of 2⁻⁶⁰. Every double of 2⁻⁸ or more is a multiple of that; smaller
+ones are truncated to it. The last digits of a sum of floats would depend on the order, and so the mean over
+shards on how the run was cut.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ N = TypeVar("N", int, float)
 _BITS: Final = 60
 _ONE: Final = 1 << _BITS
 _LARGE: Final = 1e15
-"""A number from which on what stands behind the point is not counted."""
+"""From this size on the fractional part of a number is dropped."""
 
 
 def units_of(value: float) -> int | None:
-    """A number in units of 2⁻⁶⁰; None for one that is not finite, which no mean can hold."""
+    """A number in units of 2⁻⁶⁰; None if it is not finite, since it would spoil any mean."""
     if isinstance(value, int):
         return value << _BITS
     if abs(value) < _LARGE:
@@ -29,28 +30,29 @@ def units_of(value: float) -> int | None:
 
 
 def number_of(units: int) -> float:
-    """The number that so many units are."""
+    """The number for an amount of units."""
     return units / _ONE
 
 
 def numbers_of(columns: Mapping[K, Sequence[int]]) -> dict[K, list[float]]:
-    """Of sums by name, each with what it is of: their numbers."""
+    """Name → (n, sum as a number), from name → (n, sum in units)."""
     return {name: [n, number_of(units)] for name, (n, units) in columns.items()}
 
 
 def add_counts(mine: MutableMapping[K, int], theirs: Mapping[K, int], times: int = 1) -> None:
-    """Add whole numbers under the same names."""
+    """Add ``times`` the counts of ``theirs`` to those of ``mine``, name by name."""
     for name, n in theirs.items():
         mine[name] = mine.get(name, 0) + n * times
 
 
 def add_columns(mine: MutableMapping[K, list[N]], theirs: Mapping[K, Sequence[N]], times: int = 1) -> None:
-    """Add rows of numbers under the same names."""
+    """Add ``times`` the rows of ``theirs`` to those of ``mine``, name by name and column by column."""
     for name, row in theirs.items():
         before = mine.get(name) or [0] * len(row)
         mine[name] = [n + more * times for n, more in zip(before, row, strict=True)]
 
 
 def rounded(value: float) -> float:
-    """To where the order of summation, and so the number of workers, no longer shows."""
+    """A float rounded to 12 digits, so that the order of summation, and with it the number of workers, does
+    not show."""
     return float(f"{value:.12g}")

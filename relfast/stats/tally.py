@@ -1,6 +1,6 @@
-"""What is counted of a run's rows as they come: adds up over blocks and workers, in any order.
+"""Counts of a run's rows, collected as they come; they add up over blocks and workers, in any order.
 
-Per row only a few bytes are kept (`relfast.stats.samples`).
+For each row only a few bytes are kept (`relfast.stats.samples`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if tas
 
 @dataclass(slots=True, repr=False, eq=False)
 class TaskTally(Plain):
-    """Counts of one task.
+    """Counts of the rows of one task.
 
-    ``rewards`` and the values of ``sums`` are (number of rows that have it, sum in units of
-    `relfast.stats.sums`). ``cells`` is the table of `relfast.tasks.facts.Breakdown` that the task has, if it
-    has one: rows, then a count for each flag and units for each number.
+    ``rewards`` and the values of ``sums`` are (number of rows with a value, sum in units of
+    `relfast.stats.sums`). ``cells`` is the table of the task's `relfast.tasks.facts.Breakdown`, if it has
+    one: for each cell the number of rows, then the count of each flag and the sum (units) of each number.
     """
 
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
@@ -42,14 +42,14 @@ class TaskTally(Plain):
     cells: dict[str, list[int]] = field(default_factory=dict)
 
     def add(self, scores: Sequence[Score]) -> None:
-        """Count rows, of this task all of them, by columns."""
+        """Count rows, which must all be of this task. Works column by column, which is faster."""
         for status, times in Counter([score.status for score in scores]).items():
             self.statuses[status] += times
         scored = [score for score in scores if score.status in SCORED]
         rows = [score.metrics for score in scored]
         task = scored[0].task or "" if scored else ""
         known = METRICS.get(task, {})
-        # rows of others may have other names without end
+        # only the task's metrics: rows that other programs wrote may have any number of other names
         names = [name for name in dict.fromkeys(itertools.chain.from_iterable(rows)) if name in known]
         columns = {metric: [metrics.get(metric) for metrics in rows] for metric in names}
         self.found += sum([score.status == "ok" for score in scored])
@@ -78,14 +78,14 @@ class TaskTally(Plain):
             del counts[None]
             if counts:
                 labels.append((column.index(next(iter(counts))), name, counts))
-        # in the order in which rows have them
+        # metrics in the order in which rows first have them
         for _, name, n, units in sorted(numbers, key=itemgetter(0)):
             add_columns(self.sums, {name: (n, units)})
         for _, name, counts in sorted(labels, key=itemgetter(0)):
             add_counts(self.labels.setdefault(name, {}), counts)
 
     def merge(self, other: TaskTally, times: int = 1) -> None:
-        """Add the counts of other rows, or of as many like them."""
+        """Add the counts of other rows, ``times`` times."""
         add_counts(self.statuses, other.statuses, times)
         self.found += other.found * times
         self.rewards[0] += other.rewards[0] * times
@@ -97,7 +97,7 @@ class TaskTally(Plain):
 
 
 def is_flag(task: str, metric: str) -> bool:
-    """Whether a metric's sum is a count, which JSON shows without a point."""
+    """Whether a metric is a flag, so that its sum is a count, which JSON shows without a decimal point."""
     return METRICS[task][metric].kind == "flag"
 
 
@@ -106,19 +106,20 @@ def _cell_name(key: Sequence[float | None]) -> str:
 
 
 def _addends(task: str, metric: str, values: Sequence[Any]) -> list[int]:
-    """What a metric's values add to a cell: a count of flags, units of others."""
+    """What each value of a metric adds to its cell: 0 or 1 for a flag, units for a number."""
     if is_flag(task, metric):
         return [bool(value) for value in values]
     return [units_of(value or 0) or 0 for value in values]
 
 
-_NUMBERS: Final = (int, float)  # a union would be made anew for each value
+_NUMBERS: Final = (int, float)  # ``int | float`` would be evaluated anew for each value
 
 
 def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int, int]:
-    """How many of some values are numbers with a mean, their sum in units, and where the first stands."""
+    """How many values are finite numbers other than ``undefined``, their sum in units, and the place of the
+    first."""
     n, total, first = 0, 0, len(values)
-    # most are those of many rows
+    # a Counter, since most values occur in many rows
     for value, times in Counter([value for value in values if isinstance(value, _NUMBERS)]).items():
         if value != undefined and (units := units_of(value)) is not None:
             first = first if n else values.index(value)
@@ -128,9 +129,9 @@ def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int, in
 
 @dataclass(slots=True, repr=False, eq=False)
 class Tally(Plain):
-    """Counts of a run so far, per group of rows (`relfast.stats.samples.group_of`).
+    """Counts of a run so far, for each group of rows (`relfast.stats.samples.group_of`).
 
-    ``samples`` holds the scored rows in order, as `SAMPLE` records one after the other.
+    ``samples`` holds a `SAMPLE` record for each scored row, in order.
     """
 
     tasks: dict[str, TaskTally] = field(default_factory=dict)
@@ -152,14 +153,14 @@ class Tally(Plain):
         return tally
 
     def merge(self, other: Tally, times: int = 1) -> None:
-        """Add other rows, or as many like them."""
+        """Add the counts and samples of other rows, ``times`` times."""
         for name, task in other.tasks.items():
             self.tasks.setdefault(name, TaskTally()).merge(task, times)
         self.samples += other.samples * times
 
     def take_samples(self) -> bytearray:
-        """The samples, which are not in the tally any more: who counts millions of rows keeps them elsewhere
-        (`relfast.stats.samples`)."""
+        """Remove the samples from the tally and return them: a run of millions of rows keeps them elsewhere
+        (`relfast.stats.samples.SampleStore`)."""
         samples, self.samples = self.samples, bytearray()
         return samples
 
@@ -171,13 +172,13 @@ class Tally(Plain):
         return sum(self.statuses(*statuses))
 
     def statuses(self, *statuses: str) -> list[int]:
-        """How many rows have each of some statuses."""
+        """The number of rows with each of these statuses."""
         counts = [task.statuses for task in self.tasks.values()]
         return [sum([each[status] for each in counts]) for status in statuses]
 
 
 def sample_of(score: Score) -> bytes:
-    """The `SAMPLE` record of a row; empty if it is not scored."""
+    """The `SAMPLE` record of a row; empty if the row has no score."""
     if score.status not in SCORED:
         return b""
     key = orjson.dumps(score.index) if score.id is None else id_text(score.id)

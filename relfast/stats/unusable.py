@@ -1,4 +1,4 @@
-"""Records that could not be used, by cause: what a run says of them, and what to do about it."""
+"""Records that could not be used, grouped by cause: the messages about them, with advice what to do."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from relfast.errors import in_python, printable
 from relfast.plain import Plain
 
 Side = Literal["command", "python"]
-"""In whose words: options of the command line, or Python's keywords."""
+"""Whether a message names options of the command line or keywords of Python."""
 
 MAX_CAUSES: Final = 100
-"""Causes told apart; what comes after goes by its kind alone."""
+"""Number of causes that are kept apart; later new ones are grouped by their error type alone."""
 
 FIRST: Final = 3
-"""Places kept of each cause."""
+"""Number of places that are kept for each cause."""
 
 _SHOWN_CAUSES: Final = 8
 _FURTHER: Final = "…"
@@ -28,28 +28,29 @@ _ONE_CAUSE: Final[Mapping[str, tuple[str, str]]] = {
     "MissingGold": (" id ", " ids such as "),
     "UnknownTask": ("'task' is ", "'task' is unknown, such as "),
 }
-"""Kinds whose message names the record: after what it does, and how that is said of several. They are one
-cause, whatever is named."""
+"""Error types whose message names an id or task: the words before that name, and the words that replace them
+for several records. Such records have one cause, whatever their names."""
 
 
 @dataclass(slots=True, repr=False, eq=False)
 class Cause(Plain):
-    """Records that are unusable for one reason.
+    """A reason for which records are unusable.
 
     Attributes
     ----------
     kind, message
-        ``error`` of the first of their rows.
+        Type and message of the ``error`` in the first of their rows.
     n
-        How many rows.
+        Number of rows.
     first
-        The first places: line numbers, or ``FILE:LINE`` where there are several inputs.
+        The first places: line numbers, or ``FILE:LINE`` if there are several inputs.
     keys
-        Keys of the first record, where the cause is that one is missing.
+        Keys of the first record, if the cause is a missing or misplaced field.
     advice
-        What to do: option and values, such as ``("map", "response", "completion")``, or more pairs of these.
+        What to do: an option and its values, such as ``("map", "response", "completion")``, with more pairs
+        of field and path after these if several fields are to be mapped.
     varied
-        Whether messages of the others say something else, such as another id.
+        Whether later rows have another message, such as one with another id.
     """
 
     kind: str
@@ -91,7 +92,7 @@ class Cause(Plain):
 
 
 def _is_exception(kind: str) -> bool:
-    """Whether an error is one that Python or a library raised, which says nothing to who reads it alone."""
+    """Whether an error type is the name of a Python exception, whose message alone explains little."""
     known = getattr(builtins, kind, None)
     return isinstance(known, type) and issubclass(known, Exception)
 
@@ -110,12 +111,12 @@ def _advice(advice: Sequence[str], side: Side) -> str:
 
 
 class Unusable:
-    """Counts what is ``invalid_record``, by cause, as it comes.
+    """Counts rows with the status ``invalid_record``, by cause.
 
     Parameters
     ----------
     most
-        Causes told apart.
+        Number of causes that are kept apart.
     """
 
     def __init__(self, most: int = MAX_CAUSES) -> None:
@@ -125,14 +126,14 @@ class Unusable:
 
     @classmethod
     def of(cls, causes: Mapping[tuple[str, str], Cause]) -> Unusable:
-        """What has counted these."""
+        """A counter that has these causes already."""
         unusable = cls(len(causes))
         unusable.causes.update(causes)
         unusable.n = sum(cause.n for cause in causes.values())
         return unusable
 
     def add(self, error: Mapping[str, Any] | None, place: str) -> Cause | None:
-        """Count a row; the cause if it is a new one."""
+        """Count a row; returns its cause if that is new, else None."""
         self.n += 1
         kind = str((error or {}).get("type", ""))
         message = str((error or {}).get("message", ""))
@@ -151,13 +152,14 @@ class Unusable:
         return cause if new else None
 
     def _key(self, key: tuple[str, str]) -> tuple[str, str]:
-        """Under what a cause goes that has come now."""
+        """The key under which to count a cause: that of its type alone, if there are too many causes."""
         full = key not in self.causes and len(self.causes) >= self._most
         return (key[0], _FURTHER) if full else key
 
     def merge(self, later: Unusable, place: Callable[[str], str] = str) -> None:
-        """Count what came after all that was counted so far: the same as one by one, if ``later`` tells all
-        its causes apart. ``place`` names the places of ``later``, which are line numbers."""
+        """Add the causes of later rows. The result is the same as from adding row by row, provided that
+        ``later`` keeps all its causes apart. ``place`` turns the places of ``later``, which are line numbers,
+        into those of this object."""
         self.n += later.n
         places: dict[tuple[str, str], list[str]] = {}
         for its_key, cause in later.causes.items():
@@ -171,7 +173,7 @@ class Unusable:
             places.setdefault(key, []).extend(cause.first)
         for key, lines in places.items():
             first = self.causes[key].first
-            # several causes of which none is told apart have come in turn
+            # sorted: several causes of ``later`` may have been grouped into this one
             first += [place(line) for line in sorted(lines, key=int)[: FIRST - len(first)]]
 
     def most_frequent(self) -> list[Cause]:
@@ -179,7 +181,7 @@ class Unusable:
 
 
 def describe(causes: Sequence[Cause], n_rows: int, side: Side, *, so_far: bool = False) -> str:
-    """What is said of a run's unusable records: a line, or a line a cause where there are several."""
+    """The message about a run's unusable records: one line, or with several causes a line more for each."""
     n = sum(cause.n for cause in causes)
     of = f"{n:,} of {'the first ' if so_far else ''}{n_rows:,} records unusable"
     if len(causes) == 1:
