@@ -1,4 +1,4 @@
-"""Two or more runs of the same records held against each other: paired, clustered by prompt."""
+"""Compares two or more runs of the same records: paired differences, clustered by prompt."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ def compare(
     Parameters
     ----------
     *runs
-        Files of scored rows, `Summary`s whose rows lie where they went, `ScoreBatch`es, or sequences of
+        Files of scored rows, `Summary`s whose file of rows still exists, `ScoreBatch`es, or sequences of
         `Score`s.
     names
-        What the runs are called; default: their files' names without what they share.
+        Names of the runs; default: the names of their files without endings.
     metric
         ``correct``, ``reward`` or a metric of the rows.
     level
         Confidence level of the intervals.
     bootstrap
-        Number of draws of a paired bootstrap over prompts, which then gives the intervals; None: closed
-        forms.
+        Number of draws of a paired bootstrap over prompts, from which intervals are then made; None:
+        closed-form intervals.
     seed
-        Of bootstrap and sampled permutations.
+        Seed of the bootstrap and of sampled permutations.
     max_flips
-        How many of the records that changed are named; None: all.
+        How many of the pairs that one run has right and the other wrong are listed; None: all.
     allow_different
-        Compare runs of different policies, scorers or gold all the same; it is noted.
+        Compare also runs of different policies, scorers or gold, with a note.
 
     Raises
     ------
     InputError
         A file holds no scored rows.
     UsageError
-        The runs cannot be compared: nothing in common, other policies, scorers, options or gold.
+        The runs cannot be compared: nothing in common, or different policies, scorers, options or gold.
     """
     asked = names, metric, level, bootstrap, seed, max_flips, allow_different
     return comparing(runs, *asked).comparison

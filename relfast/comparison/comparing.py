@@ -1,4 +1,4 @@
-"""Runs to a `Comparison`."""
+"""Makes a `Comparison` of runs: matches their samples, checks that they are comparable, tests differences."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from relfast.stats.samples import group_of
 from relfast.tasks import TASKS
 
 _HARMLESS: Final = {"relfast", "timeout"}.union(*(task.packages for task in TASKS.values()))
-"""Parts of a signature that should not change a score; nor should the versions of packages."""
+"""Parts of a signature, package versions among them, that should not change a score: a difference is noted,
+but does not forbid to compare."""
 
 
 def parts_of(signature: str) -> dict[str, str]:
-    """The parts of a signature by their first word, the tasks' revisions apart: ``task REL-A1`` → ``2``."""
+    """The parts of a signature by their first word, with a part for each task's scorer revision:
+    ``{"scorer of REL-A1": "2", "policy": "strict", …}``."""
     parts: dict[str, str] = {}
     for part in signature.split(" | "):
         key, _, value = part.partition(" ")
@@ -36,7 +38,8 @@ def parts_of(signature: str) -> dict[str, str]:
 
 
 def differing_signatures(a: Loaded, b: Loaded, metric: str) -> tuple[list[str], list[str]]:
-    """What two signatures disagree on, in words: what forbids to compare, and what is to be noted."""
+    """The differences between two signatures, in words: those that forbid to compare the runs, and those that
+    are only noted."""
     names = f"{a.run.name} and {b.run.name}"
     if a.run.signature is None or b.run.signature is None:
         return [], []
@@ -57,7 +60,9 @@ def differing_signatures(a: Loaded, b: Loaded, metric: str) -> tuple[list[str], 
 
 
 def differing_policies(a: Loaded, b: Loaded) -> list[str]:
-    """Tasks whose rows only ``strict`` writes on one side and, as far as can be seen, not on the other."""
+    """A message, in a list, if the rows of one run show that it was scored under ``strict`` and nothing shows
+    this for the other run; else empty. Runs without a signature are judged by metrics that only ``strict``
+    writes."""
     if a.run.signature is not None and b.run.signature is not None:
         return []
     strict = [
@@ -75,7 +80,8 @@ def differing_policies(a: Loaded, b: Loaded) -> list[str]:
 
 
 def differing_records(pairs: Pairs) -> tuple[int, int]:
-    """How many pairs have different gold, as far as rows show it, and the row of ``a`` of the first."""
+    """The number of pairs whose gold differs, as far as rows show it, and the row number in ``a`` of the
+    first (-1 without any)."""
     differs = np.zeros(len(pairs), bool)
     for column in ("gold", "shape"):
         ours, theirs = pairs.values(column)
@@ -92,16 +98,16 @@ _ODD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 @dataclass
 class Keyed:
-    """A run with a key per row that other runs' rows share; rows in the order of their keys.
+    """A run with a key for each row, a hash of task, prompt and sample: equal keys mean the same sample.
 
     Attributes
     ----------
     keys
-        Sorted, distinct.
+        The keys, sorted and distinct.
     rows
-        The row that each key is of.
+        The row number of each key.
     prompts
-        Hash of task and prompt, per row.
+        Hash of task and prompt, for each row.
     """
 
     run: Loaded
@@ -110,20 +116,20 @@ class Keyed:
     prompts: NDArray[np.uint64]
 
     def lacking(self, rows: Rows) -> NDArray[np.bool_]:
-        """Which of some rows have no value."""
+        """Whether each of these rows has no value of the metric."""
         lacking: NDArray[np.bool_] = np.isnan(self.run.columns.table["value"][rows])
         return lacking
 
 
 def keyed(run: Loaded, tasks: Sequence[str]) -> Keyed:
-    """Give each row its key; ``tasks`` numbers the tasks of all runs.
+    """Give each row of a run its key; ``tasks`` lists the tasks of all runs, which numbers them.
 
-    Lines that repeat an id are further samples of its prompt: of rows with one id and sample the first goes
-    with the first, the second with the second.
+    Lines that repeat an id are further samples of its prompt. If several rows have the same id and sample,
+    the first is paired with the first of the other run, the second with the second, and so on.
     """
     table = run.columns.table
     numbers = np.array([tasks.index(name) for name in run.columns.tasks], np.uint64)
-    # one task's hash of an id is no other task's
+    # the hashes of an id differ from task to task
     of_task = numbers[table["task"]] if len(numbers) else np.zeros(0, np.uint64)
     prompts = _mixed(table["prompt"].astype(np.uint64) + _mixed(of_task + np.uint64(1)))
     keys = _mixed(prompts + _mixed(table["sample"].astype(np.uint64) + np.uint64(1)))
@@ -137,7 +143,7 @@ def keyed(run: Loaded, tasks: Sequence[str]) -> Keyed:
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A bijection that spreads what differs over all bits (SplitMix64)."""
+    """A bijective hash of 64-bit numbers that spreads small differences over all bits (SplitMix64)."""
     with np.errstate(over="ignore"):
         values = values + _ODD
         values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
@@ -147,16 +153,16 @@ def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @dataclass
 class Pairs:
-    """What two runs, ``a`` and ``b``, have in common of a task.
+    """The samples of a task that runs ``a`` and ``b`` have in common, as pairs of rows.
 
     Attributes
     ----------
     rows_a, rows_b
-        Rows of the same sample, both with a value.
+        Row numbers of the same sample in both runs, of rows that have a value of the metric.
     prompts
-        Hash of each one's prompt.
+        Hash of each pair's prompt.
     left_out
-        What is no pair.
+        Counts of the samples that form no pair.
     """
 
     a: Loaded
@@ -179,14 +185,14 @@ class Pairs:
 
     @property
     def flipped(self) -> NDArray[np.bool_]:
-        """Which pairs one run has right and the other wrong."""
+        """Whether one run has the pair right and the other wrong, for each pair."""
         ours, theirs = self.values("correct")
         changed: NDArray[np.bool_] = (ours != theirs) & (ours != UNSCORED) & (theirs != UNSCORED)
         return changed
 
 
 def common_keys(runs: Sequence[Keyed]) -> NDArray[np.uint64]:
-    """Keys of samples that have a value in all runs, sorted."""
+    """The sorted keys of the samples that have a value in all runs."""
     common: NDArray[np.uint64] | None = None
     for run in runs:
         valued = run.keys[~run.lacking(run.rows)]
@@ -211,14 +217,14 @@ def pair(a: Keyed, b: Keyed, task: str, common: NDArray[np.uint64]) -> Pairs:
         elsewhere=int(valued.sum() - chosen.sum()),
     )
     rows_a, rows_b = rows_a[chosen], rows_b[chosen]
-    # in the order of a's rows, so that what is listed of them is too
+    # in the order of the rows of ``a``, in which flips are listed
     order = np.argsort(rows_a, kind="stable")
     rows_a, rows_b = rows_a[order], rows_b[order]
     return Pairs(a.run, b.run, task, rows_a, rows_b, a.prompts[rows_a], left_out)
 
 
 def _of_task(run: Keyed, task: str) -> NDArray[np.bool_]:
-    """Which keys are of a task."""
+    """Whether each key is of a row of the task."""
     columns = run.run.columns
     number = columns.tasks.index(task) if task in columns.tasks else len(columns.tasks)
     chosen: NDArray[np.bool_] = columns.table["task"][run.rows] == number
@@ -230,14 +236,14 @@ _SHOWN_METRICS: Final = 50
 
 @dataclass
 class Comparing:
-    """Runs that have been read and matched."""
+    """A comparison together with its matched runs, from which all flips can be read."""
 
     comparison: Comparison
     _matched: list[Pairs]
 
     def flips(self) -> Iterator[Flip]:
-        """All pairs that one run has right and the other wrong, a pair of runs after the other, in the order
-        of the first one's rows. Reads these rows again, and keeps none."""
+        """All pairs that one run has right and the other wrong: for one pair of runs after the other, in the
+        order of the first run's rows. The rows are read again and not kept in memory."""
         for (one, other), several in groupby(self._matched, lambda pairs: pairs.names):
             found = list(several)
             a, b = found[0].a, found[0].b
@@ -260,7 +266,7 @@ def comparing(
     max_flips: int | None = 100,
     allow_different: bool = False,
 ) -> Comparing:
-    """See `relfast.compare`."""
+    """`relfast.compare`, with an iterator over all flips (`Comparing.flips`)."""
     if not 0 < level < 1:
         raise UsageError(f"level {level!r} is not between 0 and 1")
     if bootstrap is not None and bootstrap < 1000:
@@ -305,7 +311,7 @@ def _compare(pairs: Pairs, level: float, bootstrap: int | None, seed: int) -> Ta
     p, p_method = differences.test(seed)
     right_a, right_b = pairs.values("correct")
     changed = pairs.flipped
-    # a value of either run beyond 0…1: then the other's ones and noughts are no shares
+    # if a value lies outside 0…1, the metric is a count: values that happen to be 0 and 1 are then no shares
     counts = not differences.bounded
     wins, losses = int((ours > theirs).sum()), int((ours < theirs).sum())
     return TaskComparison(
@@ -333,8 +339,8 @@ def _compare(pairs: Pairs, level: float, bootstrap: int | None, seed: int) -> Ta
 
 
 def side_of(pairs: Pairs, values: NDArray[np.float64], level: float, *, counts: bool = False) -> Side:
-    """A run's mean with its interval, clustered by prompt: Wilson's for right and wrong, else Student's.
-    ``counts`` have no upper bound, whatever these values are."""
+    """A run's mean with its interval, clustered by prompt: Wilson's for values 0 and 1, else Student's.
+    ``counts`` says that the metric is a count, without an upper bound."""
     mean = float(values.mean())
     if not counts and ((values == 0) | (values == 1)).all():
         _, places = np.unique(pairs.prompts, return_inverse=True)
@@ -344,7 +350,7 @@ def side_of(pairs: Pairs, values: NDArray[np.float64], level: float, *, counts: 
         histogram = {(int(n), int(c)): int(k) for (n, c), k in zip(kinds, times, strict=True)}
         return Side(mean, share_interval(histogram, level))
     alone = Differences.of(pairs.prompts, values, np.zeros(len(values)))
-    # what never varies says nothing of how far off it may be
+    # values without any variation tell nothing about the error: no interval
     interval = mean_interval(alone.mean, alone.error or None, alone.prompts, level)
     if interval is not None and alone.bounded and not counts:
         interval = Interval(max(interval.low, 0.0), min(interval.high, 1.0))
@@ -354,7 +360,8 @@ def side_of(pairs: Pairs, values: NDArray[np.float64], level: float, *, counts: 
 def _agreement(
     runs: Sequence[Loaded], matched: Sequence[Pairs], metric: str, allow_different: bool
 ) -> list[str]:
-    """Notes on what differs between runs. Raises `UsageError` where that makes numbers incomparable."""
+    """Notes on differences between the runs. Raises `UsageError` if these make the numbers incomparable and
+    ``allow_different`` is false."""
     grave: list[str] = []
     unsigned = ", ".join(run.run.name for run in runs if run.run.signature is None)
     unknown = f"no summary beside {unsigned}: whether policy, scorers and versions agree is not known"
@@ -397,7 +404,7 @@ def _nothing_common(keys: Sequence[Keyed], metric: str) -> str:
 
 
 def _unmatched(matched: Sequence[Pairs], metric: str) -> list[str]:
-    """Notes on what was left out, a line for each pair of runs and task."""
+    """Notes on the samples that were left out, a line for each pair of runs and task."""
     notes: list[str] = []
     for pairs in matched:
         left, (a, b), task = pairs.left_out, pairs.names, pairs.task or "(unknown)"

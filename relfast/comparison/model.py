@@ -1,5 +1,5 @@
-"""What a comparison of runs is: plain data, made by `relfast.comparison.compare`; and its tables, for a
-terminal, CSV, LaTeX, notebooks."""
+"""`Comparison`, the result of `relfast.comparison.compare`, as plain data; and its tables for terminals, CSV,
+LaTeX and notebooks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def _plain(made: DataclassInstance) -> dict[str, Any]:
-    """A dataclass as dictionaries and lists: an `Interval` is a list of two."""
+    """A dataclass as dicts and lists; an `Interval` becomes a list of two numbers."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, dict):
@@ -45,18 +45,18 @@ def _plain(made: DataclassInstance) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One side: scored rows of one model.
+    """A run that is compared: the scored rows of one model.
 
     Attributes
     ----------
     name
-        What it is called in tables.
+        The run's name in tables.
     path
         File of its rows; None for rows in memory.
     signature
-        Of the summary beside the rows, or None where there is none.
+        Signature from the summary or journal beside the rows; None without them.
     rows, scored
-        Rows, and those with a score.
+        Number of rows, and of rows with a score.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A run's mean over the pairs of one task, with its interval (None where it has none)."""
+    """A run's mean over the pairs of one task, with its interval (None if none can be estimated)."""
 
     mean: float
     interval: Interval | None
@@ -76,8 +76,8 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Samples of a task that are no pair: they stand in one run only, or one of the two has no value of the
-    metric, most often since it has no score."""
+    """Counts of the samples of a task that form no pair: those in one run only, and those without a value of
+    the metric in a run, most often because they have no score."""
 
     only_a: int = 0
     only_b: int = 0
@@ -85,42 +85,42 @@ class LeftOut:
     unscored_b: int = 0
     unscored_both: int = 0
     elsewhere: int = 0
-    """Samples that a third run lacks, or has no score for."""
+    """Samples that a third run lacks, or has no value for."""
 
     @property
     def total(self) -> int:
-        """Samples of all kinds."""
+        """The sum of all counts."""
         return sum(astuple(self))
 
 
 @dataclass(frozen=True, slots=True)
 class TaskComparison:
-    """Run ``a`` against run ``b`` on what they have in common of a task.
+    """Run ``a`` compared with run ``b`` on the samples of a task that they have in common.
 
     Attributes
     ----------
     task, a, b
         The task's name and the names of the runs.
     prompts, pairs
-        Common prompts, and pairs of samples with a score on both sides.
+        Number of common prompts, and of pairs of samples with a value of the metric in both runs.
     side_a, side_b
         The metric's means over these pairs.
     difference
         ``side_a.mean - side_b.mean``.
     error
-        Its standard error, clustered by prompt; None with a single prompt.
+        Standard error of the difference, clustered by prompt; None with a single prompt.
     interval, interval_method
-        Its interval; None with a single prompt.
+        Interval of the difference (None with a single prompt), and how it was made.
     p, p_method
-        Two-sided p of no difference.
+        Two-sided p value of the hypothesis of no difference, and the test.
     p_holm
-        The same, corrected by Holm over all tasks and pairs of runs that were compared.
+        ``p`` after Holm's correction over all tasks and pairs of runs that were compared.
     wins, losses, ties
-        Pairs in which ``a`` has the higher, the lower, the same value.
+        Number of pairs in which ``a`` has the higher, the lower, the same value.
     gained, lost
-        Pairs that only ``a`` has right, only ``b`` has right: whatever the metric.
+        Number of pairs that only ``a`` has right, and that only ``b`` has right, whatever the metric.
     left_out
-        What is not compared.
+        Counts of the samples that are not compared.
     """
 
     task: str
@@ -173,7 +173,7 @@ class Flip:
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Runs held against each other, task by task.
+    """Runs compared with each other, task by task.
 
     Attributes
     ----------
@@ -184,9 +184,9 @@ class Comparison:
     runs
         The runs in the order in which they were given.
     tasks
-        A `TaskComparison` per pair of runs and common task.
+        A `TaskComparison` for each pair of runs and each common task.
     flips
-        The first pairs that changed, at most as many as were asked for; ``n_flips`` counts all.
+        The first ``max_flips`` pairs that one run has right and the other wrong; ``n_flips`` counts all.
     notes
         What a reader of the numbers must know: differing signatures, records left out.
     """
@@ -206,12 +206,12 @@ class Comparison:
         return len(self.tasks)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able: what ``relfast compare -f json`` writes. Keys are the fields'."""
+        """As JSON values: what ``relfast compare -f json`` writes. The keys are the fields' names."""
         return _plain(self)
 
     def to_csv(self) -> str:
-        """A CSV file's text, a row per task and pair of runs; no spreadsheet takes a name in it for a
-        formula."""
+        """The text of a CSV file, with a row for each task and pair of runs. Names are written so that no
+        spreadsheet takes them for formulas."""
         return csv_text(CSV_HEADER, csv_rows(self))
 
     def to_latex(self, caption: str | None = None, label: str | None = None) -> str:
@@ -263,11 +263,11 @@ _INTERVALS: Final = {
 
 
 LONGEST_NAME: Final = 10
-"""Of runs in the columns of a terminal; longer ones are called by letters there."""
+"""Longest name of a run that heads a column on a terminal; if one is longer, letters stand for the runs."""
 
 
 def names_in_columns(comparison: Comparison) -> dict[str, str]:
-    """What the runs are called in a terminal's columns: their names, or letters if one is long."""
+    """The names of runs above a terminal's columns: name → itself, or a letter if any name is long."""
     names = [run.name for run in comparison.runs]
     if max(map(len, names)) <= LONGEST_NAME or len(names) > 26:
         return {name: name for name in names}
@@ -275,7 +275,7 @@ def names_in_columns(comparison: Comparison) -> dict[str, str]:
 
 
 def header_of(comparison: Comparison, called: Mapping[str, str] | None = None) -> list[str]:
-    """Titles of `rows_of`; ``called`` gives runs other names."""
+    """The headings for `rows_of`; ``called`` maps the runs' names to the names to show."""
     level = f"{100 * comparison.level:g}% interval"
     corrected = "p" if len(comparison) == 1 else "p Holm"
     if len(comparison.runs) > 2:
@@ -287,7 +287,8 @@ def header_of(comparison: Comparison, called: Mapping[str, str] | None = None) -
 def rows_of(
     comparison: Comparison, called: Mapping[str, str] | None = None, *, percents: bool = False
 ) -> list[list[str]]:
-    """A row of texts per task and pair of runs; ``percents``: shares and their differences by the hundred."""
+    """A table row of texts for each task and pair of runs; with ``percents`` shares and differences are shown
+    as percentages."""
     shown, change = (
         (lambda share: f"{percent(share)} %", percent_points) if percents else (three_decimals, signed)
     )
@@ -304,18 +305,18 @@ def rows_of(
 
 
 def pair_of(item: TaskComparison, called: Mapping[str, str] | None = None) -> str:
-    """The two runs that are compared."""
+    """The names of the two runs that are compared: ``A − B``."""
     a, b = (called[name] if called else name for name in (item.a, item.b))
     return f"{a} − {b}"
 
 
 def text_columns(comparison: Comparison) -> int:
-    """How many of the first columns are words."""
+    """How many of the first columns are texts, not numbers."""
     return 1 if len(comparison.runs) == 2 else 2
 
 
 def methods(comparison: Comparison) -> str:
-    """How intervals and p were made, in a sentence."""
+    """How intervals and p values were made, in words."""
     intervals = dict.fromkeys(_INTERVALS[item.interval_method] for item in comparison)
     tests = dict.fromkeys(_TESTS[item.p_method] for item in comparison)
     holm = f", corrected by Holm over {len(comparison)} comparisons" if len(comparison) > 1 else ""
@@ -331,7 +332,7 @@ CSV_HEADER: Final = (
 
 
 def csv_rows(comparison: Comparison) -> list[list[object]]:
-    """Everything that is counted and estimated, a row per task and pair of runs."""
+    """All counts and estimates, a row for each task and pair of runs, in the columns `CSV_HEADER`."""
     rows = (_csv_row(comparison, item) for item in comparison)
     return [[rounded(value) if isinstance(value, float) else value for value in row] for row in rows]
 
@@ -347,10 +348,10 @@ def _csv_row(comparison: Comparison, item: TaskComparison) -> list[object]:
 
 
 def _latex(comparison: Comparison, caption: str | None, label: str | None) -> str:
-    """A table of tasks × runs, the best mean in bold, with what two runs differ by; of more runs, a second
-    table has the differences."""
+    """A table of tasks × runs, with the best mean in bold. For two runs it includes their differences; for
+    more runs a second table has them."""
     runs = [run.name for run in comparison.runs]
-    # a run's mean is the same in every pair of runs, since all are over the common samples
+    # a run's mean is the same in every pair of runs: all pairs are among samples common to all runs
     means = {(item.task, item.a): item.side_a for item in comparison}
     means |= {(item.task, item.b): item.side_b for item in comparison}
     share = _is_share(comparison)
@@ -379,7 +380,7 @@ def _latex(comparison: Comparison, caption: str | None, label: str | None) -> st
 
 
 def _footnote(comparison: Comparison) -> str:
-    """What the numbers are, as a comment: a caption is the author's."""
+    """A LaTeX comment on metric and methods, since the caption is left to the author."""
     level = f"{100 * comparison.level:g} %"
     text = f"metric {comparison.metric}; means with {level} intervals; * p < 0.05. {methods(comparison)}"
     return f"% {' '.join(text.split())}\n"
@@ -395,8 +396,8 @@ def _is_share(comparison: Comparison) -> bool:
 def best_in_bold(
     sides: Sequence[Side | None], *, share: bool, higher_is_better: bool | None = True
 ) -> list[str | Cell]:
-    """Means with their intervals; the best, as it is shown, in bold where there are several and one is
-    better."""
+    """Table cells with means and their intervals. The best means, compared as rounded for display, are bold,
+    unless all are equal or neither direction is better."""
     number = percent if share else three_decimals
     shown = [None if side is None else number(side.mean) for side in sides]
     values = [float(text) for text in shown if text is not None]
@@ -411,7 +412,7 @@ def best_in_bold(
 
 
 def _higher_is_better(task: str, metric: str) -> bool | None:
-    """Whether a metric's higher values are the better ones; None where neither are."""
+    """Whether higher values of a metric are better; None if neither direction is."""
     known = TASKS.get(task)
     if known is None or metric not in known.metric_by_name:
         return True  # correct, reward
@@ -419,7 +420,7 @@ def _higher_is_better(task: str, metric: str) -> bool | None:
 
 
 def _difference(item: TaskComparison, share: bool) -> list[str | Cell]:
-    """The difference with its interval, and p; a star where p corrected by Holm is under 0.05."""
+    """Table cells: the difference with its interval, and Holm's p; a star marks p under 0.05."""
 
     def number(value: float) -> str:
         text = percent(value) if share else three_decimals(value)

@@ -1,4 +1,4 @@
-"""Runs to compare: found, named and read, with the signature of the summary that lies beside them."""
+"""Finds, names and reads the runs to compare, with the signature from the summary or journal beside them."""
 
 from __future__ import annotations
 
@@ -47,19 +47,20 @@ UNSCORED: Final = -1
 
 @dataclass
 class Columns:
-    """The rows of a run in order.
+    """The rows of a run as columns, in order.
 
     Attributes
     ----------
     table
-        A row each: number of its ``task`` in `tasks`, hash of its ``prompt``, ``sample``, ``value`` of the
-        metric (NaN: none), ``correct`` (or `UNSCORED`), ``index``, hashes of the ``gold`` that ``--details``
-        shows and of the record's own numbers (``shape``), 0 where there are none, and whether only ``strict``
-        writes a row like this (``strict``).
+        A structured array with an item for each row: the place of its ``task`` in `tasks`, hash of its
+        ``prompt``, ``sample``, ``value`` of the metric (NaN: none), ``correct`` (or `UNSCORED`), ``index``,
+        hash of the ``gold`` that ``--details`` shows, hash of metrics that describe the record itself, such
+        as a maze's size (``shape``; both hashes 0 if absent), and whether it has metrics that only
+        ``strict`` writes (``strict``).
     tasks
-        Names in order of first row.
+        Names of the tasks, in order of their first rows.
     metrics
-        Metrics with numbers that some row has.
+        Names of the metrics for which some row has a number.
     """
 
     table: NDArray[Any]
@@ -71,7 +72,7 @@ class Columns:
 
 
 def columns_of(scores: Iterable[Score], metric: str) -> Columns:
-    """Read rows off; ``metric`` is ``correct``, ``reward`` or a metric's name."""
+    """The columns of some rows; ``metric`` is ``correct``, ``reward`` or a metric's name."""
     packed = bytearray()
     readers: dict[str, _Reader] = {}
     for score in scores:
@@ -85,7 +86,7 @@ def columns_of(scores: Iterable[Score], metric: str) -> Columns:
 
 
 class _Reader:
-    """Packs the rows of one task, which has a number."""
+    """Packs the rows of one task into items of `Columns.table`; ``number`` is the task's place."""
 
     def __init__(self, number: int, task: str, metric: str) -> None:
         known = TASKS.get(task)
@@ -121,12 +122,12 @@ class _Reader:
             value = score.correct if self._metric == "correct" else score.reward
         if not isinstance(value, int | float) or value == self._undefined:
             return np.nan
-        # what is not finite is no number to take a mean of; abs() compares big integers too
+        # infinities and NaN have no mean; abs() also compares integers too big for a float
         return float(value) if abs(value) < 1e300 else np.nan
 
 
 def _shape(metrics: Mapping[str, Any], by: Sequence[str]) -> int:
-    """A hash of the numbers of a record itself, such as a maze's size; 0 without them."""
+    """A hash of metrics that describe the record itself, such as a maze's size; 0 without them."""
     if not by or by[0] not in metrics:
         return 0
     return crc32(encode_json([metrics.get(name) for name in by])) or 1
@@ -141,7 +142,7 @@ _SUMMARY_BYTES: Final = 16 * 2**20
 
 @dataclass
 class Loaded:
-    """A run in columns; ``scores`` reads its rows again, in the same order."""
+    """A run that has been read; ``scores`` reads its rows again, in the same order."""
 
     run: Run
     columns: Columns
@@ -156,7 +157,7 @@ def load(runs: Sequence[RunLike], names: Sequence[str] | None, metric: str) -> l
     InputError
         A file holds no scored rows.
     UsageError
-        The same run or name twice; a run that cannot be read twice; a summary without its rows.
+        The same run or name is given twice, a run cannot be read twice, or a summary's rows are missing.
     """
     if len(runs) < 2:
         raise UsageError("a comparison needs two runs or more")
@@ -228,7 +229,8 @@ def _of_file(name: str) -> _Opened:
 
 
 def _of_summary(summary: Summary, beside: Path | None) -> _Opened:
-    """The rows of a summary: where it says, or of that name in its own folder."""
+    """The run of a summary: its rows are at the path that it names, or in a file of that name in the folder
+    ``beside``."""
     if summary.output in (None, "-"):
         raise UsageError("a summary has numbers only, and its rows went nowhere: name the file of its rows")
     output = Path(str(summary.output))
@@ -241,7 +243,7 @@ def _of_summary(summary: Summary, beside: Path | None) -> _Opened:
 
 
 def read_summary(path: Path) -> Summary | None:
-    """The summary in a file, or None: it holds something else."""
+    """The summary in a file; None if the file holds something else."""
     try:
         if path.stat().st_size > _SUMMARY_BYTES:
             return None
@@ -251,7 +253,8 @@ def read_summary(path: Path) -> Summary | None:
 
 
 def _summary_beside(path: Path, rows: int) -> Summary | None:
-    """The summary that lies beside a file of rows: it names the file and counts as many rows."""
+    """The summary in the folder of a file of rows that names this file and counts as many rows; None without
+    one."""
     try:
         candidates = sorted(item for item in path.parent.iterdir() if item.suffix == ".json")
     except OSError:
@@ -269,8 +272,8 @@ def _summary_beside(path: Path, rows: int) -> Summary | None:
 
 
 def _names(paths: Sequence[str | None]) -> list[str]:
-    """File names without their endings; folders before them where they are the same; letters without
-    files."""
+    """Default names of runs: file names without endings, with their folders if names would be equal; letters
+    for runs without a file."""
     letters = [chr(ord("A") + at) if at < 26 else f"run {at + 1}" for at in range(len(paths))]
     short = [letters[at] if path is None else _stem(path) for at, path in enumerate(paths)]
     if len(set(short)) == len(short):
@@ -290,7 +293,7 @@ def _stem(path: str) -> str:
 
 
 def rows_at(loaded: Loaded, wanted: Sequence[int]) -> Iterator[Score]:
-    """Some rows of a run by number, ascending, read again."""
+    """The rows of a run with these row numbers, which must ascend; reads the rows again."""
     pending = iter(wanted)
     number = next(pending, None)
     for at, score in enumerate(loaded.scores()):
