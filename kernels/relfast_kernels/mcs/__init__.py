@@ -11,8 +11,8 @@ there is nothing to choose.
 Pruning loses nothing, each time because an equally good solution lies in a branch *before* the one that is
 left out (so that no two such reasons can lean on each other):
 
-- A deleted bond "comes true" if both its ends are mapped to where a bond of its class is: the same solution
-  with that bond has one bond more, and was searched when the bond was mapped instead of deleted.
+- A deleted bond must not "come true", with both its ends mapped to where a bond of its class is: the same
+  solution with that bond has one bond more, and was searched when the bond was mapped instead of deleted.
 - Leaves of the target at one image are interchangeable, for what is mapped to one has no other bond there;
   leaves of the query at one atom likewise: only the first of those are mapped, the rest is deleted.
 - A leaf is mapped to a leaf without trying others: in another solution either can be put there instead.

@@ -1,8 +1,7 @@
 """The final answer of a text under ``strict``: REL-A's choice, REL-C1's label, REL-B1's claim.
 
-A text is read paragraph by paragraph from its end. The first that has a marked form settles it, so most
-texts are
-read in some hundred bytes; stated forms are kept until nothing marked has come.
+A text is read paragraph by paragraph from its end. The first paragraph met that has a marked form settles the
+answer, so of most texts some hundred bytes are read. Stated forms are kept in case no marked one comes.
 """
 
 from __future__ import annotations
@@ -64,21 +63,21 @@ from relfast_kernels.text.forms import (
 _TAXA: Final = np.frombuffer(b"taxa", np.uint8)
 _TAXON: Final = np.frombuffer(b"taxon", np.uint8)
 _JOINS: Final = np.frombuffer(b"or\nand\nalso\n", np.uint8)
-"""Words behind which more taxa are named, which are never passed over."""
+"""Words after which more taxa are named: they are never skipped."""
 _FRACTION: Final = byte_set("0123456789.")
 _BEFORE_BRACE: Final = byte_set(' .")]\n')
-"""What may stand behind a value in a box."""
+"""What may stand after a value in a box."""
 
 NO_LIST: Final = -1
-"""The line names none, or is no list."""
+"""The line names no taxa, or is no list."""
 MAX_CLAIMED: Final = 1_000
-"""Taxa of a claim; more are not looked at."""
+"""The most taxa of a claim; further ones are ignored."""
 _MAX_DIGITS: Final = 9
 
 
 @kernel
 def _is_taxa(text: Any, at: int, end: int) -> int:
-    """Behind the word taxon, taxons or taxa that begins at ``at``; 0: it is another."""
+    """The offset after the word taxon, taxons or taxa at ``at``; 0: it is another word."""
     if begins_with(text, at, end, _TAXA):
         return at + 4
     if begins_with(text, at, end, _TAXON):
@@ -90,13 +89,13 @@ def _is_taxa(text: Any, at: int, end: int) -> int:
 def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> int:
     """Write the numbers of the taxa in text[at:end], a line or its rest, to ``out`` from ``to`` on.
 
-    Numbers count that follow one another with nothing but separators between, from the beginning on or behind
-    *taxon*, *taxa*; what stands in brackets behind one, or behind its colon as a fraction, is its score.
+    Numbers count that follow one another with nothing but separators between, from the beginning on or after
+    *taxon*, *taxa*; what stands in brackets after a number, or after its colon as a fraction, is its score.
 
     Parameters
     ----------
     whole
-        Whether the line must be nothing else: a list. Words before the first number are fine behind *taxa*.
+        Whether the line must be nothing but a list. Words before the first number are allowed after *taxa*.
 
     Returns
     -------
@@ -172,7 +171,7 @@ def read_list(text: Any, at: int, end: int, out: Any, to: int, whole: bool) -> i
 
 @kernel
 def _labels(text: Any, at: int, end: int) -> bool:
-    """Whether the words from ``at`` on come to taxa before they come to a number or the line's end."""
+    """Whether *taxa* comes before a number and the line's end, from ``at`` on."""
     end = min(end, at + 80)
     while at < end and not 48 <= text[at] <= 57:
         if _is_taxa(text, at, end) and (at == 0 or not is_alnum(text[at - 1])):
@@ -182,10 +181,10 @@ def _labels(text: Any, at: int, end: int) -> bool:
 
 
 NOTHING, SEVERAL = 0, -1
-"""Instead of a value: there is no answer, or more than one."""
+"""In place of a value: there is no answer, or more than one."""
 
 TAXA: Final = 2 * MAX_FENCES
-"""Where in the numbers of work space taxa are written to: behind the places of fences."""
+"""Where taxa are written in the numbers of the work space: after the places of fences."""
 
 
 @kernel
@@ -200,7 +199,7 @@ def _settle(
     if kind != CHOICE:
         first, behind = _own_tag(text, low, start, stop, high)
         if first >= 0:
-            # in a fence, only where it is what a key of JSON has
+            # in a fence it counts only as the value of a JSON key
             around, _, seen = look_left(text, low, first, False)
             seen = seen & QUOTED if around == IS_LABEL else 0
             form, opens, stop = IS_OWN, first, behind
@@ -243,7 +242,7 @@ def _settle(
 def _is_said(
     text: Any, low: int, line: int, start: int, stop: int, high: int, nouned: bool, kind: int
 ) -> bool:
-    """Whether a value is stated: a choice as `is_stated` says, a yes or no where a line or a sentence
+    """Whether a value is stated: a choice as by `is_stated`, a yes or no where a line or a sentence
     begins."""
     if text[line] == FENCED:
         return False
@@ -259,7 +258,7 @@ def _is_said(
 
 @kernel
 def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, numbers: Any) -> Any:
-    """The value that text[start:end] commits to; UTF-8 without reasoning.
+    """The value that text[start:end], UTF-8 without reasoning, commits to.
 
     Parameters
     ----------
@@ -268,14 +267,13 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
     work : uint8
         From ``to`` on 2 (end - start) + 64 bytes that are free.
     numbers : int64
-        2 `MAX_FENCES` for the places of fences, and behind them room for taxa.
+        2 `MAX_FENCES` for the places of fences, and after them room for taxa.
 
     Returns
     -------
     (value, place, first, last)
-        1 to 8; 1 for no, 2 for yes; `NOTHING`; `SEVERAL`. Where the value ends in the paragraph
-        text[first:last], in
-        bytes of what is undressed.
+        1 to 8; 1 for no, 2 for yes; `NOTHING`; `SEVERAL`. ``place``: where the value ends in the undressed
+        bytes of the paragraph text[first:last].
     """
     n_fences = find_fences(text, start, end, numbers)
     said = waiting = (NOTHING, 0, 0, 0)
@@ -335,9 +333,8 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
 def _taxa_below(
     text: Any, start: int, end: int, work: Any, to: int, at: int, high: int, numbers: Any, n_fences: int
 ) -> int:
-    """How many taxa the list or the line ``Taxa: …`` names that follows what is undressed at work[at:high]
-    and, in the
-    text, at text[start:end]; `NO_LIST`: none follows."""
+    """How many taxa are named by the list, or the line ``Taxa: …``, that follows: first in the undressed
+    bytes work[at:high], then in text[start:end]; `NO_LIST`: none follows."""
     n = NO_LIST
     while True:
         while at < high:
@@ -371,7 +368,7 @@ def _taxa_below(
 
 @kernel
 def _read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
-    """`read_claim`, whose taxa may come more than once."""
+    """`read_claim`, but a taxon may come more than once."""
     value, place, first, last = find_value(text, start, end, CLAIM, work, to, numbers)
     if value != 1 and value != 2:
         return value, 0
@@ -407,10 +404,10 @@ def _read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: An
 
 @kernel
 def read_claim(text: Any, start: int, end: int, work: Any, to: int, numbers: Any) -> Any:
-    """REL-B1's claim: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`, and how many taxa a yes comes with,
-    which stand in
-    ``numbers`` from `TAXA` on, each once. There is room for twice `MAX_CLAIMED`; see `find_value` for the
-    rest."""
+    """REL-B1's claim: 1 for no, 2 for yes, `NOTHING` or `SEVERAL`, and how many taxa a yes comes with.
+
+    They are in ``numbers`` from `TAXA` on, each once; there is room for twice `MAX_CLAIMED`. See `find_value`
+    for the other arguments."""
     value, n = _read_claim(text, start, end, work, to, numbers)
     kept = 0
     for k in range(min(n, MAX_CLAIMED)):

@@ -1,5 +1,5 @@
-"""UTF-8 as bytes: is it well-formed, what are its characters to the published patterns, words, white space
-and what is struck out, as those have them."""
+"""UTF-8 as bytes: whether it is valid, and its letters, white space and struck-out text as the published
+patterns (`re`) have them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from relfast_kernels.text.find import find_outside
 from relfast_kernels.text.json_scan import is_digit
 
 SYMBOL, LETTER, SPACE, OTHER = 0, 1, 2, 3
-"""Classes of non-ASCII characters."""
+"""Classes of non-ASCII characters, as `_classes` defines them."""
 
 _N_POINTS: Final = 0x110000
 _PAGE: Final = 256
 _ALL_CASED: Final = 0x20000
-"""Beyond it nothing has a case; a test looks at every code point."""
+"""From here on no code point has a case; a test checks each of them."""
 
 
 def _classes() -> Any:
     r"""The class of every code point, from this Python's own tables (uint8).
 
-    ``SYMBOL``: no ``\w``, ``\s`` or ``\d``. ``LETTER``: ``\w`` but no ``\d``. ``SPACE``: ``\s``. ``OTHER``:
-    digits, surrogates, and what matches an ASCII letter where case is ignored, or becomes another class
-    or another number of characters in lower case; text that has any of them takes the exact way.
+    ``SYMBOL``: not ``\w``, ``\s`` or ``\d``. ``LETTER``: ``\w`` but not ``\d``. ``SPACE``: ``\s``. ``OTHER``:
+    digits, surrogates, and what matches an ASCII letter if case is ignored, or becomes another class
+    or another number of characters in lower case; a text that has any of them is left to Python.
     """
     text = "".join(map(chr, range(_N_POINTS)))
     classes = np.zeros(_N_POINTS, np.uint8)
@@ -46,7 +46,7 @@ def _classes() -> Any:
 
 
 def two_stages(classes: Any) -> tuple[Any, Any]:
-    """A table of pages of 256 code points each, equal ones once, and each page's place in it."""
+    """A two-stage table: the distinct pages of 256 code points, and for each page its number among them."""
     places: dict[bytes, int] = {}
     numbers = [places.setdefault(page.tobytes(), len(places)) for page in classes.reshape(-1, _PAGE)]
     return np.frombuffer(b"".join(places), classes.dtype).copy(), np.array(numbers, np.uint16)
@@ -59,20 +59,20 @@ _CLASSES, _PAGES = two_stages(CLASSES)
 
 @kernel
 def classify(point: int) -> int:
-    """What a non-ASCII character is to the published patterns: see `_classes`."""
+    """The class of a non-ASCII character: see `_classes`."""
     return int(_CLASSES[np.int64(_PAGES[point >> 8]) * 256 + (point & 255)])
 
 
 @kernel
 def decode(data: Any, at: int, end: int) -> Any:
-    """Code point and length of the UTF-8 sequence at ``at``; length 0 where it is none."""
+    """Code point and length of the UTF-8 sequence at ``at``; length 0 if it is invalid."""
     first = np.int64(data[at])
     if first < 0xC2 or first > 0xF4:
         return 0, 0
     length = 2 if first < 0xE0 else 3 if first < 0xF0 else 4
     if at + length > end:
         return 0, 0
-    # written out: a loop over one to three bytes ends where nobody foresees it
+    # unrolled: the end of a loop over one to three bytes is unpredictable
     second = np.int64(data[at + 1])
     if second & 0xC0 != 0x80:
         return 0, 0
@@ -95,7 +95,7 @@ def decode(data: Any, at: int, end: int) -> Any:
 
 @kernel
 def is_utf8(data: Any, start: int, end: int) -> bool:
-    """Whether bytes are UTF-8 without ASCII control characters."""
+    """Whether data[start:end] is valid UTF-8 without ASCII control characters."""
     at = find_outside(data, start, end, 32, 126)
     while at < end:
         _, length = decode(data, at, end)
@@ -107,7 +107,7 @@ def is_utf8(data: Any, start: int, end: int) -> bool:
 
 @kernel
 def is_tame(data: Any, start: int, end: int) -> bool:
-    """Whether no character of UTF-8 text is `OTHER`."""
+    """Whether UTF-8 text has no character of the class `OTHER`."""
     at = find_outside(data, start, end, 0, 127)
     while at < end:
         point, length = decode(data, at, end)
@@ -119,14 +119,14 @@ def is_tame(data: Any, start: int, end: int) -> bool:
 
 _NEWLINE: Final = 10
 _MARKS: Final = np.frombuffer(b"~~\n~~\n<del>\n</del>\n<s>\n</s>\n<strike>\n</strike>\n<!--\n-->\n", np.uint8)
-"""What strikes out, and where that ends."""
+"""Marks that strike text out, each followed by the one that ends it."""
 _MOST: Final = 2_000
-"""Bytes that are struck out at once: a hundred thousand marks without an end take no square of that time."""
+"""The most bytes struck out at once, so that a hundred thousand unclosed marks do not take quadratic time."""
 
 
 @kernel
 def _stop(text: Any, at: int, end: int, mark: int) -> int:
-    """Where the mark ends that stands in `_MARKS` from ``mark`` on, or -1."""
+    """The offset after the mark of `_MARKS` from ``mark`` on if it stands at ``at``, or -1."""
     while _MARKS[mark] != _NEWLINE:
         if at == end or (text[at] | 32 if 65 <= text[at] <= 90 else text[at]) != _MARKS[mark]:
             return -1
@@ -144,8 +144,8 @@ def _following(mark: int) -> int:
 
 @kernel
 def struck_end(text: Any, at: int, end: int) -> Any:
-    """Where what is struck out from ``at`` on ends, ``at`` where nothing is; and to where no mark of the same
-    letter has to be looked at. No mark reaches across a blank line. ``text[at]`` is ``~`` or ``<``."""
+    """Where what is struck out from ``at`` on ends (``at``: nothing is), and up to where no mark with the
+    same first character needs a look. No mark reaches across a blank line. ``text[at]`` is ``~`` or ``<``."""
     if text[at] == 126 and (
         at + 2 >= end or text[at + 1] != 126 or text[at + 2] == 126 or text[at + 2] <= 32
     ):
@@ -192,7 +192,7 @@ def is_blank(byte: Any) -> Any:
 
 @kernel
 def white_length(data: Any, at: int, end: int) -> int:
-    r"""Bytes of the ``\s`` at ``at``; 0 if there is none."""
+    r"""Bytes of the white space character (``\s``) at ``at``; 0 if there is none."""
     if at >= end:
         return 0
     if data[at] < 0x80:
@@ -203,7 +203,7 @@ def white_length(data: Any, at: int, end: int) -> int:
 
 @kernel
 def skip_white(data: Any, at: int, end: int) -> int:
-    r"""Index after white space as ``\s`` has it."""
+    r"""Index after white space (``\s``)."""
     while True:
         length = white_length(data, at, end)
         if length == 0:

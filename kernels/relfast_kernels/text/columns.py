@@ -1,7 +1,7 @@
-"""The table by which `projection` finds fields in rows: columns of its parts, each written down once.
+"""The table of paths by which `projection` finds fields in rows: columns of its parts, each defined once.
 
-`relfast.engine.text_table` fills it from the table of dialects. Paths are rows of steps; where a list of
-paths or conditions is wanted there are two columns, its first and the one after its last. -1 stands for none.
+`relfast.engine.text_table` fills it from the table of dialects. Paths are spans of steps; a list of
+paths or conditions takes two columns, its first and the one after its last. -1 stands for none.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ from typing import Final
 
 STEP_KIND, STEP_NAME, STEP_NAME_END, STEP_WORD, STEP_WORD_END, STEP_LACKS, STEP_INDEX, STEP_MEMBER = range(8)
 STEP_COLUMNS: Final = 8
-"""A step: its kind; where its name and a second word are among the names; whether it asks for the contrary;
-which item of a list, or 1 where its word is a literal; and which member of the row, where it is a first
-step."""
+"""A step of a path: its kind; where its name and a second word are among the names; whether it requires the
+contrary; an index in a list, or 1 if its word is a literal; and, of a first step, the member of the row."""
 NAME, OPTIONAL, INDEX, EACH, FLAT, IS, HAS, AN_OBJECT, A_LIST, NAME_OR_INDEX = range(10)
-"""Kinds of steps, as `relfast.formats.paths` explains them; the last is one of ``--map``."""
+"""Kinds of steps, as `relfast.formats.paths` explains them; the last is for ``--map``."""
 
 TEST_PATH, TEST_ASKS, TEST_EACH = range(3)
 TEST_COLUMNS: Final = 3
-"""A condition: its path, what is asked of the value there, and the path that each item of that list has."""
+"""A condition: its path, what is required of the value there, and a path that each item of it must have."""
 IS_THERE, IS_OBJECT, IS_LIST, IS_NULL, IS_ABSENT, UNDECIDED = range(6)
-"""What is asked; the last only Python knows."""
+"""What is required; UNDECIDED: only Python can tell."""
 
 WAY_FORM, WAY_MEMBERS, WAY_TESTS, WAY_TESTS_END = range(4)
 WAY_COLUMNS: Final = 4
-"""A way to know a form: the form, the members that the row has (bits), and further conditions."""
+"""A way to recognise a form: the form, the members that the row must have (bits), and further conditions."""
 
 (
     FORM_ID,
@@ -49,32 +48,32 @@ WAY_COLUMNS: Final = 4
     FORM_FLAGS,
 ) = range(20)
 FORM_COLUMNS: Final = 20
-"""A form: paths to ids, to what an id is a digest of (if all are there), and to the tool's own number;
-members on which the rest of a record depends (bits), paths to its task and answer, and to its question;
-paths to what must not be there, to a status, and to the response; what is said; the member that names a
-filter; and flags."""
+"""A form, which is a layout of rows: paths to ids, to what an id is a digest of (if all are there), and to
+the tool's own number; members on which the rest of a record depends (bits), paths to its task and answer, and
+to its question; paths to what must not be there (guards), to a status, and to the response; sources of
+responses (`SAID_COLUMNS`); the member that names a filter; and flags."""
 FIRST_COUNTS, NUMBERS_JOIN, NOT_EMPTY, HIDES_ROW, IS_BARE = 1, 2, 4, 8, 16
-"""Flags: the first id counts, null or not, and after the digest; gold is joined by what rows ask that have no
-id of ours; an empty response is none; the row has a response where a task may look for something else;
-without the members that the rest depends on nothing but the id says anything of it."""
+"""Flags of a form: the first id that is there counts, even null, unless there is a digest; rows without an id
+of ours join gold by what they ask; an empty response is none; the row has its response where a task may look
+for something else; without the members that the rest depends on only the id identifies a row."""
 
 SAID_ITEMS, SAID_ITEMS_END, SAID_SAYS, SAID_SAYS_END, SAID_LAST, SAID_INSTEAD, SAID_ERROR, SAID_ENDS = range(
     8
 )
 SAID_COLUMNS: Final = 8
-"""What is said: paths to samples, ways to say it; whether the last sample is meant; paths to the text once
-more and to an error; and whether an empty text has a reason."""
+"""A source of responses: paths to samples, ways to read their texts; whether only the last sample counts;
+paths to a text that replaces it and to an error; and whether an empty text has a reason."""
 SAY_HOW, SAY_PATH = range(2)
 SAY_COLUMNS: Final = 2
 SAYS_TEXT, SAYS_TEXTS, SAYS_MESSAGE, SAYS_VALUE = range(4)
-"""A way to say it: how, and the path from the sample."""
+"""A way to read a sample's text: how, and the path from the sample."""
 
 MOST_MEMBERS: Final = 63
 LONGEST_MEMBER: Final = 32
-"""Members of the row that the table knows, a bit each; and their longest name."""
+"""The most members of a row that the table can know, a bit each; and the length of their longest name."""
 TABLE_PARTS: Final = 10
-"""Parts of the table, as `projection.Table` has them: a scan is told where each is and how many it has."""
+"""Parts of the table, as `projection.Table` has them: a scan gets the address and the length of each."""
 
 GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END = range(4)
 GOLD_SIZE: Final = 4
-"""What is known of a line's gold: its panel or label, how many taxa, where in the scratch space they are."""
+"""Facts about a line's gold: its panel or label, how many taxa, where in the scratch space they are."""

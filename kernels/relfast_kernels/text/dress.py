@@ -1,7 +1,7 @@
-"""A paragraph as a renderer shows it: without emphasis, code marks, TeX's dress, layout and struck-out text.
+"""A paragraph as a renderer shows it: without emphasis, code marks, TeX and HTML markup, and struck-out text.
 
-Letters come out in lower case, full-width and other written-out forms folded. Nothing reaches across a blank
-line, so each paragraph is undressed by itself.
+Letters come out in lower case, full-width and other compatibility forms folded. Nothing reaches across a
+blank line, so each paragraph is undressed by itself.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from relfast_kernels.text.find import LETTERS, begins_with, byte_set, find_eithe
 from relfast_kernels.text.form_table import LANGUAGES
 
 HASHES: Final = 1
-"""Stands for the ``####`` of a line that begins with them."""
+"""The byte that stands for the ``####`` at the beginning of a line."""
 FENCED: Final = 2
-"""Begins each line that is in a fence."""
+"""The byte that begins each line within a code fence."""
 MAX_FENCES: Final = 512
-"""Fences that are known: the last ones of a text."""
+"""The most code fences that are known: the last ones of a text."""
 
 _DROP, _STRIKE, _DASH, _ARROW, _STOP = 0, -1, -2, -3, -4
 _MAX_TAG: Final = 80
@@ -29,11 +29,11 @@ _MAX_NAME: Final = 16
 _MAX_DEPTH: Final = 60
 _MAX_INDENT: Final = 48
 _UNSHOWN: Final = byte_set("()[]*#`~")
-"""What a backslash before it makes nothing of; before `_BLANKS`, it makes a blank."""
+"""Characters that vanish with the backslash before them; those of `_BLANKS` become a blank."""
 _BLANKS: Final = byte_set(",;:! ")
 _SPACES: Final = byte_set(" \t")
 _SHOWN: Final = byte_set("".join(char for char in map(chr, range(32, 123)) if char not in "$&*<\\_`"))
-"""What is shown as it is: printable ASCII that no dress begins or ends with."""
+"""What is shown as it is: printable ASCII that no markup begins or ends with."""
 
 
 @kernel
@@ -56,13 +56,13 @@ def is_feed(byte: int) -> bool:
 
 _SAME: Final = -5
 _RUNS: Final = (
-    # first and last, what the first becomes, and after how many the numbers or letters begin anew
+    # first and last code point, what the first becomes, and after how many the results repeat
     (0xC0, 0xDE, 0xE0, 31), (0x400, 0x40F, 0x450, 16), (0x410, 0x42F, 0x430, 32),
     (0x2460, 0x2468, 49, 9), (0x2474, 0x247C, 49, 9), (0x24F5, 0x24FD, 49, 9), (0x2776, 0x2792, 49, 10),
     (0xFF01, 0xFF5E, 33, 94), (0xFF21, 0xFF3A, 97, 26), (0x1D400, 0x1D6A3, 97, 26),
     (0x1D7CE, 0x1D7FF, 48, 10),
 )  # fmt: skip
-"""Characters that become those of another run."""
+"""Runs of characters that are folded to other runs."""
 _ALIKE: Final = {
     _DROP: "ad 300-36f 61c 180e 200b-200f 202a-202e 2060-206f 20d0-20ff 2190-21ff 2234 2300-23ff 25a0-2775"
     " 277f 2789 2793-27bf 2b00-2bff fe00-fe0f feff 1f000-1faff e0000-e0fff",
@@ -82,11 +82,11 @@ _ALIKE: Final = {
     91: "3010 3014",
     93: "3011 3015",
 }
-"""What becomes one character, in hexadecimal."""
+"""A character, or `_DROP` and the like → the code points that become it, in hexadecimal."""
 
 
 def _folds() -> Any:
-    """What stands for every code point (int32); `_SAME` where it stands for itself."""
+    """What each code point is folded to (int32); `_SAME` for those that stay."""
     folds = np.full(0x110000, _SAME, np.int32)
     for first, last, becomes, period in _RUNS:
         folds[first : last + 1] = becomes + np.arange(last + 1 - first) % period
@@ -102,7 +102,7 @@ _FOLDS, _PAGES = two_stages(_folds())
 
 @kernel
 def fold(point: int) -> int:
-    """The character that stands for one beyond ASCII; `_DROP` and the like where none does."""
+    """The character that one beyond ASCII is folded to; `_DROP` and the like if there is none."""
     found = int(_FOLDS[np.int64(_PAGES[point >> 8]) * 256 + (point & 255)])
     return point if found == _SAME else found
 
@@ -119,7 +119,7 @@ def _line_end(text: Any, at: int, end: int) -> int:
 
 @kernel
 def _fence_at(text: Any, at: int, end: int) -> Any:
-    """Marks of the fence that a line which begins at ``at`` is, and whether it says more; 0: it is none."""
+    """The number of fence marks (``~``: negative) of the line at ``at``, 0 for none; whether more follows."""
     steps = 0
     while at < end and (is_space(text[at]) or text[at] == 62) and steps < 40:
         at += 1
@@ -144,8 +144,8 @@ def _fence_at(text: Any, at: int, end: int) -> Any:
 
 @kernel
 def find_fences(text: Any, start: int, end: int, fences: Any) -> int:
-    """Where the fences of a text are, closed ones only: first and last byte of the lines between their
-    marks go to ``fences``, a ring of `MAX_FENCES` pairs; how many there are in all."""
+    """Find a text's code fences, closed ones only: first and last byte of the lines between their
+    marks go to ``fences``, a ring buffer of `MAX_FENCES` pairs; how many there are in all."""
     n, opened, begin = 0, 0, 0
     at = find_either(text, start, end, 96, 126)
     while at < end:
@@ -170,7 +170,7 @@ def find_fences(text: Any, start: int, end: int, fences: Any) -> int:
 
 @kernel
 def is_fenced(at: int, fences: Any, n: int) -> bool:
-    """Whether a place of the text is in a fence."""
+    """Whether a place of the text is in a code fence."""
     low, high = max(0, n - MAX_FENCES), n
     while low < high:
         middle = (low + high) // 2
@@ -183,7 +183,7 @@ def is_fenced(at: int, fences: Any, n: int) -> bool:
 
 @kernel
 def paragraph_before(text: Any, start: int, end: int) -> Any:
-    """The last paragraph of text[start:end]: its first and last byte; the same where there is none."""
+    """Start and end of the last paragraph of text[start:end]; equal if there is none."""
     while end > start and (is_space(text[end - 1]) or is_feed(text[end - 1])):
         end -= 1
     at, feed, blank = end, -1, False
@@ -203,7 +203,7 @@ def paragraph_before(text: Any, start: int, end: int) -> Any:
 
 @kernel
 def _closing(text: Any, at: int, end: int, name: int, name_end: int) -> int:
-    """Behind the closing tag of a name that stands at text[name:name_end]; -1: there is none."""
+    """The offset after the closing tag of the name text[name:name_end]; -1: there is none."""
     size = name_end - name
     while at + size + 3 <= end:
         if text[at] == 60 and text[at + 1] == 47 and text[at + 2 + size] == 62:
@@ -218,7 +218,7 @@ def _closing(text: Any, at: int, end: int, name: int, name_end: int) -> int:
 
 @kernel
 def _behind(text: Any, at: int, end: int, mark: Any) -> int:
-    """Behind the next place where a mark stands; -1: it does not come."""
+    """The offset after the next occurrence of a mark; -1: there is none."""
     while at + len(mark) <= end:
         if begins_with(text, at, end, mark):
             return at + len(mark)
@@ -228,7 +228,7 @@ def _behind(text: Any, at: int, end: int, mark: Any) -> int:
 
 @kernel
 def _entity(text: Any, at: int, end: int) -> Any:
-    """The character that an entity of HTML is, and its bytes; 0: it is none."""
+    """The character that an HTML entity stands for, and the entity's bytes; 0: it is none."""
     for size in range(3, 7):
         if at + size < end and text[at + size] == 59:
             one, two = text[at + 1] | 32, text[at + 2] | 32
@@ -250,7 +250,7 @@ def _entity(text: Any, at: int, end: int) -> Any:
 
 @kernel
 def _list_mark(text: Any, at: int, end: int) -> int:
-    """Behind the mark of a list or quotation at a line's start; ``at``: there is none."""
+    """The offset after the mark of a list or quotation at a line's start; ``at``: there is none."""
     byte = text[at]
     if byte == 62:
         return at + 1
@@ -272,7 +272,7 @@ def _list_mark(text: Any, at: int, end: int) -> int:
 
 @kernel
 def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: Any, to: int) -> int:
-    """Write the paragraph text[start:end] (UTF-8) to ``out`` from ``to`` on, without its dress.
+    """Write the paragraph text[start:end] (UTF-8) to ``out`` from ``to`` on, without its markup.
 
     Returns
     -------
@@ -514,7 +514,7 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
     JOINS, ADVERB, YES, NO,
     TAG, BOX, WRAPPER, DROPPED, ARROW, LAYOUT, BREAK, CELL, STRUCK, BE, IT, WEAK,
 ) = (1 << bit for bit in range(27))  # fmt: skip
-"""Flags of a word; `ORDINAL` on holds which number an ordinal is."""
+"""Flags of a word; the bits from `ORDINAL_SHIFT` on are the number of an ordinal."""
 ORDINAL_SHIFT: Final = 27
 ORDINAL: Final = 15 << ORDINAL_SHIFT
 
@@ -552,7 +552,7 @@ def _flags() -> dict[str, int]:
 
 
 FLAGS: Final = _flags()
-"""Word → what it is."""
+"""Word → its flags."""
 
 _SLOTS: Final = 1024
 
@@ -575,7 +575,7 @@ _KEYS, _VALUES = _slots()
 
 @kernel
 def flags_of(text: Any, start: int, end: int) -> int:
-    """What the word text[start:end], in lower case but for ASCII, is; 0: none of the table."""
+    """The flags of the word text[start:end], ignoring the case of ASCII letters; 0: not in the table."""
     key = 1
     for at in range(start, end):
         byte = int(text[at])

@@ -1,4 +1,4 @@
-"""Reading lines and writing rows as functions over pointers, for `relfast_kernels.compiled.native`."""
+"""Entries of the unit ``text`` for `relfast_kernels.compiled.native`: scanning lines and writing rows."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _cut(
     text: Any, n: int, out: Any, pool: Any, n_pool: int, places: Any, n_places: int, beginnings: Any,
     own_only: int, result: Any,
 ) -> int:  # fmt: skip
-    """`cut_among` of a whole text: whether what is left is in ``out``; ``result``: from and up to where."""
+    """`cut_among` for a whole text: whether the rest was copied to ``out``; ``result``: its start and end."""
     span = carray(result, 2, np.int64)
     span[0], span[1], copied = cut_among(
         carray(text, n, np.uint8),

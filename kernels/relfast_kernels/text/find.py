@@ -1,4 +1,4 @@
-"""Bytes in text and keyed digests: the searches that the kernels which read text share."""
+"""Searching and copying bytes, UTF-8 and keyed digests, for all kernels that read text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LF = 10
 if not BUILDING:
 
     def find_either(data: Any, start: int, end: int, one: int, other: int) -> int:
-        """Index of one of two bytes from ``start`` on, or ``end``."""
+        """Index of the first of two bytes from ``start`` on, or ``end``."""
         found = re.compile(b"[%s]" % re.escape(bytes((one, other)))).search(data, start, end)
         return found.start() if found else end
 
@@ -28,7 +28,7 @@ else:
 
     @kernel
     def find_either(data: Any, start: int, end: int, one: int, other: int) -> int:
-        """Index of one of two bytes from ``start`` on, or ``end``."""
+        """Index of the first of two bytes from ``start`` on, or ``end``."""
         at = start
         while at < end and at + WIDTH <= len(data):
             places = places_of(data, at, one, other)
@@ -48,7 +48,7 @@ def find_byte(data: Any, start: int, end: int, byte: int) -> int:
 
 @kernel
 def find_outside(data: Any, at: int, end: int, least: int, most: int) -> int:
-    """The first place from ``at`` on whose byte is not ``least`` to ``most`` (see `places_within`), or
+    """Index of the first byte from ``at`` on outside ``least`` to ``most`` (see `places_within`), or
     ``end``."""
     while at < end and at + WIDTH <= len(data):
         odd = ~places_within(data, at, least, most)
@@ -62,7 +62,7 @@ def find_outside(data: Any, at: int, end: int, least: int, most: int) -> int:
 
 @kernel
 def find_digit(data: Any, at: int, end: int) -> int:
-    """The first place from ``at`` on that holds an ASCII digit, or ``end``."""
+    """Index of the first ASCII digit from ``at`` on, or ``end``."""
     return find_outside(data, at, end, 58, 47)
 
 
@@ -76,7 +76,7 @@ def copy(source: Any, start: int, end: int, out: Any, to: int) -> int:
 
 
 def byte_set(characters: str) -> Any:
-    """ASCII characters as a set of bytes: which of 256 are in it (bool)."""
+    """ASCII characters as a set of bytes: for each of 256 bytes whether it is in the set (bool)."""
     found = np.zeros(256, np.bool_)
     found[[*characters.encode()]] = True
     return found
@@ -88,7 +88,7 @@ LETTERS = byte_set(ascii_letters)
 
 @kernel
 def skip(data: Any, at: int, end: int, some: Any) -> int:
-    """The first place from ``at`` on that holds none of ``some`` bytes, or ``end``."""
+    """Index of the first byte from ``at`` on that is not in the set ``some``, or ``end``."""
     while at < end and some[data[at]]:
         at += 1
     return at
@@ -96,7 +96,7 @@ def skip(data: Any, at: int, end: int, some: Any) -> int:
 
 @kernel
 def skip_back(data: Any, low: int, at: int, some: Any) -> int:
-    """Where the run of ``some`` bytes begins that ends before ``at``; not before ``low``."""
+    """Where the run of bytes of the set ``some`` begins that ends before ``at``; not before ``low``."""
     while at > low and some[data[at - 1]]:
         at -= 1
     return at
@@ -104,7 +104,7 @@ def skip_back(data: Any, low: int, at: int, some: Any) -> int:
 
 @kernel
 def same_bytes(data: Any, a: int, a_end: int, other: Any, b: int, b_end: int) -> bool:
-    """Whether two spans, of one array each, hold the same bytes."""
+    """Whether data[a:a_end] and other[b:b_end] are equal."""
     if a_end - a != b_end - b:
         return False
     for k in range(a_end - a):
@@ -115,13 +115,13 @@ def same_bytes(data: Any, a: int, a_end: int, other: Any, b: int, b_end: int) ->
 
 @kernel
 def same_as(data: Any, start: int, end: int, name: Any) -> bool:
-    """Whether a span holds the bytes of ``name``."""
+    """Whether data[start:end] equals ``name``."""
     return same_bytes(data, start, end, name, 0, len(name))
 
 
 @kernel
 def begins_with(data: Any, start: int, end: int, name: Any) -> bool:
-    """Whether a span begins with the bytes of ``name``, letters in either case (``name`` in lower case)."""
+    """Whether data[start:end] begins with ``name`` (in lower case), ignoring case."""
     if end - start < len(name):
         return False
     for k in range(len(name)):
@@ -135,7 +135,7 @@ def begins_with(data: Any, start: int, end: int, name: Any) -> bool:
 
 @kernel
 def line_start(text: Any, low: int, at: int) -> int:
-    """Where the line begins that a place is in."""
+    """Where the line that ``at`` is in begins."""
     while at > low and text[at - 1] != LF:
         at -= 1
     return at
@@ -143,8 +143,9 @@ def line_start(text: Any, low: int, at: int) -> int:
 
 @kernel
 def listed(text: Any, at: int, end: int, some: Any, whole: bool) -> int:
-    """Where one of ``some``, in lower case and each ended by a newline, ends that stands at ``at`` in any
-    case (``whole``: and is all of text[at:end]); ``at`` where none does."""
+    """Where the first of some words that stands at ``at``, ignoring case, ends; ``at`` if none does.
+
+    ``some``: words in lower case, each ended by a newline. ``whole``: it must be all of text[at:end]."""
     k = 0
     while k < len(some):
         to = at
@@ -160,12 +161,12 @@ def listed(text: Any, at: int, end: int, some: Any, whole: bool) -> int:
 
 
 CHUNK = 128
-"""Bytes that are looked at together."""
+"""Bytes that are compared at once."""
 
 
 @kernel
 def find_letters(data: Any, at: int, end: int, letters: Any) -> int:
-    """The next place from ``at`` on where three letters (in lower case) stand in any case, or ``end``."""
+    """Index of the next place from ``at`` on of three letters (in lower case), ignoring case, or ``end``."""
     one, two, three = letters[0], letters[1], letters[2]
     last = max(at, end - 2)
     while at < last:
@@ -183,7 +184,7 @@ def find_letters(data: Any, at: int, end: int, letters: Any) -> int:
 
 @kernel
 def load8(data: Any, at: int) -> Any:
-    """The eight bytes at ``at`` as a number, the first one lowest."""
+    """The eight bytes at ``at`` as a little-endian number."""
     start = np.uint64(at)
     word = np.uint64(0)
     for k in range(8):
@@ -193,7 +194,7 @@ def load8(data: Any, at: int) -> Any:
 
 @kernel
 def _rest(data: Any, at: int, end: int) -> Any:
-    """Up to eight bytes as a number, zeros after the end."""
+    """Up to eight bytes as a little-endian number, with zeros after ``end``."""
     if at + 8 <= end:
         return load8(data, at)
     word = np.uint64(0)
@@ -204,7 +205,7 @@ def _rest(data: Any, at: int, end: int) -> Any:
 
 @kernel
 def copy_until(data: Any, at: int, end: int, byte: int, out: Any, to: int) -> Any:
-    """Copy up to a byte or ``end``; where it stopped, and where the next byte goes.
+    """Copy up to a ``byte`` or ``end``; where it stopped in ``data``, and the next offset in ``out``.
 
     Up to `WIDTH` bytes after that are overwritten.
     """
@@ -226,7 +227,7 @@ def copy_until(data: Any, at: int, end: int, byte: int, out: Any, to: int) -> An
 
 @kernel
 def hash_text(data: Any, start: int, end: int) -> Any:
-    """`relfast.stats.samples.hash_id` of some bytes."""
+    """`relfast.stats.samples.hash_id` of data[start:end]."""
     value = np.uint64(end - start)
     at = start
     while at < end:
@@ -238,7 +239,7 @@ def hash_text(data: Any, start: int, end: int) -> Any:
 
 @kernel
 def put_number(out: Any, at: int, value: int) -> int:
-    """Write a number that is not negative; where the next byte goes."""
+    """Write a non-negative number in decimal; the offset after it."""
     digits = 1
     rest = value
     while rest >= 10:
@@ -252,7 +253,7 @@ def put_number(out: Any, at: int, value: int) -> int:
 
 @kernel
 def hexadecimal(data: Any, at: int, end: int, count: int) -> Any:
-    """Value of ``count`` hexadecimal digits at ``at``, or -1 if they are not there."""
+    """Value of ``count`` hexadecimal digits at ``at``, or -1 if there are not so many."""
     if at + count > end:
         return -1
     value: Any = 0
@@ -270,7 +271,7 @@ def hexadecimal(data: Any, at: int, end: int, count: int) -> Any:
 
 @kernel
 def put_point(out: Any, at: int, point: int) -> int:
-    """Write a code point as UTF-8; returns where the next one goes."""
+    """Write a code point as UTF-8; the offset after it."""
     if point < 0x80:
         out[at] = point
         return at + 1
@@ -296,7 +297,7 @@ _THIRD, _FOURTH = np.uint64(0x8EBC6AF09C88C6E3), np.uint64(0x589965CC75374CC3)
 
 @kernel
 def digest(data: Any, start: int, end: int, seed: Any, value: Any) -> Any:
-    """A digest (uint64) of data[start:end] and of ``value``, by a ``seed`` that nobody can guess."""
+    """A digest (uint64) of data[start:end] and ``value``, keyed by a secret ``seed`` (wyhash's mixing)."""
     one = fold(seed ^ _FIRST, value ^ seed)
     two, three, four = one ^ _SECOND, one ^ _THIRD, one ^ _FOURTH
     first, second = fold(seed ^ _SECOND, _THIRD), fold(seed ^ _FOURTH, _FIRST)

@@ -1,6 +1,5 @@
-"""The documented forms of a final answer under ``strict``, as data: words of labels by language, fillers,
-tags,
-boxes, nouns. `relfast_kernels.text.forms` reads by it, and the documentation's table is made from it.
+"""The documented forms of a final answer under ``strict``, as data: labels by language, fillers, tags, boxes,
+nouns. `relfast_kernels.text.forms` reads answers by it, and the documentation's table is made from it.
 
 All words are in lower case, as `relfast_kernels.text.dress` leaves a text.
 """
@@ -11,8 +10,8 @@ from typing import Final, NamedTuple
 
 
 class Language(NamedTuple):
-    """Words between blanks: ``labels`` name the answer, ``links`` tie it to its value, ``joins`` a second
-    value."""
+    """Words between blanks: ``labels`` name the answer, ``links`` tie it to its value, ``joins`` add a second
+    value, ``fillers`` may stand between."""
 
     name: str
     labels: str
@@ -49,38 +48,38 @@ LANGUAGES: Final = (
 )
 
 QUALIFIED: Final = "one correct missing right"
-"""Labels behind a word of `QUALIFIERS` only: "the correct one is 4"."""
+"""Labels only after a word of `QUALIFIERS`: "the correct one is 4"."""
 WEAK: Final = "option choice panel index result selection pick label"
-"""Labels that need such a word where a verb ties them: "every panel is 6" names no answer."""
+"""Labels that need such a word if a verb ties them to the value: "every panel is 6" names no answer."""
 QUALIFIERS: Final = "the my our final correct right best missing overall"
 
 AUXILIARIES: Final = "would must should will"
-"""Before *be*, and nowhere else: what *could* be is no answer."""
+"""They count before *be*, and nowhere else: what *could* be is no answer."""
 
 NOUNS: Final = "answer option choice panel candidate number"
-"""What a choice is called right before, or an ordinal right behind it."""
+"""Nouns of a choice, right before it, or right after an ordinal."""
 
 ORDINALS: Final = "first second third fourth fifth sixth seventh eighth"
 
 CONCLUDING: Final = "so thus therefore hence finally"
-"""May open a line or a sentence that is nothing but an answer."""
+"""They may open a line or a sentence that is nothing but an answer."""
 
 CHOOSING: Final = (
     "so thus therefore hence choose chose chosen pick select selected with is be leaves leaving matches to "
     "equals found it's"
     " that's conclude selecting picking choosing"
 )
-"""Right before a choice with its noun: a stated form."""
+"""Right before a choice with its noun they make a stated form: "so it is option 4"."""
 CHOOSING_BARE: Final = "choose pick select it's that's"
-"""And before one without: "I choose 4", "it is 4"."""
+"""And before one without its noun: "I choose 4", "it is 4"."""
 
 FITTING: Final = (
     "correct right one missing match identical fits matches completes works satisfies continues fit"
 )
-"""Behind a choice with its noun, after *is* and *the*: a stated form."""
+"""After a choice with its noun, and after *is* and *the*, they make a stated form: "option 4 is correct"."""
 
 ADVERBS: Final = "maybe perhaps possibly also either even then else"
-"""Between two values that are joined."""
+"""They may stand between two joined values."""
 
 YES, NO = "yes", "no"
 
@@ -91,7 +90,7 @@ WRAPPERS: Final = (
     "text textbf textit textrm textsf texttt textnormal textup mathbf mathrm mathsf mathit mathtt bf rm it"
     " boldsymbol bm emph underline mbox hbox operatorname mathbb mathcal large huge"
 )
-"""Commands of TeX that are taken away with their braces."""
+"""TeX commands that are removed with their braces."""
 DROPPED: Final = "displaystyle textstyle left right big bigg quad qquad item centering therefore color"
 ARROWS: Final = "rightarrow to implies longrightarrow mapsto"
 
@@ -99,9 +98,9 @@ LAYOUT: Final = (
     "b i u em strong span code pre center font small big mark tt sub sup a ol ul table tbody "
     "thead details summary"
 )
-"""Tags of HTML that are taken away."""
+"""HTML tags that are removed."""
 BREAKS: Final = "br p div h1 h2 h3 h4 h5 h6 tr li hr blockquote section"
-"""Tags that end a line."""
+"""HTML tags that end a line."""
 CELLS: Final = "td th"
 STRUCK: Final = "del s strike"
 

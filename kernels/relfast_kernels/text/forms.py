@@ -1,9 +1,8 @@
-"""The final answer in a text, by its form: `relfast_kernels.text.form_table` read from a value outwards.
+"""The final answer in a text, by its form: the table `form_table`, read from a value outwards.
 
-A form is what stands before a value: `look_left` walks from the value over brackets and fillers to a box, a
-tag, a
-label, or the beginning of its line. Between a form's opening and its value there is nothing else, so the last
-value that has a form is that of the form which opens last.
+A form is what stands before a value: `look_left` walks from the value to the left, over brackets and fillers,
+to a box, a tag, a label, or the beginning of its line. Between a form's opening and its value there is
+nothing else, so the last value that has a form belongs to the form that opens last.
 """
 
 from __future__ import annotations
@@ -44,15 +43,15 @@ from relfast_kernels.text.dress import (
 from relfast_kernels.text.find import BLANKS, DIGITS, byte_set, listed, skip, skip_back
 
 _CLOSERS: Final = byte_set(" )]}\"'>")
-"""What may stand behind a value, before its line or its question ends."""
+"""What may stand after a value, before its line ends or a question mark."""
 NO_WORD: Final = byte_set("".join(char for char in map(chr, range(128)) if not char.isalnum()))
 _SUFFIXES: Final = np.frombuffer(b"th\nst\nnd\nrd\n", np.uint8)
 _OPERATORS: Final = np.frombuffer(b"ti\ncd\ndi\npm\nfr\n", np.uint8)
-"""How ordinals end; and how commands of TeX begin that are operators: times, cdot, div, pm, frac."""
+"""Endings of ordinals; and beginnings of TeX commands that are operators: times, cdot, div, pm, frac."""
 _FILLS: Final = byte_set(" \"'([#")
 """What may stand between a form's opening and its value."""
 _FILLS_LIST: Final = byte_set(" \"'([#{\\:\n")
-"""The same between values that are joined."""
+"""The same between joined values."""
 _OPENERS: Final = byte_set(' "([')
 _BEFORE_JOINED: Final = byte_set(" \"'([\\")
 _ENDS: Final = byte_set(".!:;,|")
@@ -64,11 +63,10 @@ NO_FORM, IS_BOX, IS_TAG, IS_LABEL, IS_OWN, IS_HASHED, IS_SENTENCE = range(7)
 """Forms that a value can be in."""
 CROSSED, NOUNED, CONCLUDED, OPEN, AT_LINE, QUOTED = (1 << bit for bit in range(6))
 """What `look_left` met: the beginning of the value's line, a noun, a word that concludes, the beginning of
-the
-paragraph; that nothing but these stands before the value on its line; a label in quotation marks (JSON)."""
+the paragraph; nothing but these before the value on its line; a label in quotation marks (JSON)."""
 
 CHOICE, VERDICT, CLAIM = range(3)
-"""Values: one of eight; yes or no; yes with taxa or no."""
+"""Kinds of values: one of eight; yes or no; yes with taxa, or no."""
 
 _MAX_FILLERS: Final = 16
 _MAX_JOINED: Final = 8
@@ -77,13 +75,13 @@ _MAX_NAME: Final = 24
 
 @kernel
 def is_wordy(byte: int) -> bool:
-    """Whether a byte is of a word: of a letter, a digit, or an underscore."""
+    """Whether a byte belongs to a word: to a letter (any beyond ASCII), a digit, or an underscore."""
     return is_alnum(byte) or byte == 95 or byte >= 0x80
 
 
 @kernel
 def is_wide(text: Any, at: int) -> bool:
-    """Whether the character whose last byte is before ``at`` is one of three bytes: Chinese, Japanese,
+    """Whether the character that ends before ``at`` is one of three bytes: Chinese, Japanese,
     Korean."""
     return (
         at >= 3
@@ -95,9 +93,8 @@ def is_wide(text: Any, at: int) -> bool:
 
 @kernel
 def word_before(text: Any, low: int, at: int) -> Any:
-    """The word that ends before ``at``: where it begins, and its flags. Of writing without blanks the
-    longest one of
-    the table, or a character."""
+    """Start and flags of the word that ends before ``at``. In a script without blanks: of the longest word of
+    the table, or of one character."""
     if at - low >= 3 and is_wide(text, at):
         for size in (18, 15, 12, 9, 6, 3):
             if at - size >= low and text[at - size] >= 0xE3:
@@ -142,9 +139,8 @@ def word_end(text: Any, at: int, end: int) -> int:
 
 @kernel
 def _is_odd(text: Any, at: int, end: int) -> bool:
-    """Whether a character beyond ASCII makes a value beside it a part of something else: letters of an
-    alphabet,
-    raised digits, fractions, signs of mathematics."""
+    """Whether a character beyond ASCII makes a value beside it part of something else: letters of an
+    alphabet, superscript digits, fractions, mathematical signs."""
     byte = int(text[at])
     if byte < 0xE0:
         return True
@@ -156,7 +152,7 @@ def _is_odd(text: Any, at: int, end: int) -> bool:
 
 @kernel
 def _stands_left(text: Any, low: int, at: int) -> bool:
-    """Whether what begins at ``at`` is no end of a longer word, number or expression."""
+    """Whether what begins at ``at`` is not the end of a longer word, number or expression."""
     if at == low:
         return True
     byte = int(text[at - 1])
@@ -222,7 +218,7 @@ def _stands_right(text: Any, at: int, end: int) -> bool:
 
 @kernel
 def _word_ends(text: Any, at: int, end: int) -> bool:
-    """Whether a yes or no that ends at ``at`` is a word, and no question."""
+    """Whether a yes or no that ends at ``at`` is a whole word, and no question."""
     if at < end:
         byte = int(text[at])
         if (
@@ -240,13 +236,13 @@ def _word_ends(text: Any, at: int, end: int) -> bool:
 
 @kernel
 def begins_command(text: Any, at: int, end: int) -> bool:
-    """Whether a command of TeX begins here that is an operator."""
+    """Whether a TeX command that is an operator begins at ``at``."""
     return listed(text, at + 1, end, _OPERATORS, False) > at + 1
 
 
 @kernel
 def _named_tag(text: Any, low: int, at: int) -> Any:
-    """The tag that ends before ``at``: where it begins and the flags of its name; -1: there is none."""
+    """Start and name's flags of the tag that ends before ``at``; -1: there is none."""
     name_end = at - 1
     if name_end <= low or text[name_end] != 62:
         return -1, 0
@@ -263,19 +259,19 @@ def _named_tag(text: Any, low: int, at: int) -> Any:
 
 @kernel
 def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
-    """The form that a value which begins at ``at`` is in.
+    """The form of a value that begins at ``at``.
 
     Parameters
     ----------
     low
         Where its paragraph begins in ``text``, which is undressed.
     crossed
-        Whether the value begins a line further down, and this is what stands above.
+        Whether the value begins a line further down, and ``at`` is the end of what stands above.
 
     Returns
     -------
     (form, start, seen)
-        ``start``: where the form opens; bits of what was seen.
+        ``start``: where the form opens; ``seen``: bits of what was met.
     """
     seen = CROSSED if crossed else 0
     linked, marked, fillers = False, False, 0
@@ -397,7 +393,7 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
 
 @kernel
 def _begins_line(text: Any, low: int, at: int) -> bool:
-    """Whether nothing but qualifiers stands before a place on its line."""
+    """Whether nothing but qualifiers and fillers stands before ``at`` on its line."""
     while at > low:
         byte = int(text[at - 1])
         if byte == 10 or byte == HASHES:
@@ -416,9 +412,8 @@ def _begins_line(text: Any, low: int, at: int) -> bool:
 
 @kernel
 def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
-    """The value that begins at ``at``: the value (a choice from 1, or 1 for no and 2 for yes; 0: none),
-    where it ends,
-    and whether it comes with a noun behind it."""
+    """The value that begins at ``at`` (a choice from 1; 1 for no and 2 for yes; 0: none), where it ends,
+    and whether a noun follows it ("4th option")."""
     byte = int(text[at])
     if kind == CHOICE:
         if 49 <= byte <= 56 and _stands_left(text, low, at):
@@ -448,7 +443,7 @@ def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
 
 @kernel
 def _noun_end(text: Any, at: int, end: int) -> int:
-    """Where the noun behind an ordinal ends; 0: there is none, or it is asked."""
+    """Where the noun after an ordinal ends; 0: there is none, or a question mark follows."""
     at = skip(text, at, end, BLANKS)
     stop = word_end(text, at, end)
     if stop > at and flags_of(text, at, stop) & NOUN:
@@ -459,7 +454,7 @@ def _noun_end(text: Any, at: int, end: int) -> int:
 
 @kernel
 def _own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
-    """Where the tag that a yes or no is begins and ends; -1: it is none."""
+    """Start and end of a tag that is itself a yes or no (``<yes>``); -1: it is none."""
     first = skip_back(text, low, start, BLANKS)
     stop = skip(text, stop, end, BLANKS)
     if stop + 1 < end and text[stop] == 47:
@@ -471,7 +466,7 @@ def _own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
 
 @kernel
 def skip_closers(text: Any, at: int, end: int) -> int:
-    """Behind blanks, closing brackets, quotation marks and closing tags."""
+    """The offset after blanks, closing brackets, quotation marks and closing tags."""
     while at < end:
         if _CLOSERS[text[at]]:
             at += 1
@@ -489,7 +484,7 @@ def skip_closers(text: Any, at: int, end: int) -> int:
 
 @kernel
 def is_rest(text: Any, at: int, end: int) -> int:
-    """Where the line ends, if nothing but closing marks stands before that; -1."""
+    """Where the line ends, if nothing but closing marks stands before that; else -1."""
     while True:
         at = skip_closers(text, at, end)
         if at >= end or text[at] == 10:
@@ -502,7 +497,7 @@ def is_rest(text: Any, at: int, end: int) -> int:
 
 @kernel
 def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
-    """Whether another value is joined to the one that ends at ``at``, and where the last one of them ends."""
+    """Whether a different value is joined to the one that ends at ``at``, and where the last of them ends."""
     several = False
     for _ in range(_MAX_JOINED):
         here = skip_closers(text, at, end)
@@ -562,7 +557,7 @@ def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
 
 @kernel
 def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
-    """Whether another value, in a form of its own, is joined to the form that opens at ``at``."""
+    """Whether a different value, in a form of its own, is joined before the form that opens at ``at``."""
     joined = False
     steps = 0
     while at > low and steps < 24:
@@ -603,7 +598,7 @@ def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
 
 @kernel
 def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: bool) -> bool:
-    """Whether a choice is stated: a word of choosing right before it, or one of fitting right behind it."""
+    """Whether a choice is stated: a word of choosing is right before it, or one of fitting right after it."""
     if ordinal:
         return True
     at, noun = start, False
@@ -649,5 +644,5 @@ def is_stated(text: Any, low: int, start: int, stop: int, end: int, ordinal: boo
 
 @kernel
 def has_word(text: Any, at: int, end: int) -> bool:
-    """Whether there is a letter or digit."""
+    """Whether text[at:end] has a letter or digit."""
     return skip(text, at, end, NO_WORD) < end

@@ -1,8 +1,8 @@
-"""JSON as bytes: one structural pass that checks a text as a parser would and leaves a token per value.
+"""JSON as bytes: one structural pass that validates a text as a parser would and leaves a token per value.
 
-A token has where its value stands, of a string without its quotes, and which token comes after the value.
-Members of an object are two tokens, a string and the value. What a token leaves open is nothing: bytes
-that have tokens are JSON, as orjson and Python's parser read it alike.
+A token says where its value is (a string: without its quotes) and which token comes after the value.
+A member of an object is two tokens, its name (a string) and its value. Nothing is left to check: bytes
+that have tokens are JSON that orjson and Python's parser read alike.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ from relfast_kernels.text.json_strings import (
 )
 
 _LONGEST_FLOAT = 300
-"""Digits without an exponent that no parser takes for infinite."""
+"""The most digits without an exponent that no parser takes for infinity."""
 _LONGEST_INTEGER = 4_300
-"""Digits that Python's parser takes: its `sys.int_info.default_max_str_digits`."""
+"""The most digits that Python's parser takes: its `sys.int_info.default_max_str_digits`."""
 
 
 @kernel
@@ -67,7 +67,7 @@ def is_digit(byte: int) -> bool:
 
 @kernel
 def _number_end(data: Any, at: int, end: int) -> Any:
-    """Index after a JSON number (or -1), and its kind."""
+    """Index after the JSON number at ``at`` (-1: there is none), and its kind."""
     start = at
     kind = INTEGER
     if data[at] == 45:
@@ -99,12 +99,12 @@ def _number_end(data: Any, at: int, end: int) -> Any:
 _TRUE, _FALSE, _NULL, _NAN, _INFINITY, _MINUS_INFINITY = (
     np.frombuffer(word, np.uint8) for word in (b"true", b"false", b"null", b"NaN", b"Infinity", b"-Infinity")
 )
-"""Words that are values; the last three Python writes and reads."""
+"""Words that are values; the last three are Python's extension, which its parser reads too."""
 
 
 @kernel
 def _word_end(data: Any, at: int, end: int) -> int:
-    """Index after a word that is a value, or -1."""
+    """Index after the word at ``at`` that is a value, or -1."""
     literal = max(_end(data, at, end, _TRUE), _end(data, at, end, _FALSE), _end(data, at, end, _NULL))
     number = max(_end(data, at, end, _NAN), _end(data, at, end, _INFINITY))
     return max(literal, number, _end(data, at, end, _MINUS_INFINITY))
@@ -112,15 +112,15 @@ def _word_end(data: Any, at: int, end: int) -> int:
 
 @kernel
 def _end(data: Any, at: int, end: int, word: Any) -> int:
-    """Index after a word, or -1."""
+    """Index after ``word``, if it stands at ``at``, or -1."""
     return at + len(word) if at + len(word) <= end and same_as(data, at, at + len(word), word) else -1
 
 
 @kernel
 def _is_nobodys(data: Any, start: int, end: int) -> bool:
-    r"""Whether a key with escapes, all of them valid, is none that anybody asks for: it holds a character
-    that is not written as ``\u00`` and an ASCII code. Names that are asked for, those of ``--map`` too, are
-    ASCII without what has an escape of its own (``\/``, ``\"``, ``\\``, ``\n`` …)."""
+    r"""Whether a key with escapes, all of them valid, cannot be a name that the table or ``--map`` asks for:
+    one of its escapes is not ``\u00`` with an ASCII code. Names that are asked for are ASCII without
+    characters that have an escape of their own (``\/``, ``\"``, ``\\``, ``\n`` …)."""
     at = find_byte(data, start, end, BACKSLASH)
     while at < end:
         if data[at + 1] != 117 or data[at + 2] != 48 or data[at + 3] != 48 or data[at + 4] > 55:
@@ -131,10 +131,10 @@ def _is_nobodys(data: Any, start: int, end: int) -> bool:
 
 @kernel
 def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
-    """Tokens of the one value that data[start:end] holds; the index after the last one, or -1.
+    """Write the tokens of the one value that data[start:end] holds; the index after the last one, or -1.
 
-    -1 stands for anything but JSON that all parsers read alike: surrogates by themselves, deep nesting and
-    keys that may be ASCII spelled with escapes too. Control characters are the caller's to refuse.
+    -1 stands for anything but JSON that all parsers read alike: also for lone surrogates, deep nesting and
+    keys that may be ASCII spelled with escapes. The caller must refuse control characters.
     ``NaN`` and the infinities are `FLOAT`.
 
     Parameters
@@ -225,14 +225,14 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
 
 @kernel
 def member(data: Any, tape: Any, token: int, name: Any) -> int:
-    """The value of an object's last member of that name, or 0: none has it, or the token is no object."""
+    """The value's token of an object's last member called ``name``, or 0: it has none, or is no object."""
     is_object = tape[token, TOKEN_KIND] == OBJECT
     return named(data, tape, token, name, 0, len(name)) if is_object else 0
 
 
 @kernel
 def named(data: Any, tape: Any, token: int, names: Any, start: int, end: int) -> int:
-    """The value of an object's last member of the name that is names[start:end], or 0."""
+    """The value's token of an object's last member called names[start:end], or 0."""
     found = 0
     at = token + 1
     while at < tape[token, TOKEN_NEXT]:
@@ -244,7 +244,7 @@ def named(data: Any, tape: Any, token: int, names: Any, start: int, end: int) ->
 
 @kernel
 def is_null(data: Any, tape: Any, token: int) -> bool:
-    """Whether a value is null, or not there (0)."""
+    """Whether a value is null, or missing (0)."""
     return token == 0 or (tape[token, TOKEN_KIND] == LITERAL and data[tape[token, TOKEN_START]] == 110)
 
 
@@ -254,7 +254,7 @@ _U00: Final = np.frombuffer(b"\\u00", np.uint8)
 
 @kernel
 def put_ascii(out: Any, to: int, byte: int) -> int:
-    """Write an ASCII character of a JSON string; where the next one goes."""
+    """Write an ASCII character of a JSON string, escaped if need be; the offset after it."""
     if LETTER[byte] != 0:
         out[to] = BACKSLASH
         out[to + 1] = LETTER[byte]
@@ -270,7 +270,7 @@ def put_ascii(out: Any, to: int, byte: int) -> int:
 
 @kernel
 def put_json(data: Any, start: int, end: int, out: Any, to: int) -> int:
-    """Write a JSON string whose escapes are valid as orjson would write it, in quotes; where it ends.
+    """Write a JSON string whose escapes are valid as orjson would write it, in quotes; the offset after it.
 
     It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
     """

@@ -1,4 +1,4 @@
-"""Strings of JSON as bytes: where one ends, whether its escapes are valid, and its text without them."""
+"""JSON strings as bytes: where one ends, whether its escapes are valid, and its text with escapes undone."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ QUOTE, BACKSLASH = 34, 92
 _ONE, _LAST, _ODD = np.uint64(1), np.uint64(63), np.uint64(0xAAAA_AAAA_AAAA_AAAA)
 
 MEANING: Final = np.zeros(256, np.uint8)
-"""The byte that a backslash and one character stand for; 0: another escape, or none."""
+"""The byte that a backslash and one character stand for; 0: a ``u`` escape, or none."""
 LETTER: Final = np.zeros(256, np.uint8)
-"""The character that stands for a byte after a backslash, as orjson writes it; 0: there is none."""
+"""For a byte the character after the backslash of its escape, as orjson writes it; 0: there is none."""
 for _after, _meant in {'"': '"', "\\": "\\", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}.items():
     MEANING[ord(_after)] = ord(_meant)
     LETTER[ord(_meant)] = ord(_after)
@@ -25,8 +25,8 @@ MEANING[ord("/")] = ord("/")
 
 @kernel
 def read_point(data: Any, at: int, end: int) -> Any:
-    r"""Code point of the ``\u`` at ``at``, of a surrogate pair where it is one, and its length; (-1, 0) if it
-    is not valid, or half a pair."""
+    r"""Code point of the ``\u`` escape at ``at``, or of its surrogate pair, and its length; (-1, 0) if it is
+    invalid, or half a pair."""
     point = hexadecimal(data, at + 2, end, 4)
     if point < 0 or 0xDC00 <= point < 0xE000:
         return -1, 0
@@ -42,8 +42,8 @@ def read_point(data: Any, at: int, end: int) -> Any:
 
 @kernel
 def _bad_escape(data: Any, at: int, end: int, paired: int) -> Any:
-    r"""Whether what follows a backslash, at ``at``, is no escape; and where the second ``\u`` of a surrogate
-    pair has its letter, ``paired`` where none was met."""
+    r"""Whether the character at ``at``, behind a backslash, makes no valid escape; and where the ``u`` of a
+    surrogate pair's second half is, which needs no check of its own (else ``paired``)."""
     if MEANING[data[at]] != 0 or at == paired:
         return False, paired
     if data[at] != 117:
@@ -55,7 +55,7 @@ def _bad_escape(data: Any, at: int, end: int, paired: int) -> Any:
 @kernel
 def _escapes(slashes: Any, carried: Any) -> Any:
     """Of the backslashes in a vector, those that begin an escape, and the places behind them. ``carried`` is
-    1 where the vector before ended with one. Runs of them by a subtraction, as simdjson does."""
+    1 if the vector before ended with one. A subtraction resolves runs of them, as in simdjson."""
     begun = slashes & ~carried
     code = ((begun << _ONE | _ODD) - begun) ^ _ODD
     return code & slashes, code ^ (slashes | carried)
@@ -63,8 +63,8 @@ def _escapes(slashes: Any, carried: Any) -> Any:
 
 @kernel
 def string_end(data: Any, at: int, end: int) -> Any:
-    """Index of the closing quote of a string whose first byte is at ``at``, or -1: there is none, or an
-    escape is not valid; and whether it has escapes."""
+    """Index of the closing quote of a string whose first byte is at ``at``, or -1 (none, or an
+    invalid escape); and whether the string has escapes."""
     carried = np.uint64(0)
     seen = np.uint64(0)
     paired: Any = -1
@@ -72,7 +72,7 @@ def string_end(data: Any, at: int, end: int) -> Any:
     while at < end and at + WIDTH <= size:
         quotes = places_of(data, at, QUOTE, QUOTE)
         slashes = places_of(data, at, BACKSLASH, BACKSLASH)
-        # no question whether there are any: every third vector of prose has some, which nobody can foresee
+        # no test whether there are any: every third vector of prose has some, and the branch is unpredictable
         opening, after = _escapes(slashes, carried)
         carried = opening >> _LAST
         quotes &= ~after
@@ -81,7 +81,7 @@ def string_end(data: Any, at: int, end: int) -> Any:
             seen |= slashes
             at += WIDTH
             continue
-        # all of them where there is no quote
+        # the places before the first quote; all if there is none
         before = (quotes & (~quotes + _ONE)) - _ONE
         seen |= (slashes | after) & before
         odd &= before
@@ -113,7 +113,7 @@ def string_end(data: Any, at: int, end: int) -> Any:
 
 @kernel
 def put_text(data: Any, at: int, end: int, out: Any, to: int) -> int:
-    """Write a string whose escapes are valid without them; where it ends.
+    """Write a string whose escapes are valid with its escapes undone; the offset after it.
 
     It takes no more bytes than it had. Up to `WIDTH` bytes after the end are overwritten.
     """

@@ -93,17 +93,16 @@ from relfast_kernels.text.projection import LEFT_OUT, OF_GOLD, UNSURE, find_memb
 from relfast_kernels.text.responses import read_gold, score_as_published, score_strictly
 
 _NO_ROOM = -1
-"""Instead of a line's kind: there is no room for its responses."""
+"""In place of a line's kind: there is no room for its records."""
 _ONE = 1
 _OF_ID = ~np.uint64(0)
-"""Mixed into the digest of all that a line says which has an id, by which its gold is joined, and responses
-only."""
+"""Start of the digest of a line that has only an id, by which its gold is joined, and responses."""
 
 
 class Work(NamedTuple):
-    """Work space of a scan, all int64: tokens (MAX_TOKENS, TOKEN_COLUMNS), those of samples and of what paths
-    lead to, members of a row and its gold; for two sets of taxa, spans (2, MAX_TAXA, 2) and slots
-    (2, TAXA_SLOTS + 1); and ``patterns`` (PATTERN_WORK)."""
+    """Work space of a scan, int64: ``tape``, tokens (MAX_TOKENS, TOKEN_COLUMNS); tokens of ``samples`` and of
+    what paths lead to (``found``); members of a row (``fields``), its ``gold``; of two sets of taxa ``spans``
+    (2, MAX_TAXA, 2) and ``slots`` (2, TAXA_SLOTS + 1); and ``patterns`` (PATTERN_WORK)."""
 
     tape: Any
     samples: Any
@@ -116,8 +115,9 @@ class Work(NamedTuple):
 
 
 class Golds(NamedTuple):
-    """Golds that Python has prepared: their JSON and that of ids (uint8), rows of `GOLD_COLUMNS`, and where
-    each is found: digests and numbers of golds, at the place of the digest's lowest bits or after it."""
+    """Golds that Python has prepared: ``text``, their JSON and that of ids (uint8); ``rows`` of
+    `GOLD_COLUMNS`; and a hash table, open addressing by the lowest bits, of ``digests`` and ``numbers`` of
+    golds (from 1 on)."""
 
     text: Any
     rows: Any
@@ -127,8 +127,8 @@ class Golds(NamedTuple):
 
 @kernel
 def _put_id(data: Any, tape: Any, token: int, scratch: Any, used: Any) -> Any:
-    """The JSON of a line's id: its place, start and end there, and what is used of the scratch space; a place
-    of `UNSURE` for one that Python must read."""
+    """The JSON of a line's id: its place (`IN_DATA` …), start and end there, and the scratch space in use;
+    the place is `UNSURE` if Python must read the id."""
     if token == OF_GOLD or is_null(data, tape, token):
         return NOWHERE, 0, 0, used
     start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
@@ -145,7 +145,7 @@ def _put_id(data: Any, tape: Any, token: int, scratch: Any, used: Any) -> Any:
 
 @kernel
 def _digest_rest(data: Any, tape: Any, table: Any, fields: Any, depends: Any, seed: Any, value: Any) -> Any:
-    """A digest (uint64) of some members of a row, in the order of the table."""
+    """A digest (uint64) of the members of a row that ``depends`` has as bits, in the order of the table."""
     for k in range(table.members.shape[0]):
         if depends >> np.int64(k) & _ONE != 0 and fields[k] != 0:
             token = fields[k]
@@ -156,8 +156,8 @@ def _digest_rest(data: Any, tape: Any, table: Any, fields: Any, depends: Any, se
 
 @kernel
 def _digest_answer(data: Any, tape: Any, table: Any, work: Any, form: Any, seed: Any, value: Any) -> Any:
-    """A digest (uint64, not 0) of what a row's task and answer are read of, and of the kind of its question;
-    0 where no paths say where they are."""
+    """A digest (uint64, not 0) of the values that hold a row's task and answer, and of the kind of its
+    question; 0 if no paths lead to them."""
     if form[FORM_ANSWER] == form[FORM_ANSWER_END]:
         return np.uint64(0)
     for path in range(form[FORM_ANSWER], form[FORM_ANSWER_END]):
@@ -179,7 +179,7 @@ def _digest_answer(data: Any, tape: Any, table: Any, work: Any, form: Any, seed:
 
 @kernel
 def _find_gold(golds: Any, value: Any) -> Any:
-    """The number of the gold of a digest, or `GOLD_UNKNOWN`."""
+    """The number of the gold with a digest, or `GOLD_UNKNOWN`."""
     mask = len(golds.digests) - 1
     at = value & mask
     while golds.numbers[at] != 0:
@@ -198,14 +198,14 @@ def _gold_of(golds: Any, line: Any) -> Any:
 
 @kernel
 def know_ids(ids: Any, ends: Any, numbers: Any, settings: Any, golds: Any) -> int:
-    """Let golds be found by lines that have their ids and responses only; how many there are.
+    """Let lines that have nothing but their ids and responses find their golds; the number of ids.
 
     Parameters
     ----------
     ids : uint8
-        The JSON of ids, one behind the other.
+        The JSON of ids, one after the other.
     ends, numbers : int64, shape (n,)
-        Where each ends, and the number of its gold; for none of them one has been added before.
+        Where each ends, and the number of its gold; none of them may have been added before.
     """
     seed, mask = np.uint64(settings[SET_SEED]), len(golds.digests) - 1
     start: Any = 0
@@ -224,7 +224,7 @@ def _project_line(
     data: Any, number: int, settings: Any, chosen: Any, table: Any, work: Any, lines: Any, records: Any,
     scratch: Any, state: Any,
 ) -> int:  # fmt: skip
-    """Find the id and the responses of a line, and a digest of the rest: its kind, or `_NO_ROOM`."""
+    """Find the id and the responses of a line, and digest the rest; its kind, or `_NO_ROOM`."""
     start, end = lines[number, LINE_START], lines[number, LINE_END]
     if end > start and data[end - 1] == 13:
         end -= 1
@@ -284,7 +284,7 @@ def _project_line(
 
 @kernel
 def _take_gold(golds: Any, gold: int, settings: Any, work: Any, scratch: Any, used: int) -> int:
-    """Read a gold into ``work.gold``; from where on scratch space is free then, or -1: only Python can."""
+    """Read a gold into ``work.gold``; from where on scratch space is free then, or -1: left to Python."""
     row = golds.rows[gold]
     task = row[GOLD_TASK]
     if task < 0 or tokenise(golds.text, row[GOLD_TEXT_AT], row[GOLD_TEXT_STOP], work.tape, 0) < 0:
@@ -297,8 +297,8 @@ def _take_gold(golds: Any, gold: int, settings: Any, work: Any, scratch: Any, us
 def _score_record(
     data: Any, record: Any, task: int, settings: Any, golds: Any, work: Any, scratch: Any, used: int
 ) -> Any:  # fmt: skip
-    """Hold a record's text against the gold in ``work.gold``: whether it has its key then, and from where on
-    scratch space is free."""
+    """Score a record's text against the gold in ``work.gold``: whether it has its key then, and the offset
+    from which scratch space is free."""
     begin, last = record[RECORD_TEXT], record[RECORD_TEXT_END]
     said = data if record[RECORD_TEXT_PLACE] == IN_DATA else scratch
     strict = settings[SET_STRICT] != 0
@@ -327,8 +327,8 @@ def _score_line(
     data: Any, line: Any, stop: int, settings: Any, golds: Any, work: Any, records: Any, scratch: Any,
     state: Any,
 ) -> bool:  # fmt: skip
-    """Score the records of a line, up to ``stop``, if its gold is known: it is `FAST` then, or still has
-    `FIELDS`. False where there is no room for that."""
+    """Score the records of a line, up to ``stop``, if its gold is known: then it becomes `FAST`, else it
+    stays `FIELDS`. False if there is no room for that."""
     gold, first = _gold_of(golds, line), line[LINE_RECORD]
     if gold < 0:
         return True
@@ -337,7 +337,7 @@ def _score_line(
         return False
     line[LINE_GOLD], row = gold, golds.rows[gold]
     if row[GOLD_ID] < row[GOLD_ID_END]:
-        # the id is a digest of what the gold is known by
+        # the id, a digest of the same members as the gold's, is stored with the gold
         id_start, id_end = used, copy(golds.text, row[GOLD_ID], row[GOLD_ID_END], scratch, used)
         value = np.int64(hash_text(scratch, id_start, id_end))
         used = id_end
@@ -362,15 +362,15 @@ def _score_line(
 
 @kernel
 def judge_text(data: Any, settings: Any, golds: Any, work: Any, record: Any, scratch: Any) -> None:
-    """Score a text against a gold that is known by its number.
+    """Score a text against a gold that is given by its number.
 
     Parameters
     ----------
     data : uint8
         The text, UTF-8.
     record : int64, shape (RECORD_COLUMNS,)
-        Where it is in ``data``, and its gold's number as its key; key, vote and, with details, where taxa are
-        in ``scratch`` are filled in. The key of a text that only Python can score is `UNKNOWN`.
+        Where it is in ``data``, and its gold's number in place of its key. Key, vote and, with details, where
+        taxa are in ``scratch`` are filled in; the key of a text that only Python can score is `UNKNOWN`.
     """
     gold = record[RECORD_KEY]
     record[RECORD_KEY] = UNKNOWN
@@ -395,9 +395,9 @@ def scan_lines(
     Parameters
     ----------
     data : uint8
-        Whole lines; the last may lack its end.
+        Whole lines; the last may lack its line feed.
     lines : int64, shape (m + 1, LINE_COLUMNS)
-        Filled: a row per line, of the first m at most, and one more.
+        Filled: a row per line, for m lines at most, and one more.
     settings : int64, shape (SET_SIZE,)
     chosen : uint8
         The filter of lm-evaluation-harness that is scored.
@@ -405,11 +405,11 @@ def scan_lines(
     golds : Golds
     work : Work
     records : int64, shape (r, RECORD_COLUMNS)
-        Filled: a row per response of the lines that are `FAST` or have `FIELDS`.
+        Filled: a row per response of the lines that are `FAST` or `FIELDS`.
     scratch : uint8
-        Texts that records point to are kept in it.
+        Receives texts that records point to.
     state : int64, shape (STATE_SIZE,)
-        Zeros at first. Where it wants room for records or texts, call again with more, the old copied.
+        Zeros at first. If it wants room for records or texts, call again with more, the old copied.
 
     Returns
     -------
@@ -445,8 +445,8 @@ def score_lines(
     data: Any, lines: Any, start: int, settings: Any, golds: Any, work: Any, records: Any, scratch: Any,
     state: Any,
 ) -> Any:  # fmt: skip
-    """Score those lines from ``start`` on that have `FIELDS` and whose gold was not known when they were
-    read; the first one for which there is no room, or their number. See `scan_lines`."""
+    """Score the `FIELDS` lines from ``start`` on whose gold was not known when they were read; returns the
+    first one for which there is no room, or the number of lines. See `scan_lines`."""
     count = start
     while count < lines.shape[0] - 1:
         row = lines[count]

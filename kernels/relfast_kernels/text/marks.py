@@ -1,5 +1,5 @@
-"""How families of models mark their reasoning and the ends of their turns: the one table, and as what the
-cutter looks marks up in (`relfast_kernels.text.reasoning`)."""
+"""How families of models mark their reasoning and the ends of their turns: the one table, and its packed form
+for the cutter (`relfast_kernels.text.reasoning`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 
 class Mark(NamedTuple):
-    """How reasoning opens and closes, in lower case: any case is recognised in a response."""
+    """How reasoning opens and closes, in lower case; a response may have it in any case."""
 
     open: str
     close: str
@@ -51,7 +51,7 @@ TURN_ENDS: Final = (
     "<|user|>",  # GLM
     "<turn|>",  # Gemma 4
 )
-"""What is left at the end of a turn where special tokens were kept."""
+"""What remains at the end of a turn if special tokens were kept."""
 
 CHANNEL: Final = "<|channel|>"
 FINAL_CHANNELS: Final = ("<|channel|>final<|message|>", "<|channel|>final <|constrain|>")
@@ -62,12 +62,12 @@ RESPONSE_OPENS: Final = "<|start_response|>"
 
 
 class Names(NamedTuple):
-    """Marks to look for, as the cutter wants them.
+    """Marks to search for, packed for the cutter.
 
-    ``pool`` holds their bytes (uint8); four of ``places`` (int64) are one: where it begins and ends in lower
-    case, and with what is no ASCII in upper case (0, 0: there is no such thing). Two marks are a pair: one
-    opens, the next closes. ``beginnings`` (uint8, 256 for each of `LOOKED_AT`) tells which bytes a mark may
-    have at its first places.
+    ``pool`` holds their bytes (uint8). Each mark has four ``places`` (int64): where it begins and ends in
+    lower case, and with its letters beyond ASCII in upper case (0, 0: there is no such form). Two marks are a
+    pair: one opens, the next closes. ``beginnings`` (uint8, 256 for each of `LOOKED_AT`) tells which bytes a
+    mark may have at its first places.
     """
 
     pool: Any
@@ -79,7 +79,7 @@ LOOKED_AT: Final = 4
 
 
 def names_of(marks: Sequence[tuple[str, str]]) -> Names:
-    """Of pairs of marks in lower case. Letters beyond ASCII are recognised all in lower or upper case."""
+    """Pack pairs of marks in lower case. Letters beyond ASCII are recognised all in lower or upper case."""
     pool, places, beginnings = bytearray(), array("q"), bytearray(LOOKED_AT * 256)
     for name in (name for pair in marks for name in pair):
         other = "".join(letter if letter.isascii() else letter.upper() for letter in name)
@@ -99,6 +99,6 @@ def names_of(marks: Sequence[tuple[str, str]]) -> Names:
 
 
 def _spellings(byte: int) -> list[int]:
-    """What a letter's spelling in any case may begin with; see `_behind`."""
+    """The bytes that a letter, in any case, may begin with; see `reasoning._behind`."""
     letter = chr(byte)
     return [byte, *([byte - 32] if "a" <= letter <= "z" else []), *{"i": [0xC4], "k": [0xE2]}.get(letter, [])]

@@ -66,16 +66,16 @@ _LETTERS: Final = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
 }  # fmt: skip
 _MEANING: Final = np.zeros(256, np.uint8)
-"""The byte that a backslash and one character stand for; 0: not such an escape."""
+"""The byte that a backslash and one character stand for; 0: no such escape."""
 for _letter, _meant in _LETTERS.items():
     _MEANING[ord(_letter)] = ord(_meant)
 
 _LAST_POINT: Final = 0x10FFFF
 _HIGH, _LOW, _AFTER_LOW = 0xD800, 0xDC00, 0xE000
-"""Where the surrogates that come first in a pair begin, those that come second, and what is none."""
+"""The first high surrogate, the first low surrogate, and the first code point after them."""
 
 _STOPS: Final = byte_set("\n\"':\\")
-"""The bytes that matter within a string: one look-up a byte, a third faster than four comparisons."""
+"""Bytes that matter within a string: one look-up a byte, a third faster than four comparisons."""
 
 _MASK: Final = (1 << 62) - 1
 _MIX: Final = 0x1E3779B97F4A7C15  # an odd number that spreads bits, below 2^63
@@ -85,7 +85,7 @@ _MIX: Final = 0x1E3779B97F4A7C15  # an odd number that spreads bits, below 2^63
 def _read_escape(text: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
     """The code point that the escape at ``at`` stands for, and how many bytes it takes.
 
-    -1 for a code point: it stands for nothing (a joined line), or, with one byte, is no escape.
+    The code point is -1 if the escape stands for nothing (a joined line) or, with a length of 1, is none.
     """
     after = int(text[at + 1])
     if _MEANING[after] != 0:
@@ -118,7 +118,7 @@ def _read_escape(text: NDArray[np.uint8], at: int, end: int) -> tuple[int, int]:
 
 @kernel
 def undo_escapes(text: NDArray[np.uint8], begin: int, end: int, to: int) -> tuple[int, int]:
-    """Write the string text[begin:end] at ``to`` without its escapes.
+    """Write the string text[begin:end] at ``to`` with its escapes undone.
 
     No escape is shorter than what it stands for, so it takes ``end - begin`` bytes at most.
 
@@ -168,7 +168,7 @@ def _trim(text: NDArray[np.uint8], begin: int, end: int) -> tuple[int, int]:
 
 @kernel
 def _action(text: NDArray[np.uint8], begin: int, end: int) -> int:
-    """Code of the action whose name is text[begin:end]."""
+    """Code of the action whose name is text[begin:end], or `BAD`."""
     for code in range(BAD):
         if same_bytes(NAMES, NAME_AT[code], NAME_AT[code + 1], text, begin, end):
             return code
@@ -177,14 +177,14 @@ def _action(text: NDArray[np.uint8], begin: int, end: int) -> int:
 
 @kernel
 def _put_string(text: NDArray[np.uint8], begin: int, end: int, colon: int, item: NDArray[np.int32]) -> None:
-    """Read a string, whose first colon is at ``colon`` (-1: none), as an item ``action: param``."""
+    """Fill an item from a string ``action: param``, whose first colon is at ``colon`` (-1: none)."""
     begin, end = _trim(text, begin, end)
     kind = BAD
     param = begin
     if colon >= 0:
         _, name_end = _trim(text, begin, colon)
         param, _ = _trim(text, colon + 1, end)
-        # an action without its parameter is none
+        # an action without a parameter is `BAD`
         if param < end:
             kind = _action(text, begin, name_end)
         if kind == BAD:
@@ -199,7 +199,7 @@ def _put_string(text: NDArray[np.uint8], begin: int, end: int, colon: int, item:
 def _fold(
     text: NDArray[np.uint8], items: NDArray[np.int32], base: int, count: int, begin: int, end: int
 ) -> None:
-    """Make one item, at ``base``, of the ``count`` strings of a pair that fills text[begin:end]."""
+    """Merge the ``count`` strings of a pair that fills text[begin:end] into one item, at ``base``."""
     if count == 1:
         return
     item = items[base]
@@ -218,7 +218,7 @@ def _fold(
 
 @kernel
 def accept(text: NDArray[np.uint8], items: NDArray[np.int32], plan: NDArray[np.int32]) -> int:
-    """Copy items to the plan, with their hashes; returns a 62-bit number that is equal for equal plans."""
+    """Copy items to the plan, with their hashes; its vote, a 62-bit number that is equal for equal plans."""
     vote = len(items)
     for row in range(len(items)):
         begin, end = items[row, ITEM_PARAM], items[row, ITEM_END]
@@ -248,7 +248,7 @@ def scan(
     Parameters
     ----------
     text
-        Twice as long as what it holds: its second half is written to.
+        Twice as long as its content: strings without their escapes are written to its second half.
     work, plan
         Room for items (× ITEM_COLUMNS), at least a third of the text's length each; ``plan`` receives the
         last plan.
@@ -256,12 +256,12 @@ def scan(
         Receives begin, end and vote of as many plans as it has rows (× 3), the last one in row
         (number of plans - 1) modulo rows.
     starts
-        A plan that opens with a start is kept, whatever lists without one follow it.
+        Whether a plan that opens with a start is kept, whatever lists without one follow it.
 
     Returns
     -------
     (items of the last plan, number of plans)
-        (0, 0) where there is none.
+        (0, 0) if there is none.
     """
     n_plans = 0
     n_items = 0

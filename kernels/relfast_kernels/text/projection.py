@@ -1,8 +1,8 @@
-"""Where a row has its id and its responses, by a table of paths: this knows no dialect and no tool.
+"""Finding a row's id and responses by a table of paths: this knows no dialect and no tool.
 
-The table is that of `relfast.formats.table`, and what `relfast.formats.reading` does with it this does with
-tokens, as far as it goes: whatever else a row says, and all that says of a response that it is not there, is
-left to Python (`UNSURE`).
+The table is that of `relfast.formats.table`, and this does with tokens what `relfast.formats.reading` does
+with decoded rows, as far as it goes: a row with anything else in it, or with a reason why a response is
+missing, is left to Python (`UNSURE`).
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ from relfast_kernels.text.find import same_as, same_bytes
 from relfast_kernels.text.json_scan import is_null, member, named
 
 UNSURE: Final = -1
-"""Instead of a text, or of a number of texts: only Python knows."""
+"""In place of a text's token, or of a number of texts: only Python can tell."""
 
 _REFUSAL = np.frombuffer(b"refusal", np.uint8)
 _TEXT = np.frombuffer(b"text", np.uint8)
@@ -115,7 +115,7 @@ def is_empty(tape: Any, token: int) -> Any:
 
 @kernel
 def said_in(data: Any, tape: Any, message: int) -> int:
-    """The text of a message, or `UNSURE`."""
+    """The token of a chat message's text, or `UNSURE`."""
     if not is_null(data, tape, member(data, tape, message, _REFUSAL)):
         return UNSURE
     content = member(data, tape, message, _CONTENT)
@@ -126,7 +126,7 @@ def said_in(data: Any, tape: Any, message: int) -> int:
 
 @kernel
 def _part_of(data: Any, tape: Any, content: int) -> int:
-    """The text of a content that is parts, of which one is text; or `UNSURE`."""
+    """The token of the text of a content given in parts, of which just one is text; or `UNSURE`."""
     found = UNSURE
     at = content + 1
     while at < tape[content, TOKEN_NEXT]:
@@ -151,7 +151,7 @@ def _part_of(data: Any, tape: Any, content: int) -> int:
 
 @kernel
 def last_said(data: Any, tape: Any, messages: int) -> int:
-    """The text of the last message of the assistant in a list that is nothing but messages, or `UNSURE`."""
+    """The token of the text of the assistant's last message in a list of messages, or `UNSURE`."""
     last = 0
     at = messages + 1
     while at < tape[messages, TOKEN_NEXT]:
@@ -166,7 +166,7 @@ def last_said(data: Any, tape: Any, messages: int) -> int:
 
 @kernel
 def samples_in(data: Any, tape: Any, response: int, samples: Any) -> int:
-    """How many samples a response field has: text, messages, or a list of them; or `UNSURE`."""
+    """How many samples a response field has: a text, messages, or a list of those; or `UNSURE`."""
     if is_text(tape, response):
         samples[0] = response
         return 1
@@ -191,17 +191,17 @@ def samples_in(data: Any, tape: Any, response: int, samples: Any) -> int:
 
 
 LEFT_OUT: Final = -2
-"""Instead of a number of responses, as `UNSURE` is: the row is of a filter that is not scored."""
+"""In place of a number of responses: the row is of a filter that is not scored."""
 OF_GOLD: Final = -2
-"""Instead of an id's token: it is found with the gold, of what the rest of the record depends on."""
+"""In place of an id's token: the id comes with the gold, which is found by what the record depends on."""
 
 _ONE: Final = 1
 
 
 class Table(NamedTuple):
-    """The table: names (uint8); members of rows (spans of names, sorted by length) and where those of a
-    length begin; and steps, paths (spans of steps), conditions, ways, forms, what is said, and ways to say
-    it."""
+    """The table: ``names`` (uint8); ``members`` of rows (spans of names, sorted by length) and where those of
+    a length begin (``of_length``); and steps, paths (spans of steps), conditions, ways to recognise forms,
+    forms, sources of responses, and ways to read their texts."""
 
     names: Any
     members: Any
@@ -217,7 +217,8 @@ class Table(NamedTuple):
 
 @kernel
 def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
-    """The members of a row that the table knows, as bits; ``fields`` gets the last value of each."""
+    """The members of a row that the table knows, as bits; ``fields`` gets the last value of each (a
+    token)."""
     for k in range(table.members.shape[0]):
         fields[k] = 0
     found: Any = np.int64(0)
@@ -243,7 +244,7 @@ def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
 
 @kernel
 def _item(tape: Any, items: int, index: Any) -> int:
-    """An item of a list, counted from its end if negative; 0: there is none."""
+    """The token of a list's item, counted from the end if ``index`` is negative; 0: there is none."""
     at = items + 1
     if index < 0:
         while at < tape[items, TOKEN_NEXT]:
@@ -262,7 +263,7 @@ def _item(tape: Any, items: int, index: Any) -> int:
 
 @kernel
 def _is_word(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
-    """Whether a value is the word of a step (1), or `UNSURE`."""
+    """Whether a value is the word of a step (1 or 0), or `UNSURE`."""
     kind = tape[token, TOKEN_KIND]
     if token == 0:
         return 0
@@ -276,7 +277,7 @@ def _is_word(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
 
 @kernel
 def _is_there(data: Any, tape: Any, token: int) -> int:
-    """Whether a value is something (1): not null, false or empty; `UNSURE` of numbers."""
+    """Whether a value is truthy (1 or 0): not null, false or empty; `UNSURE` for numbers."""
     kind = tape[token, TOKEN_KIND]
     if is_null(data, tape, token):
         return 0
@@ -291,9 +292,9 @@ def _is_there(data: Any, tape: Any, token: int) -> int:
 
 @kernel
 def _one_step(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
-    """What a step that leads to one value leads to: its token, -1 where there is nothing, or -2: `UNSURE`.
+    """The token that a step leads to; -1 if there is nothing, -2 for `UNSURE`.
 
-    0 is the row itself.
+    Token 0 is the row itself.
     """
     kind, there = step[STEP_KIND], tape[token, TOKEN_KIND]
     if there == OBJECT:
@@ -320,7 +321,7 @@ def _one_step(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
 
 @kernel
 def walk(data: Any, tape: Any, table: Any, fields: Any, token: int, path: int, out: Any) -> int:
-    """The values that a path leads to from a value on, their tokens in ``out``: how many, or `UNSURE`."""
+    """Follow a path from a value on: how many values it leads to, their tokens in ``out``; or `UNSURE`."""
     step, stop = table.paths[path, 0], table.paths[path, 1]
     n = 1
     out[0] = token
@@ -358,8 +359,8 @@ def walk(data: Any, tape: Any, table: Any, fields: Any, token: int, path: int, o
 def _first(
     data: Any, tape: Any, table: Any, fields: Any, path: int, stop: int, null_too: bool, out: Any
 ) -> int:  # fmt: skip
-    """The first value of some paths that is not null or, with ``null_too``, is there; 0: none is; or
-    `UNSURE`."""
+    """The token of the first value of some paths that is not null (with ``null_too``: that is there); 0:
+    none; or `UNSURE`."""
     while path < stop:
         n = walk(data, tape, table, fields, 0, path, out)
         if n == UNSURE:
@@ -376,7 +377,7 @@ def _first(
 
 @kernel
 def _meets(data: Any, tape: Any, table: Any, fields: Any, test: int, stop: int, out: Any) -> int:
-    """Whether a row meets some conditions (1), or `UNSURE`."""
+    """Whether a row meets some conditions (1 or 0), or `UNSURE`."""
     while test < stop:
         asks, each = table.tests[test, TEST_ASKS], table.tests[test, TEST_EACH]
         if asks == UNDECIDED:
@@ -407,7 +408,7 @@ def _meets(data: Any, tape: Any, table: Any, fields: Any, test: int, stop: int, 
 
 @kernel
 def _form_of(data: Any, tape: Any, table: Any, fields: Any, members: Any, out: Any) -> int:
-    """The form of a row, or `UNSURE`."""
+    """The number of a row's form, or `UNSURE`."""
     ways = table.ways
     for way in range(ways.shape[0]):
         if members & ways[way, WAY_MEMBERS] != ways[way, WAY_MEMBERS]:
@@ -420,7 +421,7 @@ def _form_of(data: Any, tape: Any, table: Any, fields: Any, members: Any, out: A
 
 @kernel
 def _is_success(data: Any, tape: Any, token: int) -> bool:
-    """Whether a status is none, or a number that says success."""
+    """Whether a status is missing, null, or a number that means success (200 to 299)."""
     if is_null(data, tape, token):
         return True
     start = tape[token, TOKEN_START]
@@ -434,7 +435,7 @@ def _is_success(data: Any, tape: Any, token: int) -> bool:
 
 @kernel
 def _says(data: Any, tape: Any, table: Any, fields: Any, item: int, said: Any, out: Any) -> int:
-    """The text of what a sample says, the first of several ways first, or `UNSURE`."""
+    """The token of a sample's text, by the first way to read it that applies, or `UNSURE`."""
     for way in range(said[SAID_SAYS], said[SAID_SAYS_END]):
         how = table.says[way, SAY_HOW]
         n = walk(data, tape, table, fields, item, table.says[way, SAY_PATH], out)
@@ -463,10 +464,10 @@ def _says(data: Any, tape: Any, table: Any, fields: Any, item: int, said: Any, o
 
 @kernel
 def _sample(data: Any, tape: Any, table: Any, fields: Any, item: int, said: Any, out: Any) -> int:
-    """The text of a sample, or `UNSURE`."""
+    """The token of a sample's text, or `UNSURE`."""
     error = said[SAID_ERROR]
     if error >= 0:
-        # it is said of the sample, or else of the row
+        # an error of the sample, or else of the row
         for root in (item, 0):
             n = walk(data, tape, table, fields, root, error, out)
             if n == UNSURE or (n > 0 and not is_null(data, tape, out[0])):
@@ -482,7 +483,7 @@ def _sample(data: Any, tape: Any, table: Any, fields: Any, item: int, said: Any,
 
 @kernel
 def _responses(data: Any, tape: Any, table: Any, fields: Any, form: Any, samples: Any, out: Any) -> int:
-    """How many responses a row has, their texts' tokens in ``samples``; or `UNSURE`."""
+    """How many responses a row has, with their texts' tokens in ``samples``; or `UNSURE`."""
     path = form[FORM_RESPONSE]
     if path >= 0:
         token = _first(data, tape, table, fields, path, path + 1, True, out)
@@ -533,14 +534,14 @@ def _find_id(data: Any, tape: Any, table: Any, fields: Any, form: Any, out: Any)
 
 @kernel
 def read_row(data: Any, chosen: Any, has_chosen: bool, table: Any, work: Any, members: Any) -> Any:
-    """Find the form of a row, whose own token is 0, its id and its responses.
+    """Find the form of a row, whose token is 0, its id and its responses.
 
     Parameters
     ----------
     chosen : uint8
         The filter that is scored, if ``has_chosen``.
     work
-        ``fields`` are those that `find_members` has found, which are ``members``; ``samples`` get the token
+        ``fields`` are those that `find_members` has filled in, for ``members``; ``samples`` get the token
         of each response, a string.
 
     Returns

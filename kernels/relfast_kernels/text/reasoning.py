@@ -1,7 +1,7 @@
 """Text without the model's reasoning: the one cutter, by the table of `relfast_kernels.text.marks`.
 
 It reads UTF-8 (``text`` and ``out`` are uint8, places are byte offsets) and also runs as plain Python on
-``bytes``; `relfast.tasks.reasoning` does the same for ``str``. Of a mark's number an even one opens, the next
+``bytes``; `relfast.tasks.reasoning` does the same for ``str``. A mark with an even number opens, the next
 one closes. Bytes by number: 60 and 62 are angle brackets, 91 and 93 square ones, 124 is a bar.
 """
 
@@ -43,13 +43,13 @@ _CHANNEL, _MESSAGE, _OPENS = _bytes(CHANNEL), _bytes(MESSAGE), _bytes(RESPONSE_O
 _FINAL, _CONSTRAINED = map(_bytes, FINAL_CHANNELS)
 _ANALYSIS, _BARE_FINAL = _bytes(BARE_ANALYSIS), _bytes(BARE_FINAL)
 _LONGEST_END: Final = 2 * max(len(end.encode()) for end in TURN_ENDS)
-"""Bytes; twice, as letters may be spelled with more bytes (see `_behind`)."""
+"""In bytes; doubled, as letters may be spelled with more bytes (see `_behind`)."""
 
 
 @kernel
 def _behind(text: Any, at: int, end: int, pool: Any, first: int, last: int) -> int:
-    """Where pool[first:last] (lower case) ends if it stands at ``at`` in any case, else -1. ``İ`` (C4 B0) is
-    an i and the kelvin sign (E2 84 AA) a k, as ``str.lower`` has them."""
+    """The offset after pool[first:last] (lower case) if it stands at ``at`` in any case, else -1. ``İ`` (C4
+    B0) counts as an i and the kelvin sign (E2 84 AA) as a k, as in ``str.lower``."""
     while first < last:
         if at >= end:
             return -1
@@ -75,7 +75,7 @@ def _is_at(text: Any, at: int, end: int, name: Any) -> bool:
 
 @kernel
 def _last_of(text: Any, start: int, end: int, name: Any) -> int:
-    """Where a name stands for the last time; -1: nowhere."""
+    """Where a name occurs for the last time; -1: nowhere."""
     at = end - len(name)
     while at >= start and not _is_at(text, at, end, name):
         at -= 1
@@ -84,7 +84,7 @@ def _last_of(text: Any, start: int, end: int, name: Any) -> int:
 
 @kernel
 def _mark_at(text: Any, at: int, end: int, pool: Any, places: Any) -> Any:
-    """The number of the mark at a place (-1: none), and where it ends; of several the shortest. ``pool`` and
+    """The number of the mark at ``at`` (-1: none), and where it ends; of several the shortest. ``pool`` and
     ``places`` are those of `Names`."""
     found, stop = -1, end + 1
     for k in range(0, len(places), 4):
@@ -98,7 +98,7 @@ def _mark_at(text: Any, at: int, end: int, pool: Any, places: Any) -> Any:
 
 @kernel
 def _next_place(text: Any, at: int, end: int, beginnings: Any, is_plain: bool) -> int:
-    """The next place that a mark may begin at, or ``end``. ``is_plain``: all marks begin with an angle or a
+    """The next offset at which a mark may begin, or ``end``. ``is_plain``: all marks begin with an angle or a
     square bracket."""
     while at < end:
         if is_plain:
@@ -128,7 +128,7 @@ def _has_triangle(text: Any, start: int, end: int) -> bool:
 
 @kernel
 def _white_before(text: Any, start: int, at: int) -> int:
-    r"""Bytes of the ``\s`` that ends before ``at``; 0 if there is none."""
+    r"""Bytes of the white space character (``\s``) that ends before ``at``; 0 if there is none."""
     first = at - 1
     while first > start and text[first] & 0xC0 == 0x80:
         first -= 1
@@ -138,7 +138,7 @@ def _white_before(text: Any, start: int, at: int) -> int:
 
 @kernel
 def end_of_turn(text: Any, start: int, end: int) -> int:
-    """Where text[start:end] ends but for blanks and `TURN_ENDS`; ``end`` where there is none of these."""
+    """Where text[start:end] ends without trailing blanks and `TURN_ENDS`; ``end`` if it has none of these."""
     last = end
     while True:
         length = _white_before(text, start, last)
@@ -199,7 +199,7 @@ def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
 
 @kernel
 def _ends_with_closings(text: Any, at: int, end: int, pool: Any, places: Any) -> Any:
-    """Whether there are only blanks and closing marks from ``at`` to ``end``, and where else they stop."""
+    """Whether only white space and closing marks stand from ``at`` to ``end``, and where else they stop."""
     while True:
         at = skip_white(text, at, end)
         if at >= end:
@@ -240,7 +240,7 @@ def cut_among(
             if name & 1 == 1 and not has_ended and after > said_up_to:
                 has_ended, said_up_to = _ends_with_closings(text, after, end, pool, places)
             if name & 1 == 1 and not has_ended:
-                # a mark that closes nothing ends all before it, unless nothing follows: then it is a slip
+                # a mark that closes nothing drops all before it, unless nothing follows: then it is a slip
                 first, last, stop = start, start, to
             elif kept < here:
                 first, last, stop = _keep(text, kept, here, first, last, out, to, stop)
@@ -256,7 +256,7 @@ def cut_among(
 
 @kernel
 def _keep(text: Any, kept: int, here: int, first: int, last: int, out: Any, to: int, stop: int) -> Any:
-    """Add text[kept:here] to what is kept: text[first:last], or, of several pieces, out[to:stop]."""
+    """Append text[kept:here] to what is kept: text[first:last] or, of several pieces, out[to:stop]."""
     if first == last and stop == to:
         return kept, here, stop
     if stop == to:
@@ -270,12 +270,12 @@ def cut_reasoning(text: Any, start: int, end: int, out: Any, to: int) -> Any:
 
     An unclosed block reaches to the end. A closing mark without an opening one ends reasoning too (chat
     templates put the opening mark into the prompt), and all before it is dropped, unless nothing comes after
-    it: then it is a slip, and the text before it is all there is. Linear time.
+    it: then it is a slip, and the text before it is kept. Linear time.
 
     Returns
     -------
     (start, end, copied)
-        Where what is left stands: in ``text``, or, if it had to be put together, in ``out`` from ``to`` on
+        Where the rest is: in ``text`` or, if it had to be put together, in ``out`` from ``to`` on
         (where there must be room for ``end - start`` bytes).
     """
     return cut_among(text, start, end, out, to, _POOL, _PLACES, _BEGINNINGS, True)

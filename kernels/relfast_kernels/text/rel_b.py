@@ -1,5 +1,5 @@
-"""REL-B1: its gold, and the answer by the rule of `relfast.tasks.rel_b.score` (``reference``), or by its
-form (``strict``)."""
+"""REL-B1: reading gold, and scoring a response by the rule of `relfast.tasks.rel_b.score` (``reference``), or
+by the form of its answer (``strict``)."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ def _has_no(data: Any, start: int, end: int) -> bool:
     return hits
 
 
-# A set of texts: ``spans`` (MAX_TAXA, 2) has where each stands, ``slots`` (TAXA_SLOTS + 1) at the place of
-# its hash its number and the set's generation, which stands at the end: a new generation empties it.
+# A set of texts is a hash table: ``spans`` (MAX_TAXA, 2) has where each text is, ``slots`` (TAXA_SLOTS + 1)
+# its number and the set's generation. The last slot is the generation: raising it empties the set.
 
 
 @kernel
 def _slot(slots: Any, spans: Any, data: Any, other: Any, start: int, end: int, value: Any) -> Any:
-    """Where other[start:end], whose hash is ``value``, is in a set of texts in ``data``, or would be; whether
-    it is there."""
+    """The slot of other[start:end], whose hash is ``value``, in a set of texts in ``data``, or the free one
+    where it belongs; and whether it is in the set."""
     at = value & (TAXA_SLOTS - 1)
     generation = slots[TAXA_SLOTS]
     while slots[at] >> _INDEX_BITS == generation:
@@ -102,7 +102,7 @@ def _hash(data: Any, start: int, end: int) -> Any:
 
 @kernel
 def _add(slots: Any, spans: Any, n: int, data: Any, start: int, end: int, value: Any) -> int:
-    """Add a text to a set of ``n``; how many there are then, or -1: they do not fit."""
+    """Add a text to a set of ``n``; the set's size then, or -1 if it is full."""
     at, found = _slot(slots, spans, data, data, start, end, value)
     if found:
         return n
@@ -115,7 +115,7 @@ def _add(slots: Any, spans: Any, n: int, data: Any, start: int, end: int, value:
 
 @kernel
 def _put_taxon(data: Any, start: int, end: int, out: Any, to: int) -> int:
-    """Write a number as an item of a list of JSON strings."""
+    """Write a number as an item of a JSON list of strings, and a comma."""
     out[to] = QUOTE
     to = copy(data, start, end, out, to + 1)
     out[to] = QUOTE
@@ -125,15 +125,15 @@ def _put_taxon(data: Any, start: int, end: int, out: Any, to: int) -> int:
 
 @kernel
 def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any, to: int) -> Any:
-    """Numbers after ``taxon``, else all numbers that stand as words.
+    """Collect as a set the numbers after ``taxon`` or, if there are none, all numbers that stand as words.
 
-    The different ones become a set. With ``to`` from 0 on all are written there, as JSON without the
+    If ``to`` is not negative, all are written there as JSON without the
     brackets, each with a comma after it.
 
     Returns
     -------
     (n, sum, to)
-        How many different ones (-1: more than fit), what they add to the vote, and where the text ends.
+        The set's size (-1: it is full), what its numbers add to the vote, and where the JSON ends.
     """
     slots[TAXA_SLOTS] += 1
     n = 0
@@ -167,7 +167,7 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any
 def _take_digits(
     data: Any, start: int, end: int, spans: Any, slots: Any, n: Any, total: Any, out: Any, to: int
 ) -> Any:
-    """Add the number data[start:end]; what `_find_taxa` returns."""
+    """Add the number data[start:end]; returns what `_find_taxa` does."""
     value = _hash(data, start, end)
     before, n = n, _add(slots, spans, n, data, start, end, np.int64(value))
     if n > before:
@@ -179,7 +179,7 @@ def _take_digits(
 
 @kernel
 def _changes_in_lower_case(data: Any, start: int, end: int) -> bool:
-    """Whether a text may differ from itself in lower case: a capital, or anything beyond ASCII."""
+    """Whether lower case may change a text: it has a capital, or anything beyond ASCII."""
     for at in range(start, end):
         if 65 <= data[at] <= 90 or data[at] > 126:
             return True
@@ -188,10 +188,10 @@ def _changes_in_lower_case(data: Any, start: int, end: int) -> bool:
 
 @kernel
 def gold_taxa(data: Any, tape: Any, token: int, spans: Any, slots: Any, out: Any, to: int) -> Any:
-    """The different items of a list of plain integers and plain strings as a set; (how many or -1, text end).
+    """Collect the items of a list of plain integers and strings as a set; (its size or -1, end of the JSON).
 
-    Gold is compared in lower case: a string that is not its own lower case takes the exact way. With ``to``
-    from 0 on the list is written there as orjson would.
+    Gold is compared in lower case: a string that lower case changes is left to Python. If ``to`` is
+    not negative, the list is written there as orjson would.
     """
     n = 0
     slots[TAXA_SLOTS] += 1
@@ -226,7 +226,7 @@ def gold_taxa(data: Any, tape: Any, token: int, spans: Any, slots: Any, out: Any
 
 @kernel
 def _close_list(out: Any, to: int) -> int:
-    """End a list whose items all have a comma after them."""
+    """Close a JSON list whose items all have a comma after them."""
     if out[to - 1] == 44:
         to -= 1
     out[to] = 93
@@ -255,10 +255,10 @@ def score_taxa(
     to: int,
     row: Any,
 ) -> Any:
-    """A response against its gold label (1 yes, 0 no) and the set of ``n_gold`` taxa in ``gold``.
+    """Score a response against its gold label (1 yes, 0 no) and the set of ``n_gold`` taxa in ``gold``.
 
-    ``spans`` and ``slots`` hold two sets, of predicted and of gold taxa. With ``to`` from 0 on the predicted
-    ones are written there. Returns whether key and vote are filled in, and where the text ends.
+    ``spans`` and ``slots`` hold two sets, of predicted and of gold taxa. If ``to`` is not negative, the
+    predicted ones are written there. Returns whether key and vote are filled in, and where the JSON ends.
     """
     yes, no = find_letters(data, start, end, YES) < end, _has_no(data, start, end)
     pred_label = -1 if yes == no else 1 if yes else 0
@@ -305,12 +305,12 @@ LEAST_PRECISE: Final = 0.9
 
 GOLD: Final = TAXA + 2 * MAX_CLAIMED
 MAX_GOLD: Final = PATTERN_WORK - GOLD
-"""Where numbers of gold's taxa are, and how many there can be."""
+"""Where the numbers of gold's taxa are in the work space, and how many there can be."""
 
 
 @kernel
 def _gold_number(text: Any, start: int, end: int) -> int:
-    """The number that is the plain name of one of gold's taxa, or -1: its name is none."""
+    """The number in the plain name of one of gold's taxa ("taxon 3", "3"), or -1 for any other name."""
     if begins_with(text, start, end, _TAXON):
         start += 5
     elif begins_with(text, start, end, _TAXA):
@@ -334,7 +334,7 @@ def _digits(text: Any, start: int, end: int) -> int:
 
 @kernel
 def _read_gold_names(text: Any, spans: Any, n: int, work: Any) -> int:
-    """Write the numbers of gold's taxa to ``work``, each once; how many, or -1: not all are numbers."""
+    """Write the numbers of gold's taxa to ``work``, each once; how many, or -1: not all have one."""
     kept = 0
     for k in range(n):
         number = _gold_number(text, spans[k, 0], spans[k, 1])
@@ -371,7 +371,7 @@ def _f1(common: int, n_pred: int, n_gold: int) -> float:
 
 @kernel
 def _share_of_vote(value: int, out: Any, to: int) -> Any:
-    """What a taxon adds to `relfast.tasks.rel_b.score.vote`; its digits are written to ``to``."""
+    """What a taxon adds to `relfast.tasks.rel_b.score.vote`; writes its digits to ``to``."""
     return np.uint32(_hash(out, to, put_number(out, to, value)) * np.uint32(2654435761))
 
 
@@ -380,26 +380,26 @@ def score_claim(
     text: Any, start: int, end: int, reason: int, gold_data: Any, work: Any, details: bool,
     least: float, scratch: Any, used: int, beyond: int, row: Any,
 ) -> Any:  # fmt: skip
-    """Score text[start:end], UTF-8 of tame characters (`relfast_kernels.text.characters`) without reasoning.
+    """Score text[start:end] as ``strict`` does: UTF-8 that `is_tame`, without reasoning.
 
     Parameters
     ----------
     reason
-        Not 0 where nothing is left of the response: the place in `REASONS` of why.
+        0, or, if nothing is left of the response, the index in `REASONS` of why.
     gold_data, work
         Gold as `relfast_kernels.text.responses.read_gold` left it: ``work.gold``, and its taxa in
-        ``work.spans[1]``, whose text is in ``gold_data``. No question shows what they are called otherwise.
+        ``work.spans[1]``, whose text is in ``gold_data``. (No question is read that gives taxa other names.)
     least
-        Smallest F1 of a right yes.
+        Smallest F1 of a correct yes.
     scratch : uint8
-        Kept from ``used`` on: JSON of taxa for details. From ``beyond`` on work space: see `read_claim`.
+        From ``used`` on JSON of taxa for details is kept; from ``beyond`` on it is work space (`read_claim`).
     row
         A record: key, vote and, for details, spans of taxa are filled in.
 
     Returns
     -------
     (done, used)
-        Whether the row is done; else the line takes the exact way.
+        Whether the row is done; else it is left to Python.
     """
     numbers = work.patterns
     gold_is_yes = work.gold[GOLD_VALUE] == 1

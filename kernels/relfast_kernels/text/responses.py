@@ -1,4 +1,4 @@
-"""What gold says, and a response against it under either policy, as the key of its row."""
+"""Scoring: a response against its gold, under either policy, gives the key of the response's row."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ from relfast_kernels.text.rel_b import NO, YES, gold_label, gold_taxa, score_cla
 
 _ANSWER, _SWE = np.frombuffer(b"answer", np.uint8), np.frombuffer(b"swe", np.uint8)
 MAX_DIGITS = 4000
-"""Digits of an answer number read here; Python refuses more than 4,300, which the exact way reports."""
+"""The most digits of an answer read here; Python refuses more than 4,300, which ordinary code reports."""
 
 
 @kernel
 def _find_choice(data: Any, start: int, end: int) -> Any:
-    """The chosen panel, or -1 where nothing names one; -2 where the exact way must decide."""
+    """The chosen panel (from 0), or -1 if nothing names one; -2 if Python must decide."""
     # "answer" in any case, looked for by its middle
     at = find_letters(data, start, end, _SWE)
     while at < end:
@@ -84,7 +84,7 @@ def _find_choice(data: Any, start: int, end: int) -> Any:
 
 
 MAX_STRICT: Final = 1_000_000
-"""Bytes of a response that is read under ``strict``: that policy's limit in characters."""
+"""Bytes of the longest response that is read under ``strict``: that policy's limit in characters."""
 
 _EMPTY, _ONLY_REASONING = REASONS.index("empty"), REASONS.index("only_reasoning")
 _NO_ANSWER, _SEVERAL = REASONS.index("no_answer"), REASONS.index("several_answers")
@@ -100,14 +100,14 @@ def score_as_published(
     Parameters
     ----------
     used, beyond
-        From where on ``scratch`` is free: for what is kept, and for what is needed only now.
+        The offsets from which ``scratch`` is free: for what is kept, and for temporary data.
     row
-        A record: its key, vote, and for details its taxa are filled in.
+        A record: its key, its vote, and for details its taxa are filled in.
 
     Returns
     -------
     (done, used)
-        Whether the row has its key; else only Python can say.
+        Whether the row has its key; else only Python can score it.
     """
     if not is_tame(text, first, last):
         return False, used
@@ -148,7 +148,7 @@ def shown_gold(task: int, gold: Any) -> Any:
 
 @kernel
 def _put(row: Any, task: int, number: int, gold: int, found: bool, reason: int, details: bool) -> None:
-    """Key and vote of a chosen panel or a label, both numbered as in details."""
+    """Fill in key and vote of a chosen panel or a label, both numbered as in details."""
     key = task | reason << REASON_SHIFT
     vote = 0
     if found:
@@ -163,7 +163,7 @@ def _put(row: Any, task: int, number: int, gold: int, found: bool, reason: int, 
 
 @kernel
 def _read_value(text: Any, first: int, last: int, task: int, scratch: Any, free: int, numbers: Any) -> Any:
-    """A choice or a label as details number it, and the place in `REASONS` of why there is none."""
+    """A choice or a label as details number it, and the index in `REASONS` of why there is none, or 0."""
     kind = CHOICE if task < B1 else VERDICT
     value, _, _, _ = find_value(text, first, last, kind, scratch, free, numbers)
     number: Any = max(value, 0)
@@ -241,8 +241,8 @@ _TARGET, _LABEL, _TAXA, _YES, _NO = (
 def read_gold(
     data: Any, tape: Any, token: int, task: int, details: bool, strict: bool, work: Any, out: Any, to: int
 ) -> int:
-    """Read what a task's gold says into ``work.gold``, taxa into the second set; where what is written for
-    details ends, or -1: the exact way must read it."""
+    """Read a task's gold into ``work.gold``, and its taxa into the second set; where the JSON that is written
+    for details ends, or -1: left to Python."""
     value: Any = -1
     n_taxa: Any = 0
     first = to

@@ -1,4 +1,4 @@
-"""Rows of records whose lines have been read: by template, and a sample each."""
+"""Writing the rows of scored records, from templates, and a sample for the statistics for each."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ _ID_KEY = np.frombuffer(b',"id":', np.uint8)
 _NULL = np.frombuffer(b"null", np.uint8)
 
 _BESIDES = 128
-"""Bytes of a row that are in no template and no scratch space."""
+"""The most bytes of a row that are in no template and no scratch space."""
 
 
 class Templates(NamedTuple):
-    """Templates of rows, all int64 but the bytes: the key of each, and at which ``slots`` (numbers from 1 on)
-    each is found; where its parts lie in ``text`` (uint8), `TEMPLATE_PARTS` + 1 offsets of which the last is
-    the next one's first; and ``counts``, rows that it was used for."""
+    """Templates of rows, all int64 but the bytes: ``keys``, that of each; ``slots``, a hash table of their
+    numbers (from 1 on); ``parts``, where their parts are in ``text`` (uint8), `TEMPLATE_PARTS` + 1 offsets of
+    which the last is the next one's first; and ``counts``, for how many rows each was used."""
 
     keys: Any
     slots: Any
@@ -58,7 +58,7 @@ class Templates(NamedTuple):
 
 @kernel
 def _slot_of(templates: Any, key: int) -> Any:
-    """Where the number of a key's template stands, or would stand."""
+    """The slot of a key's template, or the free one where it belongs."""
     mask = len(templates.slots) - 1
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     at = np.int64(mixed >> np.uint64(40)) & mask
@@ -72,12 +72,12 @@ def write_rows(
     data: Any, scratch: Any, records: Any, start: int, stop: int, first_index: int, templates: Any,
     n_known: int, out: Any, samples: Any, written: Any,
 ) -> int:  # fmt: skip
-    """Rows and samples of records ``start`` to ``stop``.
+    """Write rows and samples of the records from ``start`` to ``stop``.
 
     Parameters
     ----------
     n_known
-        How many templates there are. The key of the next one, where it is wanted, has its place already.
+        How many templates there are. If one is wanted, its key has been entered as the next one's already.
     out, samples : uint8
         Filled; the second is large enough.
     written : int64, shape (WRITTEN_SIZE,)
@@ -120,7 +120,7 @@ def write_rows(
         value = row[RECORD_HASH]
         place = row[RECORD_ID_PLACE]
         if place == NOWHERE:
-            # each such line is a prompt of its own
+            # each line without an id is a prompt of its own
             value = np.int64(hash_text(out, index, at))
         at = copy(_ID_KEY, 0, len(_ID_KEY), out, at)
         if place == NOWHERE:

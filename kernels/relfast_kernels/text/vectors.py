@@ -1,7 +1,7 @@
-"""Sixty-four bytes at a time: what LLVM does not find in a loop that ends at the first hit.
+"""Vectors of 64 bytes, for loops that end at the first hit: LLVM does not vectorise those by itself.
 
 Loads and comparisons of whole vectors, which LLVM turns into the instructions of whatever processor it
-compiles for. Whoever calls sees to it that the bytes are there.
+compiles for. The caller makes sure that the bytes are there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from relfast_kernels.compiled.jit import BUILDING
 
 WIDTH: Final = 64
-"""Bytes of a vector; also the place of a byte that is not in it."""
+"""Bytes of a vector; also what `lowest` returns if there is no place."""
 
 if not BUILDING:
 
@@ -23,23 +23,23 @@ if not BUILDING:
         return np.uint64(sum(1 << k for k, byte in enumerate(window) if byte in (one, other)))
 
     def places_within(data: Any, at: int, least: int, most: int) -> Any:
-        """A bit for each place in the vector at ``at`` that holds a byte of ``least`` to ``most``: around, by
-        255 and 0, where ``most`` is the smaller."""
+        """A bit for each place in the vector at ``at`` that holds a byte from ``least`` to ``most``; if
+        ``most`` is the smaller one, the range wraps around from 255 to 0."""
         window, span = bytes(data[at : at + WIDTH]), (most - least) & 255
         return np.uint64(sum(1 << k for k, byte in enumerate(window) if (byte - least) & 255 <= span))
 
     def lowest(places: Any) -> int:
-        """The first of some places, or `WIDTH`."""
+        """The index of the lowest bit that is set, or `WIDTH`."""
         bits = int(places)
         return (bits & -bits).bit_length() - 1 if bits else WIDTH
 
     def copy_vector(data: Any, at: int, out: Any, to: int) -> int:
-        """Copy the vector at ``at`` to ``to``; returns what comes after it there."""
+        """Copy the vector at ``at`` to ``to``; the offset after it there."""
         out[to : to + WIDTH] = data[at : at + WIDTH]
         return to + WIDTH
 
     def fold(one: Any, other: Any) -> Any:
-        """The halves of the product of two numbers (uint64), one added to the other without carry."""
+        """The product of two numbers (uint64) as 128 bits, its high half xor its low half."""
         product = int(one) * int(other)
         return np.uint64((product ^ product >> 64) & 0xFFFF_FFFF_FFFF_FFFF)
 
@@ -78,7 +78,7 @@ else:
 
     @intrinsic
     def lowest(typing: Any, places: Any) -> Any:
-        """The first of some places, or `WIDTH`."""
+        """The index of the lowest bit that is set, or `WIDTH`."""
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             # where there is none, `WIDTH` zeros are counted
@@ -88,8 +88,8 @@ else:
 
     @intrinsic
     def places_within(typing: Any, data: Any, at: Any, least: Any, most: Any) -> Any:
-        """A bit for each place in the vector at ``at`` that holds a byte of ``least`` to ``most``: around, by
-        255 and 0, where ``most`` is the smaller."""
+        """A bit for each place in the vector at ``at`` that holds a byte from ``least`` to ``most``; if
+        ``most`` is the smaller one, the range wraps around from 255 to 0."""
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             array, at, least, most = values
@@ -102,7 +102,7 @@ else:
 
     @intrinsic
     def copy_vector(typing: Any, data: Any, at: Any, out: Any, to: Any) -> Any:
-        """Copy the vector at ``at`` to ``to``; returns what comes after it there."""
+        """Copy the vector at ``at`` to ``to``; the offset after it there."""
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             array, at, out, to = values
@@ -114,7 +114,7 @@ else:
 
     @intrinsic
     def fold(typing: Any, one: Any, other: Any) -> Any:
-        """The halves of the product of two numbers (uint64), one added to the other without carry."""
+        """The product of two numbers (uint64) as 128 bits, its high half xor its low half."""
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             double = ir.IntType(128)
