@@ -1,7 +1,8 @@
-"""ReAlign's own names, for programs written against its scripts: the published functions and signatures.
+"""The published functions of ReAlign, with their names and signatures, for programs written for its scripts.
 
-Steps and answers load nothing. The aligner, the grader and the report load their libraries at first use.
-The scorer of the same benchmark in runs (`relfast score`) is the task `relfast.tasks.realign`.
+`parse_reasoning_to_steps` and `extract_boxed_answer` load no libraries; the aligner, the grader and the
+report load theirs at first use. The task that scores ReAlign in runs (`relfast score`) is
+`relfast.tasks.realign`.
 """
 
 from __future__ import annotations
@@ -41,20 +42,20 @@ __all__ = [
 
 
 def parse_reasoning_to_steps(reasoning_string: str | None) -> list[str]:
-    """The steps of a solution: lines without talk and numbering; none of None."""
+    """The steps of a solution: its lines without headers ("Sure, …") and numbering. None gives ``[]``."""
     from relfast.tasks.realign.extract import parse_steps
 
     return parse_steps(reasoning_string) if reasoning_string else []
 
 
 def extract_boxed_answer(text: str | None) -> str | None:
-    r"""The answer in ``\boxed{…}``, or None."""
+    r"""The answer in a solution's ``\boxed{…}``, or None."""
     from relfast.tasks.realign import extract
 
     return extract.extract_boxed_answer(text) if text else None
 
 
-if not TYPE_CHECKING:  # type checkers would take any name for one of ours
+if not TYPE_CHECKING:  # type checkers would accept any name as an attribute
 
     def __getattr__(name: str) -> Any:
         home = _HOMES.get(name)

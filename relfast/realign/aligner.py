@@ -1,4 +1,4 @@
-"""`StepAligner`: the published class, on our embedder and kernel."""
+"""`StepAligner`: the published class, implemented with relfast's embedder and kernel."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from relfast.tasks.realign.alignment import NOTHING, align_matrices, similarity_
 
 
 class StepAligner:
-    """Aligns two solutions' steps by the cosine of their embeddings.
+    """Aligns the steps of two solutions by the cosine similarity of their embeddings.
 
     Parameters
     ----------
     embedding_model_name
-        A known name, its hub repository, a directory, or ``auto``: ReAlign's model if it is on this
-        machine, else MiniLM if it is. Loaded at its first use.
+        A known name, its hub repository, a directory, or ``auto``: ReAlign's model if this machine has it,
+        else MiniLM. Loaded at first use.
     device
         ``cpu`` (or None), ``cuda``, ``cuda:N``.
     """
@@ -30,12 +30,12 @@ class StepAligner:
     def compute_similarity_matrix(
         self, steps_a: Sequence[str], steps_b: Sequence[str]
     ) -> NDArray[np.float32]:
-        """Cosines, (steps_a, steps_b) float32. A subclass may bring its own.
+        """The cosine similarities, (steps_a, steps_b) float32. Subclasses may override this.
 
         Raises
         ------
         UsageError
-            The model is not on this machine; the message says what to type.
+            The model is not on this machine; the message says how to add it.
         """
         from relfast.embed.embedder import get_embedder
 
@@ -49,13 +49,13 @@ class StepAligner:
         Returns
         -------
         (alignment, avg_score)
-            One entry a move: ``type`` (match, skip_benchmark, skip_llm), ``benchmark_idx`` and
-            ``llm_idx`` (None where skipped), ``score``, and the steps' texts. An empty side gives
-            ``([], 0.0)``.
+            One entry per move: ``type`` (match, skip_benchmark, skip_llm), ``benchmark_idx`` and
+            ``llm_idx`` (None for the side without a step), ``score``, and the steps' texts. If a side is
+            empty, ``([], 0.0)``.
         """
         if not len(steps_benchmark) or not len(steps_llm):
             return [], NOTHING.avg_score
-        # the table is float64 over float32 similarities, whatever precision a subclass computes in
+        # the kernel aligns float32 similarities, whatever precision a subclass computes in
         matrix = np.asarray(self.compute_similarity_matrix(steps_benchmark, steps_llm), np.float32)
         shape = (len(steps_benchmark), len(steps_llm))
         if matrix.shape != shape:

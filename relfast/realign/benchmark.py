@@ -1,4 +1,5 @@
-"""The whole of ReAlign: generate, align, judge, log. One JSONL entry a problem, resumable at any point."""
+"""Run the whole ReAlign benchmark (``relfast realign``): ask a model for solutions, align them, have an
+LLM judge grade the answers, and log one JSONL entry per problem. Can be resumed at any point."""
 
 from __future__ import annotations
 
@@ -21,19 +22,21 @@ from relfast.records import Record
 from relfast.tasks.realign import TASK, RealignOptions
 
 ENTRIES_PER_BATCH: Final = 32
-"""Solutions aligned, judged and logged together: enough to embed across, few enough to lose in a kill."""
+"""Maximum solutions that are aligned, graded and logged together: enough to embed efficiently, few enough
+to lose if the run is killed."""
 
 SECONDS_PER_BATCH: Final = 5.0
-"""Longest time that a finished solution waits for others before it is logged."""
+"""Maximum time that a finished solution waits for others before its batch is processed."""
 
 
 BOXES_ONLY: Final = "none"
 MOCK: Final = "mock"
+"""Judges that need no server: none (only boxed answers are compared), and the mock."""
 
 
 @dataclass(frozen=True)
 class Judge:
-    """Who grades: a model, its server and its settings. Without settings: the mock, or `BOXES_ONLY`."""
+    """The LLM judge: model, server, settings. Without settings, ``model`` is `MOCK` or `BOXES_ONLY`."""
 
     model: str
     api: str = ""
@@ -41,6 +44,7 @@ class Judge:
 
 
 def entry_key(entry: dict[str, Any]) -> Hashable:
+    """The key of an entry in the log: its problem's subset and id."""
     return entry["subset"], orjson.dumps(entry["id"])
 
 
@@ -60,14 +64,14 @@ def solve_and_judge(
     overwrite: bool = False,
     report: Callable[[RequestCounts], None] | None = None,
 ) -> RequestCounts:
-    """Write ``results``: the published entry of each problem, in the problems' order.
+    """Solve, align and grade all problems; write the published entry of each to ``results``, in their order.
 
     Raises
     ------
     InputError
-        A record is no problem with its solution.
+        A record is not a problem with a solution.
     UsageError, OutputError, ResumeMismatchError
-        As `RequestLog` does; nothing that a server does raises.
+        As `RequestLog` does. Failures of a server never raise; they become errors in entries.
     """
     from relfast.embed.embedder import get_embedder
     from relfast.embed.models import describe_model
@@ -107,7 +111,7 @@ async def _run(
 ) -> None:
     try:
         async for batch in _batches(_solutions(plan, todo)):
-            # aligning is computation: in a thread, so that requests go on meanwhile
+            # alignment is CPU-bound: run it in a thread, so that requests go on meanwhile
             entries = await asyncio.to_thread(align_entries, batch, options)
             await asyncio.gather(*(judge.grade(entry) for entry in entries))
             log.append(entries)
@@ -135,7 +139,7 @@ async def _solutions(
 async def _batches(
     solutions: AsyncIterator[tuple[Problem, Completion]],
 ) -> AsyncIterator[list[tuple[Problem, Completion]]]:
-    """Solutions in batches, as they come. The server is asked on while a batch is worked on."""
+    """Group solutions into batches as they arrive. Requests continue while the caller processes a batch."""
     queue: asyncio.Queue[tuple[Problem, Completion] | None] = asyncio.Queue(2 * ENTRIES_PER_BATCH)
 
     async def fill() -> None:
@@ -172,7 +176,7 @@ async def _batches(
 def align_entries(
     batch: Iterable[tuple[Problem, Completion]], options: RealignOptions
 ) -> list[dict[str, Any]]:
-    """The published entries of some solutions, up to the judge's verdict. A failed request is an error."""
+    """The published entries of solutions, before the judge's verdict. A failed request is an ``error``."""
     pairs = list(batch)
     records = [
         Record(
@@ -216,7 +220,7 @@ def align_entries(
 
 
 class _Judging:
-    """Asks for verdicts; the same question is asked once, however many entries have it."""
+    """Adds a judge's verdicts to entries; equal prompts are sent only once."""
 
     def __init__(self, judge: Judge) -> None:
         self._mock = judge.model == MOCK
@@ -233,7 +237,7 @@ class _Judging:
             await self._client.__aexit__(None, None, None)
 
     async def grade(self, entry: dict[str, Any]) -> None:
-        """Add the judge's verdict to an entry; without one the entry carries the error."""
+        """Add the judge's verdict to an entry, or the error if the judge cannot be asked."""
         if entry["error"] is not None:
             return
         benchmark = answer_of(entry["benchmark_solution"])

@@ -1,4 +1,4 @@
-"""ReAlign's published functions: asking a model to solve a problem, and one to judge an answer."""
+"""ReAlign's published functions that ask a model to solve a problem, and an LLM judge to grade an answer."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ Reply with CORRECT or INCORRECT alone on the first line, and with your reason on
 """
 
 MAX_ANSWER_CHARS: Final = 4_000
-"""What a judge reads of a solution that boxes nothing: its end, where an answer stands."""
+"""Characters at the end of a solution without a box that a judge reads."""
 
 
 def verdict_prompt(question: str, benchmark_answer: str, llm_answer: str) -> str:
-    """What a judge is asked about an answer."""
+    """The prompt that asks a judge for a verdict on an answer."""
     return _VERDICT.format(question=question, reference=benchmark_answer, student=llm_answer)
 
 
 def answer_of(solution: str) -> str:
-    """What a judge is shown of a solution: its boxed answer, or its end where it boxes none."""
+    """The part of a solution that a judge sees: its boxed answer, or its end if it has none."""
     boxed = extract_boxed_answer(solution)
     return boxed if boxed else solution[-MAX_ANSWER_CHARS:].strip()
 
 
 def parse_verdict(text: str) -> bool:
-    """Whether a judge's reply says so: its first line contains CORRECT and not INCORRECT."""
+    """Whether a judge's reply calls the answer right: its first line has CORRECT and not INCORRECT."""
     first = text.strip().split("\n", 1)[0].upper()
     return "CORRECT" in first and "INCORRECT" not in first
 
 
 def mock_verdict(benchmark_answer: str, llm_answer: str) -> tuple[bool, str]:
-    """A stand-in for a judge: right if the answers are equal but for spaces."""
+    """The mock judge's verdict and reply: right if the answers are equal without spaces."""
     is_right = same_answer(benchmark_answer, llm_answer)
     return (
         is_right,
@@ -72,7 +72,7 @@ def get_llm_reasoning(
 ) -> str | None:
     """A model's solution of a problem, or None if the request failed (a warning says why).
 
-    ``mock`` answers without a server. Runs its own event loop, in a thread where the caller has one.
+    ``mock`` makes up a solution without a server. Runs an event loop, in a thread if the caller runs one.
     """
     if mock:
         return mock_solution(question)
@@ -93,9 +93,9 @@ def grade_correctness_llm(
     temperature: float = 0.0,
     max_tokens: int = JUDGE_TOKENS,
 ) -> tuple[bool, str]:
-    """A judge's verdict on an answer, and its reply. A failed request is (False, why it failed).
+    """An LLM judge's verdict on an answer, and its reply. A failed request gives (False, why it failed).
 
-    The arguments stand in the published order, which is not that of `get_llm_reasoning`. ``mock`` compares
+    The arguments have the published order, which differs from that of `get_llm_reasoning`. ``mock`` compares
     the answers as texts, without a server.
     """
     if mock:

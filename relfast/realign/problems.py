@@ -1,4 +1,4 @@
-"""Where problems come from: the hub's dataset by subset, a JSONL file, or the few that ship with relfast."""
+"""Load problems: from the hub's data set by subset, from a JSONL file, or the few that ship with relfast."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SOLUTION: Final = ("solution", "benchmark_solution", "answer")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem with its reference solution. ``subset`` and ``id`` together are its key."""
+    """A problem with its reference solution. ``subset`` and ``id`` together identify it."""
 
     subset: str
     id: Any
@@ -44,7 +44,7 @@ class Problem:
 def from_hub(
     subsets: Sequence[str], limit: int | None = None, *, dataset: str = DATASET, split: str = "test"
 ) -> Iterator[Problem]:
-    """The first ``limit`` problems of each subset of a dataset on the hub, or in a local directory.
+    """The first ``limit`` problems of each subset of a data set on the hub or in a local directory.
 
     Raises
     ------
@@ -76,14 +76,15 @@ def from_hub(
 def from_file(path: str, subsets: Sequence[str] = (), limit: int | None = None) -> Iterator[Problem]:
     """The first ``limit`` problems of each subset (default: all) in a JSONL file, plain or compressed.
 
-    A row has ``problem`` (or ``question``) and ``solution`` (or ``benchmark_solution``), and maybe
-    ``subset`` (else the file's name to its first dot) and ``id`` (else the line's number, from 0). A problem
-    that stands there again under another id (several models' solutions of it, say) is taken once.
+    A row has ``problem`` (or ``question``) and ``solution`` (or ``benchmark_solution``), and optionally
+    ``subset`` (default: the file's name up to its first dot) and ``id`` (default: the line's number, from
+    0). A problem that occurs again under another id (for example with solutions of several models) is
+    taken once.
 
     Raises
     ------
     InputError
-        The file cannot be read, a row is no problem, or it has none of one of the subsets.
+        The file cannot be read, a row is not a problem, or a subset has no problem in the file.
     """
     known: dict[str, None] = {}
     taken: dict[str, int] = {}
@@ -116,7 +117,7 @@ def built_in(subsets: Sequence[str] = (), limit: int | None = None) -> Iterator[
     Raises
     ------
     UsageError
-        None of a subset ship with relfast.
+        A subset has no problems that ship with relfast.
     """
     absent = [subset for subset in dict.fromkeys(subsets) if subset not in BUILT_IN_SUBSETS]
     if absent:
@@ -128,12 +129,12 @@ def built_in(subsets: Sequence[str] = (), limit: int | None = None) -> Iterator[
 
 
 def problem_of(row: Any, subset: str, number: int, place: str) -> Problem:
-    """The problem of a row, number ``number`` of ``place``; ``subset`` is that of a row that names none.
+    """The problem in a row, which is row ``number`` of ``place``. ``subset``: used if the row names none.
 
     Raises
     ------
     InputError
-        It has no problem or no solution.
+        The row has no problem or no solution.
     """
     question = next((row[name] for name in _QUESTION if isinstance(row.get(name), str)), None)
     solution = next((row[name] for name in _SOLUTION if isinstance(row.get(name), str)), None)
@@ -149,14 +150,14 @@ def problem_of(row: Any, subset: str, number: int, place: str) -> Problem:
 
 
 OFFLINE: Final = "HF_HUB_OFFLINE"
-"""The environment variable by which the hub's client stays off the network and takes what it has kept."""
+"""The environment variable that makes the hub's client use its cache only, without the network."""
 
 _HUB: Final = "https://huggingface.co"
 
 
 def why_unreachable() -> str | None:
-    """Why the hub's host has no address: ``huggingface.co: Name or service not known``. None where it has one
-    (be it slow), or where a proxy is to look for it."""
+    """Why the hub's host name cannot be resolved: ``huggingface.co: Name or service not known``. None if
+    it can (even slowly), or if a proxy would resolve it."""
     host = urlsplit(os.environ.get("HF_ENDPOINT") or _HUB).hostname
     try:
         if host and not urllib.request.getproxies():

@@ -1,7 +1,7 @@
-"""ReAlign: how closely the steps of a solution follow a reference solution.
+"""ReAlign: how closely the steps of a math solution follow a reference solution.
 
-Both texts are cut into steps, the steps embedded, and aligned by Needleman-Wunsch on their cosine
-similarities; the boxed answers are compared beside it.
+Both solutions are split into steps; the steps are embedded and aligned by Needleman-Wunsch on their cosine
+similarities. The boxed answers are compared separately.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Grader = Literal["symbolic", "math-verify"]
 
 @dataclass(frozen=True)
 class RealignOptions(Options):
-    """What decides a score of ReAlign.
+    """The options that decide a score of ReAlign.
 
-    The signature names the embedding model by its weights, wherever a task embeds, not by these two.
+    ``embedder`` and ``device`` are not part of the signature: it has the hash of the model's weights instead.
     """
 
     embedder: str = parameter("auto", Text(), "Embedding model of ReAlign.", metavar="NAME|DIR", shown=False)
@@ -42,7 +42,7 @@ Solution:
 
 
 def steps_and_box(question: str, row: Mapping[str, Any]) -> str:
-    """What a model is asked to solve a problem; the row adds nothing."""
+    """The prompt that asks a model to solve a problem with a step per line and a box; ``row`` is unused."""
     return _PROBLEM.format(question=question)
 
 
@@ -64,7 +64,7 @@ TASK: Final = Task(
     ),
     reward_metric="alignment_score",
     strict_reward_metric="gated_score",
-    revision=4,  # strict: the last box, tag or label
+    revision=4,  # strict reads the last box, tag or label
     row_fields=("llm_correct", "final_correct", "subset"),
     blind="relfast.tasks.realign.blind:STRATEGIES",
     module="relfast.tasks.realign.score",

@@ -1,4 +1,4 @@
-"""Aligning many solutions at once: steps to vectors to similarities to paths."""
+"""Align many pairs of solutions at once: embed their steps, compute similarities, find the best paths."""
 
 from __future__ import annotations
 
@@ -17,35 +17,36 @@ if TYPE_CHECKING:
 
 GAP_PENALTY: Final = -0.1
 DIVERGENCE_THRESHOLD: Final = 0.7
-"""Under this a match counts as divergence, and an alignment score as low (quadrants). ReAlign's value."""
+"""ReAlign's threshold: a match below it counts as divergence, an alignment score below it as low."""
 
 STEPS_PER_WINDOW: Final = 16_384
-"""Steps whose vectors are held at once: 25 MB of MiniLM, 67 MB of BGE large. Blocks are cut by this,
-which changes no vector and no score."""
+"""Maximum steps whose vectors are in memory at once: 25 MB for MiniLM, 67 MB for BGE large. Splitting a batch
+into windows changes no vector and no score."""
 
 SKIPPED_SCORE: Final = 0.0
-"""``score`` of an entry that is no match, as published: the gap counts in the table only."""
+"""``score`` of a skipped step, as published: the gap penalty counts only while aligning."""
 CELLS_PER_STEP: Final = 1 << 18
-"""Similarities computed in one go, 0.1 s: two solutions of `steps.MAX_STEPS` have 16 times as many."""
+"""Maximum similarities computed between checks of the deadline, 0.1 s. Two solutions of
+`relfast.tasks.realign.extract.MAX_STEPS` steps have 16 times as many."""
 
 MOVES: Final = {MATCH: "match", SKIP_BENCHMARK: "skip_benchmark", SKIP_LLM: "skip_llm"}
-"""Types of an entry by the kernel's codes."""
+"""The kernel's code of a move → the ``type`` of an entry."""
 
 
 class Pair(NamedTuple):
-    """Two solutions to align, as steps."""
+    """The steps of two solutions to align: the benchmark's reference and the LLM's response."""
 
     benchmark: Sequence[str]
     llm: Sequence[str]
 
 
 class Alignment(NamedTuple):
-    """One pair's alignment.
+    """The alignment of one pair.
 
-    ``moves`` are the kernel's codes in order (uint8), ``scores`` the similarity of each match in order
-    (float32), ``avg_score`` their mean: added up in float64 from the last match to the first, as the path is
-    walked back, then divided. ``first_divergence`` is the 1-based place of the first entry that is a skip or
-    a match under `DIVERGENCE_THRESHOLD`, or None.
+    ``moves`` are the kernel's codes in order (uint8), ``scores`` the similarities of the matches in order
+    (float32). ``avg_score`` is their mean, summed in float64 from the last match to the first, the order
+    of the published backtracking. ``first_divergence`` is the 1-based place of the first move that is a
+    skip or a match below `DIVERGENCE_THRESHOLD`, or None.
     """
 
     moves: NDArray[np.uint8]
@@ -58,7 +59,7 @@ class Alignment(NamedTuple):
         return len(self.scores)
 
     def entries(self, benchmark: Sequence[str], llm: Sequence[str]) -> list[dict[str, Any]]:
-        """The published list: one entry a move, with indices, score and the steps' texts."""
+        """The published list of entries: one per move, with indices, score and the texts of the steps."""
         entries: list[dict[str, Any]] = []
         i = j = 0
         scores = iter(self.scores.tolist())
@@ -80,14 +81,14 @@ class Alignment(NamedTuple):
 
 
 NOTHING: Final = Alignment(np.empty(0, np.uint8), np.empty(0, np.float32), 0.0, None)
-"""What an empty side aligns to: no entries and 0.0, as published."""
+"""The alignment of a pair with an empty side: no entries and a score of 0.0, as published."""
 
 
 def align_pairs(
     pairs: Sequence[Pair], encoder: Embedder, deadlines: Deadlines | None = None
 ) -> list[Alignment | None]:
-    """Alignments of solutions, embedding across all of them; an empty side gives `NOTHING`, a pair whose
-    time is up None."""
+    """The alignments of pairs, in order; steps of all pairs are embedded together. A pair with an empty side
+    gives `NOTHING`, a pair whose time is up None."""
     if deadlines is None:
         deadlines = Deadlines(len(pairs))
     results: list[Alignment | None] = [NOTHING] * len(pairs)
@@ -120,14 +121,15 @@ def _align_window(
                     similarity[cell:end] = cosines(vectors, rows_of[at : at + step], columns_of).ravel()
             cell = end
         row, column = row + height, column + width
-    # 5 ns a cell: 20 ms for the largest pair
+    # the kernel takes 5 ns a cell: 20 ms for the largest pair
     yield from align_matrices(similarity, rows, columns)
 
 
 def align_matrices(
     similarity: NDArray[np.float32], rows: NDArray[np.int64], columns: NDArray[np.int64]
 ) -> Iterator[Alignment]:
-    """Alignments of a ragged batch of similarity matrices, flat float32 in row order."""
+    """The alignments of a batch of similarity matrices of shapes (rows[k], columns[k]), which are
+    concatenated in ``similarity``: flat float32, row by row."""
     sizes = rows * columns
     cells = np.cumsum(sizes) - sizes
     path, begin, end, matches, total, diverged = align_batch(
@@ -144,13 +146,14 @@ def align_matrices(
 
 
 def similarity_matrix(benchmark: Sequence[str], llm: Sequence[str], encoder: Embedder) -> NDArray[np.float32]:
-    """Cosines of two lists of steps, (benchmark, llm) float32."""
+    """The cosine similarities of two lists of steps, (benchmark, llm) float32."""
     vectors, places = encoder.encode_distinct([*benchmark, *llm])
     return cosines(vectors, places[: len(benchmark)], places[len(benchmark) :])
 
 
 def _windows(pairs: Sequence[Pair]) -> Iterator[list[int]]:
-    """Indices of the pairs with two sides, a window holding `STEPS_PER_WINDOW` steps or one pair."""
+    """Split the indices of pairs without an empty side into windows of at most `STEPS_PER_WINDOW` steps
+    (or of one pair with more)."""
     window: list[int] = []
     steps = 0
     for k, pair in enumerate(pairs):

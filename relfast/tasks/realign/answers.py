@@ -1,12 +1,15 @@
-r"""Final answers as values, so that ``\frac12``, ``0.5`` and ``1/2`` are one: what ``strict`` compares.
+r"""Compare final answers under ``strict``: normalise them to values, so that ``\frac12``, ``0.5`` and
+``1/2`` are equal.
 
-A normaliser and no algebra: numbers become fractions, lists are read element by element, everything else
-stays text in one spelling. Nothing is evaluated; an answer has at most `MAX_CHARS`, so time is bounded.
+This is a normaliser without algebra: numbers become fractions, lists are read element by element, and
+everything else stays text in a normalised spelling. Nothing is evaluated; an answer has at most
+`MAX_CHARS` characters, so time is bounded.
 
-Why not Math-Verify: on the 1,022 solutions of the test data that box an answer it agrees with 99.71 % of the
-recorded verdicts, this with 99.80 %. It takes 1.0 ms an answer against 23 µs, in a process of its own with
-60 MB. And it evaluates: ``2+2`` is 4 to it: a question given back unsolved would be paid (see `restates`).
-Its verdict is a column beside ours instead: `relfast.tasks.realign.verify`.
+Why not Math-Verify: on the 1,022 solutions of the test data that box an answer it agrees with 99.71 % of
+the recorded verdicts, this module with 99.80 %. Math-Verify takes 1.0 ms an answer instead of 23 µs, and
+needs its own process of 60 MB. It also evaluates ``2+2`` to 4, so that repeating the question unsolved
+would earn reward (see `restates`). Its verdict can be an additional column:
+`relfast.tasks.realign.verify`.
 """
 
 from __future__ import annotations
@@ -18,18 +21,18 @@ from typing import Final, NamedTuple
 
 
 class Value(NamedTuple):
-    """An answer in one spelling: a number, a list, or else a text.
+    """A normalised answer: a number, a list, or else a text.
 
     Attributes
     ----------
     number, percent
-        The number as it is written, and whether a sign of percent stood beside it.
+        The number as written, and whether it has a percent sign.
     items, kind
-        The elements of a list, and its brackets where order counts ("()", "[)"), else "".
+        The elements of a list, and its brackets if order matters ("()", "[)"), else "".
     text
-        What is compared where it is neither.
+        The normalised text, if the answer is neither a number nor a list.
     also
-        What it may mean as well: "3,75" is a list or a number, "(C) 18" an option or its value.
+        Other possible readings: "3,75" is a list or a number, "(C) 18" an option or its value.
     """
 
     number: Fraction | None = None
@@ -47,16 +50,16 @@ NONE: Final = Value()
 
 
 class FinalAnswer(NamedTuple):
-    """What a solution says in the end.
+    """The final answer of a solution.
 
     Attributes
     ----------
     text
-        As it is written, None without one.
+        The answer as written; None if there is none.
     value
-        The same to compare.
+        The normalised answer.
     reason
-        Why there is none.
+        The code of why there is no answer, else None.
     """
 
     text: str | None
@@ -65,9 +68,10 @@ class FinalAnswer(NamedTuple):
 
 
 def same(gold: Value, pred: Value) -> bool:
-    """Whether two answers are one: numbers by value, lists by elements, else by spelling.
+    """Whether two answers are equal: numbers by value, lists by elements, texts by spelling. Other readings
+    (`Value.also`) count, too.
 
-    ``25%`` is both 25, where the question asks for percent, and 1/4.
+    ``25%`` equals both 25 (the question may ask for percent) and 1/4.
     """
     return (
         agree(gold, pred)
@@ -77,6 +81,7 @@ def same(gold: Value, pred: Value) -> bool:
 
 
 def agree(gold: Value, pred: Value) -> bool:
+    """`same` without the other readings."""
     if not gold or not pred:
         return False
     if gold.number is not None and pred.number is not None:
@@ -146,7 +151,7 @@ _THINGS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\s+"), " "),
     (re.compile(r"^\W*(?:the )?(?:final )?answer(?: is\b)? ?[:=]?(?= ?\S)", re.IGNORECASE), ""),
 )
-"""What is no part of an answer's value, in this order."""
+"""Replacements, in this order, that remove or unify what is not part of an answer's value."""
 
 _SIMPLE_FRACTION: Final = re.compile(
     r"(\d)? ?\\frac ?(?:\{ ?(-?[^{}]{1,80}?) ?\}|(\d)) ?(?:\{ ?([^{}]{1,80}?) ?\}|(\d))"
@@ -160,11 +165,11 @@ ENDS: Final = " .,;:?*_'"
 
 
 def in_plain(text: str) -> str:
-    """A text without what is no part of values, fractions and roots on one line."""
+    """An answer as plain text: without layout, currency and TeX dress, fractions and roots on one line."""
     text = text.translate(_CHARACTERS)
     for pattern, instead in _THINGS:
         text = pattern.sub(instead, text)
-    if "\\math" in text or "\\text" in text:  # one within another
+    if "\\math" in text or "\\text" in text:  # nested commands
         text = _DRESS.sub(r" \1 ", text)
     if "\\over" in text:
         text = _OVER.sub(r"\\frac{\1}{\2}", text)
@@ -227,7 +232,7 @@ _SPELLED: Final = re.compile(
 
 
 def number_of(text: str) -> Value | None:
-    """The number that a text is, units behind it or not; None where it is more or other than a number."""
+    """The number that a text consists of, with or without a unit behind it; None if it is anything else."""
     text = GROUPED.sub(lambda found: re.sub("[, ]", "", found[0]), text)
     lowered = text.lower().strip()
     if (article := ARTICLES.match(lowered)) is not None:
@@ -258,7 +263,7 @@ _PARTS_OF_VALUES: Final = (
     " minus plus"
 )
 _NOT_UNITS: Final = frozenset(_PARTS_OF_VALUES.split())
-"""Words after a number that are part of the value."""
+"""Words that are part of the value if they follow a number, not its unit."""
 
 _NEVER_IN_UNITS: Final = frozenset(["or", "and", "not", "to", *_WORDS, *_SCALES])
 
@@ -270,7 +275,7 @@ def _is_unit(unit: str) -> bool:
 
 
 MAX_CHARS: Final = 400
-"""Longest answer that is read. No reference of MATH or GSM8K has more than 200 characters."""
+"""Maximum characters of an answer. No reference of MATH or GSM8K has more than 200."""
 
 MAX_ITEMS: Final = 40
 _SEPARATOR: Final = re.compile(r"\s*[,;]\s*(?:and\s+|or\s+)?|\s+(?:and|or|y|et|und|e|и)\s+")
@@ -283,7 +288,7 @@ _POINT: Final = re.compile(r"[A-Z]\(")
 
 
 def value_of(answer: str) -> Value:
-    """An answer's text as a `Value`; `NONE` where there is nothing in it."""
+    """Normalise an answer's text: "1/2 km" gives the number 1/2. `NONE` if it is empty or too long."""
     if len(answer) > MAX_CHARS:
         return NONE
     if _DIGITS.fullmatch(answer) is not None:
@@ -292,9 +297,9 @@ def value_of(answer: str) -> Value:
 
 
 def restates(answer: str, gold: str, question: str) -> bool:
-    """Whether an answer is an expression of the question left as it stands there: 8/22 for "Simplify 8/22".
+    """Whether an answer just repeats an expression of the question: 8/22 for "Simplify 8/22".
 
-    By value it is right; what the question asks for is another form of it.
+    Such an answer has the right value, but the question asks for another form of it.
     """
     said = _bare(answer)
     return _EXPRESSION.search(said) is not None and said in _bare_question(question) and said != _bare(gold)
@@ -305,7 +310,7 @@ def _bare(text: str) -> str:
 
 
 _bare_question = lru_cache(maxsize=256)(_bare)
-"""A question is read once for all responses to it."""
+"""`_bare`, cached: a question is normalised once for all responses to it."""
 
 
 _EXPRESSION: Final = re.compile(r"\d[/.%^*+-]|[a-zA-Z]{4}.*\d")
@@ -332,7 +337,7 @@ def _read(text: str, depth: int) -> Value:
     if _POINT.match(text) is not None and _closes(text[1:]) == len(text) - 2 and len(_split(text[2:-1])) > 1:
         text = text[1:]
     if "=" in text or "\\in" in text:
-        # "x = 5", "10 + 32 = 42": what the last sign says; "x = 2 or x = 3" is a list of two
+        # "x = 5", "10 + 32 = 42": take what follows the last sign; "x = 2 or x = 3" is a list of two
         parts = _split(text)
         if len(parts) > 1 and depth < 3:
             items = tuple(_read(part, depth + 1) for part in parts[:MAX_ITEMS])
@@ -359,7 +364,7 @@ def _read(text: str, depth: int) -> Value:
 
 
 def _closes(text: str) -> int:
-    """Index of the bracket that closes the first character, or -1. Half-open intervals close too."""
+    """Index of the bracket that closes the first character, or -1. Any closing bracket counts: "[0, 1)"."""
     depth = 0
     for at, character in enumerate(text):
         if character in _OPENING:
@@ -372,7 +377,7 @@ def _closes(text: str) -> int:
 
 
 def _split(text: str) -> list[str]:
-    """The elements of a list, split where no bracket is open; numbers with grouped digits stay whole."""
+    """Split a text into list elements, outside brackets; numbers with grouped digits (1,000) stay whole."""
     text = GROUPED.sub(lambda found: re.sub("[, ]", "", found[0]), text)
     parts = []
     depth = begin = at = 0
@@ -409,18 +414,19 @@ _BEHIND: Final = re.compile(r"\d[\s\\,;!~}$*]*(?:\\?(?:text|mathrm|mbox)\s*\{\s*
 
 
 def other_unit(answer: str, question: str) -> bool:
-    """Whether the unit behind an answer's number is none of the question, which has others of its kind: 1,250
-    cents where it asks for dollars. Values are compared without units, since most answers lack them."""
+    """Whether an answer's unit does not occur in the question, although another unit of the same kind
+    does: 1,250 cents if the question asks for dollars. (Values are compared without units, since most
+    answers lack them.)"""
     behind = _BEHIND.findall(answer[-400:])
     unit = _UNITS.get(behind[-1].casefold()) if behind else None
     if unit is None:
         return False
-    asked = _asked(question)
-    return unit not in asked and any(family == unit[0] for family, _ in asked)
+    units = _units_in(question)
+    return unit not in units and any(family == unit[0] for family, _ in units)
 
 
 @lru_cache(maxsize=256)
-def _asked(question: str) -> frozenset[tuple[int, int]]:
-    """The units that a question has, as (family, unit)."""
+def _units_in(question: str) -> frozenset[tuple[int, int]]:
+    """The units that occur in a question, as (family, unit)."""
     words = map(str.casefold, _WORD.findall(question))
     return frozenset(_UNITS[word] for word in words if word in _UNITS)

@@ -1,6 +1,6 @@
-"""Blind strategies for ReAlign, which solve nothing, and a stand-in for a model, without a server.
+"""Blind strategies for ReAlign, which solve nothing, and the mock model, which needs no server.
 
-What a strategy earns is what the metric leaks. It gets a record without gold: ``id``, ``task``, ``question``.
+What a strategy earns, a metric pays for nothing. Strategies get a record without gold.
 """
 
 from __future__ import annotations
@@ -64,17 +64,18 @@ STRATEGIES: Final[dict[str, Callable[[Mapping[str, Any], random.Random], str]]] 
     "the product of its first two": product_of_two,
     "all its numbers": lambda record, rng: "\n".join(map(_boxed, dict.fromkeys(_numbers(record)))),
 }
-"""Name → function of a record without gold and a random source, giving a response."""
+"""Name → strategy."""
 
 
 _CONTENT: Final = r"\1"
 
 
 def mock_solution(question: str, reference: str | None = None) -> str:
-    """A stand-in for a model: the same text for the same question, and all kinds of outcomes.
+    """The mock model's solution: the same text for the same question, with all kinds of outcomes.
 
-    With a reference it follows it closely or not at all, and answers right or wrong, by a hash of the
-    question: so that every figure of a report has something to show. Without one it can only be vague.
+    A hash of the question decides whether the solution follows the reference closely or not at all, and
+    whether its answer is right; so every figure of a report has something to show. Without a reference it
+    is vague.
     """
     steps = parse_steps(reference or "")
     answer = without_spaces(extract_boxed_answer(reference or "")) if reference else ""
@@ -96,7 +97,7 @@ def mock_solution(question: str, reference: str | None = None) -> str:
 
 
 def answer(row: Mapping[str, Any], luck: random.Random) -> str:
-    """The task's `mock`: luck is the question's hash, here as in ReAlign's own command."""
+    """`Task.mock`; ignores ``luck``: the question's hash decides, as in ``relfast realign --mock``."""
     gold = row.get("answer")
     reference = gold.get("solution", gold.get("benchmark_solution")) if isinstance(gold, Mapping) else None
     question = row.get("question", row.get("problem"))

@@ -1,4 +1,4 @@
-"""What a report shows of ReAlign: correctness by subset and length, and the alignment of a response."""
+"""What a report shows for ReAlign: correctness by subset and length, and the alignment of a response."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHADES: Final = 10
 
 
 def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
-    """The subset where the record names one, and the number of the reference's steps."""
+    """The record's subset, if it names one, and the number of steps of its reference."""
     sizes: dict[str, float | str] = {}
     subset = record.row.get("subset") if record.row is not None else None
     if isinstance(subset, str):
@@ -41,14 +41,14 @@ def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
 
 
 def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
-    """A wrong answer's quadrant."""
+    """Name the quadrant of a wrong answer."""
     if metrics["quadrant"] == "hallucination":
         return "hallucination: follows the reference, answers wrong"
     return "failure: leaves the reference, answers wrong"
 
 
 def exhibit(shown: Shown) -> Exhibit:
-    """The boxed answer marked, and the similarities of the steps with their alignment."""
+    """Mark the boxed answer, and show the similarities of the steps with their alignment."""
     from relfast.tasks.realign.extract import read_reference, read_response
 
     reference = read_reference(shown.record, shown.options)
@@ -80,7 +80,7 @@ def _marks(response: object, answer: str | None, strict: bool) -> tuple[Mark, ..
 def _alignment(
     benchmark: list[str], llm: list[str], embedder: str
 ) -> tuple[tuple[Group, ...], tuple[Listing, ...]]:
-    """Heatmap and table; without a model on this machine the steps alone."""
+    """Heatmap and table of the alignment; only the steps if no embedding model is on this machine."""
     from relfast.embed.embedder import get_embedder
     from relfast.tasks.realign.alignment import Pair, align_pairs, similarity_matrix
 
@@ -124,7 +124,7 @@ _CAPTION: Final = (
 
 
 def _heatmap(matrix: Any, path: set[tuple[int, int]], benchmark: list[str], llm: list[str]) -> str:
-    """Cells in shades of the page (classes ``h0`` to ``h9``), the aligned ones framed."""
+    """An SVG of the similarities: cells in shades by CSS classes ``h0`` to ``h9``, aligned cells framed."""
     rows, columns = matrix.shape
     width, height = _MARGIN + _CELL * columns + 4, _MARGIN + _CELL * rows + 4
     parts = [
@@ -152,6 +152,6 @@ def _heatmap(matrix: Any, path: set[tuple[int, int]], benchmark: list[str], llm:
 
 
 def _name(name: str, step: str, x: int, y: int, anchor: str) -> str:
-    # without what XML cannot hold
+    # replace characters that XML does not allow
     title = escape("".join(c if c.isprintable() else " " for c in step[:300]))
     return f'<text x="{x}" y="{y}" text-anchor="{anchor}"><title>{title}</title>{name}</text>'

@@ -1,7 +1,7 @@
-r"""Reading a response and the reference as solutions: their steps and a final answer.
+r"""Extract the steps and the final answer of solutions: of responses and of references.
 
-`parse_steps` and `extract_boxed_answer` are the published functions; ``strict`` takes what the last box, tag
-or label holds (`read_final_answer`). Linear time, total.
+`parse_steps` and `extract_boxed_answer` behave like the published functions; under ``strict`` the answer
+is the content of the last box, tag or label (`read_final_answer`). Linear time; raises for no text.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ _BRACE: Final = re.compile(r"[{}]")
 
 
 def extract_boxed_answer(text: str) -> str | None:
-    r"""The first ``\boxed{…}`` without braces inside, else the first one with its braces counted.
+    r"""The content of the first ``\boxed{…}`` without braces inside; if there is none, of the first box,
+    up to its matching brace.
 
-    None where there is no box, or where the first one is never closed.
+    None if there is no box, or the first one is never closed.
     """
     if OPENING not in text:
         return None
@@ -39,7 +40,7 @@ def extract_boxed_answer(text: str) -> str | None:
 
 
 def same_answer(gold: str | None, pred: str | None) -> bool:
-    """ReAlign's symbolic correctness: both are there and not empty, and equal without their spaces."""
+    """ReAlign's symbolic correctness: both answers are present, not empty, and equal without spaces."""
     return bool(gold) and bool(pred) and without_spaces(gold) == without_spaces(pred)
 
 
@@ -48,7 +49,7 @@ def without_spaces(answer: str | None) -> str:
 
 
 def closing(text: str, start: int) -> int:
-    """Index of the brace that closes the one before ``start``, or -1."""
+    """Index of the brace that closes the one before index ``start``, or -1."""
     depth = 1
     for brace in _BRACE.finditer(text, start):
         depth += 1 if brace[0] == "{" else -1
@@ -58,32 +59,32 @@ def closing(text: str, start: int) -> int:
 
 
 HEADERS: Final = ("sure", "here is")
-"""A line that starts so, in any case, is talk and no step ("Surely, …" goes with it: published)."""
+"""A line that starts with one of these, in any case, is not a step ("Surely, …" neither, as published)."""
 
 MIN_STEP_CHARS: Final = 2
 
 MAX_STEPS: Final = 2048
-"""Most steps of one side that are aligned. The longest of 2,624 real solutions has 119; 300,000 lines of
-two characters would ask for as many embeddings and a table of 3·10⁵ × n cells."""
+"""Maximum steps of a solution. The longest of 2,624 real solutions has 119; 300,000 lines of two
+characters would need as many embeddings and a table of 3·10⁵ × n cells."""
 
-# Possessive: nothing is read twice. `\d` and `\s` take Unicode digits and blanks, as published.
+# Possessive quantifiers: no backtracking. `\d` and `\s` match Unicode digits and blanks, as published.
 _NUMBERING: Final = re.compile(r"(?:Step\s++)?+\d++[.:)]\s*+")
 _BRACKETED: Final = re.compile(r"\([a-zA-Z0-9]++\)\s*+")
 _BLANKS: Final = re.compile(r"\s++")
 
 
 def parse_steps(text: str) -> list[str]:
-    """The steps of a solution: its lines without talk, numbering and near-empty ones, in order.
+    """Split a solution into steps: its lines in order, without headers ("Sure, …") and nearly empty lines.
 
-    Of each line one leading ``Step 3:``, ``3.`` or ``3)`` and then one leading ``(a)`` is removed.
+    From each line one leading ``Step 3:``, ``3.`` or ``3)`` and then one leading ``(a)`` is removed.
     """
     steps = []
     for raw in text.split("\n"):
         line = raw.strip()
-        # what follows only shortens a line: one that is too short already needs no look
+        # the rest of the loop only shortens lines, so a line that is too short is skipped at once
         if len(line) < MIN_STEP_CHARS:
             continue
-        # the first character rules most lines out: 10 MB of short ones take a third of the time
+        # checking the first character rules most lines out: 10 MB of short lines take a third of the time
         first = line[0]
         if first in "sShH" and line[:7].lower().startswith(HEADERS):
             continue
@@ -97,10 +98,10 @@ def parse_steps(text: str) -> list[str]:
 
 
 def without_repeats(steps: Sequence[str], reference: Iterable[str]) -> list[str]:
-    """The steps less those that say again, word for word, what an earlier one said.
+    """The steps without those that repeat an earlier step word for word.
 
-    A step may stand as often as the reference has it: solutions that the reference itself repeats
-    ("x = 4") stay whole. Case, spacing and closing punctuation do not make a step new.
+    A step may occur as often as in the reference, so that a step which the reference repeats ("x = 4") is
+    kept. Case, spacing and punctuation at the ends do not matter.
     """
     left = Counter(map(_wording, reference))
     kept = []
@@ -126,22 +127,22 @@ _QUANTITY: Final = re.compile(_NUMBER)
 _LEADING: Final = re.compile(
     rf"[\s$*_]*({_NUMBER})[$*_]*(?=\s*[,;:(–—]?\s*[^\W\d_]{{2}})(?!\s*[,;]?\s*(?:or|and)\b)"
 )
-"""A number at the beginning that words follow: "4, since 2 + 2", "18 dollars a day", and not "4 or 6"."""
+"""A number at the beginning, followed by words: "4, since 2 + 2", "18 dollars a day", not "4 or 6"."""
 
 _BESIDE: Final = re.compile(
     r"\\f?boxed\s?\{([^{}\n]{1,200})\}[ \t$*\\\)]{0,6}(?:[,;/]|\bor\b|\band\b)"
     r"[ \t$*\\(]{0,6}(?:(?:or|and)\b)?[ \t$*\\(]{0,6}$"
 )
-"""A box right before another one: both are values, and none is the last."""
+"""A box right before another box: if their values differ, neither is the final answer."""
 
 
 def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
-    """The final answer of a text.
+    """The final answer of a text by the rules of ``strict``.
 
     Parameters
     ----------
     reference
-        The text is a reference: without a form its last line's last number is its answer.
+        The text is a reference: without a marked answer, the last number of its last line is the answer.
     """
     text = undress(text)
     form = last_form(text)
@@ -168,7 +169,8 @@ def _value(text: str, *, whole: bool) -> Value:
 
 
 class Solution(NamedTuple):
-    """Steps in order, and the final answer: the boxed one, under ``strict`` any, with its value."""
+    """A solution's steps, in order, and its final answer: the boxed one, or any marked one (``strict``).
+    ``value`` is set under ``strict`` only."""
 
     steps: list[str]
     answer: str | None
@@ -178,22 +180,21 @@ class Solution(NamedTuple):
 NOTHING: Final = Solution([], None)
 
 MAX_STRICT_STEPS: Final = 400
-"""Most steps of a response under ``strict``: the longest of 2,624 real solutions has 86, the longest
-reference 28, and 2,000 lines of eight responses took 16 s of the training step before their time was
-up."""
+"""Maximum steps of a response under ``strict``. The longest of 2,624 real solutions has 86, the longest
+reference 28. Eight responses with 2,000 lines took 16 s of a training step before their time was up."""
 
 MAX_STRICT_CHARS: Final = 50_000
-"""Most characters of a response outside its reasoning, for the same reason; the longest real one has
-10,421."""
+"""Maximum characters of a response outside its reasoning under ``strict``, for the same reason; the
+longest real one has 10,421."""
 
 GOLD_FIELDS: Final = ("benchmark_solution", "solution", "benchmark_steps")
-"""Where a record's reference may stand; the first one that is there counts."""
+"""Fields of gold that may have the reference; the first one present counts."""
 
 
 def read_response(response: Any, options: Options) -> Extracted[Solution]:
-    """A `Solution` out of a response, as the policy reads it.
+    """The `Solution` of a response, by the options' policy.
 
-    Under ``strict`` the answer is what `read_final_answer` finds.
+    Under ``strict`` its answer is that of `read_final_answer`.
     """
     if options.strict:
         text, reason = read_strictly(response, options.reasoning)
@@ -217,9 +218,9 @@ def read_response(response: Any, options: Options) -> Extracted[Solution]:
 
 
 def read_reference(record: Record, options: Options) -> Solution | str:
-    """The reference of a record, or what is wrong with it (the message names the field).
+    """The reference solution of a record, or an error message that names the unusable field.
 
-    Under ``strict`` its final answer is that of ``final_answer``, where the gold has this key.
+    Under ``strict`` gold's field ``final_answer``, if present, is the final answer.
     """
     answer = record.answer
     if not isinstance(answer, Mapping):
@@ -249,11 +250,11 @@ def read_reference(record: Record, options: Options) -> Solution | str:
 
 
 _of_reference: Final = lru_cache(maxsize=1024)(partial(read_final_answer, reference=True))
-"""A reference is read once for all responses to its problem."""
+"""`read_final_answer`, cached: a reference is read once for all responses to its problem."""
 
 
 def _stated(answer: object) -> FinalAnswer | None:
-    """The gold's own ``final_answer``, a text or a number, where it has one."""
+    """Gold's field ``final_answer``, a text or a number, as a `FinalAnswer`; None if it is anything else."""
     if isinstance(answer, bool) or not isinstance(answer, str | int | float):
         return None
     text = str(answer)

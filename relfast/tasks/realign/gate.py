@@ -1,12 +1,14 @@
-"""The reward under ``strict``: the final answer first, then how the working follows the reference.
+"""``gated_score``, the reward under ``strict``: the final answer must be right; then working that follows the
+reference adds to the reward.
 
-Working is what neither the problem nor an earlier sentence says already and what does not only state the
-answer. It is told by the share of new n-grams of words, numbers and signs; no model needed, linear time.
+"Working" are the sentences that repeat neither the problem nor an earlier sentence and do more than state
+the answer. They are found by their share of new n-grams of words, numbers and signs: no model needed,
+linear time.
 
 The similarity of two sets of sentences is BERTScore's (Zhang et al. 2020): greedy matching, F1 of
-precision and recall, rescaled by the embedding model's baseline. Greedy, because right solutions cut
-their steps differently; one-to-one matches of lines (``coverage``) cost them more than copying the
-problem.
+precision and recall, rescaled by the embedding model's baseline. Matching is greedy because right
+solutions split their steps differently; one-to-one matching of lines (``coverage``) would cost them more
+than copying the problem does.
 """
 
 from __future__ import annotations
@@ -30,15 +32,16 @@ N: Final = 3
 """Tokens of an n-gram."""
 
 MIN_NEW_GRAMS: Final = 0.5
-"""Share of a sentence's n-grams that neither the problem nor an earlier sentence has. Of the sentences of
-right solutions, 5 % (GPT-3 on GSM8K) to 18 % (Qwen2.5, which repeats its sums as displayed formulas) have
-fewer."""
+"""Minimum share of a working sentence's n-grams that occur neither in the problem nor in an earlier
+sentence. Of the sentences of right solutions, 5 % (GPT-3 on GSM8K) to 18 % (Qwen2.5, which repeats its
+sums as displayed formulas) have fewer."""
 
 MIN_NEW_WORDS: Final = 0.15
-"""Share of new tokens in a sentence without a new number or sign: a shuffled problem has new n-grams only."""
+"""Minimum share of new tokens in a working sentence without a new number or sign: shuffling the problem's
+words makes new n-grams, but no new tokens."""
 
 MIN_WORDS: Final = 4
-"""Tokens; a shorter sentence without a sign is filler ("We get (1).")."""
+"""A sentence with fewer tokens and without a sign is filler ("We get (1).")."""
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|[-+*/=<>^×÷−√%]")
 _NOT_SAID: Final = re.compile(
@@ -57,14 +60,15 @@ _STOCK: Final = frozenset(_STOCK_WORDS.split())
 
 
 class Working(NamedTuple):
-    """The sentences of a solution.
+    """The sentences of a solution, classified.
 
     Attributes
     ----------
     own
-        Those that are working of its own, in order.
+        The working sentences, in order.
     idle
-        Characters of those that say nothing new: copies, repeats. Statements of the answer are neither.
+        Number of characters in sentences that say nothing new: copies, repeats. Sentences that state the
+        answer are in neither.
     """
 
     own: list[str]
@@ -77,24 +81,24 @@ def tokens(text: str) -> list[str]:
 
 
 def sentences(steps: Sequence[str]) -> list[str]:
-    """The sentences of steps, so that it does not matter where lines end."""
+    """Split steps into sentences, so that it does not matter how a solution is split into lines."""
     return [part for step in steps for part in _SENTENCE.split(step)]
 
 
 def working(steps: Sequence[str], question: str, answer: str) -> Working:
-    """What of a solution's steps is working of its own.
+    """Find the working sentences in a solution's steps.
 
     Parameters
     ----------
     question
-        The problem statement; "" for a reference, which may quote it.
+        The problem statement; "" for a reference, which may quote the problem.
     answer
-        The final answer's text.
+        The text of the final answer.
     """
-    asked, asked_grams = _asked(question)
-    seen = set(asked_grams)
+    question_tokens, question_grams = _tokens_and_grams(question)
+    seen = set(question_grams)
     answered = set(tokens(answer))
-    known = answered.union(asked, _STOCK)
+    known = answered.union(question_tokens, _STOCK)
     own: list[str] = []
     idle = 0
     for sentence in sentences(steps):
@@ -120,13 +124,13 @@ def working(steps: Sequence[str], question: str, answer: str) -> Working:
 
 @lru_cache(maxsize=256)
 def working_of_reference(steps: tuple[str, ...], answer: str) -> Working:
-    """The working of a reference, found once for all responses to its problem."""
+    """The working of a reference, cached for all responses to its problem."""
     return working(steps, "", answer)
 
 
 @lru_cache(maxsize=256)
-def _asked(question: str) -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
-    """The tokens and n-grams of a question, worked out once for all responses to it."""
+def _tokens_and_grams(question: str) -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
+    """The tokens and n-grams of a question, cached for all responses to it."""
     said = tokens(question)
     return frozenset(said), frozenset(_grams(said))
 
@@ -136,18 +140,18 @@ def _grams(said: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 BASE: Final = 0.5
-"""What a right answer earns alone. Working that follows the reference earns the rest."""
+"""The reward of a right answer without working. Working that follows the reference earns the rest."""
 
 LEAST: Final = 0.3
 MOST: Final = 0.7
-"""Step F1 from which working earns, and at which it earns everything (ReAlign's threshold of a good match).
-It is 0.1 to 0.4 where a right answer follows the solution of another problem, 0.1 to 0.25 where it follows
-filler, 0.5 to 0.9 where it follows its own working."""
+"""Step F1 above which working earns something, and from which it earns everything (ReAlign's threshold of
+a good match). Step F1 is 0.1 to 0.4 if a right answer comes after the solution of another problem, 0.1 to
+0.25 after filler, 0.5 to 0.9 after its own working."""
 
 IDLE: Final = 0.25
-"""Weight in the precision of a character that says nothing new (one of working: 1). Copies and repeats lower
-it; but right solutions restate what they use, and those of ToRA (a model) quote the whole problem: at 1 they
-would earn no more than the bare answer."""
+"""Weight of an idle character in the precision (a character of working weighs 1). Copies and repeats
+should lower the precision; but right solutions restate what they use, and those of the model ToRA quote
+the whole problem: with a weight of 1 they would earn no more than a bare answer."""
 
 _UNRELATED: Final = (
     "The recipe asks for two cups of flour and a pinch of salt.",
@@ -159,11 +163,11 @@ _UNRELATED: Final = (
     "A kernel driver handles interrupts from the network card.",
     "The painting was restored by experts in Florence.",
 )
-"""Unrelated sentences: their mean cosine is the model's baseline (MiniLM near 0, BGE near 0.5)."""
+"""Unrelated sentences: their mean cosine is an embedding model's baseline (MiniLM near 0, BGE near 0.5)."""
 
 
 def gated_score(correct: bool, step_f1: float | None) -> float:
-    """0 without the right answer, else `BASE` and what the working adds to it."""
+    """The reward: 0 for a wrong answer; for a right one `BASE`, plus up to 1 - `BASE` for its step F1."""
     if not correct:
         return 0.0
     if step_f1 is None:
@@ -175,9 +179,9 @@ def gated_score(correct: bool, step_f1: float | None) -> float:
 def step_f1s(
     pairs: Sequence[tuple[Working, Working] | None], encoder: Embedder, deadlines: Deadlines
 ) -> list[float | None]:
-    """The F1 of each (reference, response), None for None; of a record whose time is up it means nothing.
+    """The step F1 of each pair (reference, response); None for None. Undefined for a record whose time is up.
 
-    1.0 where the reference has no working, as none can be asked for; else 0.0 where the response has none.
+    1.0 if the reference has no working, since then none can be expected; else 0.0 if the response has none.
     """
     results = [None if pair is None else 0.0 if pair[0].own else 1.0 for pair in pairs]
     chosen = [
@@ -203,7 +207,7 @@ def step_f1s(
 
 
 def _f1(similarity: NDArray[np.float32], reference: Working, response: Working, baseline: float) -> float:
-    """F1 of cosines, shape (sentences of the reference, of the response)."""
+    """The F1 of a matrix of cosines, shape (sentences of the reference, sentences of the response)."""
     scaled = np.maximum((similarity.astype(np.float64) - baseline) / (1.0 - baseline), 0.0)
     # weighted by length: a displayed formula of three signs counts less than a sentence
     recall = float(np.average(scaled.max(axis=1), weights=[*map(len, reference.own)]))
@@ -216,8 +220,8 @@ _baselines: Final[WeakKeyDictionary[Embedder, float]] = WeakKeyDictionary()
 
 
 def _baseline(encoder: Embedder, deadlines: Deadlines) -> float:
-    """The mean cosine of `_UNRELATED` under a model, worked out once and charged to no record; at most 0.9,
-    so that `_f1` can divide by what is left of 1."""
+    """The mean cosine of `_UNRELATED` under a model, computed once and charged to no record; at most 0.9,
+    so that `_f1` can divide by 1 - baseline."""
     baseline = _baselines.get(encoder)
     if baseline is None:
         deadlines.before_loading()

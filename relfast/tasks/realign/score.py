@@ -1,4 +1,4 @@
-"""Scoring ReAlign: all records of a block are embedded together, then aligned together."""
+"""Scoring ReAlign: the records of a batch are embedded together, then aligned together."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def extract(record: Record, options: RealignOptions) -> Extracted[Solution]:
 
 
 def score(batch: Batch, options: RealignOptions) -> list[Outcome]:
-    # deadlines of no seconds never pass, so that there is an outcome for every record
+    # without time limits no deadline passes, so every record has an outcome
     return cast("list[Outcome]", score_within(batch, options, Deadlines(len(batch))))
 
 
 def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) -> list[Outcome | None]:
-    """The outcomes; None for a record whose time is up."""
+    """The outcomes of a batch, in order; None for a record whose time is up (`EmbeddingTaskScorer`)."""
     references: list[Solution | str] = []
     pairs: list[Pair] = []
     works: list[tuple[Working, Working] | None] = []
@@ -47,7 +47,7 @@ def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) ->
         pairs.append(pair)
         works.append(work)
     pairs = [Pair([], []) if deadlines.passed(k) else pair for k, pair in enumerate(pairs)]
-    # a block without a single pair to align needs no model on this machine
+    # only a batch with something to align needs an embedding model on this machine
     alignments: Sequence[Alignment | None] = [NOTHING] * len(batch)
     step_f1: Sequence[float | None] = [None] * len(batch)
     if any(pair.benchmark and pair.llm for pair in pairs):
@@ -69,30 +69,31 @@ def score_within(batch: Batch, options: RealignOptions, deadlines: Deadlines) ->
         elif extracted.error is not None:
             outcomes.append(Outcome(False, found=False, error=extracted.error, error_type="InvalidResponse"))
         else:
-            outcomes.append(_judge(record, extracted, reference, pair, alignment, f1, verdict, options))
+            outcomes.append(_score_one(record, extracted, reference, pair, alignment, f1, verdict, options))
     return outcomes
 
 
 def quadrant(alignment_score: float, correct: bool) -> str:
-    """``robust``, ``lucky``, ``hallucination`` or ``failure``: is the alignment high, is the answer right."""
+    """The quadrant of a row: ``robust`` (high alignment, right), ``lucky`` (low, right), ``hallucination``
+    (high, wrong) or ``failure`` (low, wrong)."""
     return _QUADRANTS[alignment_score >= DIVERGENCE_THRESHOLD, correct]
 
 
 def coverage(matches: int, n_benchmark: int, n_llm: int) -> float:
-    """Share of the longer side's steps that are matched; 0 without steps."""
+    """The share of the longer solution's steps that are matched; 0 if there are no steps."""
     return matches / max(n_benchmark, n_llm, 1)
 
 
 def final_correct(symbolic: bool, row: Any) -> bool:
-    """ReAlign's ``final_correct = symbolic or llm``, with the judge's verdict where the row carries one."""
+    """ReAlign's ``final_correct = symbolic or llm``, where llm is a verdict in the input row, if any."""
     return symbolic or (
         row is not None and (row.get("llm_correct") is True or row.get("final_correct") is True)
     )
 
 
 def _right(reference: Solution, solution: Solution, question: object) -> bool:
-    """Whether the answer is the reference's, in no other unit, and no expression of the question left as it
-    stands there."""
+    """Whether a solution's answer equals the reference's, is not in another unit (`other_unit`), and does
+    not just repeat an expression of the question (`restates`)."""
     if not same(reference.value, solution.value):
         return False
     if not isinstance(question, str):
@@ -104,13 +105,13 @@ def _right(reference: Solution, solution: Solution, question: object) -> bool:
 def _pair(
     record: Record, reference: Solution, solution: Solution, options: RealignOptions
 ) -> tuple[Pair, tuple[Working, Working] | None]:
-    """What is aligned, and of right answers under ``strict`` the working of reference and response.
+    """The steps to align; and, for right answers under ``strict``, the working of reference and response.
 
-    Without a question nothing tells a copy of the problem from working: then the answer alone is paid.
+    Without a question, working cannot be told from a copy of the problem: then only the answer earns reward.
     """
     if not options.strict:
         return Pair(reference.steps, solution.steps), None
-    # What is said twice is aligned once, yet still counts as a step: repeating pays nothing.
+    # Repeated steps are aligned only once, but still count as steps: repeating does not pay.
     pair, question = Pair(reference.steps, without_repeats(solution.steps, reference.steps)), record.question
     if not (isinstance(question, str) and question.strip() and _right(reference, solution, question)):
         return pair, None
@@ -121,7 +122,7 @@ def _pair(
     )
 
 
-def _judge(
+def _score_one(
     record: Record,
     extracted: Extracted[Solution],
     reference: Solution,
@@ -133,7 +134,7 @@ def _judge(
 ) -> Outcome:
     solution: Solution = extracted.value
     if options.strict:
-        # what the row claims about itself is not believed
+        # verdicts in the input row are ignored
         correct = symbolic = _right(reference, solution, record.question)
     else:
         symbolic = same_answer(reference.answer, solution.answer)
@@ -171,7 +172,7 @@ def _judge(
 def _verify(
     batch: Batch, references: Sequence[Solution | str], options: RealignOptions, deadlines: Deadlines
 ) -> Sequence[bool | None]:
-    """math-verify's opinion of each record, where that grader is chosen."""
+    """math-verify's verdict for each record, if that grader is chosen; else None."""
     if options.grader != "math-verify":
         return [None] * len(batch)
     from relfast.tasks.realign.verify import verify_answers
@@ -186,7 +187,7 @@ def _verify(
 
 
 def _answer_text(solution: Solution) -> str:
-    """What math-verify reads: the box, or the last step of a solution without one (GSM8K: "A: 42")."""
+    """The text that math-verify reads: the answer in a box, or else the last step (GSM8K: "A: 42")."""
     if solution.answer is not None:
         return f"\\boxed{{{solution.answer}}}"
     return solution.steps[-1] if solution.steps else ""

@@ -1,10 +1,10 @@
-r"""math-verify's opinion of answers, from a process of its own with a deadline for each.
+r"""Compare answers with the package math-verify, in a child process with a time limit for each answer.
 
-The package parses LaTeX with sympy: on hostile answers it runs for minutes and may not be stopped by a
-signal handler, and its own timeouts work in a main thread only. The child is
-``python -m relfast.tasks.realign.verify``: JSON arrays ``[gold, pred]`` in, ``true``, ``false`` or ``null``
-(it raised) out: a child that has read hostile text can only say one of three words. One that misses a
-deadline is killed and replaced.
+The package parses LaTeX with sympy: hostile answers keep it busy for minutes, a signal handler may not
+stop it, and its own timeouts work only in a main thread. The child process, ``python -m
+relfast.tasks.realign.verify``, reads JSON arrays ``[gold, pred]`` and replies ``true``, ``false`` or
+``null`` (math-verify raised): after reading hostile text it can only say one of three words. A child that
+exceeds the time limit is killed and replaced.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ SECONDS_PER_ANSWER: Final = 5.0
 """math-verify's own default for parsing."""
 
 SECONDS_TO_START: Final = 60.0
-"""Importing sympy takes seconds on a busy machine."""
+"""Time limit for starting a child: importing sympy takes seconds on a busy machine."""
 
 SHARE_OF_TIME_LEFT: Final = 0.8
-"""Most of a record's time for it: an answer that is left undecided must not cost the record its score."""
+"""Maximum share of a record's remaining time: an undecided answer must not cost the record its score."""
 
 MAX_ANSWER_CHARS: Final = 2_000
-"""Longer answers are not asked about: no reference of MATH or GSM8K has more than 200 characters."""
+"""Longer answers are not compared: no reference of MATH or GSM8K has more than 200 characters."""
 
 
 def verify_answers(
     questions: Sequence[tuple[str, str] | None], deadlines: Deadlines | None = None
 ) -> list[bool | None]:
-    """For each (gold, pred): whether they are the same mathematically; None where undecided, be it that
-    the record's time runs out.
+    """For each pair (gold, pred): whether they are mathematically equal; None if undecided, for example
+    because the record's time runs out.
 
     Raises
     ------
@@ -75,16 +75,16 @@ def verify_answers(
 
 _lock = threading.Lock()
 _children: dict[int, _Child] = {}
-"""The verifying process of each process of ours (a forked one must not use its parent's pipes)."""
+"""Process id → the child of that process (a forked process must not use its parent's pipes)."""
 
 
 def _child() -> _Child:
-    """This process's verifying process, started if there is none."""
+    """The child of this process, started if there is none."""
     return _children.get(os.getpid()) or _children.setdefault(os.getpid(), _Child())
 
 
 def _ask(child: _Child, question: tuple[str, str], seconds: float) -> bool | None:
-    """A child's verdict within ``seconds``; one that has none, or is gone, is ended."""
+    """A child's verdict; a child that gives none within ``seconds``, or has died, is ended."""
     with contextlib.suppress(OSError, EOFError):
         child.line.send_bytes(json.dumps(question).encode())
         if child.line.poll(seconds):
@@ -103,7 +103,7 @@ def _end_child() -> None:
 
 
 class _Child:
-    """A verifying process, and the line to it."""
+    """A child process that runs math-verify, and the connection to it."""
 
     def __init__(self) -> None:
         self.line, theirs = Pipe()
@@ -117,13 +117,13 @@ class _Child:
                 stderr=subprocess.DEVNULL,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(entry or os.getcwd() for entry in sys.path)},
             )
-        with contextlib.suppress(EOFError):  # the first question will say that it is gone
+        with contextlib.suppress(EOFError):  # the first question will notice that the child has died
             if self.line.poll(SECONDS_TO_START):
                 self.line.recv_bytes()
 
 
 def main(descriptor: str) -> None:
-    """Answer questions until the other end is closed."""
+    """Run the child process: compare answers until the parent closes the connection."""
     from math_verify import parse, verify
 
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -134,10 +134,10 @@ def main(descriptor: str) -> None:
             gold, pred = json.loads(line.recv_bytes())
         except EOFError:
             return
-        # the parent may be killed while we hang: then the kernel ends us
+        # if the parent is killed while math-verify hangs, this timer ends the child
         signal.setitimer(signal.ITIMER_REAL, 2 * SECONDS_PER_ANSWER)
         try:
-            # no timeout of its own: the parent has the clock
+            # without math-verify's timeouts: the parent enforces the time limit
             verdict = verify(
                 parse(gold, parsing_timeout=None), parse(pred, parsing_timeout=None), timeout_seconds=None
             )
