@@ -64,13 +64,13 @@ def evaluate_response(
         An option that does not exist.
     """
     settled = make_options(policy=policy, **options).within(0)
-    found = infer_task(answer) if task is None else find_task(task)
-    if found is None:
+    scored_task = infer_task(answer) if task is None else find_task(task)
+    if scored_task is None:
         message = "Could not infer task from answer structure" if task is None else f"Unknown task: {task}"
         return {"error": message, "correct": False}
-    record = Record(0, None, found.name, answer, response, question)
+    record = Record(0, None, scored_task.name, answer, response, question)
     try:
-        (outcome,) = found.score([record], settled)
+        (outcome,) = scored_task.score([record], settled)
     except Exception as error:
         return {"correct": False, "error": f"{type(error).__name__}: {error}"}
     result = {"correct": outcome.correct, **outcome.details, **outcome.metrics}

@@ -50,8 +50,8 @@ def compare(
     UsageError
         The runs cannot be compared: nothing in common, or different policies, scorers, options or gold.
     """
-    asked = names, metric, level, bootstrap, seed, max_flips, allow_different
-    return comparing(runs, *asked).comparison
+    options = names, metric, level, bootstrap, seed, max_flips, allow_different
+    return comparing(runs, *options).comparison
 
 
 __all__ = ["Comparison", "compare", "comparing"]

@@ -43,10 +43,10 @@ def differing_signatures(a: Loaded, b: Loaded, metric: str) -> tuple[list[str], 
     names = f"{a.run.name} and {b.run.name}"
     if a.run.signature is None or b.run.signature is None:
         return [], []
-    ours, theirs = parts_of(a.run.signature), parts_of(b.run.signature)
+    parts_a, parts_b = parts_of(a.run.signature), parts_of(b.run.signature)
     grave, light = [], []
-    for key in dict.fromkeys((*ours, *theirs)):
-        one, other = ours.get(key), theirs.get(key)
+    for key in dict.fromkeys((*parts_a, *parts_b)):
+        one, other = parts_a.get(key), parts_b.get(key)
         if one == other:
             continue
         if key.startswith("scorer of ") and None in (one, other):
@@ -84,8 +84,8 @@ def differing_records(pairs: Pairs) -> tuple[int, int]:
     first (-1 without any)."""
     differs = np.zeros(len(pairs), bool)
     for column in ("gold", "shape"):
-        ours, theirs = pairs.values(column)
-        differs |= (ours != theirs) & (ours != 0) & (theirs != 0)
+        values_a, values_b = pairs.values(column)
+        differs |= (values_a != values_b) & (values_a != 0) & (values_b != 0)
     places = np.flatnonzero(differs)
     return len(places), int(pairs.rows_a[places[0]]) if len(places) else -1
 
@@ -186,8 +186,8 @@ class Pairs:
     @property
     def flipped(self) -> NDArray[np.bool_]:
         """Whether one run has the pair right and the other wrong, for each pair."""
-        ours, theirs = self.values("correct")
-        changed: NDArray[np.bool_] = (ours != theirs) & (ours != UNSCORED) & (theirs != UNSCORED)
+        right_a, right_b = self.values("correct")
+        changed: NDArray[np.bool_] = (right_a != right_b) & (right_a != UNSCORED) & (right_b != UNSCORED)
         return changed
 
 
@@ -303,8 +303,8 @@ def _check_metric(runs: Sequence[Loaded], metric: str) -> None:
 
 
 def _compare(pairs: Pairs, level: float, bootstrap: int | None, seed: int) -> TaskComparison:
-    ours, theirs = pairs.values()
-    differences = Differences.of(pairs.prompts, ours, theirs)
+    values_a, values_b = pairs.values()
+    differences = Differences.of(pairs.prompts, values_a, values_b)
     interval, method = differences.interval(level)
     if bootstrap is not None and (drawn := differences.bootstrap(bootstrap, seed, level)) is not None:
         interval, method = drawn, "bootstrap"
@@ -313,15 +313,15 @@ def _compare(pairs: Pairs, level: float, bootstrap: int | None, seed: int) -> Ta
     changed = pairs.flipped
     # if a value lies outside 0…1, the metric is a count: values that happen to be 0 and 1 are then no shares
     counts = not differences.bounded
-    wins, losses = int((ours > theirs).sum()), int((ours < theirs).sum())
+    wins, losses = int((values_a > values_b).sum()), int((values_a < values_b).sum())
     return TaskComparison(
         task=pairs.task,
         a=pairs.a.run.name,
         b=pairs.b.run.name,
         prompts=differences.prompts,
         pairs=differences.pairs,
-        side_a=side_of(pairs, ours, level, counts=counts),
-        side_b=side_of(pairs, theirs, level, counts=counts),
+        side_a=side_of(pairs, values_a, level, counts=counts),
+        side_b=side_of(pairs, values_b, level, counts=counts),
         difference=differences.mean,
         error=differences.error,
         interval=interval,
@@ -331,7 +331,7 @@ def _compare(pairs: Pairs, level: float, bootstrap: int | None, seed: int) -> Ta
         p_holm=p,
         wins=wins,
         losses=losses,
-        ties=len(ours) - wins - losses,
+        ties=len(values_a) - wins - losses,
         gained=int((changed & (right_a == 1)).sum()),
         lost=int((changed & (right_b == 1)).sum()),
         left_out=pairs.left_out,
@@ -421,6 +421,6 @@ def _unmatched(matched: Sequence[Pairs], metric: str) -> list[str]:
             (left.unscored_both, "without a value in both"),
             (left.elsewhere, "without a value in another run"),
         ]
-        said = ", ".join(f"{n:,} {what}" for n, what in parts if n)
-        notes.append(f"{task}: {len(pairs):,} pairs; left out: {said}")
+        counts = ", ".join(f"{n:,} {what}" for n, what in parts if n)
+        notes.append(f"{task}: {len(pairs):,} pairs; left out: {counts}")
     return notes

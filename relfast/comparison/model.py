@@ -338,13 +338,13 @@ def csv_rows(comparison: Comparison) -> list[list[object]]:
 
 
 def _csv_row(comparison: Comparison, item: TaskComparison) -> list[object]:
-    own: dict[str, object] = {"metric": comparison.metric, "level": comparison.level}
-    own |= {"left_out": item.left_out.total}
-    own |= zip(("low", "high"), item.interval or (None, None), strict=True)
+    values: dict[str, object] = {"metric": comparison.metric, "level": comparison.level}
+    values |= {"left_out": item.left_out.total}
+    values |= zip(("low", "high"), item.interval or (None, None), strict=True)
     for name, side in (("mean_a", item.side_a), ("mean_b", item.side_b)):
         low, high = side.interval or (None, None)
-        own |= {name: side.mean, f"{name}_low": low, f"{name}_high": high}
-    return [own[name] if name in own else getattr(item, name) for name in CSV_HEADER]
+        values |= {name: side.mean, f"{name}_low": low, f"{name}_high": high}
+    return [values[name] if name in values else getattr(item, name) for name in CSV_HEADER]
 
 
 def _latex(comparison: Comparison, caption: str | None, label: str | None) -> str:

@@ -36,10 +36,10 @@ class Repeated(NamedTuple):
     def describe(self, paths: Sequence[str]) -> str:
         """A note of one line about these ids; ``paths`` are the gold files."""
         one, other = (f"{paths[file]}:{line}" for file, line in self.places)
-        whose = "1 id has" if self.n == 1 else f"{self.n:,} ids have"
+        ids = "1 id has" if self.n == 1 else f"{self.n:,} ids have"
         named = f"{self.first!r:.60}" if self.n == 1 else f"the first is {self.first!r:.60}"
         return (
-            f"{whose} gold records with different tasks or answers, of which the last counts:"
+            f"{ids} gold records with different tasks or answers, of which the last counts:"
             f" {named}, at {one} and {other}"
         )
 
@@ -136,11 +136,11 @@ class GoldRecords(dict[Any, Entry]):
             at = prompt.find(begins, at + 1)
 
 
-def _differ(one: Entry, other: Entry) -> bool:
+def _differ(a: Entry, b: Entry) -> bool:
     """Whether two records with one id have different answers or tasks."""
     try:
-        answer, its = _answer_of(one), _answer_of(other)
-        return bool(answer != its) or _task_of(one, answer) != _task_of(other, its)
+        answer_a, answer_b = _answer_of(a), _answer_of(b)
+        return bool(answer_a != answer_b) or _task_of(a, answer_a) != _task_of(b, answer_b)
     except RecursionError:  # nested deeper than any usable gold
         return True
 

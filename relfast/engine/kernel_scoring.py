@@ -162,14 +162,15 @@ class KernelScoring:
             golds: list[int] = []
             texts: list[str] = []
             places: list[int] = []
-            known: object = None
-            about: object = None
+            last_answer: object = None
+            last_question: object = None
             gold = -1
             for at in range(first, min(first + MAX_TEXTS, len(responses))):
                 answer, response = answers[at], responses[at]
                 question = None if questions is None else questions[at]
-                if at == first or answer is not known or question is not about:
-                    known, about = answer, question  # rollouts of one prompt mostly follow each other
+                if at == first or answer is not last_answer or question is not last_question:
+                    # rollouts of one prompt mostly follow each other
+                    last_answer, last_question = answer, question
                     given = once_decoded(answer) if type(answer) is str else answer
                     gold = scorer.prepare(given, question)
                     if gold >= 0 and can_hang and not is_plain(given):

@@ -55,11 +55,11 @@ def _there(paths: Mapping[str, str], what: str, rows: str) -> tuple[str, ...]:
     of them is gone."""
     found: list[str] = []
     for number in count():
-        said = paths.get(f"{what} {number}")
-        if said is None:
+        old = paths.get(f"{what} {number}")
+        if old is None:
             return tuple(found)
-        there = [path for path in (Path(said), Path(rows).with_name(Path(said).name)) if path.is_file()]
-        if not there:
+        existing = [path for path in (Path(old), Path(rows).with_name(Path(old).name)) if path.is_file()]
+        if not existing:
             return ()
-        found.append(str(there[0]))
+        found.append(str(existing[0]))
     raise AssertionError

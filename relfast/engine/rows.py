@@ -57,16 +57,16 @@ def entry_of(row: Mapping[str, Any], job: Job) -> Entry:
     """The entry of an input row. A field that ``--map`` names is read from there, others by the dialect."""
     if not job.field_map:
         return read_row(row, job.dialect)
-    found = {field: follow(row, path) for field, path in job.field_map.items()}
-    others = {field: value for field, value in found.items() if field not in _FIELDS}
-    row = {key: value for key, value in {**row, **others}.items() if value is not MISSING}
-    entry = read_row(row, job.dialect, mapped="response" in found)
+    values = {field: follow(row, path) for field, path in job.field_map.items()}
+    further = {field: value for field, value in values.items() if field not in _FIELDS}
+    row = {key: value for key, value in {**row, **further}.items() if value is not MISSING}
+    entry = read_row(row, job.dialect, mapped="response" in values)
     if entry.row is row:
-        mapped = {**row, **found}
+        mapped = {**row, **values}
         entry.row = {key: value for key, value in mapped.items() if value is not MISSING}
     for field in _FIELDS:
-        if field in found:
-            setattr(entry, field, found[field])
+        if field in values:
+            setattr(entry, field, values[field])
     return entry
 
 
@@ -78,8 +78,8 @@ def records_of(
     ``chosen`` is the filter of lm-evaluation-harness that is scored; rows of other filters give nothing.
     """
     if job.data and entry.numbered and entry.answer in (MISSING, None) and isinstance(entry.question, str):
-        found = gold.id_asking(entry.question)
-        entry.id = entry.id if found is MISSING else found
+        asked_id = gold.id_asking(entry.question)
+        entry.id = entry.id if asked_id is MISSING else asked_id
     shown_id = None if entry.id is MISSING else shallow(entry.id)
     if entry.filter is not None and entry.filter != chosen:
         if chosen is None:
@@ -113,8 +113,8 @@ def _complete(entry: Entry, job: Job, gold: GoldRecords) -> tuple[str, str] | No
             known = None
         if isinstance(entry.answer, str):
             # a text that is no JSON object is not gold: some tools store the extracted answer here
-            own = decode_text(entry.answer)
-            entry.answer = own if isinstance(own, Mapping) else MISSING
+            decoded = decode_text(entry.answer)
+            entry.answer = decoded if isinstance(decoded, Mapping) else MISSING
         if known is not None:
             for field in ("task", "question", "answer"):
                 if getattr(entry, field) in (MISSING, None):

@@ -27,7 +27,7 @@ def signature(
     The number after a task is its scorer revision, which changes whenever a score can change. ``filters`` are
     the filters of lm-evaluation-harness whose rows were scored, ``limit`` is the number of lines that were
     read. The limit on line length is shown only if it is not the default. ``run`` is the fingerprint of a
-    past run, whose versions are shown then.
+    past run, of which the versions are to be shown; None: the versions installed now.
     """
     run = versions() if run is None else run
     options = [

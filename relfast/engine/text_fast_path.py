@@ -70,7 +70,7 @@ from relfast.records import Place
 from relfast.stats.summary import Tally
 from relfast.tasks.text_scorer import WorkSpace, least_measure, numbers
 
-_OTHERS: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
+_IS_SLOW: Final = bytes(kind not in (BLANK, FAST) for kind in range(256))
 """Kind of a line → 1 if the line is left to be scored, 0 if it is blank or a kernel has scored it."""
 
 
@@ -163,10 +163,10 @@ class TextFastPath:
         context[AT_GOLDS] = ctypes.addressof(self._golds.about)
         ctypes.memset(state, 0, ctypes.sizeof(state))
         while True:
-            found = self._scan(data, len(data), context)
+            n_scanned = self._scan(data, len(data), context)
             if state[STATE_WANTS] == WANTS_NOTHING:
                 return ScannedBlock(
-                    data, self._lines, found, self._records, self._scratch, chosen, first_index
+                    data, self._lines, n_scanned, self._records, self._scratch, chosen, first_index
                 )
             if state[STATE_WANTS] == WANTS_RECORDS:
                 records = numbers(2 * len(self._records))
@@ -186,10 +186,10 @@ class TextFastPath:
         if FIELDS not in kinds_of(block.lines, numbers.start, numbers.stop):
             return
         columns = memoryview(block.lines).cast("B").cast("q")
-        some = slice(LINE_COLUMNS * numbers.start, LINE_COLUMNS * numbers.stop)
-        mine = [*zip(numbers, *(columns[some][k::LINE_COLUMNS].tolist() for k in _LEARNT), strict=True)]
+        span = slice(LINE_COLUMNS * numbers.start, LINE_COLUMNS * numbers.stop)
+        lines = [*zip(numbers, *(columns[span][k::LINE_COLUMNS].tolist() for k in _LEARNT), strict=True)]
         added: set[int] = set()
-        for number, kind, gold, digest, answer, rest in mine:
+        for number, kind, gold, digest, answer, rest in lines:
             if kind != FIELDS or gold != GOLD_UNKNOWN or digest in self._refused:
                 continue
             if digest in added or answer in added:
@@ -228,11 +228,11 @@ class TextFastPath:
         no kernel has scored). `Scoring` scores the slow lines together, and their rows are put between those
         that are written from templates."""
         # a block has about a thousand lines, most often all scored: a search in bytes, no loop over lines
-        others = kinds_of(block.lines, start, stop).translate(_OTHERS)
-        if 1 not in others:
+        is_slow = kinds_of(block.lines, start, stop).translate(_IS_SLOW)
+        if 1 not in is_slow:
             rows, tally = self._rows(block, start, stop)
             return Segment(stop, rows, tally, n_fast=stop - start)
-        slow = [*compress(range(start, stop), others)]
+        slow = [*compress(range(start, stop), is_slow)]
         if len(slow) > most:
             stop = slow[most]
         return self._mixed(block, start, stop, slow[:most], verdicts)

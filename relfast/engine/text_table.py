@@ -137,11 +137,11 @@ class TextTable:
             conditions = " ".join((*form.tells, form.when, form.needs)).split()
             yield from filter(None, (lead_of(condition) for condition in conditions))
             yield from (*form.members, *filter(None, (form.filter,)))
-            others = [form.id.replace("#", " "), form.number or "", form.response, form.errors, form.status]
-            others += [_depends(form), form.suffix, form.attached]
+            listed = [form.id.replace("#", " "), form.number or "", form.response, form.errors, form.status]
+            listed += [_depends(form), form.suffix, form.attached]
             for said in form.said:
-                others += [said.items, said.instead, said.error, *(path for _, path in said.says)]
-            yield from filter(None, map(_first_name, " ".join(others).split()))
+                listed += [said.items, said.instead, said.error, *(path for _, path in said.says)]
+            yield from filter(None, map(_first_name, " ".join(listed).split()))
 
     def _bits(self, names: Iterable[str]) -> int:
         return sum(1 << self._numbers[name] for name in set(names))
@@ -206,7 +206,7 @@ class TextTable:
     def _form(self, form: Form) -> Sequence[int]:
         ids = form.id.split()
         prompts = [path[1:] for path in ids if path.startswith("#")]
-        own = [path for path in ids if not path.startswith("#")]
+        id_paths = [path for path in ids if not path.startswith("#")]
         numbered = form.number is not None and self._joins
         said = [self._said_of(said) for said in form.said]
         first_said = len(self._said)
@@ -221,7 +221,7 @@ class TextTable:
                 items, response, says = (response, response + 1), -1, len(self._says)
                 self._says.append((columns.SAYS_VALUE, self._users_path(steps[at:], from_row=False)))
                 self._said.append((*items, says, says + 1, False, -1, -1, False))
-        of_id = self._path_list(own)
+        of_id = self._path_list(id_paths)
         if "id" in self._map:
             mapped = self._users_path(self._map["id"].split("."), from_row=True)
             of_id, prompts = (mapped, mapped + 1), []

@@ -93,8 +93,8 @@ class Cause(Plain):
 
 def _is_exception(kind: str) -> bool:
     """Whether an error type is the name of a Python exception, whose message alone explains little."""
-    known = getattr(builtins, kind, None)
-    return isinstance(known, type) and issubclass(known, Exception)
+    builtin = getattr(builtins, kind, None)
+    return isinstance(builtin, type) and issubclass(builtin, Exception)
 
 
 def _advice(advice: Sequence[str], side: Side) -> str:

@@ -184,12 +184,12 @@ def _kernels(job: Job) -> str:
 def _ways(state: Progress) -> str:
     """The line of ``-v`` about the fast path: how many lines it was given, how many of them it left to the
     ordinary way, and for how many of the others a response was left to the task's extractor."""
-    asked = state.n_fast + state.n_exact
-    if not asked:
+    n = state.n_fast + state.n_exact
+    if not n:
         return "text fast path: not taken"
-    told = f"text fast path: {asked:,} lines, {state.n_exact:,} ({state.n_exact / asked:.2%}) of them left"
-    left = f", {state.n_left:,} ({state.n_left / asked:.2%}) to an extractor" if state.n_left else ""
-    return f"{told} to the ordinary way{left}"
+    text = f"text fast path: {n:,} lines, {state.n_exact:,} ({state.n_exact / n:.2%}) of them left"
+    left = f", {state.n_left:,} ({state.n_left / n:.2%}) to an extractor" if state.n_left else ""
+    return f"{text} to the ordinary way{left}"
 
 
 def _same_file(path: str, output: str) -> bool:

@@ -93,10 +93,10 @@ class FirstCauses:
             samples = entry_of(row, self._job).samples()
         except (RelfastError, OSError, Undecodable, LookupError, TypeError, AttributeError):
             return None  # the last three: a dialect failed on the row, whose output row says so
-        said = next((each for each in samples if not isinstance(each, NoResponse)), "")
-        if isinstance(said, str):
+        response = next((each for each in samples if not isinstance(each, NoResponse)), "")
+        if isinstance(response, str):
             return None
-        what = "an object" if isinstance(said, Mapping) else f"of type {type(said).__name__}"
+        what = "an object" if isinstance(response, Mapping) else f"of type {type(response).__name__}"
         place = None if "response" in self._job.field_map else place_of("response", row)
         advice = "--map response=PATH says where it is" if place is None else f"try --map response={place}"
         return f"nothing was read of any response: the first one is no text but {what}; {advice}"

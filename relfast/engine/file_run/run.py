@@ -129,7 +129,7 @@ def run(
         todo = filter(keep, todo)
     before = []
     for block in _done_before(todo, writer.commits, sources):
-        block.data = None  # of a stream: the rows before are of as many bytes as there may be
+        block.data = None  # all blocks of an earlier run, read from a stream, may not fit into memory
         before.append(block)
         state.done_bytes += block.size
     state.resumed_bytes = state.done_bytes
@@ -170,8 +170,8 @@ def run(
 
 
 def _no_row_of(job: Job, sources: Sequence[Source]) -> str:
-    there = " and ".join(map(repr, Filters(sources, job.dialect).names))
-    return f"no row has the filter {job.filter!r}" + (f"; the first one is {there}" if there else "")
+    names = " and ".join(map(repr, Filters(sources, job.dialect).names))
+    return f"no row has the filter {job.filter!r}" + (f"; the first one is {names}" if names else "")
 
 
 def filter_note(names: Sequence[str]) -> str:

@@ -207,9 +207,9 @@ class FileWriter(Writer):
         size = os.fstat(self._out).st_size
         with os.fdopen(os.dup(self._journal), "rb") as lines:
             journal = CommitLog.read(lines)
-        there = size or (self._is_table and os.path.exists(self.target))
+        has_output = size or (self._is_table and os.path.exists(self.target))
         if journal.run is None:
-            if there:
+            if has_output:
                 raise ResumeMismatchError(
                     f"{self.journal_path} is missing or unreadable, so it is not known how"
                     f" {self.target} was made"
@@ -364,8 +364,8 @@ class StreamWriter(Writer):
                 if error.errno != errno.ENXIO:
                     raise OutputError(path, error.strerror or str(error)) from error
                 if time.monotonic() > until:
-                    said = f"no process reads this pipe (waited {READER_SECONDS:g} s): start its reader first"
-                    raise OutputError(path, said) from error
+                    why = f"no process reads this pipe (waited {READER_SECONDS:g} s): start its reader first"
+                    raise OutputError(path, why) from error
             time.sleep(_LOOK_AGAIN_SECONDS)
 
     def write(self, rows: bytes, commit: Commit) -> None:

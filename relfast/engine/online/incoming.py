@@ -23,8 +23,8 @@ def flaw_of(record: Record) -> Score | None:
 
 def not_plain(record: Record, error: Exception) -> Score:
     """The unscored row of a record whose gold JSON cannot express; ``error`` is the exception of `plain`."""
-    said = f"answer has something in it that JSON has not ({error}): pass dicts, lists, texts and numbers"
-    return record.unscored("invalid_record", "InvalidGold", said)
+    message = f"answer has something in it that JSON has not ({error}): pass dicts, lists, texts and numbers"
+    return record.unscored("invalid_record", "InvalidGold", message)
 
 
 def text_in(response: object) -> Any:

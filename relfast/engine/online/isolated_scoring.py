@@ -118,13 +118,13 @@ class IsolatedScoring:
         except Exception as error:
             return failed(record, error)
         # a worker gets plain text and JSON values only: unpickling them cannot fail there
-        told = Record(0, None, task.name, answer, response, question)
+        sent = Record(0, None, task.name, answer, response, question)
         if self._scoring.job.details:
             # not cached: gold and answer as texts would fill the memory
-            return _new_pending(told, new)
+            return _new_pending(sent, new)
         known = self._cache.find(key)
         if known is None:
-            pending = _new_pending(told, new)
+            pending = _new_pending(sent, new)
             known = self._cache.begin(key, pending)
             if known is pending:
                 return pending

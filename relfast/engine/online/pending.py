@@ -85,8 +85,8 @@ def key_of(
     if b"null" in gold:
         gold = json.dumps(answer).encode()  # orjson writes null for NaN and for None, json does not
     value = pickle.dumps(extracted.value, protocol=5)
-    said = extracted.found, extracted.reason, extracted.error
-    text = pickle.dumps((task, gold, question, value, said), protocol=5)
+    flags = extracted.found, extracted.reason, extracted.error
+    text = pickle.dumps((task, gold, question, value, flags), protocol=5)
     digest = blake2b(digest_size=16)
     for at in range(0, len(text), _HASHED_WITH_GIL):
         digest.update(text[at : at + _HASHED_WITH_GIL])

@@ -363,10 +363,10 @@ class Scorer:
         for task, places in of_task.items():
             if self._kernels is None or task is None or task not in TASKS:
                 continue
-            mine: Sequence[Any] = columns[1:]
+            part: Sequence[Any] = columns[1:]
             if len(places) < n:
-                mine = [None if column is None else [column[at] for at in places] for column in mine]
-            for at, row in zip(places, self._kernels.kept_all(task, *mine), strict=True):
+                part = [None if column is None else [column[at] for at in places] for column in part]
+            for at, row in zip(places, self._kernels.kept_all(task, *part), strict=True):
                 begun[at] = row
         entries: list[Record | Score | None] = [None] * n
         left = [at for at, row in enumerate(begun) if row is None]
@@ -490,8 +490,8 @@ class Scorer:
             answer = once_decoded(answer)
         task = None if name is None else find_task(name)
         if task is None:
-            known = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
-            return unscored(index, None, None, 0, "invalid_record", "UnknownTask", known)
+            message = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
+            return unscored(index, None, None, 0, "invalid_record", "UnknownTask", message)
         if type(response) is not str:
             response = text_in(response)
         return Record(index, None, task.name, answer, response, question)

@@ -58,7 +58,7 @@ def fault_of(score: Score) -> Literal["response", "machinery"] | None:
     """
     if score.status in SCORED:
         return None
-    # the error type of an ``invalid_record`` may be an exception's name, and equal one of ours by chance
+    # the error type of an ``invalid_record`` may be any exception's name, such as "Timeout"
     kind = score.error["type"] if score.error and score.status != "invalid_record" else None
     return "response" if kind in RESPONSES_FAULT else "machinery"
 

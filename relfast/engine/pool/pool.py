@@ -93,21 +93,21 @@ class Worker:
 
     def __init__(self, setup: wire.Setup, server: ForkServer) -> None:
         self.server = server
-        with contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
+        with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
             page = os.memfd_create("relfast-in-flight")
-            ours.callback(os.close, page)
+            on_failure.callback(os.close, page)
             os.ftruncate(page, wire.PAGE)
             requests_out, self._requests = os.pipe()
-            ours.callback(os.close, self._requests)
-            theirs.callback(os.close, requests_out)
+            on_failure.callback(os.close, self._requests)
+            always.callback(os.close, requests_out)
             self._answers, answers_in = os.pipe()
-            ours.callback(os.close, self._answers)
-            theirs.callback(os.close, answers_in)
+            on_failure.callback(os.close, self._answers)
+            always.callback(os.close, answers_in)
             for end in (self._requests, self._answers):
                 with contextlib.suppress(OSError):
                     fcntl.fcntl(end, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
             self.pid = server.fork(requests_out, answers_in, page)
-            ours.pop_all()
+            on_failure.pop_all()
         self.in_flight = wire.InFlight(page)
         self.frozen = False
         """Whether this process seems to have been stopped (Ctrl-Z) while it waited for the worker."""
@@ -129,9 +129,9 @@ class Worker:
 
     def wait_answer(self, seconds: float) -> bool:
         """Wait up to ``seconds`` for an answer; whether there is one to receive."""
-        asked = time.monotonic()
+        began = time.monotonic()
         ready = bool(self._poller.poll(1000 * seconds))
-        if time.monotonic() - asked > seconds + 1:
+        if time.monotonic() - began > seconds + 1:
             self.frozen = True
         return ready
 
@@ -297,7 +297,7 @@ class Pool:
         error = WorkerError("the pool is closed")
         failures = kills = 0
         while not self._closing and failures < MAX_STARTS and kills < MAX_KILLED_STARTS:
-            asked = time.monotonic()
+            began = time.monotonic()
             try:
                 worker = Worker(self._setup, self._fork_server())
             except ServerGone as gone:
@@ -321,7 +321,7 @@ class Pool:
                     hello = worker.receive()
             if isinstance(hello, wire.Ready):
                 self.repeated = hello.repeated
-                self._tell(f"worker {worker.pid} ready after {time.monotonic() - asked:.2f} s")
+                self._tell(f"worker {worker.pid} ready after {time.monotonic() - began:.2f} s")
                 return worker, error
             status = self._end(slot, worker)
             if isinstance(hello, WorkerError):
@@ -396,12 +396,12 @@ class Pool:
                 return
             yield message
 
-    def _tell_slow(self, worker: Worker, told: Place | None) -> Place | None:
+    def _tell_slow(self, worker: Worker, reported: Place | None) -> Place | None:
         """Report a record that takes long, once. ``told`` is the record reported last; returns the same,
         updated."""
         place, seconds = worker.in_flight.read(), worker.in_flight.seconds()
-        if place is None or place == told or seconds is None or seconds < SLOW_SECONDS:
-            return told
+        if place is None or place == reported or seconds is None or seconds < SLOW_SECONDS:
+            return reported
         self._tell(f"worker {worker.pid} has been at work for {seconds:.1f} s{_at(place)}")
         return place
 
@@ -415,8 +415,8 @@ class Pool:
         place, seconds = worker.in_flight.read(), worker.in_flight.seconds() or 0.0
         worked_before = worker.in_flight.worked_before()
         status = self._end(slot, worker)
-        ours = died.silent or died.too_large
-        if status == LOST or (-status in FROM_OUTSIDE and not ours and seconds < BLAME_SECONDS):
+        killed_by_pool = died.silent or died.too_large
+        if status == LOST or (-status in FROM_OUTSIDE and not killed_by_pool and seconds < BLAME_SECONDS):
             place = None
         idle = worker.worked is not None and worker.worked - worked_before < LEAST_WORK * seconds
         return Death(status, place, died.silent, worker.frozen, idle, died.too_large)
