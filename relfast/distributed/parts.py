@@ -127,7 +127,7 @@ def _input(path: str) -> Input:
         start = b""  # told when it is measured
     codec = codec_of(path, start)
     if start and codec in ("plain", "zip") and not is_url(path):
-        refuse_foreign(path)
+        refuse_foreign(path, start)
     return Input(path, codec, size, version)
 
 

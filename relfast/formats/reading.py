@@ -103,19 +103,14 @@ def lead_of(condition: str) -> str:
     return step.name if step.kind == NAME and kind not in (ABSENT, FINE) else ""
 
 
-_MOST_KEYS: Final = 1 << 10
-_by_keys: dict[tuple[str, ...], list[_Known]] = {}
-"""The ways that rows with these keys may be known by: most rows of a file have the same."""
+@lru_cache(1 << 10)
+def _ways_of(keys: tuple[str, ...]) -> list[_Known]:
+    """The ways that rows with these keys may be known by: most rows of a file have the same."""
+    return [known for known in _ways() if known.members.issubset(keys)]
 
 
 def _recognised(row: _Row, mapped: bool = False) -> _Known | None:
-    keys = tuple(row)
-    ways = _by_keys.get(keys)
-    if ways is None:
-        if len(_by_keys) >= _MOST_KEYS:
-            _by_keys.clear()
-        ways = _by_keys[keys] = [known for known in _ways() if known.members <= row.keys()]
-    for known in ways:
+    for known in _ways_of(tuple(row)):
         # what a row without responses lacks is elsewhere in it where that is mapped: it is of no dialect then
         if all(test(row) for test in known.tests) and not (mapped and known.reader.tells_nothing):
             return known

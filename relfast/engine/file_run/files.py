@@ -12,7 +12,7 @@ from relfast.cores import usable_cores
 from relfast.embed import CACHE_VARIABLE
 from relfast.engine.file_run.run import Progress, in_process, on_pool, run
 from relfast.engine.io.blocks import Block
-from relfast.engine.io.codecs import CHUNK, Damaged
+from relfast.engine.io.codecs import Damaged
 from relfast.engine.io.commit_log import fingerprint
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_output
@@ -231,6 +231,6 @@ def _length(source: Source) -> int:
         return Path(source.path).stat().st_size
     length = 0
     with contextlib.suppress(Damaged), source.open() as stream:
-        while chunk := stream.read(CHUNK):
-            length += len(chunk)
+        for piece in stream.pieces:
+            length += len(piece)
     return length

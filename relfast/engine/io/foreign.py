@@ -18,7 +18,7 @@ _STREAM: Final = (
     ".to_json({target!r}, orient='records', lines=True)\""
 )
 _DATA_SET: Final = 'python -c "import datasets; datasets.load_from_disk({path!r}).to_json({target!r})"'
-_ICONV: Final = "iconv -f {encoding} -t UTF-8 {path} > {target}"
+_ICONV: Final = "iconv -f {encoding} -t UTF-8 {typed} > {typed_target}"
 
 _BY_NAME: Final = {
     ".xlsx": ("a spreadsheet (Excel)", _PANDAS.replace("{reader}", "read_excel")),
@@ -28,8 +28,8 @@ _BY_NAME: Final = {
     ".arrow": ("an Arrow stream", _STREAM),
     ".pkl": ("a Python pickle", None),
     ".pickle": ("a Python pickle", None),
-    ".bz2": ("compressed by bzip2", "bzip2 -dk {path}"),
-    ".xz": ("compressed by xz", "xz -dk {path}"),
+    ".bz2": ("compressed by bzip2", "bzip2 -dk {typed}"),
+    ".xz": ("compressed by xz", "xz -dk {typed}"),
     ".yaml": ("YAML", None),
     ".yml": ("YAML", None),
 }  # fmt: skip
@@ -53,22 +53,16 @@ _BY_MAGIC: Final = (
     (b"\x80\x05", ("a Python pickle", None)),
 )
 _READ: Final = "JSON lines (plain, .gz, .zst), Parquet and CSV are read"
-_MAGIC_BYTES: Final = 16
 
 
-def refuse_foreign(path: str) -> None:
-    """See that a regular file may hold JSON lines, Parquet or CSV.
+def refuse_foreign(path: str, head: bytes) -> None:
+    """See that a regular file that begins like this may hold JSON lines, Parquet or CSV.
 
     Raises
     ------
     InputError
         Its name or its first bytes say what else it is; the text says what to type.
     """
-    try:
-        with open(path, "rb") as file:
-            head = file.read(_MAGIC_BYTES)
-    except OSError:
-        return  # said where it is opened to be read
     found = next((what for magic, what in _BY_MAGIC if head.startswith(magic)), None)
     if found is None and head.lstrip()[:1] not in (b"{", b""):
         found = _BY_NAME.get(Path(path).suffix.lower())
@@ -85,10 +79,9 @@ def refuse_foreign(path: str) -> None:
 
 
 def _typed(command: str, path: str, target: str) -> str:
-    plain = "{path!r}" in command  # in Python's quotes, not the shell's
-    return command.format(
-        path=path if plain else shlex.quote(path), target=target if plain else shlex.quote(target)
-    )
+    """A command with paths in it, in the shell's quotes if not in Python's."""
+    typed, typed_target = shlex.quote(path), shlex.quote(target)
+    return command.format(path=path, target=target, typed=typed, typed_target=typed_target)
 
 
 def advice_on_folder(names: Collection[str], path: str) -> str:

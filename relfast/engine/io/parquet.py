@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import orjson
@@ -207,7 +208,8 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
     n_rows = 0
     try:
         with writer_of(part, schema) as writer:
-            for chunk in _chunks(rows, is_csv):
+            left = iter(rows)
+            while chunk := [_storable(row, is_csv) for row in islice(left, ROWS)]:
                 writer.write_table(pyarrow.Table.from_pylist(chunk, schema))
                 n_rows += len(chunk)
         with open(part, "rb") as file:
@@ -237,16 +239,6 @@ def _row_schema(error: Any = None) -> Any:
             ("error", error or pyarrow.struct([("type", text), ("message", text)])),
         ]
     )
-
-
-def _chunks(rows: Iterable[Mapping[str, Any]], is_csv: bool) -> Iterator[list[dict[str, Any]]]:
-    chunk: list[dict[str, Any]] = []
-    for row in rows:
-        chunk.append(_storable(row, is_csv))
-        if len(chunk) == ROWS:
-            yield chunk
-            chunk = []
-    yield chunk
 
 
 def _storable(row: Mapping[str, Any], is_csv: bool) -> dict[str, Any]:

@@ -103,11 +103,7 @@ def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Sourc
     """
     if list(inputs).count(STDIN) > 1:
         raise UsageError("stdin (-) can be read only once")
-    found = [_source(path) for name in inputs for path in paths_of(name, output)]
-    for source in found:
-        if source.regular and source.codec in ("plain", "zip"):
-            refuse_foreign(source.path)
-    return found
+    return [_source(path) for name in inputs for path in paths_of(name, output)]
 
 
 def paths_of(name: str, output: str | None = None) -> list[str]:
@@ -157,6 +153,8 @@ def _source(path: str) -> Source:
             head += file.read(_FRAME_BYTES)
         size = os.fstat(file.fileno()).st_size
     codec = codec_of(path, head)
+    if codec in ("plain", "zip"):
+        refuse_foreign(path, head)
     return Source(path, codec, seekable=codec == "plain", size=size)
 
 
