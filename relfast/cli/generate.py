@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from operator import length_hint
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import click
 import orjson
 
+from relfast.cli.main import NamedGroup
 from relfast.cli.parameters import options_of
 from relfast.cli.progress import ProgressReporter, Status, counted_status
 from relfast.cores import default_workers, usable_cores
-from relfast.errors import MissingExtraError, UsageError, did_you_mean
+from relfast.engine.io.writer import encoder
+from relfast.engine.segments import pieces
+from relfast.errors import UsageError
 from relfast.outputs import STDOUT, whole_file
 from relfast.tasks import TASKS, Task, find_task
 
-GZIP_LEVEL: Final = 6
-"""Level 9 takes more than twice as long for a file of mazes, for an eighth of its size."""
+RECORDS_PACKED: Final = 1_024
+"""Records that are compressed together."""
 
 
 def subcommand(task: Task) -> click.Command:
@@ -47,10 +47,12 @@ def subcommand(task: Task) -> click.Command:
         def status() -> Status:
             return counted_status(n, total, time.monotonic() - started, [f"{n:,} of {total:,} records"])
 
-        with whole_file(output, overwrite=overwrite) as raw, _packed(raw, output) as file, reporter:
-            for record in records:
-                file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
-                n += 1
+        encode = encoder(output)
+        with whole_file(output, overwrite=overwrite) as file, reporter:
+            for piece in pieces(records, 1 if encode is None else RECORDS_PACKED):
+                lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in piece)
+                file.write(lines if encode is None else encode(lines))
+                n += len(piece)
                 reporter.update(status)
         seconds = time.monotonic() - started
         where = "stdout" if output == STDOUT else output
@@ -68,7 +70,7 @@ def subcommand(task: Task) -> click.Command:
 _GENERATED: Final = {task.name.lower(): task for task in TASKS.values() if task.parameters is not None}
 
 
-class _Group(click.Group):
+class _Group(NamedGroup):
     """Subcommands made when they are asked for; names in any case, as everywhere."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -85,14 +87,6 @@ class _Group(click.Group):
             )
         return None
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            meant = did_you_mean(args[0], _GENERATED) or "; relfast generate --help lists them"
-            ctx.fail(f"No such command {args[0]!r}{meant}")
-        return super().resolve_command(ctx, args)
-
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, task.summary) for name, task in _GENERATED.items()])
@@ -105,20 +99,3 @@ def command() -> None:
     Records go to the output and nothing else does. The same task, parameters and seed give the same bytes; the
     first M of N records are those of a run of M.
     """
-
-
-@contextmanager
-def _packed(raw: IO[bytes], name: str) -> Iterator[IO[bytes]]:
-    if name.endswith(".gz"):
-        # no time and no name in the header: the same records are the same bytes
-        with gzip.GzipFile(filename="", mode="wb", compresslevel=GZIP_LEVEL, fileobj=raw, mtime=0) as file:
-            yield file  # type: ignore[misc]
-    elif name.endswith(".zst"):
-        try:
-            import zstandard
-        except ImportError:
-            raise MissingExtraError("writing .zst", "zstd") from None
-        with zstandard.ZstdCompressor().stream_writer(raw, closefd=False) as file:
-            yield file
-    else:
-        yield raw

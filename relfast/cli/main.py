@@ -119,7 +119,22 @@ _OTHER_WORDS: Final = {
 """What newcomers from other tools type."""
 
 
-class _LazyGroup(click.Group):
+class NamedGroup(click.Group):
+    """Commands that are made when they are asked for; for a name that is none, one that may be meant."""
+
+    def meant(self, ctx: click.Context, name: str) -> str:
+        return did_you_mean(name, self.list_commands(ctx))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            meant = self.meant(ctx, args[0]) or f"; {ctx.command_path} --help lists them"
+            ctx.fail(f"No such command {args[0]!r}{meant}")
+        return super().resolve_command(ctx, args)
+
+
+class _LazyGroup(NamedGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -133,16 +148,11 @@ class _LazyGroup(click.Group):
         command.epilog = "\b\nExamples:\n" + "\n".join(f"  {line}" for line in entry.examples)
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            wanted = _OTHER_WORDS.get(args[0].lower())
-            meant = f"; did you mean {wanted!r}?" if wanted else did_you_mean(args[0], COMMANDS)
-            if not meant and Path(args[0]).exists():
-                meant = f"; to score this file: relfast score {shlex.quote(args[0])}"
-            ctx.fail(f"No such command {args[0]!r}{meant or '; relfast --help lists them'}")
-        return super().resolve_command(ctx, args)
+    def meant(self, ctx: click.Context, name: str) -> str:
+        wanted = _OTHER_WORDS.get(name.lower())
+        found = f"; did you mean {wanted!r}?" if wanted else super().meant(ctx, name)
+        score = f"; to score this file: relfast score {shlex.quote(name)}" if Path(name).exists() else ""
+        return found or score
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title in dict.fromkeys(entry.group for entry in COMMANDS.values() if entry.group):

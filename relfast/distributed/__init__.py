@@ -12,23 +12,7 @@ note that it is whole (`relfast.distributed.output`). What runs where is Ray's b
 scored, and how, is the local engine's.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from relfast.distributed.ray_scorer import RayScorer
-    from relfast.distributed.run import score_on_ray
+from relfast.distributed.ray_scorer import RayScorer
+from relfast.distributed.run import score_on_ray
 
 __all__ = ["RayScorer", "score_on_ray"]
-
-
-if not TYPE_CHECKING:  # type checkers would take any name for one of ours
-
-    def __getattr__(name: str) -> Any:
-        # the command line asks for the one without paying for the other
-        home = {"RayScorer": "ray_scorer", "score_on_ray": "run"}.get(name)
-        if home is None:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(f"{__name__}.{home}"), name)
