@@ -37,7 +37,6 @@ class BuiltIn:
     name: str
     version: int
     file: str
-    sha256: str
 
     @property
     def path(self) -> Path:
@@ -48,14 +47,10 @@ class BuiltIn:
         return Part(self.name, (str(self.path),), f"{self.name} built-in {self.version}")
 
 
-_REL: Final = "f1be3f579af11dd977a40df3df787eb447baa3ad23f53e5924a9d46281c84cab"
-_SEQBENCH: Final = "6fe5390423f6f46591b4d40cd3fc38124ae658a7078ae502630440c28ecd638f"
-_REALIGN: Final = "dbd95a52b142c4c4cec33b86c7148fdcdfb52fd12e0d94c85d7d7b0a53b1019d"
-
 SETS: Final[Mapping[str, BuiltIn]] = {
-    "rel": BuiltIn("rel", 2, "rel_built_in.jsonl.gz", _REL),
-    "seqbench": BuiltIn("seqbench", 1, "seqbench_built_in.jsonl.gz", _SEQBENCH),
-    "realign": BuiltIn("realign", 1, "realign_problems.jsonl", _REALIGN),
+    "rel": BuiltIn("rel", 2, "rel_built_in.jsonl.gz"),
+    "seqbench": BuiltIn("seqbench", 1, "seqbench_built_in.jsonl.gz"),
+    "realign": BuiltIn("realign", 1, "realign_problems.jsonl"),
 }
 
 

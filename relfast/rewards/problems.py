@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from relfast.engine.io.sources import iterate_lines
+from relfast.engine.io.sources import iterate_lines, objects_in
 from relfast.errors import UsageError
 from relfast.formats import read_row
 from relfast.formats.paths import MISSING
@@ -77,15 +77,11 @@ def from_file(path: str | Path) -> Iterator[Problem]:
 
     Raises
     ------
-    UsageError
-        A line is no record that could be asked.
+    InputError, UsageError
+        A line is no JSON object, or no record that could be asked.
     """
-    for n, line in enumerate(iterate_lines(str(path)), 1):
-        if line.strip():
-            row = decode_text(line.decode("utf-8", "replace"))
-            if not isinstance(row, Mapping):
-                raise UsageError(f"{path}, line {n}: no JSON object")
-            yield problem_of(row, f"{path}, line {n}")
+    for n, row in objects_in(iterate_lines(str(path)), str(path)):
+        yield problem_of(row, f"{path}, line {n}")
 
 
 def generated(task: str, at: int, seed: int = 0, **parameters: Any) -> Problem:
