@@ -16,7 +16,7 @@ from relfast_kernels.compiled import native
 
 from relfast import __version__
 from relfast.distributed.parts import Part, blocks_of, measure
-from relfast.distributed.storage import Folder, is_url, told_as
+from relfast.distributed.storage import Folder, is_url
 from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
 from relfast.engine.file_run.first_causes import FirstCauses
 from relfast.engine.file_run.run import in_process, on_pool
@@ -26,8 +26,9 @@ from relfast.engine.job import Job
 from relfast.engine.scoring import EMBEDDED
 from relfast.engine.segments import Blocks
 from relfast.engine.signature import embedder_of, packages_of, version
-from relfast.errors import OutputError, ReadError, UsageError
+from relfast.errors import ReadError, UsageError
 from relfast.json_text import decode_object, encode_json
+from relfast.outputs import writing
 from relfast.stats.tally import Tally, TaskTally
 from relfast.stats.unusable import Cause, Unusable
 from relfast.tasks import TASKS
@@ -113,11 +114,11 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
     with folder.draft(name) as path:
         rows_path = f"{path}.jsonl" if suffix == ".parquet" else path
         encode = encoder(rows_path)
-        with told_as(OutputError, name):
+        with writing(name):
             file = open(rows_path, "wb")  # noqa: SIM115
 
         def put(rows: bytes) -> None:
-            with told_as(OutputError, name):
+            with writing(name):
                 file.write(encode(rows) if encode else rows)
 
         with file, blocks_of(part, job) as blocks:
@@ -136,7 +137,7 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
         if suffix == ".parquet":
             from relfast.engine.io.parquet import write_rows
 
-            with told_as(OutputError, name):
+            with writing(name):
                 write_rows(map(decode_object, iterate_lines(rows_path)), path)
                 os.unlink(rows_path)
     embedder = embedder_of(job) if EMBEDDED & tally.tasks.keys() else ""

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from relfast.engine.io.codecs import CHUNK
 from relfast.engine.io.sources import inputs_among, paths_of
-from relfast.errors import InputError, MissingExtraError, OutputError, ReadError, RelfastError
+from relfast.errors import InputError, MissingExtraError, OutputError, ReadError, RelfastError, told_of
+from relfast.outputs import writing
 
 _GLOB: Final = frozenset("*?[")
 
@@ -44,26 +45,19 @@ def _opened(path: str, kind: type[ReadError] | type[OutputError] = ReadError) ->
         system, at = fsspec.core.url_to_fs(path) if is_url(path) else (fsspec.filesystem("file"), path)
     except (ImportError, ValueError) as error:  # its package is missing, or the protocol is unknown
         raise InputError(_line(error), file=path) from None
-    with told_as(kind, path):
-        yield system, at
-
-
-def _line(error: BaseException) -> str:
-    text = getattr(error, "strerror", None) or " ".join(str(error).split())[:200] or type(error).__name__
-    return str(text)
-
-
-@contextlib.contextmanager
-def told_as(kind: type[ReadError] | type[OutputError], path: str) -> Iterator[None]:
-    """Errors that are none of ours become one line of ``kind``."""
     try:
-        yield
+        yield system, at
     except RelfastError:
         raise
     except Exception as error:
         if kind is OutputError:
             raise OutputError(path, _line(error)) from error
         raise ReadError(_line(error), file=path) from error
+
+
+def _line(error: BaseException) -> str:
+    text = getattr(error, "strerror", None) or " ".join(str(error).split())[:200] or type(error).__name__
+    return str(text)
 
 
 def expand(name: str) -> list[str]:
@@ -95,10 +89,8 @@ def expand(name: str) -> list[str]:
 def size_and_version(path: str) -> tuple[int, str]:
     """Bytes of a file, and a text that is another one when it has changed. Raises `InputError`."""
     if not is_url(path):
-        try:
+        with told_of(path):
             told = os.stat(path)
-        except OSError as error:
-            raise InputError(_line(error), file=path) from error
         return told.st_size, str(told.st_mtime_ns)
     with _opened(path) as (system, at):
         system.invalidate_cache(at)  # a store's client remembers what it has listed
@@ -172,7 +164,7 @@ class Folder:
 
     def write(self, name: str, data: bytes) -> None:
         """Raises `OutputError`."""
-        with self.draft(name) as path, told_as(OutputError, self.join(name)):
+        with self.draft(name) as path, writing(self.join(name)):
             Path(path).write_bytes(data)
 
     def remove(self, name: str) -> None:
@@ -199,7 +191,7 @@ class Folder:
         path = self.join(os.path.join(within, f".{uuid.uuid4().hex}.part.{base}"))
         try:
             yield path
-            with told_as(OutputError, self.join(name)):
+            with writing(self.join(name)):
                 os.replace(path, self.join(name))
         finally:
             with contextlib.suppress(OSError):
