@@ -7,9 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from relfast.errors import OutputError, OutputExistsError
+from relfast.json_text import encode_indented
 
 STDOUT: Final = "-"
 
@@ -39,6 +40,12 @@ def writing(path: object) -> Iterator[None]:
         yield
     except OSError as error:
         raise OutputError(path, error.strerror or str(error)) from error
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """A value as JSON for people to read. Raises `OutputError`."""
+    with writing(path):
+        Path(path).write_bytes(encode_indented(value) + b"\n")
 
 
 @contextmanager

@@ -32,8 +32,7 @@ from relfast.inference.header import read_header
 from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
 from relfast.inference.run import Place, Plan, complete_records
-from relfast.json_text import encode_indented
-from relfast.outputs import writing
+from relfast.outputs import write_json
 from relfast.realign.aligner import StepAligner
 from relfast.realign.benchmark import Judge, solve_and_judge
 from relfast.report.page import check_packages
@@ -162,7 +161,7 @@ class Bench:
             pairs = product(self.models, self.parts)
             scored = [f"{model.name}={_scored(self.folder_of(model), part)}" for model, part in pairs]
             generate_report(scored, self.folder / REPORT_DIR)
-        _write(self.folder / RESULTS_FILE, [result.to_dict() for result in self.results])
+        write_json(self.folder / RESULTS_FILE, [result.to_dict() for result in self.results])
         return self.results
 
     def folder_of(self, model: Model) -> Path:
@@ -237,7 +236,7 @@ class Bench:
                 TASKS[name].load()
         watch_rows = watch.scoring(f"{model.name} {part.name}: scoring")
         summary = self._score(responses, _scored(folder, part), watch_rows, resume=resume)
-        _write(folder / f"{part.name}.summary.json", summary.to_dict() | {"seconds": None})
+        write_json(folder / f"{part.name}.summary.json", summary.to_dict() | {"seconds": None})
         return Result(model.name, part, counts, summary, read_header(responses))
 
     def _score(
@@ -263,11 +262,6 @@ def _responses(folder: Path, part: Part) -> Path:
 
 def _scored(folder: Path, part: Part) -> Path:
     return folder / f"{part.name}.scored.jsonl"
-
-
-def _write(path: Path, value: Any) -> None:
-    with writing(path):
-        path.write_bytes(encode_indented(value) + b"\n")
 
 
 MOCK: Final = "mock"

@@ -15,7 +15,7 @@ from relfast.cli.parameters import check_timeout, options_of, pairs_of
 from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
-from relfast.json_text import encode_indented
+from relfast.outputs import write_json
 from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def command(
     except ConsumerGone:
         return 0
     if summary_path is not None:
-        _write_summary(summary_path, encode_indented(summary.to_dict()))
+        write_json(summary_path, summary.to_dict())
     if not quiet:
         from relfast.cli.table import how_to_list, print_summary
 
@@ -200,11 +200,3 @@ def _check_summary_path(path: str | None, output: str | None) -> None:
         raise UsageError("--summary and --output are the same file")
     if not Path(path).parent.is_dir():
         raise OutputError(path, "its folder does not exist")
-
-
-def _write_summary(path: str, data: bytes) -> None:
-    try:
-        Path(path).write_bytes(data + b"\n")
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise OutputError(path, f"{reason}; the rows are whole, --resume writes it again") from error
