@@ -73,8 +73,7 @@ def _tolerant(line: bytes) -> Any:
 
 
 def decode_text(text: str) -> Any:
-    """The value of a JSON text, such as gold in a data set's string column; other text is returned as it
-    is."""
+    """The value of a JSON text, such as gold in a data set's string column; other text unchanged."""
     try:
         return orjson.loads(text)
     except ValueError:

@@ -38,8 +38,7 @@ def parts_of(signature: str) -> dict[str, str]:
 
 
 def differing_signatures(a: Loaded, b: Loaded, metric: str) -> tuple[list[str], list[str]]:
-    """The differences between two signatures, in words: those that forbid to compare the runs, and those that
-    are only noted."""
+    """The differences of two signatures, in words: those that forbid to compare, and those only noted."""
     names = f"{a.run.name} and {b.run.name}"
     if a.run.signature is None or b.run.signature is None:
         return [], []
@@ -303,6 +302,7 @@ def _check_metric(runs: Sequence[Loaded], metric: str) -> None:
 
 
 def _compare(pairs: Pairs, level: float, bootstrap: int | None, seed: int) -> TaskComparison:
+    """The statistics of two runs' pairs of one task, with p not yet corrected by Holm."""
     values_a, values_b = pairs.values()
     differences = Differences.of(pairs.prompts, values_a, values_b)
     interval, method = differences.interval(level)

@@ -287,8 +287,7 @@ def header_of(comparison: Comparison, called: Mapping[str, str] | None = None) -
 def rows_of(
     comparison: Comparison, called: Mapping[str, str] | None = None, *, percents: bool = False
 ) -> list[list[str]]:
-    """A table row of texts for each task and pair of runs; with ``percents`` shares and differences are shown
-    as percentages."""
+    """A row of texts for each task and pair of runs; ``percents``: shares and differences in percent."""
     shown, change = (
         (lambda share: f"{percent(share)} %", percent_points) if percents else (three_decimals, signed)
     )

@@ -176,6 +176,8 @@ def load(runs: Sequence[RunLike], names: Sequence[str] | None, metric: str) -> l
 
 @dataclass
 class _Opened:
+    """A run that has been found, but not read."""
+
     path: str | None
     scores: Callable[[], Iterable[Score]]
     summary: Summary | None = None
@@ -229,8 +231,7 @@ def _of_file(name: str) -> _Opened:
 
 
 def _of_summary(summary: Summary, beside: Path | None) -> _Opened:
-    """The run of a summary: its rows are at the path that it names, or in a file of that name in the folder
-    ``beside``."""
+    """The run of a summary: its rows are where it says, or under that name in the folder of ``beside``."""
     if summary.output in (None, "-"):
         raise UsageError("a summary has numbers only, and its rows went nowhere: name the file of its rows")
     output = Path(str(summary.output))
@@ -253,8 +254,7 @@ def read_summary(path: Path) -> Summary | None:
 
 
 def _summary_beside(path: Path, rows: int) -> Summary | None:
-    """The summary in the folder of a file of rows that names this file and counts as many rows; None without
-    one."""
+    """The summary in the folder of a file of rows that names the file and counts as many rows, or None."""
     try:
         candidates = sorted(item for item in path.parent.iterdir() if item.suffix == ".json")
     except OSError:
@@ -272,8 +272,7 @@ def _summary_beside(path: Path, rows: int) -> Summary | None:
 
 
 def _names(paths: Sequence[str | None]) -> list[str]:
-    """Default names of runs: file names without endings, with their folders if names would be equal; letters
-    for runs without a file."""
+    """Default names: file names without endings, with folders if names are equal; letters without files."""
     letters = [chr(ord("A") + at) if at < 26 else f"run {at + 1}" for at in range(len(paths))]
     short = [letters[at] if path is None else _stem(path) for at, path in enumerate(paths)]
     if len(set(short)) == len(short):

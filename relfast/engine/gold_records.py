@@ -78,8 +78,7 @@ class GoldRecords(dict[Any, Entry]):
         self[entry.id] = entry
 
     def _place_of(self, id: Any) -> tuple[int, int]:
-        """File number and line of the first record with this id. A dict keeps its keys in order of insertion,
-        so the id's position indexes ``_lines``."""
+        """File number and line of the first record with this id: dict keys and ``_lines`` have one order."""
         at = next(number for number, key in enumerate(self) if key == id)
         return bisect_right(self._files, at) - 1, self._lines[at]
 
@@ -107,8 +106,7 @@ class GoldRecords(dict[Any, Entry]):
         return self._by_question
 
     def _within(self, prompt: str) -> Any:
-        """The id of the record whose question is contained in a prompt; of several questions the longest (in
-        UTF-8 bytes) counts."""
+        """The id of the record whose question a prompt contains; of several the longest (UTF-8 bytes)."""
         questions = self.questions()
         if not self._lengths:
             lengths: dict[str, set[int]] = {}

@@ -74,8 +74,7 @@ class Job:
             object.__setattr__(self, name, value)
 
     def decides(self) -> dict[str, Any]:
-        """Every setting that can change a row, for the check on resume, which itself compares the content of
-        the files in ``data``."""
+        """Every setting that can change a row, for the check on resume (which compares ``data`` itself)."""
         return {
             **asdict(self.options),
             "task": self.task,

@@ -151,6 +151,7 @@ class KernelScoring:
         responses: Sequence[object],
         questions: Sequence[object] | None,
     ) -> list[Outcome | None]:
+        """The outcomes of responses to a task, in pieces of `MAX_TEXTS`; None for those the kernels leave."""
         outcomes: list[Outcome | None] = [None] * len(responses)
         can_hang = TASKS[name].can_hang
         for first in range(0, len(responses), MAX_TEXTS):

@@ -1,5 +1,4 @@
-"""How a file of rows was made, read from its journal: options and inputs, which reports and comparisons then
-need not ask the user for again."""
+"""Reads from a journal how a file of rows was made, so that reports and comparisons need not ask again."""
 
 from __future__ import annotations
 
@@ -18,10 +17,8 @@ from relfast.tasks import TASKS
 
 @dataclass(frozen=True)
 class PastRun:
-    """A past run of `relfast score`.
-
-    ``job`` and ``inputs`` name its gold and input files, or none if a file is gone; ``run`` is the journal's
-    fingerprint."""
+    """A past run of `relfast score`; ``run`` is the fingerprint in its journal. ``inputs`` and ``job.data``
+    are its input and gold files, empty if one of them is gone."""
 
     job: Job
     inputs: tuple[str, ...]
@@ -51,8 +48,7 @@ def past_run(rows: str) -> PastRun | None:
 
 
 def _there(paths: Mapping[str, str], what: str, rows: str) -> tuple[str, ...]:
-    """The run's files of a kind ("gold" or "input"), at their old path or else beside the rows; empty if one
-    of them is gone."""
+    """The run's "gold" or "input" files, at their old paths or beside the rows; empty if one is gone."""
     found: list[str] = []
     for number in count():
         old = paths.get(f"{what} {number}")

@@ -105,8 +105,7 @@ _UNCHOSEN: Final = "the input begins with rows that name no filter: --filter NAM
 
 
 def _complete(entry: Entry, job: Job, gold: GoldRecords) -> tuple[str, str] | None:
-    """Fill in the fields that the row lacks, from gold and the job. Returns the kind and message of a
-    problem, or None."""
+    """Fill in missing fields from gold and the job. Returns the type and message of an error, or None."""
     if job.data:
         known = _known(gold, entry.id) if _hashable(entry.id) else None
         if known is not None and entry.numbered and asks_another(entry, known):

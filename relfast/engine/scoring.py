@@ -161,6 +161,7 @@ class Scoring:
         return (score for score in results if score is not None)
 
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
+        """Score records with one call to the task's scorer, or one by one if that call raises."""
         self._make_ready(task)
         try:
             if task.embeds:
@@ -265,6 +266,7 @@ class Scoring:
         )
 
     def _singly(self, task: Task, records: Sequence[Record]) -> list[Score]:
+        """Score records with a guarded call to the task's scorer for each; one that raises is unscored."""
         scores = []
         self._make_ready(task)
         for record in records:

@@ -33,8 +33,7 @@ _SHOWN: Final = 200
 
 
 class Detours:
-    """Counts failures after which work was left to the ordinary way, and keeps the first error of each
-    kind."""
+    """Counts failures of fast code, after which the ordinary way was taken, with the first error of each."""
 
     def __init__(self) -> None:
         self._found: dict[str, tuple[int, str]] = {}
@@ -107,5 +106,4 @@ class Segment(Plain):
 
 
 Blocks = Callable[[Iterator[Block]], Iterator[tuple[Block, list[Segment]]]]
-"""A function that scores blocks, in-process or on a pool. It yields each block with its segments, in
-order."""
+"""A function that scores blocks, in-process or on a pool; yields each with its segments, in order."""

@@ -94,8 +94,7 @@ SCRATCH_BYTES: Final = 1 << 24
 
 
 class TextFastPath:
-    """Scans blocks, learns their golds and writes rows; golds, templates and work space are kept between
-    blocks."""
+    """Scans blocks, learns golds and writes rows. Golds, templates and work space are kept between blocks."""
 
     def __init__(self, scoring: Scoring, functions: Mapping[str, Callable[..., int]]) -> None:
         self._scoring = scoring
@@ -181,8 +180,7 @@ class TextFastPath:
         self._have_scratch(scratch)
 
     def learn(self, block: ScannedBlock, numbers: range) -> None:
-        """Prepare the golds that the scan of this block met for the first time, and score the lines that have
-        them."""
+        """Prepare the golds that this block's scan met for the first time, and score the lines with them."""
         if FIELDS not in kinds_of(block.lines, numbers.start, numbers.stop):
             return
         columns = memoryview(block.lines).cast("B").cast("q")

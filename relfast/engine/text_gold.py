@@ -1,5 +1,4 @@
-"""Golds for the text kernel. Each gold is prepared once; the kernel finds it by the digest of the fields of a
-line that it depends on (task, answer, …)."""
+"""Golds for the text kernel: each is prepared once, and found by a digest of the line's other fields."""
 
 from __future__ import annotations
 

@@ -184,6 +184,7 @@ class TextTable:
         return len(self._paths) - 1
 
     def _tests_of(self, conditions: str) -> tuple[int, int]:
+        """Append the tests for conditions; the number of the first, and one after the last."""
         first = len(self._tests)
         for condition in conditions.split():
             path, _, kind = condition.partition(":")
@@ -193,6 +194,7 @@ class TextTable:
         return first, len(self._tests)
 
     def _ways_to(self, number: int, form: Form) -> Iterable[Sequence[int]]:
+        """The ways to recognise a row of a form: the members that it must have, and further tests."""
         if "response" in self._map and not form.response and not form.said:
             return  # ``--map`` says where the responses are, so this is no row without responses
         for tells in form.tells:
@@ -204,6 +206,7 @@ class TextTable:
     # ---- forms
 
     def _form(self, form: Form) -> Sequence[int]:
+        """The numbers that describe a form: where id, answer and responses are, and what else matters."""
         ids = form.id.split()
         prompts = [path[1:] for path in ids if path.startswith("#")]
         id_paths = [path for path in ids if not path.startswith("#")]
@@ -274,6 +277,7 @@ class TextTable:
         return first, len(self._paths)
 
     def _said_of(self, said: Said) -> Sequence[int]:
+        """The numbers that describe where the texts of a row's samples are."""
         first = len(self._says)
         self._says += [(_HOW[how], self._path(path)) for how, path in said.says]
         return (

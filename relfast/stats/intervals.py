@@ -20,8 +20,7 @@ _STEPS: Final = 100_000
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:
-    """The regularised incomplete beta function I_x(a, b), a, b > 0 (NIST DLMF 8.17; Lentz's continued
-    fraction)."""
+    """The regularised incomplete beta function I_x(a, b), a, b > 0 (NIST DLMF 8.17; Lentz's method)."""
     if x <= 0:
         return 0.0
     if x >= 1:

@@ -29,8 +29,7 @@ def _middle(number: int) -> float:
 
 @dataclass(slots=True)
 class Spread:
-    """The distribution of some whole numbers: how many, their sum, the largest, and counts by bins of equal
-    ratio."""
+    """The distribution of whole numbers: count, sum, largest, and counts in bins of equal ratio."""
 
     n: int = 0
     total: int = 0
@@ -55,8 +54,7 @@ class Spread:
         return self.total / self.n if self.n else None
 
     def quantile(self, share: float) -> float | None:
-        """The value that a ``share`` of all values does not exceed (the middle of its bin); None without
-        values."""
+        """The value that a ``share`` of all does not exceed (middle of its bin); None without values."""
         left = share * self.n
         for number in sorted(self.bins):
             left -= self.bins[number]

@@ -58,8 +58,7 @@ class Kind(NamedTuple):
 
 
 def prompts_of(kinds: Mapping[Kind, int]) -> Prompts:
-    """The counts of a task's prompts from the number of prompts of each kind. The sums are equal to the last
-    bit, whatever the order of ``kinds``."""
+    """Counts of a task's prompts from the number of each kind; equal to the last bit for any order."""
     histogram: dict[tuple[int, int], int] = {}
     majority: dict[int, list[int]] = {}
     for kind in sorted(kinds):
@@ -148,8 +147,7 @@ def group_of(task: object) -> str:
 
 
 def _task_numbers() -> dict[str, int]:
-    """A number for each group of rows: the text kernel's number if that kernel scores the task, else a free
-    one."""
+    """A number for each group of rows: the text kernel's number of the task, else a free one."""
     numbers = {name: task.text_kernel.number for name, task in TASKS.items() if task.text_kernel is not None}
     free = (number for number in range(FURTHER) if number not in numbers.values())
     return {name: numbers[name] if name in numbers else next(free) for name in (*TASKS, UNKNOWN_TASK)}

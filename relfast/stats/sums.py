@@ -53,6 +53,5 @@ def add_columns(mine: MutableMapping[K, list[N]], theirs: Mapping[K, Sequence[N]
 
 
 def rounded(value: float) -> float:
-    """A float rounded to 12 digits, so that the order of summation, and with it the number of workers, does
-    not show."""
+    """A float rounded to 12 digits, so that neither the order of summation nor the workers' number shows."""
     return float(f"{value:.12g}")

@@ -116,8 +116,7 @@ _NUMBERS: Final = (int, float)  # ``int | float`` would be evaluated anew for ea
 
 
 def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int, int]:
-    """How many values are finite numbers other than ``undefined``, their sum in units, and the place of the
-    first."""
+    """Number of finite values other than ``undefined``, their sum in units, and the place of the first."""
     n, total, first = 0, 0, len(values)
     # a Counter, since most values occur in many rows
     for value, times in Counter([value for value in values if isinstance(value, _NUMBERS)]).items():

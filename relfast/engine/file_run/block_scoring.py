@@ -151,8 +151,7 @@ class BlockScoring:
             at = segment.stop
 
     def _open_fast_path(self) -> TextFastPath | None:
-        """The fast path, or None. It is tried again for each block, since its kernels may be compiled
-        meanwhile."""
+        """The fast path, or None; tried for each block, since its kernels may be compiled meanwhile."""
         if self._fast_path is None:
             from relfast.engine.text_fast_path import TextFastPath
 

@@ -1,5 +1,4 @@
-"""Scores blocks on a pool: each block is cut into work items, whose rows are put together again in order,
-even if workers die."""
+"""Scores blocks on a pool: cuts them into work items, and puts their rows in order even if workers die."""
 
 from __future__ import annotations
 
@@ -139,8 +138,7 @@ class BlockWork(WorkItem):
 
 
 def _until_error(todo: Iterator[Block], errors: list[Exception]) -> Iterator[Block]:
-    """The blocks. An exception of the reader goes into ``errors``, so that the blocks before it are scored
-    first."""
+    """The blocks; an exception of the reader goes into ``errors``, and the blocks before it are scored."""
     try:
         yield from todo
     except Exception as error:
@@ -221,6 +219,7 @@ def _finished(under_way: deque[_BlockState]) -> Iterator[tuple[Block, list[Segme
 
 
 def _cut(block: Block, parts: int) -> list[tuple[int, int]]:
+    """The ranges of lines into which a block is cut: ``parts``, or fewer if they would be too short."""
     step = max(MIN_SPLIT_LINES, -(-block.n_lines // parts))
     if block.faults or step >= block.n_lines:
         return [(0, block.n_lines)]

@@ -28,8 +28,7 @@ def not_plain(record: Record, error: Exception) -> Score:
 
 
 def text_in(response: object) -> Any:
-    """The response as plain ``str``, if it is chat messages or of a ``str`` subclass; anything else as it
-    is."""
+    """Chat messages and instances of ``str`` subclasses as plain ``str``; any other response unchanged."""
     return str.__str__(response) if isinstance(response, str) else text_of(response)
 
 

@@ -63,8 +63,7 @@ class RecordWork(WorkItem):
             self._left.pop(score.index).set_score(score)
 
     def died(self, death: Death) -> Sequence[WorkItem]:
-        """Each remaining record becomes an item of its own, so that several that hang do not wait for each
-        other."""
+        """Each remaining record becomes an item of its own, so that several that hang do so in parallel."""
         left = list(self._left.values())
         alone = left[0] if len(left) == 1 else None
         culprit = blamed(death, lambda place: self._left.get(place[0]), alone)
@@ -89,8 +88,7 @@ class RecordPool(Pool):
     """A pool of workers for records."""
 
     def score(self, pending: Sequence[PendingScore]) -> None:
-        """Have the records of a call scored. Each gets a score or an unscored row, also after `close` or if
-        workers fail."""
+        """Have the records of a call scored. Each gets a row, unscored after `close` or if workers fail."""
         size = max(1, min(TOGETHER, len(pending) // (2 * self.workers)))
         for at in range(0, len(pending), size):
             work = RecordWork(pending[at : at + size], self.job.timeout)
@@ -182,8 +180,7 @@ class SharedPool:
         return []
 
     def score(self, entries: Sequence[PendingScore]) -> None:
-        """Have entries scored. Each gets a score or an unscored row, also after `close` or if no host can be
-        reached."""
+        """Have entries scored. Each gets a row, unscored after `close` or if no host can be reached."""
         with self._lock:
             if self._closed:
                 left: Sequence[PendingScore] = entries
@@ -211,8 +208,7 @@ class SharedPool:
     # methods to call with the lock held
 
     def _send(self, entries: Sequence[PendingScore]) -> list[PendingScore]:
-        """Send records. Returns the entries to be given up: empty, or all that wait if no host can be
-        reached."""
+        """Send records. Returns the entries to give up: none, or all that wait if no host can be reached."""
         while self._lost < ATTEMPTS:
             try:
                 if self._connection is None:

@@ -532,8 +532,7 @@ class Scorer:
         return begun
 
     def _here(self, records: Sequence[Record]) -> list[Score]:
-        """The scores of records of one task, in order, made in this process; unscored rows if the task cannot
-        be scored here."""
+        """Score records of one task in this process; unscored rows if a model or package is missing."""
         try:
             return list(self._scoring.entries(records))
         except RelfastError as error:

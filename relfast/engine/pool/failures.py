@@ -161,8 +161,7 @@ class Failures:
         return "crashed", kind, f"it ended its worker {ATTEMPTS} times ({death.describe()})"
 
     def idle(self, death: Death) -> str | None:
-        """Count a death without a record to blame. Once there were too many, returns why the run is given
-        up."""
+        """Count a death without a record to blame. Returns why to give up, once there were too many."""
         self._idle += 1
         if self._idle <= IDLE_DEATHS:
             return None

@@ -156,6 +156,7 @@ class ForkServer:
                 self._kill()
 
     def _run(self, theirs: _socket.socket | None) -> None:
+        """The thread's work: start the helper, unless ``theirs`` is None, and receive its answers."""
         try:
             if theirs is not None:
                 started = start("relfast.engine.pool.forkserver", stdin=theirs.fileno())
@@ -239,6 +240,8 @@ def import_path() -> list[str]:
 
 
 class _Helper:
+    """The helper's main loop: obeys the pool's requests, and reports workers that end (SIGCHLD)."""
+
     def __init__(self, control: _socket.socket) -> None:
         self._control = control
         self._children: set[int] = set()

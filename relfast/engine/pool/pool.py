@@ -397,8 +397,7 @@ class Pool:
             yield message
 
     def _tell_slow(self, worker: Worker, reported: Place | None) -> Place | None:
-        """Report a record that takes long, once. ``told`` is the record reported last; returns the same,
-        updated."""
+        """Report a record that takes long, once; ``reported`` is the last one. Returns the new last one."""
         place, seconds = worker.in_flight.read(), worker.in_flight.seconds()
         if place is None or place == reported or seconds is None or seconds < SLOW_SECONDS:
             return reported
@@ -406,12 +405,14 @@ class Pool:
         return place
 
     def _is_stuck(self, worker: Worker, waited: float) -> bool:
+        """Whether a worker is silent for too long: past its deadline, or with no record in flight."""
         if not self.job.timeout:
             return False
         overdue = worker.in_flight.overdue()
         return waited > SILENT_SECONDS if overdue is None else overdue > GRACE_SECONDS
 
     def _death(self, slot: int, worker: Worker, died: Died) -> Death:
+        """End what is left of a dead worker; how it died, and with which record in flight."""
         place, seconds = worker.in_flight.read(), worker.in_flight.seconds() or 0.0
         worked_before = worker.in_flight.worked_before()
         status = self._end(slot, worker)
