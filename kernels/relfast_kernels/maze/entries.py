@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from relfast_kernels.compiled.jit import carray, kernel, pointer
-from relfast_kernels.layouts import ITEM_COLUMNS
+from relfast_kernels.layouts import ITEM_COLUMNS, TOKEN_COLUMNS
+from relfast_kernels.maze.building import build
 from relfast_kernels.maze.growth import PLACING, join, place
-from relfast_kernels.maze.judge import settle
 from relfast_kernels.maze.layouts import DESK, DESK_COLUMNS, FACT, FOUND_COLUMNS, HEADER, MAX_PAIRS, N_RATIOS
 from relfast_kernels.maze.reading import Desk, read_response
 from relfast_kernels.maze.search import Work, find_plan, unpack
@@ -31,8 +31,12 @@ def _desk(address: Any) -> Desk:
     )
 
 
-def _settle(problem: Any, size: int, desk: Any) -> int:
-    return 1 if settle(carray(problem, size, np.int32), _desk(desk).work) else 0
+def _build(structure: int, gold: int, end: int, about: Any, desk: Any) -> int:
+    """The size of the problem that is made of the texts on the desk, or what is wrong with them."""
+    space, addresses = _desk(desk), carray(desk, DESK_COLUMNS, np.int64)
+    tape = carray(pointer(addresses[DESK.tape]), (addresses[DESK.text_size] // 4, TOKEN_COLUMNS), np.int64)
+    known = carray(about, 3, np.int64)
+    return build(space.text, structure, gold, end, tape, space.items, space.span, space.work, known)
 
 
 def _judge(
@@ -107,7 +111,7 @@ ENTRIES = {
     "solve": (_solve, "pipippp"),
     "tree": (_tree, "pipipipi"),
     "rewind": (_rewind, "pipiiiipippp"),
-    "settle": (_settle, "pip"),
+    "build": (_build, "iiipp"),
     "judge": (_judge, "pppiiippp"),
     "scan": (_scan, "pipipp"),
 }

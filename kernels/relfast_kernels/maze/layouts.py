@@ -11,20 +11,21 @@ from typing import Final
 Fact = namedtuple(
     "Fact",
     "n_rooms n_edges n_doors n_keys start_room goal_room n_gold n_distinct n_names n_slots "
-    "n_name_bytes best gold_is_best shortest size",
+    "n_name_bytes best gold_is_best shortest n_unlocks size",
 )
-FACT: Final = Fact(*range(15))
 HEADER: Final = 16
+FACT: Final = Fact(*range(HEADER))
 """Numbers at the beginning of a problem: rooms, entries of the list of edges, doors, keys, first room and
 goal, actions of gold and how many of them are distinct, names (rooms, keys, the person), places of their
 table and bytes; actions of the shortest plan, or of gold where the search found none or was given up; whether
-gold is such a plan; what the search said (`UNSOLVABLE`, `TOO_LARGE` or a length); and all numbers of the
-problem.
+gold is such a plan; what the search said (`UNSOLVABLE`, `TOO_LARGE` or a length); doors that gold unlocks;
+and all numbers of the problem.
 
 Behind them stand, one after the other: first_edge, neighbors, doors, door_keys and key_rooms of
 `relfast_kernels.maze.search.MazeTables`, kinds and arguments of gold, the ends of the names, their slots,
-codes, distinct codes, counts and places of gold, and the names (bytes). Who makes a problem leaves slots,
-codes and all that is said of gold and of the shortest plan to `relfast_kernels.maze.judge.settle`."""
+codes, distinct codes, counts and places of gold, the names (bytes), and last the passages in the order in
+which the record has them: two rooms and the door or NO_DOOR. Who makes a problem leaves slots, codes and all
+that is said of gold and of the shortest plan to `relfast_kernels.maze.judge.settle`."""
 
 # What is found in a text
 
@@ -48,14 +49,22 @@ N_RATIOS: Final = len(RATIO)
 CUTS_REASONING, IS_STRICT = 1, 2
 """How a text is read: without its reasoning, as ``strict`` does."""
 
-Desk = namedtuple("Desk", "text text_size items items_size numbers numbers_size pairs span")
-DESK: Final = Desk(*range(8))
+Desk = namedtuple("Desk", "text text_size items items_size numbers numbers_size pairs span tape")
+DESK: Final = Desk(*range(9))
 DESK_COLUMNS: Final = len(DESK)
 """Addresses and sizes of work space: bytes, items of plans (int32, rows of ITEM_COLUMNS), numbers of a search
-(int32) and its pairs (int64, MAX_PAIRS × 2), and a plan's span (3 int64)."""
+(int32) and its pairs (int64, MAX_PAIRS × 2), a plan's span (3 int64), and tokens (int64, a row of
+TOKEN_COLUMNS for two bytes of text)."""
 
 NO_ROOM: Final = -2
 """Instead of a plan's length: the search wants more work space."""
+
+Flaw = namedtuple(
+    "Flaw",
+    "json gold action structure names name doors door around behind neighbor keys key start goal target",
+)
+FLAW: Final = Flaw(*range(-3, -19, -1))
+"""Instead of a problem: what is wrong with a record."""
 
 SHORTEST_ITEM: Final = 3
 """Bytes of text that an item takes: two quotes and a comma."""

@@ -632,5 +632,5 @@ def _problem(maze: Any) -> NDArray[np.int32]:
     """A maze alone, without names and gold, as `unpack` reads it."""
     parts = maze.first_edge, maze.neighbors, maze.doors, maze.door_keys, maze.key_rooms
     counts = len(maze.first_edge) - 1, len(maze.neighbors), len(maze.door_keys), len(maze.key_rooms)
-    header = Fact._make((*counts, maze.start, maze.goal, *[0] * 8, HEADER + sum(map(len, parts))))
-    return np.concatenate([header, [0] * (HEADER - len(header)), *parts], dtype=np.int32)
+    header = Fact._make((*counts, maze.start, maze.goal, *[0] * 9, HEADER + sum(map(len, parts))))
+    return np.concatenate([header, *parts], dtype=np.int32)

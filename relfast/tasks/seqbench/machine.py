@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.layouts import ITEM_COLUMNS
+from relfast_kernels.layouts import ITEM_COLUMNS, TOKEN_COLUMNS
 from relfast_kernels.maze import layouts
 
 UNIT: Final = "maze"
@@ -46,7 +46,7 @@ class Machine:
 
     def __init__(self) -> None:
         unit = native.functions(UNIT)
-        self._judge, self._settle, self._scan = unit["judge"], unit["settle"], unit["scan"]
+        self._judge, self._build, self._scan = unit["judge"], unit["build"], unit["scan"]
         self._spaces: dict[int, Any] = {}
         self.desk = array("q", bytes(8 * layouts.DESK_COLUMNS))
         self._desk = self.desk.buffer_info()[0]
@@ -67,6 +67,7 @@ class Machine:
             rows = 2 * (size // layouts.SHORTEST_ITEM + 4)
             self._put(layouts.DESK.text, 2 * size + 64)
             self._put(layouts.DESK.items, 4 * ITEM_COLUMNS * rows)
+            self._put(layouts.DESK.tape, 8 * TOKEN_COLUMNS * (size // 2 + 16))
             self.desk[layouts.DESK.text_size], self.desk[layouts.DESK.items_size] = 2 * size + 64, rows
 
     def _grow(self, n: int) -> None:
@@ -98,15 +99,20 @@ class Machine:
             self._grow(_NUMBERS)
         return Found(found, ratios)
 
-    def settle(self, numbers: array[int]) -> None:
-        """Fill in what a problem's maker leaves (`relfast_kernels.maze.layouts`)."""
-        address, n = numbers.buffer_info()
-        size = _NUMBERS
-        while not self._settle(address, n, self._desk):
+    def build(self, structure: bytes, gold: bytes, target: bytes) -> tuple[int, array[int]]:
+        """A maze (JSON), its gold and who is rescued if gold does not say as the kernels take them
+        (`relfast_kernels.maze.layouts`), or a `FLAW` of these and what is known of its place."""
+        raw, about, size = structure + gold + target, array("q", bytes(24)), _NUMBERS
+        ends = len(structure), len(structure) + len(gold), len(raw)
+        self._make_room(len(raw))
+        ctypes.memmove(self.desk[layouts.DESK.text], raw, len(raw))
+        while (n := self._build(*ends, about.buffer_info()[0], self._desk)) == layouts.NO_ROOM:
             size *= 8
             self._grow(size)
+        numbers = array("i", ctypes.string_at(self.desk[layouts.DESK.numbers] + 4 * about[1], 4 * max(n, 0)))
         if size > _NUMBERS:
             self._grow(_NUMBERS)
+        return (n, numbers) if n > 0 else (n, array("i", about[:1]))
 
     def plan(self, raw: bytes) -> tuple[bytes, tuple[int, int], list[list[int]]]:
         """The last plan of a text (UTF-8): the text with what is written without escapes behind it, where

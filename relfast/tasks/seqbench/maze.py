@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import accumulate, chain
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 
 import orjson
 from relfast_kernels import layouts
+from relfast_kernels.maze.layouts import FLAW, HEADER, Fact, Flaw
 
 from relfast.errors import InputError
 from relfast.json_text import decode_text
-from relfast.tasks.seqbench.actions import CODES, Action, as_plan
+from relfast.tasks.seqbench.actions import CODES, Action, as_plan, encode
+from relfast.tasks.seqbench.machine import machine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,10 +48,6 @@ class Door(NamedTuple):
     key: str
 
 
-_OPEN: Final = Door(False, "")
-_TEXTS: Final = frozenset((str,))
-
-
 @dataclass(slots=True)
 class Layout:
     """A maze as names.
@@ -74,6 +73,35 @@ class Layout:
         self.passages[pair] = Door(locked or known.locked, key or known.key)
         self.rooms[one] = self.rooms[other] = None
 
+    def as_structure(self, source: Source) -> bytes:
+        """The maze as ``structural_details`` has it, with the rooms' numbers as coordinates.
+
+        Raises
+        ------
+        InputError
+            It is not known where the agent starts, or whom to rescue where.
+        """
+        if self.start is None or self.goal is None or self.target is None:
+            who = "agent" if self.start is None else "person to rescue"
+            raise InputError(f"the facts do not say where the {who} is", field=source)
+        names = [*dict.fromkeys((*self.rooms, self.start, self.goal))]
+        at = {name: str(number) for number, name in enumerate(names)}
+        structure = {
+            "door_details": {
+                f"{at[one]}_{at[other]}": {"status": "closed" if door.locked else "open", "key_id": door.key}
+                for (one, other), door in self.passages.items()
+            },
+            "adjacency_list": {number: [] for number in at.values()},
+            "key_locations": {key: at[room] for key, room in self.key_rooms.items()},
+            "start_room_coord": at[self.start],
+            "end_room_coord": at[self.goal],
+        }
+        details = {
+            "mappings": {"coordinate_to_name": dict(zip(at.values(), names, strict=True))},
+            "structure": structure,
+        }
+        return json.dumps(details, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
     def neighbours(self, locked: bool = True) -> dict[str, list[str]]:
         """For each room those next to it: behind all doors, or only behind open ones (not ``locked``)."""
         found: dict[str, list[str]] = {}
@@ -82,66 +110,6 @@ class Layout:
                 found.setdefault(one, []).append(other)
                 found.setdefault(other, []).append(one)
         return found
-
-
-def from_structure(details: str | bytes | Mapping[str, Any]) -> Layout:
-    """The layout in a ``structural_details`` field (JSON text, or decoded already).
-
-    Raises
-    ------
-    InputError
-        It is no JSON, or a part has another form than the dataset card says; names the part.
-    """
-    if isinstance(details, (str, bytes)):
-        try:
-            details = orjson.loads(details)
-        except orjson.JSONDecodeError as error:
-            raise InputError(f"no JSON ({error})", field="structural_details") from None
-    structure = _part(details, "structure", "structural_details")
-    mappings = details.get("mappings") if isinstance(details, Mapping) else None
-    names = _part(mappings, "coordinate_to_name", "structural_details.mappings") if mappings else {}
-    if not _TEXTS.issuperset(map(type, names.values())):
-        raise InputError("a room's name is no text", field="structural_details.mappings.coordinate_to_name")
-    layout = Layout()
-    passages, rooms = layout.passages, layout.rooms
-
-    def room(coordinate: object, place: str) -> str:
-        if not isinstance(coordinate, str):
-            raise InputError("no coordinate", field=f"structural_details.structure.{place}")
-        name: str = names.get(coordinate, coordinate)
-        rooms[name] = None
-        return name
-
-    for pair, door in _optional(structure, "door_details").items():
-        ends = pair.split("_")
-        if len(ends) != 2 or not (type(door) is dict or isinstance(door, Mapping)):
-            raise InputError(
-                f"unreadable door {pair[:40]!r}", field="structural_details.structure.door_details"
-            )
-        one, other = names.get(ends[0], ends[0]), names.get(ends[1], ends[1])
-        if door.get("status") == "open":
-            if one != other and (one, other) not in passages and (other, one) not in passages:
-                passages[one, other] = _OPEN  # as nearly all are
-                rooms[one] = rooms[other] = None
-            else:
-                layout.connect(one, other)
-        else:
-            key = door.get("key_id")
-            layout.connect(one, other, True, "" if key is None else str(key))
-    # most neighbours are known from their door by now, and a maze has thousands
-    for coordinate, behind in _part(structure, "adjacency_list", "structural_details.structure").items():
-        here = room(coordinate, "adjacency_list")
-        if type(behind) is not list and not isinstance(behind, (list, tuple)):
-            raise InputError("no list", field="structural_details.structure.adjacency_list")
-        for neighbor in behind:
-            there = names.get(neighbor) if isinstance(neighbor, str) else None
-            if (here, there) not in passages and (there, here) not in passages:
-                layout.connect(here, room(neighbor, "adjacency_list"))
-    for key, coordinate in _optional(structure, "key_locations").items():
-        layout.key_rooms[key] = room(coordinate, "key_locations")
-    layout.start = room(structure.get("start_room_coord"), "start_room_coord")
-    layout.goal = room(structure.get("end_room_coord"), "end_room_coord")
-    return layout
 
 
 def from_facts(text: str, agent: str | None = None, target: str | None = None) -> Layout | None:
@@ -175,18 +143,6 @@ def from_facts(text: str, agent: str | None = None, target: str | None = None) -
     layout.start = people.get(agent) if agent is not None else None
     layout.goal = people.get(target) if target is not None else None
     return layout
-
-
-def _part(value: object, key: str, place: str) -> Mapping[str, Any]:
-    part = value.get(key) if isinstance(value, Mapping) else None
-    if not isinstance(part, Mapping):
-        raise InputError("missing or no object", field=f"{place}.{key}")
-    return part
-
-
-def _optional(structure: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    part = structure.get(key)
-    return {} if part is None else _part(structure, key, "structural_details.structure")
 
 
 def column_letters(column: int) -> str:
@@ -271,16 +227,82 @@ class Fields(NamedTuple):
             actions.append(action)
         return actions
 
-    def layout(self, gold: Sequence[Action] = ()) -> tuple[Layout, Source] | None:
-        """The maze's names and where they were read from; None where nothing describes a maze."""
-        rescued = next((action.parameter for action in reversed(gold) if action.name == "rescue"), None)
-        agent, target = self.agent, rescued or self.target
+    @property
+    def text(self) -> str:
+        """The gold plan as a text. Raises `InputError` as `gold`."""
+        if isinstance(self.completion, str):
+            return self.completion
+        return str([str(action) for action in self.gold()])
+
+    def facts(self) -> Layout | None:
+        """The maze that the facts describe; None where none does, or it is described elsewhere."""
         if self.structure is not None:
-            layout = from_structure(self.structure)
-            layout.agent, layout.target = agent, target
-            return layout, "structural_details"
-        layout_of_facts = from_facts(self.context or "", agent, target)
-        return None if layout_of_facts is None else (layout_of_facts, "context")
+            return None
+        gold = self.gold() if self.completion is not None else []
+        rescued = next((action.parameter for action in reversed(gold) if action.name == "rescue"), None)
+        return from_facts(self.context or "", self.agent, rescued or self.target)
+
+    def numbers(self, facts: Layout | None) -> array[int]:
+        """The maze, of the facts or ``structural_details``, and gold, if there is any, as the kernels take
+        them. Without a maze there is one room, so that plans can be compared with gold.
+
+        Raises
+        ------
+        InputError
+            Gold is no plan, or the maze contradicts the dataset card; names the field.
+        """
+        gold = b"" if self.completion is None else encode(self.text)
+        if not gold and self.completion is not None:
+            raise InputError("gold is no list of actions", field="completion")
+        build, target = machine().build, encode(self.target or "")
+        if self.structure is None:
+            layout = facts or Layout(start="", goal="", target=_NOBODY)
+            code, numbers = build(layout.as_structure("context"), gold, encode(layout.target or ""))
+        else:
+            # as it stands, or else in the one way that all parsers read alike
+            raw = encode(self.structure) if isinstance(self.structure, str) else b""
+            code, numbers = build(raw, gold, target)
+            if code == FLAW.json:
+                code, numbers = build(_as_json(self.structure), gold, target)
+        if code < 0:
+            what, where = _FLAWS[FLAW.index(code)]
+            raise InputError(what.format(numbers[0]), field=where)
+        return numbers
+
+
+_MISSING: Final = "missing or no object"
+_NO_PLACE: Final = "no coordinate"
+_DETAILS: Final = "structural_details"
+_FLAWS: Final = Flaw(
+    json=("no JSON that is read", _DETAILS),
+    gold=("gold is no list of actions", "completion"),
+    action=("gold item {} is no action", "completion"),
+    structure=(_MISSING, f"{_DETAILS}.structure"),
+    names=(_MISSING, f"{_DETAILS}.mappings.coordinate_to_name"),
+    name=("a room's name is no text", f"{_DETAILS}.mappings.coordinate_to_name"),
+    keys=(_MISSING, f"{_DETAILS}.structure.key_locations"),
+    key=(_NO_PLACE, f"{_DETAILS}.structure.key_locations"),
+    doors=(_MISSING, f"{_DETAILS}.structure.door_details"),
+    door=("a door is no object between two coordinates", f"{_DETAILS}.structure.door_details"),
+    around=(_MISSING, f"{_DETAILS}.structure.adjacency_list"),
+    behind=("no list", f"{_DETAILS}.structure.adjacency_list"),
+    neighbor=(_NO_PLACE, f"{_DETAILS}.structure.adjacency_list"),
+    start=(_NO_PLACE, f"{_DETAILS}.structure.start_room_coord"),
+    goal=(_NO_PLACE, f"{_DETAILS}.structure.end_room_coord"),
+    target=("the facts do not say where the person to rescue is", _DETAILS),
+)
+"""What is wrong with a record, and where."""
+
+_NOBODY: Final = "\n"
+"""A name that no plan can have."""
+
+
+def _as_json(details: str | Mapping[str, Any]) -> bytes:
+    """A maze as orjson writes it."""
+    try:
+        return orjson.dumps(orjson.loads(details) if isinstance(details, str) else details, default=dict)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"no JSON ({error})", field="structural_details") from None
 
 
 def first(*values: Any) -> Any:
@@ -363,61 +385,45 @@ class Maze:
     @classmethod
     def of(cls, fields: Fields) -> Maze:
         """See `from_row`."""
-        gold = fields.gold() if fields.completion is not None else []
-        found = fields.layout(gold)
-        if found is None:
+        facts = fields.facts()
+        if facts is None and fields.structure is None:
             raise InputError("no maze: neither structural_details nor facts about rooms", field="context")
-        return cls.build(*found, extra=gold)
-
-    @classmethod
-    def build(cls, layout: Layout, source: Source, extra: Iterable[Action] = ()) -> Maze:
-        """Number the layout's names.
-
-        ``extra`` are actions of gold: rooms and keys that only these name become rooms without doors and
-        keys that lie nowhere, so that a plan equal to gold is recognised in a maze that lacks some facts.
-        """
-        if layout.start is None or layout.goal is None or layout.target is None:
-            who = "agent" if layout.start is None else "person to rescue"
-            raise InputError(f"the facts do not say where the {who} is", field=source)
-        rooms = dict.fromkeys((*layout.rooms, layout.start, layout.goal))
-        keys = dict.fromkeys(
-            (*layout.key_rooms, *(door.key for door in layout.passages.values() if door.key))
+        numbers = fields.numbers(facts)
+        about = Fact(*numbers[:HEADER])
+        sizes = (HEADER, about.n_rooms + 1, about.n_edges, about.n_edges, about.n_doors, about.n_keys)
+        places = [*accumulate((*sizes, 2 * about.n_gold, about.n_names, about.n_slots + 4 * about.n_gold))]
+        first_edge, neighbors, doors, door_keys, key_rooms, _, ends, _ = (
+            numbers[begin:end] for begin, end in pairwise(places)
         )
-        for action in extra:
-            if CODES[action.name] in _KEY_ACTIONS:
-                keys[action.parameter] = None
-            elif action.name != "rescue":
-                rooms[action.parameter] = None
-        room_at = {name: index for index, name in enumerate(rooms)}
-        key_at = {name: index for index, name in enumerate(keys)}
-        door_keys = array("i")
-        # from each room first the passages that name it first: the room behind, and then the door
-        ahead: list[list[int]] = [[] for _ in rooms]
-        back: list[list[int]] = [[] for _ in rooms]
-        for (one, other), door in layout.passages.items():
-            first, second = room_at[one], room_at[other]
-            number = layouts.NO_DOOR
-            if door.locked:
-                number = len(door_keys)
-                door_keys.append(key_at.get(door.key, layouts.NO_KEY))
-            ahead[first] += (second, number)
-            back[second] += (first, number)
-        around = [here + there for here, there in zip(ahead, back, strict=True)]
-        first_edge = array("i", accumulate([len(edges) // 2 for edges in around], initial=0))
-        edges = array("i", list(chain.from_iterable(around)))
+        text, begins = numbers[places[-1] :].tobytes(), (0, *ends)
+        names = [
+            text[begin:end].decode("utf-8", "surrogatepass") for begin, end in zip(begins, ends, strict=False)
+        ]
+        rooms, keys = names[: about.n_rooms], names[about.n_rooms : -1]
+        layout = Layout(
+            key_rooms={key: rooms[at] for key, at in zip(keys, key_rooms, strict=True) if at >= 0},
+            start=rooms[about.start_room],
+            goal=rooms[about.goal_room],
+            agent=fields.agent if facts is None else facts.agent,
+            target=names[-1],
+        )
+        passages = iter(numbers[len(numbers) - about.n_edges // 2 * 3 :])
+        for one, other, door in zip(passages, passages, passages, strict=True):
+            key = door_keys[door] if door >= 0 else layouts.NO_KEY
+            layout.connect(rooms[one], rooms[other], door >= 0, keys[key] if key >= 0 else "")
         return cls(
             layout,
             tuple(rooms),
             tuple(keys),
-            layout.target,
+            names[-1],
             first_edge,
-            edges[::2],
-            edges[1::2],
+            neighbors,
+            doors,
             door_keys,
-            array("i", [room_at.get(layout.key_rooms.get(key, ""), -1) for key in keys]),
-            room_at[layout.start],
-            room_at[layout.goal],
-            source,
+            key_rooms,
+            about.start_room,
+            about.goal_room,
+            "structural_details" if facts is None else "context",
         )
 
     def encode(self, actions: Sequence[Action | None]) -> tuple[list[int], list[int]]:

@@ -11,7 +11,6 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from relfast_kernels.layouts import TOO_LARGE, UNSOLVABLE, VIOLATIONS
@@ -20,9 +19,9 @@ from relfast_kernels.maze import layouts
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
-from relfast.tasks.seqbench.actions import Action, encode
+from relfast.tasks.seqbench.actions import encode
 from relfast.tasks.seqbench.machine import machine
-from relfast.tasks.seqbench.maze import Fields, Layout, Maze, Source, first
+from relfast.tasks.seqbench.maze import Fields, Source, first
 
 NO_MAZE: Final = (
     "no maze to run the plan in: neither structural_details nor facts about rooms (field 'question')"
@@ -49,7 +48,6 @@ class Problem:
 
     numbers: array[int]
     source: Source | None
-    unlocks: int
     text: str
 
     @property
@@ -74,6 +72,10 @@ class Problem:
         return int(self.numbers[layouts.FACT.n_gold])
 
     @property
+    def unlocks(self) -> int:
+        return int(self.numbers[layouts.FACT.n_unlocks])
+
+    @property
     def n_bytes(self) -> int:
         rooms = _BYTES_A_ROOM * int(self.numbers[layouts.FACT.n_rooms])
         return 4 * len(self.numbers) + len(self.text) + rooms + _OBJECT_BYTES
@@ -87,58 +89,12 @@ def solve(fields: Fields) -> Problem:
     InputError
         Gold is missing or mistyped, or the maze contradicts the dataset card.
     """
-    gold = fields.gold()
-    found = fields.layout(gold)
-    if found is None:
-        # a room of gold's own, so that plans can be compared with it
-        layout = Layout(start="", goal="", target=next((a.parameter for a in gold if a.name == "rescue"), ""))
-        maze = Maze.build(layout, "context", extra=gold)
-    else:
-        maze = Maze.build(*found, extra=gold)
-    return Problem(
-        _numbers(maze, gold),
-        None if found is None else maze.source,
-        sum(action.name == "unlock_and_open_door_to" for action in gold),
-        fields.completion if isinstance(fields.completion, str) else str([str(action) for action in gold]),
-    )
-
-
-def _numbers(maze: Maze, gold: Sequence[Action]) -> array[int]:
-    """A maze, its names and its gold as the kernels take them."""
-    kinds, arguments = maze.encode(gold)
-    names = [name.encode("utf-8", "surrogatepass") for name in (*maze.rooms, *maze.keys, maze.target)]
-    text = b"".join(names)
-    n_slots = 8
-    while n_slots < 2 * len(names):
-        n_slots *= 2
-    numbers = array("i", bytes(4 * layouts.HEADER))
-    for part in (maze.first_edge, maze.neighbors, maze.doors, maze.door_keys, maze.key_rooms):
-        numbers.extend(part)
-    numbers.extend(array("i", kinds))
-    numbers.extend(array("i", arguments))
-    numbers.extend(array("i", accumulate(map(len, names))))
-    numbers.frombytes(bytes(4 * (n_slots + 4 * len(gold))))
-    numbers.frombytes(text + bytes(-len(text) % 4))
-    facts = layouts.Fact(
-        n_rooms=len(maze.rooms),
-        n_edges=len(maze.neighbors),
-        n_doors=len(maze.door_keys),
-        n_keys=len(maze.keys),
-        start_room=maze.start,
-        goal_room=maze.goal,
-        n_gold=len(gold),
-        n_distinct=len(gold),
-        n_names=len(names),
-        n_slots=n_slots,
-        n_name_bytes=len(text),
-        best=0,
-        gold_is_best=0,
-        shortest=0,
-        size=len(numbers),
-    )
-    numbers[: len(facts)] = array("i", facts)
-    machine().settle(numbers)
-    return numbers
+    if fields.completion is None:
+        raise InputError("gold is missing", field="completion")
+    facts = fields.facts()
+    numbers = fields.numbers(facts)
+    source: Source | None = "structural_details" if fields.structure is not None else None
+    return Problem(numbers, source if facts is None else "context", fields.text)
 
 
 class ProblemCache:

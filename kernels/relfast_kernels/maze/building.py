@@ -1,0 +1,425 @@
+"""From what a record says of its maze and its gold to a problem, as `relfast_kernels.maze.layouts` has it.
+
+The maze comes as the dataset's ``structural_details`` (JSON), gold as the text of a plan. What is said twice
+of a passage adds up: it is locked if one of them says so, and takes the last key.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    BAD,
+    ESCAPED,
+    ITEM_END,
+    ITEM_HASH,
+    ITEM_KIND,
+    ITEM_PARAM,
+    LIST,
+    NO_DOOR,
+    NO_KEY,
+    OBJECT,
+    PICK_UP,
+    RESCUE,
+    TOKEN_END,
+    TOKEN_KIND,
+    TOKEN_NEXT,
+    TOKEN_START,
+    UNLOCK,
+    USE,
+)
+from relfast_kernels.maze.judge import settle
+from relfast_kernels.maze.layouts import FACT, FLAW, HEADER, NO_ROOM
+from relfast_kernels.maze.search import Work, unpack
+from relfast_kernels.text.find import copy, find_byte, find_outside, same_as, same_bytes
+from relfast_kernels.text.json_scan import is_null, member, tokenise
+from relfast_kernels.text.json_strings import BACKSLASH, put_text
+from relfast_kernels.text.plans import hash_bytes, scan
+
+(
+    _STRUCTURE, _MAPPINGS, _NAMES, _DOORS, _STATUS, _OPEN, _KEY, _AROUND, _KEYS, _START, _GOAL
+) = (
+    np.frombuffer(name, np.uint8)
+    for name in (
+        b"structure", b"mappings", b"coordinate_to_name", b"door_details", b"status", b"open", b"key_id",
+        b"adjacency_list", b"key_locations", b"start_room_coord", b"end_room_coord",
+    )
+)  # fmt: skip
+
+_UNDERSCORE: Final = 95
+_NUMBERS_A_THING: Final = 32
+"""Work space for each name that there may be: in three tables, twice as many places, and a passage."""
+
+
+class Names(NamedTuple):
+    """Things by their names, numbered as they come: thing t is called text[begins[t]:ends[t]].
+
+    ``size[0]`` of them are known; ``slots`` as `relfast_kernels.maze.search.NameTables` has them.
+    """
+
+    text: Any
+    begins: Any
+    ends: Any
+    slots: Any
+    size: Any
+
+
+class Passages(NamedTuple):
+    """Passages as they come: their two rooms, whether a door is locked, and its key or NO_KEY. ``slots``
+    finds them by their rooms; ``size[0]`` of them are known."""
+
+    ones: Any
+    others: Any
+    locked: Any
+    keys: Any
+    slots: Any
+    size: Any
+
+
+class Plan(NamedTuple):
+    """What is known of a maze so far: coordinates, and where what these are called begins and ends; rooms,
+    keys and where these lie; and passages. Strings are written without their escapes from ``tail[0]`` on."""
+
+    coordinates: Names
+    called: Any
+    called_end: Any
+    rooms: Names
+    keys: Names
+    key_rooms: Any
+    passages: Passages
+    tail: Any
+
+
+@kernel
+def _number(names: Names, begin: int, end: int, adds: bool) -> int:
+    """The number of what is called text[begin:end]; of what is new, -1, or with ``adds`` the next one."""
+    mask = len(names.slots) - 1
+    slot = hash_bytes(names.text, begin, end) & mask
+    while names.slots[slot] >= 0:
+        thing = int(names.slots[slot])
+        if same_bytes(names.text, names.begins[thing], names.ends[thing], names.text, begin, end):
+            return thing
+        slot = (slot + 1) & mask
+    if not adds:
+        return -1
+    thing = int(names.size[0])
+    names.slots[slot] = thing
+    names.begins[thing], names.ends[thing] = begin, end
+    names.size[0] = thing + 1
+    return thing
+
+
+@kernel
+def _room(plan: Plan, begin: int, end: int) -> int:
+    """The room at the coordinate text[begin:end], which may be its name."""
+    at = _number(plan.coordinates, begin, end, False)
+    if at >= 0:
+        begin, end = int(plan.called[at]), int(plan.called_end[at])
+    return _number(plan.rooms, begin, end, True)
+
+
+@kernel
+def _connect(passages: Passages, one: int, other: int, locked: int, key: int) -> None:
+    """Add a passage, or what else is known of it."""
+    if one == other:
+        return
+    ones, others, slots = passages.ones, passages.others, passages.slots
+    slot = (min(one, other) * 0x3779B1 + max(one, other)) & (len(slots) - 1)
+    while slots[slot] >= 0:
+        known = int(slots[slot])
+        if (ones[known] == one and others[known] == other) or (ones[known] == other and others[known] == one):
+            passages.locked[known] |= locked
+            if key != NO_KEY:
+                passages.keys[known] = key
+            return
+        slot = (slot + 1) & (len(slots) - 1)
+    n = int(passages.size[0])
+    slots[slot] = n
+    ones[n], others[n], passages.locked[n], passages.keys[n] = one, other, locked, key
+    passages.size[0] = n + 1
+
+
+@kernel
+def _string(text: Any, tape: Any, token: int, tail: Any) -> Any:
+    """Where a string without escapes, or a value as it is written, begins and ends."""
+    begin, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
+    if find_byte(text, begin, end, BACKSLASH) == end:
+        return begin, end
+    begin = tail[0]
+    tail[0] = put_text(text, tape[token, TOKEN_START], end, text, begin)
+    return begin, tail[0]
+
+
+@kernel
+def _is_string(tape: Any, token: int) -> bool:
+    return token > 0 and tape[token, TOKEN_KIND] <= ESCAPED
+
+
+@kernel
+def _place(text: Any, tape: Any, token: int, plan: Plan) -> int:
+    """The number of the room at a coordinate; -1 where that is no string."""
+    if not _is_string(tape, token):
+        return -1
+    begin, end = _string(text, tape, token, plan.tail)
+    return _room(plan, begin, end)
+
+
+@kernel
+def _read(text: Any, tape: Any, plan: Plan) -> Any:
+    """Read the maze of tokens; start, goal, and what is wrong with it (0: nothing)."""
+    structure = member(text, tape, 0, _STRUCTURE)
+    if structure == 0 or tape[structure, TOKEN_KIND] != OBJECT:
+        return 0, 0, FLAW.structure
+    mappings = member(text, tape, 0, _MAPPINGS)
+    if not is_null(text, tape, mappings):
+        names = member(text, tape, mappings, _NAMES)
+        if names == 0 or tape[names, TOKEN_KIND] != OBJECT:
+            if tape[mappings, TOKEN_NEXT] > mappings + 1 or tape[mappings, TOKEN_KIND] != OBJECT:
+                return 0, 0, FLAW.names
+        else:
+            at = names + 1
+            while at < tape[names, TOKEN_NEXT]:
+                if not _is_string(tape, at + 1):
+                    return 0, 0, FLAW.name
+                begin, end = _string(text, tape, at, plan.tail)
+                thing = _number(plan.coordinates, begin, end, True)
+                plan.called[thing], plan.called_end[thing] = _string(text, tape, at + 1, plan.tail)
+                at = tape[at + 1, TOKEN_NEXT]
+    keys, doors = member(text, tape, structure, _KEYS), member(text, tape, structure, _DOORS)
+    around = member(text, tape, structure, _AROUND)
+    if not is_null(text, tape, keys):
+        if tape[keys, TOKEN_KIND] != OBJECT:
+            return 0, 0, FLAW.keys
+        at = keys + 1
+        while at < tape[keys, TOKEN_NEXT]:
+            begin, end = _string(text, tape, at, plan.tail)
+            room = _place(text, tape, at + 1, plan)
+            if room < 0:
+                return 0, 0, FLAW.key
+            plan.key_rooms[_number(plan.keys, begin, end, True)] = room
+            at = tape[at + 1, TOKEN_NEXT]
+    if not is_null(text, tape, doors):
+        if tape[doors, TOKEN_KIND] != OBJECT:
+            return 0, 0, FLAW.doors
+        at = doors + 1
+        while at < tape[doors, TOKEN_NEXT]:
+            begin, end = _string(text, tape, at, plan.tail)
+            middle = find_byte(text, begin, end, _UNDERSCORE)
+            if (
+                middle == end
+                or find_byte(text, middle + 1, end, _UNDERSCORE) < end
+                or tape[at + 1, TOKEN_KIND] != OBJECT
+            ):
+                return 0, 0, FLAW.door
+            one, other = _room(plan, begin, middle), _room(plan, middle + 1, end)
+            status, key = member(text, tape, at + 1, _STATUS), NO_KEY
+            locked = 1
+            if _is_string(tape, status):
+                begin, end = _string(text, tape, status, plan.tail)
+                locked = 0 if end - begin == len(_OPEN) and same_as(text, begin, end, _OPEN) else 1
+            token = member(text, tape, at + 1, _KEY)
+            if locked and not is_null(text, tape, token):
+                begin, end = _string(text, tape, token, plan.tail)
+                if begin < end:
+                    key = _number(plan.keys, begin, end, True)
+            _connect(plan.passages, one, other, locked, key)
+            at = tape[at + 1, TOKEN_NEXT]
+    if around == 0 or tape[around, TOKEN_KIND] != OBJECT:
+        return 0, 0, FLAW.around
+    at = around + 1
+    while at < tape[around, TOKEN_NEXT]:
+        here = _place(text, tape, at, plan)
+        if tape[at + 1, TOKEN_KIND] != LIST:
+            return 0, 0, FLAW.behind
+        token = at + 2
+        at = tape[at + 1, TOKEN_NEXT]
+        while token < at:
+            there = _place(text, tape, token, plan)
+            if there < 0:
+                return 0, 0, FLAW.neighbor
+            _connect(plan.passages, here, there, 0, NO_KEY)
+            token = tape[token, TOKEN_NEXT]
+    start = _place(text, tape, member(text, tape, structure, _START), plan)
+    goal = _place(text, tape, member(text, tape, structure, _GOAL), plan)
+    if start < 0 or goal < 0:
+        return 0, 0, FLAW.start if start < 0 else FLAW.goal
+    return start, goal, 0
+
+
+@kernel
+def _table(text: Any, numbers: Any, at: int, most: int, n_slots: int) -> Names:
+    """An empty table for so many names."""
+    slots, size = numbers[at : at + n_slots], numbers[at + n_slots : at + n_slots + 1]
+    slots[:] = -1
+    size[0] = 0
+    at += n_slots + 1
+    return Names(text, numbers[at : at + most], numbers[at + most : at + 2 * most], slots, size)
+
+
+@kernel
+def _size(names: Names) -> int:
+    """Bytes of all names."""
+    size = 0
+    for thing in range(names.size[0]):
+        size += int(names.ends[thing] - names.begins[thing])
+    return size
+
+
+@kernel
+def _copied(names: Names, text: Any, at: int, ends: Any) -> int:
+    """Write names one behind the other, and where each ends; where the last one does."""
+    for thing in range(names.size[0]):
+        at = copy(names.text, names.begins[thing], names.ends[thing], text, at)
+        ends[thing] = at
+    return at
+
+
+@kernel
+def _put_edges(plan: Plan, made: Any, passages: Any) -> None:
+    """Fill in the edges of a problem's maze, its doors, and the passages that it ends with. At each room the
+    edges of passages that name it first come first."""
+    first_edge, known, n = made.first_edge, plan.passages, plan.passages.size[0]
+    doors = 0
+    for row in range(n):
+        one, other = known.ones[row], known.others[row]
+        first_edge[one + 1] += 1
+        first_edge[other + 1] += 1
+        passages[3 * row], passages[3 * row + 1], passages[3 * row + 2] = one, other, NO_DOOR
+        if known.locked[row]:
+            passages[3 * row + 2] = doors
+            made.door_keys[doors] = known.keys[row]
+            doors += 1
+    n_rooms = len(first_edge) - 1
+    places = known.slots[:n_rooms]
+    for room in range(n_rooms):
+        places[room] = first_edge[room]
+        first_edge[room + 1] += first_edge[room]
+    for side in range(2):
+        for row in range(n):
+            here = passages[3 * row + side]
+            edge = places[here]
+            made.neighbors[edge], made.doors[edge] = passages[3 * row + 1 - side], passages[3 * row + 2]
+            places[here] = edge + 1
+
+
+@kernel
+def build(
+    text: Any, structure: int, gold: int, end: int, tape: Any, items: Any, span: Any, work: Work, about: Any
+) -> int:
+    """Write a problem, settled; how many numbers it takes, NO_ROOM where there is no room for that, or a
+    `FLAW` below that.
+
+    Parameters
+    ----------
+    text : uint8
+        The maze up to ``structure``, from there a plan up to ``gold``, and who is rescued if the plan does
+        not say, up to ``end``. Behind it there is as much room again.
+    tape : int64, shape (n, TOKEN_COLUMNS)
+        Room for tokens.
+    items : int32, shape (2, n, ITEM_COLUMNS)
+    span : int64, shape (1, 3)
+        Room for the items of the plan, and for its place.
+    about : int64, shape (3,)
+        Work space; receives the item of gold that is no action, or where in the numbers of ``work`` the
+        problem begins: ``about[1]``.
+    """
+    n_tokens = tokenise(text, 0, structure, tape, 0)
+    if n_tokens < 0 or find_outside(text, 0, structure, 32, 255) < structure:
+        return int(FLAW.json)
+    n_gold = 0
+    target, target_end = (gold, end) if end > gold else (0, 0)
+    actions = items[1]
+    if gold > structure:
+        n_gold, _ = scan(text[: 2 * end], structure, gold, items[0], actions, span)
+        if n_gold == 0:
+            return int(FLAW.gold)
+    for index in range(n_gold):
+        if actions[index, ITEM_KIND] == BAD:
+            about[0] = index
+            return int(FLAW.action)
+        if actions[index, ITEM_KIND] == RESCUE:
+            target, target_end = int(actions[index, ITEM_PARAM]), int(actions[index, ITEM_END])
+    numbers, most = work.numbers, n_tokens + n_gold + 2
+    first = _NUMBERS_A_THING * most
+    if len(numbers) < first:
+        return NO_ROOM
+    n_slots = 8
+    while n_slots < 2 * most:
+        n_slots *= 2
+    table = 2 * most + n_slots + 1
+    rest = numbers[3 * table : first]
+    rest[: n_slots + 7 * most] = -1
+    about[0], about[2] = 0, end
+    begin = n_slots
+    plan = Plan(
+        _table(text, numbers, 0, most, n_slots),
+        rest[begin : begin + most],
+        rest[begin + most : begin + 2 * most],
+        _table(text, numbers, table, most, n_slots),
+        _table(text, numbers, 2 * table, most, n_slots),
+        rest[begin + 2 * most : begin + 3 * most],
+        Passages(
+            rest[begin + 3 * most : begin + 4 * most],
+            rest[begin + 4 * most : begin + 5 * most],
+            rest[begin + 5 * most : begin + 6 * most],
+            rest[begin + 6 * most : begin + 7 * most],
+            rest[:n_slots],
+            about[:1],
+        ),
+        about[2:],
+    )
+    start, goal, flaw = _read(text, tape, plan)
+    if flaw:
+        return int(flaw)
+    if target_end == target:
+        return int(FLAW.target)
+    unlocks = 0
+    for index in range(n_gold):
+        kind, begin, stop = actions[index, ITEM_KIND], actions[index, ITEM_PARAM], actions[index, ITEM_END]
+        argument = 0
+        if kind == PICK_UP or kind == USE:
+            argument = _number(plan.keys, begin, stop, True)
+        elif kind != RESCUE:
+            argument = _number(plan.rooms, begin, stop, True)
+        elif not same_bytes(text, begin, stop, text, target, target_end):
+            argument = -1
+        actions[index, ITEM_HASH] = argument
+        unlocks += kind == UNLOCK
+    n_rooms, n_keys, n = int(plan.rooms.size[0]), int(plan.keys.size[0]), int(about[0])
+    n_doors, n_names, n_bytes = (
+        0,
+        n_rooms + n_keys + 1,
+        target_end - target + _size(plan.rooms) + _size(plan.keys),
+    )
+    for row in range(n):
+        n_doors += plan.passages.locked[row]
+    n_slots = 8
+    while n_slots < 2 * n_names:
+        n_slots *= 2
+    size = HEADER + n_rooms + 1 + 7 * n + n_doors + n_keys + 6 * n_gold + n_names + n_slots
+    size += (n_bytes + 3) // 4
+    if len(numbers) < first + size:
+        return NO_ROOM
+    about[1] = first
+    problem = numbers[first : first + size]
+    problem[:] = 0
+    problem[FACT.n_rooms], problem[FACT.n_edges] = n_rooms, 2 * n
+    problem[FACT.n_doors], problem[FACT.n_keys] = n_doors, n_keys
+    problem[FACT.start_room], problem[FACT.goal_room] = start, goal
+    problem[FACT.n_gold], problem[FACT.n_distinct] = n_gold, n_gold
+    problem[FACT.n_names], problem[FACT.n_slots], problem[FACT.n_name_bytes] = n_names, n_slots, n_bytes
+    problem[FACT.n_unlocks], problem[FACT.size] = unlocks, size
+    made = unpack(problem)
+    _put_edges(plan, made.maze, problem[size - 3 * n :])
+    for key in range(n_keys):
+        made.maze.key_rooms[key] = plan.key_rooms[key]
+    for index in range(n_gold):
+        made.gold.kinds[index] = actions[index, ITEM_KIND]
+        made.gold.arguments[index] = actions[index, ITEM_HASH]
+    at = _copied(plan.rooms, made.names.text, 0, made.names.ends)
+    at = _copied(plan.keys, made.names.text, at, made.names.ends[n_rooms:])
+    made.names.ends[n_names - 1] = copy(text, target, target_end, made.names.text, at)
+    return size if settle(problem, Work(numbers[first + size :], work.pairs)) else NO_ROOM
