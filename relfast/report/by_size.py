@@ -1,5 +1,5 @@
-"""Rows counted along the sizes of their problems, prompt by prompt (sums that add up over files), and what
-a page shows of them: rates, and published tables."""
+"""Count rows by the sizes of their problems (`relfast.tasks.display.Axis`), as sums that add up over
+files, and show them on the page: rates by size, and the published tables."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from relfast.tasks.base import Task, resolve
 from relfast.tasks.display import Axis, Display, Layout, Measures
 
 Cell = dict[str, list[float]]
-"""Rows of one size and one class of gold: metric → its sums over clusters (prompts), which are their number,
-the rows that have it, those squared; of values, of their squares, of values times rows. Every scored row has
-``correct`` and ``no_answer``."""
+"""Sums for the rows of one size and one class of gold: metric → six sums over clusters (prompts). With n
+rows of a prompt that have the metric, and v the sum of their values, these are the sums of 1, n, n², v, v²
+and v·n. Every scored row has ``correct`` and ``no_answer``."""
 
 _NONE: Final = (0, 0, 0, 0.0, 0.0, 0.0)
 
 
 def scored_in(cell: Cell) -> int:
-    """How many rows have a score."""
+    """The number of rows in a cell that have a score."""
     return int(cell.get("correct", _NONE)[1])
 
 
 def mean_of(cell: Cell, metrics: Sequence[str], each: int = 1) -> float | None:
-    """Mean of a sum of metrics; None where no row has one of them."""
+    """The sum of the means of some metrics, divided by ``each``; None if no row has one of the metrics."""
     total = 0.0
     for name in metrics:
         _, n, _, value, _, _ = cell.get(name, _NONE)
@@ -42,8 +42,8 @@ def mean_of(cell: Cell, metrics: Sequence[str], each: int = 1) -> float | None:
 
 
 def point_of(cell: Cell, metric: str) -> Point | None:
-    """The mean of a metric from 0 to 1 with its 95 % interval: Wilson's, using the
-    effective sample size: it stays within 0 and 1 and is not empty at them."""
+    """The mean of a metric between 0 and 1 with its 95 % interval: Wilson's, with the effective sample
+    size. It stays within 0 and 1 and is not empty at 0 or 1."""
     prompts, n, squared, total, squares, products = cell.get(metric, _NONE)
     if not n:
         return None
@@ -54,8 +54,8 @@ def point_of(cell: Cell, metric: str) -> Point | None:
 
 @dataclass(slots=True)
 class SizeTable:
-    """A task's rows by the values of its axes: axis → value → class of gold → cell. ``None`` for an axis or a
-    value holds all rows."""
+    """A task's rows by the values of its axes: axis → value → class of gold → cell. All rows are in the
+    cells of axis None and value None."""
 
     cells: dict[str | None, dict[float | str | None, dict[str | None, Cell]]] = field(default_factory=dict)
 
@@ -69,11 +69,11 @@ class SizeTable:
                     add_columns(self.at(axis, value, gold), cell)
 
     def values(self, axis: str) -> list[Any]:
-        """The values of an axis, numbers or words, in order."""
+        """The sorted values (numbers or words) of an axis."""
         return sorted(value for value in self.cells.get(axis, {}) if value is not None)
 
     def cell(self, axis: str | None, *values: float | str | None, of: str | None = None) -> Cell:
-        """The rows at some values, ``of`` one class of gold or of any."""
+        """The sums of all rows at some values of an axis, with class of gold ``of`` (None: any class)."""
         whole: Cell = {}
         for value in values:
             for gold, cell in self.cells.get(axis, {}).get(value, {}).items():
@@ -83,19 +83,20 @@ class SizeTable:
 
 
 MAX_VALUES: Final = 500
-"""Different sizes of an axis that are told apart: hostile records could have a new one each."""
+"""Maximum values of an axis; rows with further values are not counted by it (hostile records could each
+have a new value)."""
 _NO_DISPLAY: Final = Display()
 COMPLETION: Final = "task completion"
 
 
 def display_of(task: str | None) -> Display:
-    """What a task shows of itself: nothing if there is no such task."""
+    """The `Display` of a task by name; an empty one if there is no such task or it has none."""
     known = TASKS.get(task or "")
     return known.display if known is not None and known.display is not None else _NO_DISPLAY
 
 
 class SizeCounter:
-    """Adds rows to a task's `SizeTable`. Rows of one prompt that follow each other are a cluster."""
+    """Adds rows to a task's `SizeTable`. Consecutive rows of one prompt form a cluster."""
 
     def __init__(self, task: Task, table: SizeTable) -> None:
         self._table = table
@@ -112,7 +113,7 @@ class SizeCounter:
         self._undefined = {name: metric.undefined for name, metric in task.metric_by_name.items()}
 
     def add(self, score: Score, record: Record | None) -> str | None:
-        """Count a row; the class of its gold."""
+        """Count a row. Returns the class of its gold."""
         prompt = (score.index, score.id)
         if prompt != self._prompt:
             self.finish()
@@ -146,7 +147,7 @@ class SizeCounter:
         return self._measure(record, score.metrics)
 
     def finish(self) -> None:
-        """Count the prompt whose rows have come."""
+        """Count the last prompt, whose rows are complete."""
         if self._prompt is None:
             return
         sizes, gold = self._measures
@@ -166,11 +167,11 @@ PUBLISHED: Final = "(published layout)"
 
 
 Sizes = Mapping[str, Mapping[str, SizeTable]]
-"""Run → task → its table."""
+"""Run → task → the task's table."""
 
 
 def sections(runs: Sizes, tasks: Sequence[str], report: Report) -> list[Section]:
-    """A section a task that says its sizes, where rows have them."""
+    """One section for each task that has axes or published tables and rows to fill them."""
     made = (_section(name, display_of(name), runs, report) for name in tasks)
     return [section for section in made if section is not None]
 
@@ -237,7 +238,7 @@ def _numbers(axis: Axis, metrics: Sequence[str], tables: dict[str, SizeTable]) -
 
 
 def _published(layout: Layout, display: Display, tables: dict[str, SizeTable]) -> Table | None:
-    """The published table's rows; None where no row has what it needs."""
+    """The published table for these runs; None if no row has what the table needs."""
     axis = next((axis for axis in display.axes if axis.name == layout.axis), None)
     rows: list[list[str]] = []
     for run, table in tables.items():

@@ -1,5 +1,6 @@
-"""The paper that figures are drawn on: one style, every figure as PNG, SVG and PDF, and its SVG as a part
-of a page that forbids styles and scripts (matplotlib's become attributes, and colours variables)."""
+"""`Canvas`: a matplotlib figure in the reports' style, saved as PNG, SVG and PDF. `inline_svg` prepares
+the SVG for a page whose policy forbids inline styles and scripts: styles become attributes, and colours
+CSS variables."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from relfast.errors import MissingExtraError
 from relfast.outputs import writing
 
 FORMATS: Final = (".png", ".svg", ".pdf")
-"""What every figure is saved as."""
+"""The formats in which every figure is saved."""
 
 INK: Final = "#1c2430"
 SOFT: Final = "#5d6875"
@@ -22,9 +23,9 @@ GRID: Final = "#e3e6ea"
 PAPER: Final = "#ffffff"
 
 SERIES: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f6a00", "#8a4fbf")
-"""Okabe and Ito's colours, which people who are colour-blind tell apart, and two more."""
+"""Okabe and Ito's colours, which colour-blind people can tell apart, and two more."""
 MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
-"""Beside colours: a figure must be readable in print."""
+"""Markers in addition to colours, so that figures are readable in black and white."""
 
 CORRECT_COLOUR: Final = SERIES[0]
 INCORRECT_COLOUR: Final = SERIES[1]
@@ -57,8 +58,8 @@ _WITHOUT_DATE: Final = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
 class Canvas:
-    """A figure with one pair of axes, or several side by side, in the house style; ``title`` stands above the
-    first."""
+    """A figure with one or several panels (matplotlib axes) in the reports' style; ``title`` is above the
+    first panel."""
 
     def __init__(
         self, title: str = "", width: float = 8.0, height: float = 4.8, panels: int = 1, columns: int = 1
@@ -69,7 +70,7 @@ class Canvas:
         except ImportError as error:
             raise MissingExtraError("drawing a report", "report") from error
         self._style = matplotlib.rc_context
-        # no pyplot: it keeps global state, and a GUI where there is one
+        # no pyplot: it has global state, and may start a GUI
         with self._style(_STYLE):
             self.figure = Figure(figsize=(width, height), layout="constrained")
             rows = -(-panels // columns)
@@ -86,31 +87,31 @@ class Canvas:
         return self.panels[0]
 
     def say(self, message: str, axes: Any = None) -> Self:
-        """A sentence in the place of a drawing."""
+        """Show a message instead of a drawing."""
         axes = axes or self.axes
         axes.set_axis_off()
         axes.text(0.5, 0.5, message, ha="center", va="center", transform=axes.transAxes, color=SOFT)
         return self
 
     def count_axis(self, label: str) -> None:
-        """The vertical axis counts: whole numbers only."""
+        """Make the vertical axis one of counts, with whole numbers only."""
         from matplotlib.ticker import MaxNLocator
 
         self.axes.set_ylabel(label)
         self.axes.yaxis.set_major_locator(MaxNLocator(integer=True))
 
     def save(self, path: Path, *, alone: bool = False) -> None:
-        """Write the figure; unless ``alone``, as SVG and PDF beside it. Raises `OutputError`."""
+        """Write the figure to ``path``; unless ``alone``, in all formats. Raises `OutputError`."""
         paths = [path] if alone else [path.with_suffix(suffix) for suffix in FORMATS]
         with warnings.catch_warnings(), self._style(_STYLE):
-            # steps come in any script; a missing glyph is a box in the picture, not a failure
+            # steps may use any script; a missing glyph becomes a box in the picture, not a warning
             warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
             warnings.filterwarnings("ignore", message=".*missing from font", category=UserWarning)
-            # laid out once for all formats: that takes longer than writing them
+            # compute the layout once for all formats: that takes longer than writing them
             self.figure.draw_without_rendering()
             self.figure.set_layout_engine("none")
             for target in paths:
-                drawn = io.BytesIO()  # a backend whose file is full trips over its own feet
+                drawn = io.BytesIO()  # draw in memory: backends handle a full disk badly
                 self.figure.savefig(
                     drawn, format=target.suffix[1:], dpi=DPI, metadata=_WITHOUT_DATE.get(target.suffix)
                 )
@@ -130,19 +131,19 @@ _XML_NEVER: Final = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 655
 
 
 def plain(text: str) -> str:
-    """Text that is shown as it is: a dollar sign would start a formula, a lone surrogate ends the drawing, a
-    control character the SVG."""
+    """Text that matplotlib shows literally: a dollar sign would start a formula, a lone surrogate would
+    break the drawing, a control character the SVG."""
     return text.encode("utf-8", "replace").decode("utf-8").translate(_XML_NEVER).replace("$", r"\$")
 
 
 def short(name: str, most: int = _NAME_CHARS) -> str:
-    """A name beside an axis: one line, cut where it would push the drawing out of its figure."""
+    """A name beside an axis: one line, cut so that it does not push the drawing out of the figure."""
     line = " ".join(name.split())
     return plain(line if len(line) <= most else f"{line[: most - 1]}…")
 
 
 def percent_axis(axis: Any) -> None:
-    """Shares from 0 to 1 as per cent."""
+    """Label an axis of shares from 0 to 1 in per cent."""
     axis.set_ticks([0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0%", "20%", "40%", "60%", "80%", "100%"])
 
 
@@ -162,7 +163,7 @@ _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 
 
 def inline_svg(path: Path, name: str, title: str) -> str:
-    """The drawing in a file that we wrote, as an element whose ids begin with ``name``."""
+    """An SVG file written by `Canvas.save` as an element for the page; its ids begin with ``name``."""
     ElementTree.register_namespace("", _SVG)
     root = ElementTree.parse(path).getroot()
     for element in root.iter():
@@ -171,7 +172,7 @@ def inline_svg(path: Path, name: str, title: str) -> str:
                 element.remove(child)
         _restyle(element)
         _rename(element, name)
-    # its own size, so that letters are as large as those of other figures; the page makes it smaller only
+    # a fixed width, so that letters have the same size in all figures; the page can only shrink it
     width = float(root.attrib.pop("width").removesuffix("pt"))
     root.attrib.pop("height", None)
     root.set("width", f"{width * PIXELS_A_POINT:.0f}")
@@ -205,7 +206,7 @@ def _restyle(element: ElementTree.Element) -> None:
 
 
 def _rename(element: ElementTree.Element, name: str) -> None:
-    """Ids of several drawings in one page must not meet."""
+    """Prefix ids and references to them with ``name``, so that ids of several drawings in a page differ."""
     if "id" in element.attrib:
         element.set("id", f"{name}-{element.attrib['id']}")
     link = element.attrib.pop(f"{{{_LINK}}}href", None)

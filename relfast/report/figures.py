@@ -1,4 +1,4 @@
-"""The figures, one function each, which returns what is to be saved. Nothing here reads or counts."""
+"""One function per kind of figure; each returns a `Canvas` to save. Nothing here reads or counts."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from relfast.report.canvas import (
 )
 
 _MOST_NUMBERS: Final = 12 * 40
-"""Cells of a grid whose numbers are written into them."""
+"""Grids with at most this many cells have a number in each cell."""
 _BELOW: Final[Mapping[str, Any]] = {"loc": "outside lower center", "ncols": 4, "frameon": False}
-"""Where a legend of all pictures stands."""
+"""Place and look of a legend for the whole figure."""
 
 
 _DOT: Final[Mapping[str, Any]] = {
     "markersize": 6, "markeredgecolor": PAPER, "markeredgewidth": 0.7, "elinewidth": 1.8, "capsize": 0,
 }  # fmt: skip
-"""How a dot with its interval looks."""
+"""Look of a dot with its interval."""
 
 
 class Point(NamedTuple):
-    """An estimate with its interval (None: it has none) and the number of rows it is from."""
+    """An estimate with its interval (None if it has none) and the number of rows it is computed from."""
 
     value: float
     low: float | None = None
@@ -44,7 +44,7 @@ class Point(NamedTuple):
 
 
 def interval(point: Point | None) -> str:
-    """The 95 % interval of a share, in per cent."""
+    """The 95 % interval of a share as text: ``35.6–75.3 %``."""
     return "–" if point is None else f"{100 * (point.low or 0):.1f}–{100 * (point.high or 0):.1f} %"
 
 
@@ -53,14 +53,14 @@ def percent(value: float | None) -> str:
 
 
 Series = Mapping[str, Mapping[float, Point]]
-"""Run → place → estimate."""
+"""Run → position on the x axis → estimate."""
 
 Curves = Mapping[str, Mapping[int, float]]
-"""Kind → k → share."""
+"""Kind (pass@k, maj@k) → k → share."""
 
 
 def dots(title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Point]], label: str) -> Canvas:
-    """A line a group, a dot a run with its interval, shares from 0 to 1."""
+    """A dot plot of shares from 0 to 1: one line per group, one dot with its interval per run."""
     shown = [name for name in groups if any(name in points for points in runs.values())]
     many = len(runs) > 1
     canvas = Canvas(
@@ -102,7 +102,8 @@ def _whiskered(
 
 
 def lines(title: str, series: Series, x_label: str, y_label: str, *, curve: Series | None = None) -> Canvas:
-    """A line a run with its intervals; ``curve`` holds fitted curves, dashed, in the same colours."""
+    """A line plot of shares: one line with intervals per run. ``curve``: fitted curves, drawn dashed in
+    the same colours."""
     canvas = Canvas(title, height=4.6)
     axes = canvas.axes
     if not any(series.values()):
@@ -132,7 +133,7 @@ def lines(title: str, series: Series, x_label: str, y_label: str, *, curve: Seri
 
 
 def histograms(title: str, groups: Mapping[str, Mapping[str, NDArray[np.float64]]], label: str) -> Canvas:
-    """One small histogram a group, with a line a run; shares of the run's rows."""
+    """One small histogram per group, with one outline per run; heights are shares of the run's rows."""
     canvas = _small(title, len(groups))
     if not groups:
         return canvas.say("no scored row")
@@ -160,7 +161,7 @@ def histograms(title: str, groups: Mapping[str, Mapping[str, NDArray[np.float64]
 
 
 def curves(title: str, groups: Mapping[str, Mapping[str, Curves]], label: str) -> Canvas:
-    """A small picture a group with the curves of each run in its colour: the first solid, others dotted."""
+    """One small plot per group with the curves of each run in its colour: one solid, one dotted."""
     canvas = _small(title, len(groups))
     order = list(dict.fromkeys(run for runs in groups.values() for run in runs))
     named: dict[str, Any] = {}
@@ -185,7 +186,7 @@ def curves(title: str, groups: Mapping[str, Mapping[str, Curves]], label: str) -
 
 
 def _small(title: str, n: int) -> Canvas:
-    """Paper for some small pictures."""
+    """A canvas for n small plots."""
     columns = min(3, max(1, n))
     rows = -(-max(1, n) // columns)
     canvas = Canvas(width=3.6 * columns + 0.6, height=2.4 * rows + 1.0, panels=max(1, n), columns=columns)
@@ -194,7 +195,7 @@ def _small(title: str, n: int) -> Canvas:
 
 
 def _legend_of(canvas: Canvas, named: Mapping[str, Any]) -> None:
-    """One legend below all pictures, where there are several lines."""
+    """Add one legend below all plots, if there are several lines."""
     if len(named) > 1:
         canvas.figure.legend(list(named.values()), [short(name) for name in named], **_BELOW)
 
@@ -208,7 +209,7 @@ def grid(
     y_label: str,
     bar_label: str,
 ) -> Canvas:
-    """A heatmap of shares a run, NaN where there is no row; 0 to 1, a number in each cell."""
+    """One heatmap of shares (0 to 1) per run, with a number in each cell; NaN for cells without rows."""
     columns = min(2, len(panels))
     rows = -(-len(panels) // max(1, columns))
     height = 1.2 + 0.34 * len(y_names)
@@ -248,10 +249,10 @@ def grid(
 def _write_numbers(
     axes: Any, values: NDArray[Any], shown: Callable[[float], str], dark: NDArray[np.bool_]
 ) -> None:
-    """A number in each cell of a heatmap, light on those that are ``dark``."""
+    """Write a number into each cell of a heatmap, in a light colour on ``dark`` cells."""
     for at, value in np.ndenumerate(values):
         if np.isfinite(value):
-            # of their own shades, which the page's dark mode leaves as they are
+            # not INK and PAPER, which the page's dark mode would swap
             colour = "#fefefe" if dark[at] else "#101010"
             place = at[1] + 0.5, at[0] + 0.5
             axes.text(*place, shown(value), ha="center", va="center", fontsize=8, color=colour)
@@ -265,22 +266,22 @@ QUADRANTS: Final = {
     "hallucination": ("hallucination", "high alignment, incorrect"),
     "failure": ("complete failure", "low alignment, incorrect"),
 }
-"""A quadrant's name → what it is called, and what is in it."""
+"""Quadrant → its title and its meaning."""
 
 _MIN_FOR_DENSITY: Final = 3
-"""Fewest different scores of a group for which a density curve is drawn."""
+"""Minimum number of different scores for a density curve."""
 _MOST_FOR_DENSITY: Final = 20_000
 _MOST_POINTS: Final = 3_000
-"""Points of a scatter; of more, as many are drawn by chance."""
+"""Maximum points of a scatter plot; of more, a random sample is drawn."""
 _ANNOTATED_CELLS: Final = 15 * 15
 _LABELLED_STEPS: Final = 40
 _LABEL_CHARS: Final = 26
 _PATH_COLOUR: Final = "#ff8c1a"
-"""Seen on the light and on the dark end of the heatmap's colours."""
+"""Visible on both the light and the dark end of the heatmap's colours."""
 
 
 def distribution(title: str, scores: NDArray[np.float64], correct: NDArray[np.bool_], label: str) -> Canvas:
-    """Histogram with density of a score, by correctness."""
+    """Histograms of a score with density curves, for correct and for incorrect rows."""
     canvas = Canvas(title)
     axes = canvas.axes
     if not scores.size:
@@ -302,7 +303,7 @@ def distribution(title: str, scores: NDArray[np.float64], correct: NDArray[np.bo
 
 
 def _density(axes: Any, group: NDArray[np.float64], bins: NDArray[np.float64], colour: str) -> None:
-    """A smooth curve over a histogram, of the same area."""
+    """Draw a smooth density curve with the same area as the histogram."""
     if np.unique(group).size < _MIN_FOR_DENSITY or np.ptp(group) < 1e-9:
         return
     from scipy.stats import gaussian_kde
@@ -319,7 +320,7 @@ def quadrants(
     shares: Mapping[str, float],
     of: str = "",
 ) -> Canvas:
-    """Alignment against correctness, the four quadrants named with their shares."""
+    """Scatter plot of alignment and correctness, with the names and shares of the four quadrants."""
     canvas = Canvas(f"Alignment against correctness{of}", width=8.4, height=5.2)
     axes = canvas.axes
     if not scores.size:
@@ -357,7 +358,7 @@ def quadrants(
 
 
 def divergence(first: Sequence[int], without: int, threshold: float, of: str = "") -> Canvas:
-    """Histogram of the first step at which a solution leaves the reference."""
+    """Histogram of the first step at which solutions diverge from the reference."""
     canvas = Canvas(f"First step of divergence{of}")
     axes = canvas.axes
     if not first:
@@ -390,7 +391,7 @@ def heatmap(
     llm: Sequence[str],
     matches: Sequence[tuple[int, int]] = (),
 ) -> Canvas:
-    """A similarity matrix, benchmark steps down and model steps across; aligned cells are framed."""
+    """Heatmap of a similarity matrix, benchmark steps down, model steps across; aligned cells are framed."""
     rows, columns = len(benchmark), len(llm)
     canvas = Canvas(
         title, width=min(16.0, 4.2 + 0.62 * max(columns, 3)), height=min(13.0, 2.9 + 0.46 * max(rows, 3))

@@ -1,5 +1,5 @@
-"""What a report is made from: scored rows and summaries, found, read, and kept from counting twice;
-and the dump they were scored from."""
+"""The inputs of a report: find the files of scored rows and summaries, make sure that nothing is counted
+twice, and read the dump that the rows were scored from."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _DUMPS: Final = ("", ".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".csv")
 
 
 def dump_beside(scored: str) -> str | None:
-    """The dump that scored rows were made of by default: ``x.jsonl`` of ``x.jsonl.scored.jsonl``, or of
-    ``x.scored.jsonl``; None if neither is there."""
+    """The dump from which a file of scored rows was made, by default names: ``x.jsonl`` for
+    ``x.jsonl.scored.jsonl`` or ``x.scored.jsonl``. None if there is no such file."""
     stem = next((scored.removesuffix(suffix) for suffix in _SCORED if scored.endswith(suffix)), None)
     if stem is None:
         return None
@@ -41,9 +41,9 @@ def dump_beside(scored: str) -> str | None:
 
 
 class Dump:
-    """Records of a dump by the places of their rows, which must be asked for in order.
+    """Reads the records of a dump for scored rows, which must be requested in the order of the dump.
 
-    ``problem`` says why there is nothing more to be had of it, else it is None.
+    ``problem`` says why no further record can be read; None if there is no problem.
     """
 
     def __init__(self, names: Sequence[str], job: Job) -> None:
@@ -58,7 +58,7 @@ class Dump:
         self._samples = 0
 
     def record_of(self, score: Score) -> Record | None:
-        """The record that a row was scored from; None where there is none, or the dump is another one."""
+        """The record that a row was scored from; None if there is none or the dump is not the row's."""
         if self.problem is not None or not isinstance(score.index, int):
             return None
         if score.index > self._index:
@@ -75,7 +75,7 @@ class Dump:
         return record
 
     def tokens_of(self, record: Record) -> int | None:
-        """The tokens of the response that was asked for last, where its row says them."""
+        """The number of tokens of a response in the line read last, if the line gives it."""
         return facts_of(self._row, record.response, record.sample, self._samples).tokens
 
     def _read(self, wanted: int) -> None:
@@ -114,7 +114,7 @@ _REMEDY: Final = (
 
 @dataclass(frozen=True)
 class Input:
-    """A file of scored rows, or of the summary that `relfast score --summary` wrote."""
+    """An input file: scored rows, or (``summary`` is set) what `relfast score --summary` wrote."""
 
     source: Source
     summary: Summary | None = None
@@ -125,14 +125,14 @@ class Input:
 
 
 def find_inputs(names: Sequence[str]) -> list[Input]:
-    """The files that some names (files, patterns, folders, ``-``) stand for, in order.
+    """The input files that names (files, patterns, folders, ``-``) refer to, in order.
 
-    Of a folder its scored rows and summaries are taken; whatever else lies there (dumps, journals) is not.
+    In a folder only scored rows and summaries are used; other files (dumps, journals) are ignored.
 
     Raises
     ------
     InputError
-        A name stands for nothing that can be read.
+        A name refers to nothing that can be read.
     UsageError
         Stdin, or a file, is named twice.
     """
@@ -173,19 +173,19 @@ def is_entry(row: Mapping[str, Any]) -> bool:
 
 
 def realign_results(names: Sequence[str]) -> str | None:
-    """The first of some inputs that holds ReAlign's own result entries rather than scored rows, or None."""
+    """The name of the first input with ReAlign's result entries instead of scored rows, or None."""
     for name in names:
         try:
             row = _first_row(find_sources([name])[0])
         except InputError:
-            continue  # a folder of scored rows, which other commands do not take for inputs
+            continue  # a folder of scored rows, which `find_sources` does not accept
         if row is not None and is_entry(row):
             return name
     return None
 
 
 def _first_row(source: Source) -> dict[str, Any] | None:
-    """The first row of a file that can be looked at twice, or None."""
+    """The first row of a regular file (one that can be read again), or None."""
     if not source.regular:
         return None
     for line in lines_of(source):
@@ -198,10 +198,10 @@ def _first_row(source: Source) -> dict[str, Any] | None:
 
 
 class SharedRows:
-    """Finds a sample that stands in two files: two runs of the same records, or a part given twice.
+    """Finds samples that occur in two files: two runs of the same records, or a shard given twice.
 
-    A sample is known by task, id and number; where ``shards`` of one run were promised also by its index,
-    since the samples of one id may lie on several lines and so in several shards. Keeps 8 bytes a row.
+    A sample is identified by task, id and sample number. For ``shards`` of one run its index counts, too,
+    since samples of one id may be on several lines and so in several shards. Takes 8 bytes per row.
     """
 
     def __init__(self, *, shards: bool) -> None:
@@ -210,7 +210,7 @@ class SharedRows:
         self._hashes: list[NDArray[np.uint64]] = []
 
     def add(self, source: Source, scores: Iterator[Score]) -> Iterator[Score]:
-        """The rows as they are, remembered when the last of them was taken."""
+        """Pass a file's rows through unchanged; the file is registered when all its rows have been read."""
         digests = bytearray()
         for score in scores:
             digests += self._digest(score)
@@ -225,7 +225,7 @@ class SharedRows:
         return blake2b(b"\n".join(parts), digest_size=8).digest()
 
     def check(self) -> None:
-        """Raises `UsageError` where two files hold the same sample."""
+        """Raise `UsageError` if two files have the same sample."""
         hashes = self._hashes
         if len(np.unique(np.r_[*hashes, np.zeros(0, np.uint64)])) == sum(map(len, hashes)):
             return
@@ -241,7 +241,7 @@ class SharedRows:
         raise UsageError(f"{both}: two runs are not samples of one prompt; {_REMEDY}")
 
     def _named(self, source: Source, digests: set[bytes]) -> str:
-        """The first of some rows, in words."""
+        """The first row with one of these digests, in words for an error message."""
         if source.regular:
             for score in read_scores(source):
                 if self._digest(score) in digests:
@@ -252,7 +252,7 @@ class SharedRows:
 
 
 def is_summary_of(summary: Summary, path: str, rows: Summary) -> bool:
-    """Whether a summary is that of the rows in a file: it names the file, and counts the same."""
+    """Whether a summary belongs to the rows in a file: it names the file, and its counts are the same."""
     if summary.output is None or Path(summary.output).name != Path(path).name:
         return False
     return summary.tasks.keys() == rows.tasks.keys() and all(
@@ -261,7 +261,7 @@ def is_summary_of(summary: Summary, path: str, rows: Summary) -> bool:
 
 
 def _counts(task: TaskSummary) -> tuple[Any, ...]:
-    """What rows and their summary have in common to the last digit: sums depend on their order."""
+    """The counts that are equal in rows and their summary (sums of floats depend on the order)."""
     counts = task.counts
     sums = {name: n for name, (n, _) in counts.sums.items()}
     return counts.statuses, counts.found, task.histogram, counts.labels, counts.rewards[0], sums
@@ -270,20 +270,20 @@ def _counts(task: TaskSummary) -> tuple[Any, ...]:
 def check_summaries(
     summaries: Sequence[tuple[str, Summary]], rows: Sequence[tuple[str, Summary]], *, shards: bool
 ) -> None:
-    """See that nothing is counted twice, as far as summaries say what they count.
+    """Make sure that summaries count nothing twice, as far as this can be known.
 
     Raises
     ------
     UsageError
-        A summary is there twice; or, without ``shards``, it has a task in common with another one or with
-        rows: it does not say which records it counts, so they might be the same.
+        A summary is given twice; or, without ``shards``, a summary has a task in common with another
+        summary or with rows: summaries do not say which records they count, so these might be the same.
     """
     for at, (path, summary) in enumerate(summaries):
-        for other, theirs in summaries[:at]:
-            if summary.to_dict() == theirs.to_dict():
+        for other, counted in summaries[:at]:
+            if summary.to_dict() == counted.to_dict():
                 raise UsageError(f"{other} and {path} are the same summary")
-        for other, theirs in () if shards else (*rows, *summaries[:at]):
-            common = [name for name in summary.tasks if name in theirs.tasks]
+        for other, counted in () if shards else (*rows, *summaries[:at]):
+            common = [name for name in summary.tasks if name in counted.tasks]
             if common:
                 raise UsageError(
                     f"{other} and {path} both count {', '.join(common)}, and a summary does not say which"

@@ -1,5 +1,5 @@
-"""The sections that every task has: scores, failures, what is wrong most often, samples; and the one that
-holds models against each other, pair by pair, on what they have in common."""
+"""The sections of the page that all tasks share: scores, failures, most frequent mistakes and several
+samples; and the section that compares models pairwise on the samples they have in common."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from relfast.tasks import TASKS
 Rows = Sequence[Sequence[Cell]]
 
 MOST_SHOWN: Final = 12
-"""Kinds of mistakes of a task and a run in the table of what is wrong most often."""
+"""Maximum kinds of mistakes per task and run in the table of `mistakes`."""
 
 
 def tasks_of(runs: Sequence[Scored]) -> list[str]:
-    """The tasks that any run has, in the order of the table of tasks."""
+    """The tasks of all runs, in the order of the table of tasks."""
     order = {name: place for place, name in enumerate(TASKS)}
     found = dict.fromkeys(name for run in runs for name in run.summary.tasks)
     return sorted(found, key=lambda name: order.get(name, len(order)))
@@ -37,8 +37,8 @@ def tasks_of(runs: Sequence[Scored]) -> list[str]:
 def modelled(
     runs: Sequence[Scored], title: str, header: Sequence[str], rows: Rows, words: int, **more: Any
 ) -> Table:
-    """A table without the model's column, the second, where there is one model; ``words`` of all columns are
-    words."""
+    """A table whose second column is the model; the column is left out if there is only one model.
+    ``words``: the number of text columns, with this one."""
     if len(runs) < 2:
         header, words = [header[0], *header[2:]], words - 1
         rows = [[row[0], *row[2:]] for row in rows]
@@ -46,7 +46,7 @@ def modelled(
 
 
 def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
-    """What could not be scored, and why."""
+    """The section on rows without a score: how many, and why."""
     lost = sum(run.summary.rows - run.summary.count(*SCORED) for run in runs)
     rows: list[list[Cell]] = []
     for run in runs:
@@ -62,13 +62,13 @@ def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
 
 
 def accuracy(task: TaskSummary) -> Point | None:
-    """Mean of ``correct`` with its 95 % interval."""
+    """The mean of ``correct`` of a task with its 95 % interval."""
     bounds = task.correct_interval()
     return None if task.mean is None or bounds is None else Point(task.mean, *bounds, task.scored)
 
 
 def grid(runs: Sequence[Scored]) -> Section:
-    """The score of each task and model with its interval; a cell leads to its records."""
+    """The section with the accuracy of each task and model; each cell links to its records."""
     rows: list[list[Cell]] = []
     for name in tasks_of(runs):
         row: list[Cell] = [name]
@@ -94,7 +94,7 @@ def grid(runs: Sequence[Scored]) -> Section:
 
 
 def scores(runs: Sequence[Scored], report: Report) -> Section:
-    """Completion, reward and the metrics, models side by side."""
+    """The section with task completion, reward and metrics of each task and model."""
     tasks = tasks_of(runs)
     rows: list[list[Cell]] = []
     metrics: list[list[Cell]] = []
@@ -132,7 +132,7 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
     for name in tasks:
         having = [run for run in runs if run.counted.rewards.get(name)]
         of_runs = {run.name: np.frombuffer(run.counted.rewards[name], np.float64) for run in having}
-        # of rewards that are 0 or 1 a histogram says what the accuracy says
+        # if all rewards are 0 or 1, a histogram shows no more than the accuracy
         if any(((values != 0) & (values != 1)).any() for values in of_runs.values()):
             graded[name] = of_runs
     if graded:
@@ -143,7 +143,7 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
 
 
 def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
-    """What is wrong most often, with examples."""
+    """The section with the most frequent mistakes, and links to examples."""
     rows: list[list[Cell]] = []
     for name in tasks_of(runs):
         for run in runs:
@@ -160,7 +160,7 @@ def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
 
 
 def samples(runs: Sequence[Scored], report: Report) -> Section | None:
-    """pass@k and maj@k, where prompts have several samples."""
+    """The section with pass@k and maj@k; None if no prompt has several samples."""
     rows: list[list[Cell]] = []
     curves: dict[str, dict[str, dict[str, dict[int, float]]]] = {}
     for name in tasks_of(runs):
@@ -193,13 +193,14 @@ def number(value: float | None) -> str:
 
 
 MOST_ROWS = 3_000_000
-"""Rows of all models beyond which they are not paired: `relfast compare` takes longer than the report."""
+"""Maximum rows of all models for comparisons: comparing more takes longer than the report."""
 MOST_FLIPS = 40
 VIEW = "Compare"
 
 
 def side_by_side(runs: Sequence[Scored]) -> Section | None:
-    """Differences with intervals and p, and the records that changed; None for one model."""
+    """The section with differences between models, their intervals and p values, and records that one
+    model has right and another wrong; None for one model."""
     if len(runs) < 2:
         return None
     title = "Models side by side"
@@ -227,7 +228,7 @@ def side_by_side(runs: Sequence[Scored]) -> Section | None:
 
 
 def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
-    """Records that one model has right and another wrong, of those that the page holds."""
+    """A table of records on the page that one model has right and another wrong."""
     here = {
         (run.name, kept.score.task, repr(kept.score.id), kept.score.sample): kept.score
         for run in runs

@@ -1,7 +1,7 @@
-"""What all reports have in common: the files they write, who is told of their steps, and one HTML page.
+"""Shared by all reports: the files they write, progress callbacks, and the HTML page.
 
-The page needs nothing else: styles, scripts, drawings and records are inside, and a policy forbids everything
-else."""
+The page is self-contained: styles, scripts, drawings and records are in it, and a Content-Security-Policy
+forbids everything else."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from relfast.outputs import writing
 from relfast.report.canvas import FORMATS, Canvas, inline_svg
 
 OnStep = Callable[[str], None]
-"""Is told what a report is doing from now on."""
+"""Called with a description of each step that a report begins."""
 
 
 def ignore_step(text: str) -> None:
-    """An `OnStep` that tells nothing."""
+    """An `OnStep` that does nothing."""
 
 
 def check_packages(*more: str) -> None:
-    """Find out before the work whether a report of it can be drawn, with ``more`` packages than all reports
-    need. Raises `MissingExtraError`."""
+    """Check, before a long run, that a report can be drawn afterwards: that the packages all reports need,
+    and ``more``, are installed. Raises `MissingExtraError`."""
     for name in ("jinja2", "matplotlib", *more):
         if importlib.util.find_spec(name) is None:
             raise MissingExtraError("a report", "report")
@@ -36,8 +36,9 @@ def check_packages(*more: str) -> None:
 
 @dataclass
 class Report:
-    """The files a report wrote into its directory, in order, and what it could not show and why; the model of
-    its heatmaps; and who is told of each figure. Raises `OutputError`."""
+    """A report being written: the ``files`` written into its directory so far, ``notes`` on what could not
+    be shown and why, the embedding model of its heatmaps, and the progress callback. Raises
+    `OutputError`."""
 
     directory: Path
     files: list[Path] = field(default_factory=list)
@@ -51,7 +52,7 @@ class Report:
             self.directory.mkdir(parents=True, exist_ok=True)
 
     def draw(self, file: str, title: str, caption: str, figure: Canvas) -> Picture:
-        """Save a figure as ``file``, a PNG, with its SVG and PDF beside it; what a page shows of it."""
+        """Save a figure as ``file`` (PNG) and as SVG and PDF. Returns the picture for the page."""
         path = self.directory / file
         figure.save(path)
         self.files += [path.with_suffix(suffix) for suffix in FORMATS]
@@ -60,7 +61,7 @@ class Report:
         return Picture(file, title, caption)
 
     def write_texts(self, texts: Mapping[str, str]) -> None:
-        """Write files by name and text, in the report's directory. Raises `OutputError`."""
+        """Write text files (name → text) into the report's directory. Raises `OutputError`."""
         for name, text in texts.items():
             path = self.directory / name
             with writing(path):
@@ -75,12 +76,12 @@ _STYLES: Final = ("page.css", "records.css")
 RECORDS: Final = "Records"
 ABOUT: Final = "About"
 PIECES: Final = "records"
-"""Folder of the blocks that are not in the page."""
+"""The folder, beside the page, of the blocks of records that are not in the page itself."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A way to what ``place`` says of the page (``view=records&task=…``), as a cell of a table shows it."""
+    """A link in a table to a place of the page: ``place`` is its URL fragment (``view=records&task=…``)."""
 
     text: str
     place: str
@@ -88,7 +89,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Share:
-    """A share from 0 to 1 with its interval, and the way to the ``n`` records it is of."""
+    """A share from 0 to 1 with its interval, and the place of the ``n`` records it is computed from."""
 
     value: float
     text: str
@@ -103,15 +104,15 @@ _SHOWN_ID: Final = 16
 
 
 def end_of(text: str) -> str:
-    """The end of a long id: the ids of a set begin alike."""
+    """The end of a long id, since the ids of a data set usually begin alike."""
     return text if len(text) <= _SHOWN_ID else f"…{text[1 - _SHOWN_ID :]}"
 
 
 @dataclass
 class Table:
-    """Rows of cells under a header; the first columns (``text_columns``) are words, the others numbers.
+    """A table of the page. Its first ``text_columns`` columns are texts, the others numbers.
 
-    A ``folded`` table shows its title until it is opened.
+    A ``folded`` table shows only its title until the reader opens it.
     """
 
     title: str
@@ -124,7 +125,7 @@ class Table:
 
 @dataclass
 class Picture:
-    """A PNG of the report's folder, with its SVG and PDF beside it, and what it shows."""
+    """A picture of the page: a PNG in the report's folder (with SVG and PDF beside it), title and caption."""
 
     file: str
     title: str
@@ -137,7 +138,7 @@ class Picture:
 
 @dataclass
 class Section:
-    """A part of the page; it stands in the view of that name (its tab)."""
+    """A section of the page, shown in the ``view`` (tab) of that name."""
 
     title: str
     text: Sequence[str] = ()
@@ -153,10 +154,11 @@ class Section:
 
 @dataclass
 class Records:
-    """Records that the page can show: an index of all, and blocks of texts, each compressed on its own.
+    """The records that the page can show: an index of all, and compressed blocks of their texts.
 
-    A block is base64 of gzip of JSON. The first ones are ``inside`` the page; each other one is a file beside
-    it, a script that the page takes in when one of its records is opened. ``note`` says which they are.
+    A block is JSON, gzipped, in base64. The first ``inside`` blocks are in the page. Each other block is a
+    script file beside the page, loaded when one of its records is opened. ``note`` says which records
+    these are.
     """
 
     index: str
@@ -168,7 +170,7 @@ class Records:
 
 @dataclass
 class Page:
-    """What a page holds. ``facts`` are shown as name and value in the view About."""
+    """The contents of a page. ``facts`` are shown as name and value in the view About."""
 
     title: str
     lead: str
@@ -178,21 +180,21 @@ class Page:
 
     @property
     def views(self) -> list[str]:
-        """The tabs."""
+        """The names of the page's tabs, in order."""
         named = list(dict.fromkeys(section.view for section in self.sections))
         own = [*([RECORDS] if self.records is not None else []), ABOUT]
         return [*(name for name in named if name not in own), *own]
 
 
 def write_page(page: Page, directory: Path) -> list[Path]:
-    """Write ``index.html`` into the folder that has the page's pictures, and the blocks of records beside it.
+    """Write ``index.html`` into the folder with the page's pictures, and the blocks of records beside it.
 
     Raises
     ------
     MissingExtraError
         `jinja2` is not installed.
     OutputError
-        It cannot be written.
+        A file cannot be written.
     """
     try:
         import jinja2
@@ -211,7 +213,7 @@ def write_page(page: Page, directory: Path) -> list[Path]:
     pieces = [] if page.records is None else list(enumerate(page.records.blocks))[page.records.inside :]
     folder = directory / PIECES
     with writing(target):
-        if folder.is_dir():  # of a report that stood here
+        if folder.is_dir():  # blocks of an earlier report
             for old in folder.glob("*.js"):
                 old.unlink()
         if pieces:
@@ -239,8 +241,8 @@ def _together(names: Sequence[str]) -> str:
 
 
 def _policy(script: str, style: str, *, own: bool) -> str:
-    """The Content-Security-Policy: our own script and style, pictures from inside, scripts beside the page if
-    it has ``own`` blocks of records there, and nothing else."""
+    """The Content-Security-Policy: it allows the page's script and style, embedded pictures, scripts
+    beside the page if there are blocks of records (``own``), and nothing else."""
     scripts = f"'{_hash(script)}'" + (" 'self'" if own else "")
     return (
         f"default-src 'none'; script-src {scripts}; style-src '{_hash(style)}'; img-src data:;"

@@ -1,4 +1,4 @@
-"""ReAlign's report: the published files under their names, and one HTML page."""
+"""ReAlign's report: the published figures and tables under their published names, and one HTML page."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ _FEWEST_FOR_CORRELATION: Final = 3
 
 @dataclass
 class Solved:
-    """The scored entries as columns of one length, and what could not be used.
+    """The scored entries of a results file as columns of equal length; ``failed`` entries have no score.
 
-    ``divergence`` holds the 1-based first divergence of each entry, 0 where there is none.
+    ``divergence`` has the 1-based first divergence of each entry, 0 if it has none.
     """
 
     subsets: list[str]
@@ -58,7 +58,7 @@ class Solved:
 
 
 def read_entries(entries: Iterable[dict[str, Any]]) -> Solved:
-    """Results entries as columns. Entries with an error, or without a score or grade, are counted apart."""
+    """Turn result entries into columns; entries with an error, without score or grade are ``failed``."""
     kept: list[dict[str, Any]] = []
     failed: list[dict[str, Any]] = []
     for entry in entries:
@@ -79,7 +79,7 @@ def read_entries(entries: Iterable[dict[str, Any]]) -> Solved:
 
 
 def first_divergence(alignment: Sequence[dict[str, Any]]) -> int | None:
-    """1-based place of the first entry that is a skip or a match under the threshold; None if none is."""
+    """The 1-based place of an alignment's first skip or match below the threshold, or None."""
     for place, entry in enumerate(alignment, 1):
         if entry.get("type") != "match" or entry.get("score", 0.0) < DIVERGENCE_THRESHOLD:
             return place
@@ -87,7 +87,7 @@ def first_divergence(alignment: Sequence[dict[str, Any]]) -> int | None:
 
 
 def quadrant_shares(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> dict[str, float]:
-    """Share of each quadrant among all solutions; zeros without any."""
+    """The share of each quadrant among all solutions; zeros if there are no solutions."""
     high = scores >= DIVERGENCE_THRESHOLD
     members = (high & correct, ~high & correct, high & ~correct, ~high & ~correct)
     return {
@@ -97,9 +97,9 @@ def quadrant_shares(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> 
 
 
 def summary_table(solved: Solved) -> Any:
-    """A data frame: a row a subset and one for all, ``Count Accuracy Avg_Alignment Std_Alignment``.
+    """A data frame ``Count Accuracy Avg_Alignment Std_Alignment`` with one row per subset, and one for all.
 
-    The deviation is the sample's (n − 1); a single solution has none.
+    The standard deviation is the sample's (n − 1); it is NaN for a single solution.
     """
     try:
         import pandas
@@ -122,7 +122,7 @@ def summary_table(solved: Solved) -> Any:
 def correlations(
     scores: NDArray[np.float64], correct: NDArray[np.bool_]
 ) -> list[tuple[str, float | None, str]]:
-    """Pearson's and Spearman's correlation of alignment with correctness: name, value, and why it is None."""
+    """Pearson's and Spearman's correlation of alignment and correctness: (name, value, why it is None)."""
     why = _no_correlation(scores, correct)
     if why is not None:
         return [("Pearson", None, why), ("Spearman", None, why)]
@@ -144,7 +144,7 @@ def _no_correlation(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> 
         return "every answer is correct"
     if not correct.any():
         return "every answer is incorrect"
-    # a constant column up to rounding has a correlation of nothing but noise
+    # if a column is constant up to rounding, its correlation is noise
     if float(np.ptp(scores)) < 1e-12:
         return "every alignment score is the same"
     return None
@@ -158,7 +158,7 @@ _COLUMNS: Final = ("alignment_score", "first_divergence", "correct")
 
 
 class Aligner(Protocol):
-    """What a heatmap needs; `relfast.realign.StepAligner` is one."""
+    """What a heatmap needs to compute similarities and alignments; `relfast.realign.StepAligner` has it."""
 
     def compute_similarity_matrix(self, steps_a: Sequence[str], steps_b: Sequence[str]) -> NDArray[Any]: ...
 
@@ -174,7 +174,7 @@ def generate_heatmap(
     title: str,
     filename: str | Path,
 ) -> None:
-    """A picture of the similarities of two solutions' steps; the aligned cells are framed.
+    """Save a heatmap of the similarities of two solutions' steps, with the aligned cells framed.
 
     Raises
     ------
@@ -200,15 +200,15 @@ def generate_analysis_report(
     aligner: Aligner | None = None,
     on_step: OnStep = ignore_step,
 ) -> Report:
-    """All figures, tables and the page of a results file (the published JSONL entries).
+    """Write all figures, tables and the page for a results file (the published JSONL entries).
 
-    Heatmaps embed their steps anew, with the ``auto`` model if no aligner is given; without a model on
-    this machine they are left out, which the page says. ``on_step`` is told of each step as it begins.
+    Heatmaps embed their steps again, with the ``auto`` model if no aligner is given; if no model is on
+    this machine, heatmaps are left out, and the page says so. ``on_step`` is called when a step begins.
 
     Raises
     ------
     InputError
-        The file cannot be read or holds no results.
+        The file cannot be read or has no results.
     MissingExtraError, OutputError
     """
     on_step("reading results")
@@ -307,7 +307,8 @@ def _alignment(
     suffix: str = "",
     of: str = "",
 ) -> Iterator[Picture]:
-    """Scores, quadrants, and the ``first`` divergence of the solutions that have one."""
+    """Draw the distribution of scores, the quadrants, and the first divergences (``first``, of the
+    solutions that have one)."""
     shares = quadrant_shares(scores, correct)
     caption = "Mean similarity of the matched steps, for correct and incorrect answers."
     figure = figures.distribution(f"Alignment scores by correctness{of}", scores, correct, "alignment score")
@@ -321,7 +322,7 @@ def _alignment(
 
 
 def _cases(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> Iterator[tuple[str, str, int | None]]:
-    """The solutions at the ends of the scale: name, what it is, and which one (None: there is none)."""
+    """The best, the worst and the most aligned wrong solution: (name, description, index or None)."""
     for name, words, chosen, best in (
         ("best", "correct, highest alignment", correct, 1),
         ("worst", "incorrect, lowest alignment", ~correct, -1),
@@ -336,7 +337,8 @@ def _heatmaps(
     aligner: Aligner | None,
     cases: Iterable[tuple[str, str, str, Sequence[str], Sequence[str]]],
 ) -> tuple[list[Picture], list[str]]:
-    """A heatmap a case: name, what it is, problem, both solutions' steps. And what is left out."""
+    """Draw a heatmap for each case (name, description, problem, steps of both solutions). Also returns
+    notes on what is left out."""
     pictures: list[Picture] = []
     for name, words, of, benchmark, llm in cases:
         if aligner is None:
@@ -354,12 +356,12 @@ def _heatmaps(
 
 
 def _representative(solved: Solved, aligner: Aligner | None, report: Report) -> Section:
-    """Best, worst and hallucination: the solutions at the ends of the scale."""
+    """The section with heatmaps of the best, the worst and a hallucinated solution."""
     texts, cases = [], []
     for name, words, chosen in _cases(solved.scores, solved.correct):
         path = report.directory / f"heatmap_example_{name}.png"
         for suffix in FORMATS:
-            path.with_suffix(suffix).unlink(missing_ok=True)  # an older report's
+            path.with_suffix(suffix).unlink(missing_ok=True)  # from an older report
         if chosen is None:
             texts.append(f"No solution is {words}: there is no {name} case.")
             continue
@@ -373,7 +375,7 @@ def _representative(solved: Solved, aligner: Aligner | None, report: Report) -> 
 
 
 def section(runs: Sequence[Scored], task: str, report: Report) -> Section:
-    """The section of scored rows whose steps were aligned: ``alignment_score`` and ``first_divergence``."""
+    """ReAlign's section in a report on scored rows (`Display.section`); it needs the columns `_COLUMNS`."""
     pictures: list[Picture] = []
     text: list[str] = []
     many = len(runs) > 1
@@ -402,7 +404,7 @@ def section(runs: Sequence[Scored], task: str, report: Report) -> Section:
 
 
 def _shown_cases(run: Scored, task: str) -> Iterator[tuple[str, str, str, Sequence[str], Sequence[str]]]:
-    """The cases among the rows that the page holds."""
+    """The cases of `_cases` among the rows on the page, for `_heatmaps`."""
     options = AllOptions(policy="strict" if run.counted.strict else "reference")
     rows = [kept for kept in run.sample if kept.score.task == task and kept.record is not None]
     rows = [kept for kept in rows if isinstance(kept.score.metrics.get("alignment_score"), int | float)]
@@ -420,7 +422,7 @@ def _shown_cases(run: Scored, task: str) -> Iterator[tuple[str, str, str, Sequen
 
 
 def _failures(failed: Sequence[dict[str, Any]]) -> Section:
-    """What has no score, with the reason: failed requests are never silent."""
+    """The section with solutions that have no score, and the reasons."""
     told = [(entry, entry["error"]) for entry in failed if isinstance(entry.get("error"), dict)]
     rows = [
         [f"{entry.get('subset')} {entry.get('id')}", str(error.get("type")), str(error.get("message"))]

@@ -1,4 +1,4 @@
-"""The records of a page as data: an index of all, and blocks of texts that a browser unpacks one by one."""
+"""Pack a page's records: an index of all, and blocks of texts that the browser unpacks on demand."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ from relfast.tasks.display import Exhibit, Mark, Shown
 RECORDS_A_BLOCK: Final = 40
 BLOCK_CHARS: Final = 600_000
 MAX_TEXT: Final = 100_000
-"""Characters of a response or question that the page holds; of a longer one, its beginning, its end and what
-was read as its answer."""
+"""Characters of a response or question on the page. A longer one is reduced to its beginning, its end and the
+surroundings of the answer."""
 INSIDE_CHARS: Final = 1_500_000
-"""Blocks that lie in the page itself, base64; further ones lie beside it."""
+"""Maximum characters (base64) of the blocks in the page itself; further blocks are files beside it."""
 MAX_GOLD: Final = 20_000
 MAX_METRIC: Final = 2_000
 AROUND: Final = 400
 _STOPPED: Final = frozenset({"timeout", "crashed"})
-"""What could not be scored is not parsed again to be drawn."""
+"""Rows with these statuses have no exhibit: parsing their responses again could hang or crash the report."""
 
 
 EXAMPLES: Final = 3
-"""Records of a kind that a table names, of different prompts."""
+"""Maximum records of a kind that a table links to, of different prompts."""
 
 
 def text_of(value: object) -> str:
-    """A text without lone surrogates, which no address, table or picture can hold."""
+    """A value as text without lone surrogates, which URLs, tables and pictures cannot contain."""
     return str(value).encode("utf-8", "replace").decode("utf-8")
 
 
 def id_of(score: Score) -> str:
-    """What a record is called: its line where it has no id."""
+    """The name of a record on the page: its id, or its line number if it has no id."""
     return text_of(score.index if score.id is None else score.id)
 
 
 def name_of(run: str, score: Score) -> str:
-    """A record's address in the page."""
+    """The place (URL fragment) of a row's record on the page."""
     parts = (run, group_of(score.task), id_of(score), score.sample)
     return place(record="/".join(map(text_of, parts)))
 
 
 def place(**said: str) -> str:
-    """What the page's address says of some records: of one (``record``), or filters (``task``, ``model``)."""
+    """The URL fragment that opens one record (``record=…``) or filters records (``task=…``, ``model=…``)."""
     return urlencode({"view": "records", **{name: text_of(value) for name, value in said.items()}})
 
 
 Examples = dict[tuple[str, str, str], list[Link]]
-"""Records by (run, task, kind of row)."""
+"""(run, task, kind of row) → links to records."""
 
 
 def examples(runs: Sequence[Scored]) -> Examples:
-    """Some records of each kind that the page holds."""
+    """Links to a few records of each kind, for tables of mistakes and failures."""
     found: Examples = {}
     for run in runs:
         for kept in run.sample:
@@ -77,7 +77,8 @@ def examples(runs: Sequence[Scored]) -> Examples:
 def pack(
     runs: Sequence[Scored], shown: Examples, embedder: str = "auto", on_step: OnStep = ignore_step
 ) -> Records | None:
-    """The records of some runs; None without any. The page itself holds those that its tables lead to."""
+    """Pack the records of runs; None if there are none. Records that tables link to come first, so that
+    they are in the page itself."""
     on_step("packing records")
     packer = _Packer()
     linked = {link.place for links in shown.values() for link in links}
@@ -89,7 +90,7 @@ def pack(
         joined = 0
         for at, kept in enumerate(run.sample):
             joined += kept.record is not None
-            # what tables lead to, then the same prompts of every model
+            # first the records that tables link to; then by prompt, so that models share prompts
             later = name_of(run.name, kept.score) not in linked
             order.append((later, prompt_hash(kept.score), number, at, kept, at in drawn))
         notes.append(_note(run, joined, len(drawn), alone=len(runs) == 1))
@@ -123,7 +124,8 @@ def _note(run: Scored, joined: int, drawn: int, *, alone: bool) -> str:
 
 
 def _drawn(run: Scored) -> set[int]:
-    """Places of the rows whose exhibits are made: of each kind some, the first ones of each first."""
+    """The places of the rows that get an exhibit, up to `Display.exhibits` per task, spread over the kinds
+    of rows: first the first row of each kind, then the second, and so on."""
     order: dict[str, list[tuple[int, int]]] = {}
     kinds: dict[tuple[str, str], int] = {}
     for at, kept in enumerate(run.sample):
@@ -145,14 +147,14 @@ def _exhibit(run: Scored, kept: Kept, embedder: str) -> Exhibit | None:
     shown = Shown(kept.record, kept.score.correct, kept.score.metrics, run.counted.strict, embedder)
     try:
         made = resolve(exhibit)(shown)
-    except Exception as error:  # a response may hold anything: then its texts alone are shown
+    except Exception as error:  # a response may contain anything: then only its texts are shown
         return Exhibit(why=f"It could not be drawn ({type(error).__name__}).")
     assert isinstance(made, Exhibit)
     return made
 
 
 class _Packer:
-    """Takes records one by one; a block is compressed as soon as it is full."""
+    """Builds the index and the blocks from records added one by one; full blocks are compressed at once."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = defaultdict(list)
@@ -215,7 +217,7 @@ class _Packer:
 
 
 def _packed(text: str) -> str:
-    # no time in the header: the same rows give the same page
+    # without a time stamp, so that the same rows give the same page
     return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
 
 
@@ -252,7 +254,7 @@ def _gold(record: Record) -> str:
         (only,) = answer.values()
         if isinstance(only, str):
             return only[:MAX_GOLD]
-    if isinstance(answer, Mapping):  # what is short says most
+    if isinstance(answer, Mapping):  # short fields, which say most, come first
         answer = dict(sorted(answer.items(), key=lambda item: len(str(item[1]))))
     text = json.dumps(answer, ensure_ascii=False, indent=1, default=str)
     return text if len(text) <= MAX_GOLD else f"{text[:MAX_GOLD]}…"
@@ -266,7 +268,7 @@ def _metric(value: Any) -> Any:
 
 
 def _cut(text: str, marks: Sequence[Mark]) -> Iterator[tuple[str, str]]:
-    """A text in parts, with what each is: "" plain, "cut" a remark on what is missing, a mark's label."""
+    """Split a text into (part, kind): "" is plain text, "cut" a note on what is left out, else a mark."""
     windows = [(0, len(text))]
     if len(text) > MAX_TEXT:
         head, tail = int(MAX_TEXT * 0.4), int(MAX_TEXT * 0.6)

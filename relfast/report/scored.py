@@ -1,5 +1,5 @@
-"""A report on scored rows of any tasks: what `relfast score` wrote, shards together, models side by side; its
-tables as files."""
+"""The report on scored rows of any tasks, the output of `relfast score`: shards are merged, models are
+shown side by side, and tables are also written as files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SUFFIXES: Final = re.compile(r"(\.(jsonl|json|gz|zst|parquet|csv|scored))+$")
 def read_models(
     inputs: Sequence[str], *, dump: Sequence[str], shards: bool, records: int, on_step: OnStep = ignore_step
 ) -> list[Scored]:
-    """The runs that some inputs hold, each with a name of its own.
+    """Read the runs (models) in some inputs and give each a distinct name.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def read_models(
 
 
 def _name_and_path(given: str) -> tuple[str, str]:
-    """``NAME=FILE``; a file that has such a name itself is a file."""
+    """Split ``NAME=FILE``; a file that exists under the whole text is a file without a name."""
     found = _NAMED.fullmatch(given)
     if found is None or Path(given).exists():
         return "", given
@@ -73,8 +73,8 @@ def _name_and_path(given: str) -> tuple[str, str]:
 
 
 def _name(runs: Sequence[Scored]) -> None:
-    """The models that were asked, where headers say so and differ; else the files' names, with as much of
-    their paths as tells them apart."""
+    """Name runs by the models in their headers, if all have one and they differ; else by their files, with
+    folder or number if these are equal."""
     asked = [_model_of(run) for run in runs]
     if all(asked) and len(set(asked)) == len(asked):
         for run, model in zip(runs, asked, strict=True):
@@ -90,13 +90,13 @@ def _name(runs: Sequence[Scored]) -> None:
 
 
 def _model_of(run: Scored) -> str:
-    """The model that all files of a run were asked of; empty where headers do not say one."""
+    """The model in the headers of a run's files; empty if headers name no model or several."""
     models = {str((read_header(path) or {}).get("model") or "") for path in run.paths}
     return models.pop() if len(models) == 1 else ""
 
 
 RECORDS = 10_000
-"""Rows of a run that a page holds unless told otherwise."""
+"""Default of ``records``: rows of a run that are on the page with their texts."""
 
 
 def generate_report(
@@ -110,34 +110,34 @@ def generate_report(
     drawn: Mapping[str, str] = MappingProxyType({}),
     on_step: OnStep = ignore_step,
 ) -> Report:
-    """Tables, figures and the page of scored files (JSONL, compressed or Parquet) and summaries (JSON).
+    """Write tables, figures and page for scored files (JSONL, compressed, Parquet) and summaries (JSON).
 
-    Several inputs are added up if they hold different records, or are ``shards`` of one run; files that hold
-    the same records are several models, shown side by side. ``NAME=FILE`` names the model a file is of, and
-    files of one name are added up. A summary has numbers but no rows: it adds to the tables, not to the
-    distributions. Beside the rows that it is of it is not counted, and gives the signature and maj@k, which
-    rows do not say.
+    Several inputs are merged if they have different records, or are ``shards`` of one run; files with the
+    same records are several models, shown side by side. ``NAME=FILE`` names the model of a file; files
+    with the same name are merged. A summary has numbers but no rows: it adds to tables, not to
+    distributions. If the rows of a summary are inputs as well, its numbers are not counted again; it only
+    gives the signature and maj@k, which rows lack.
 
     Parameters
     ----------
     dump
-        What the rows were scored from (``NAME=FILE``, where models are named), if it is no longer where it
-        was. The journal beside the rows says how it is read (gold, field map, dialect).
+        The files that the rows were scored from (``NAME=FILE`` if models are named), if they have been
+        moved. The journal beside the rows says how to read them (gold, field map, dialect).
     records
-        Rows of a run that the page holds with their texts.
+        Maximum rows of a run that are on the page with their texts.
     embedder
         Embedding model of heatmaps.
     drawn
-        Tasks whose own figures are drawn already, and the folder that has them: the page names it.
+        Task → folder, for tasks whose own figures exist already: the page names the folder instead.
     on_step
-        Is told of each step as it begins.
+        Called when a step begins.
 
     Raises
     ------
     InputError
         An input is neither scored rows nor a summary.
     UsageError
-        Inputs share rows, or may do so.
+        Inputs share rows, or may share rows.
     MissingExtraError, OutputError
     """
     runs = read_models(inputs, dump=dump, shards=shards, records=records, on_step=on_step)
@@ -170,7 +170,7 @@ def generate_report(
 
 
 def _own(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> list[Section]:
-    """The sections that tasks bring along."""
+    """The sections that tasks define themselves (`Display.section`)."""
     made = []
     for name in overview.tasks_of(runs):
         section = by_size.display_of(name).section
@@ -193,13 +193,13 @@ def _title(runs: Sequence[Scored]) -> str:
 
 
 def _date(runs: Sequence[Scored]) -> str:
-    """When the newest rows were written."""
+    """The date when the newest file of rows was written."""
     times = [os.path.getmtime(path) for run in runs for path in run.paths if os.path.isfile(path)]
     return time.strftime("%Y-%m-%d", time.localtime(max(times))) if times else ""
 
 
 def _lead(runs: Sequence[Scored]) -> str:
-    """What was measured, and with what: the parts of the signature that one looks for first."""
+    """The page's first lines: number of responses, files, and version and policy from the signatures."""
     names = ", ".join(run.name for run in runs)
     total = sum(run.summary.rows for run in runs)
     files = ", ".join(dict.fromkeys(name for run in runs for name in [*run.inputs, *run.dumps]))
@@ -227,18 +227,18 @@ def _facts(runs: Sequence[Scored]) -> list[tuple[str, str]]:
 
 
 def scores_csv(runs: Mapping[str, Summary]) -> str:
-    """A row a run (by name) and task, with all numbers of `relfast.stats.summary.TaskSummary.flat`; no
-    spreadsheet takes a name in it for a formula."""
+    """CSV with one row per run and task, with all numbers of `relfast.stats.summary.TaskSummary.flat`.
+    Names are escaped so that no spreadsheet takes one for a formula."""
     rows = [{"run": name, **task.flat()} for name, summary in runs.items() for task in summary.tasks.values()]
     columns = list(dict.fromkeys(key for row in rows for key in row))
     return csv_text(columns, ([row.get(name) for name in columns] for row in rows))
 
 
 def scores_latex(runs: Mapping[str, Summary]) -> str:
-    """Tasks × runs: share correct in percent with its 95 % interval, the best of a task in bold.
+    """LaTeX table of tasks × runs: accuracy in percent with 95 % interval, the best run of a task in bold.
 
-    Each mean is over its own run's responses; ``relfast compare -f latex`` has those over common samples, and
-    what they differ by.
+    Each mean is over all responses of its run; ``relfast compare -f latex`` gives means over common
+    samples, and their differences.
     """
     tasks = dict.fromkeys(task for summary in runs.values() for task in summary.tasks)
     rows: list[list[str | Cell]] = [

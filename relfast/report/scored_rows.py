@@ -1,4 +1,4 @@
-"""Scored rows of any tasks and summaries of runs, read once and added up; a few rows are kept to be shown."""
+"""Read scored rows and summaries of runs in one pass, add them up, and keep a sample of rows for the page."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from relfast.tasks.base import resolve
 T = TypeVar("T")
 
 OF_EACH_KIND: Final = 12
-"""Rows that are kept of each kind (a task's right ones, its mistakes by kind, what has no score), however
-rare it is."""
+"""Rows kept of each kind, even if it is rare. Kinds: a task's right rows, its mistakes by kind, its rows
+without a score by cause."""
 
 
 class Sample(Generic[T]):
-    """The rows chosen so far, those of the first prompts by hash: ``limit`` of all (0: none), beside
-    `OF_EACH_KIND` of each kind."""
+    """A sample of rows, the same for every model: rows of the prompts with the smallest hashes. It has
+    ``limit`` rows (0: none), and in addition `OF_EACH_KIND` rows of each kind."""
 
     def __init__(self, limit: int, of_each: int = OF_EACH_KIND) -> None:
         self.limit = limit
@@ -52,31 +52,31 @@ class Sample(Generic[T]):
         self._chosen: dict[str | None, list[tuple[int, int, str, T]]] = {}
 
     def _groups(self, kind: str) -> Iterator[tuple[list[tuple[int, int, str, T]], int]]:
-        """Where a row of a kind may stand: heaps, the last row on top, and how many these may hold."""
+        """The heaps that may keep a row of a kind, with their capacity; the row to drop next is on top."""
         for group, most in ((None, self.limit), (kind, self.of_each)):
             if most:
                 yield self._chosen.setdefault(group, []), most
 
     def wants(self, prompt: int, serial: int, kind: str) -> bool:
-        """Whether a row would be kept: its prompt's hash, its number among the rows, its kind."""
+        """Whether a row would be kept, given its prompt's hash, its number among the rows, and its kind."""
         place = -prompt, -serial
         return any(len(heap) < most or heap[0][:2] < place for heap, most in self._groups(kind))
 
     def add(self, prompt: int, serial: int, kind: str, item: T) -> None:
-        """Keep a row, as long as it is among the first ones."""
+        """Offer a row; it is kept as long as it is among the first ones."""
         for heap, most in self._groups(kind):
             heappush(heap, (-prompt, -serial, kind, item))
             if len(heap) > most:
                 heappop(heap)
 
     def merge(self, other: Sample[T], first_serial: int) -> None:
-        """Add another file's choice, whose rows are numbered from ``first_serial`` on: as if they
-        had been offered one by one."""
+        """Add the sample of another file, whose rows are numbered from ``first_serial`` on. The result is
+        the same as if its rows had been offered one by one."""
         for (serial, prompt), (kind, item) in other._items().items():
             self.add(prompt, first_serial + serial, kind, item)
 
     def _items(self) -> dict[tuple[int, int], tuple[str, T]]:
-        """What is chosen for anything, by number and prompt."""
+        """All kept rows: (number, prompt) → (kind, row)."""
         every = chain.from_iterable(self._chosen.values())
         return {(-serial, -prompt): (kind, item) for prompt, serial, kind, item in every}
 
@@ -84,20 +84,20 @@ class Sample(Generic[T]):
         return len(self._items())
 
     def __iter__(self) -> Iterator[T]:
-        """The rows in their order."""
+        """The kept rows, in the order of the input."""
         items = self._items()
         return (items[key][1] for key in sorted(items))
 
 
 ROWS_AT_A_TIME: Final = 10_000
 MAX_KINDS: Final = 200
-"""Kinds of errors and mistakes of a task that are told apart; hostile rows could have a new one each."""
+"""Maximum kinds of errors and mistakes that are counted; hostile rows could each have a new one."""
 MAX_ERROR_CHARS: Final = 200
 
 
 class Kept(NamedTuple):
-    """A row that a page can show, with its record where there is one, what kind of row it is, and the tokens
-    of its response, where the dump says them."""
+    """A row for the page, with its record (if the dump has it), the kind of row, and the number of tokens
+    of its response (if the dump gives it)."""
 
     score: Score
     record: Record | None
@@ -107,11 +107,11 @@ class Kept(NamedTuple):
 
 @dataclass
 class Counted:
-    """What is counted of rows beside `Tally`. Adds up.
+    """What a report collects from rows beside a `Tally`; it can be merged.
 
-    ``rewards`` by task; ``drawn``: what a task's own section (`relfast.tasks.display`) needs, a value a row,
-    NaN is null; ``errors`` and ``mistakes``: rows by task and kind, of errors with a message as example;
-    ``strict`` is whether rows were scored under that policy.
+    ``rewards``: values by task; ``drawn``: values that a task's own section (`Display.columns`) needs, one
+    per row, NaN for null; ``errors``: (task, status, type) → (rows, first message); ``mistakes``: task →
+    kind → rows; ``strict``: whether rows were scored under that policy.
     """
 
     rewards: dict[str, array[float]] = field(default_factory=dict)
@@ -139,7 +139,7 @@ class Counted:
 
 @dataclass
 class Scored:
-    """A run's rows, read: the numbers of `relfast.stats.summary`, what is drawn, and the rows to show."""
+    """A run that has been read: its `relfast.stats.summary.Summary`, values to draw, and rows to show."""
 
     name: str
     summary: Summary
@@ -151,7 +151,7 @@ class Scored:
 
 
 def read_scored(inputs: Sequence[str], **how: Any) -> Scored:
-    """Read and add up scored files and summaries as one run; ``how`` as `read_runs`."""
+    """Read and merge scored files and summaries as one run; ``how`` has options of `read_runs`."""
     return read_runs(inputs, apart=False, **how)[0]
 
 
@@ -164,16 +164,16 @@ def read_runs(
     on_step: OnStep = ignore_step,
     apart: bool = True,
 ) -> list[Scored]:
-    """The same; but files that hold the same rows are, unless that is not wanted (``apart``), runs of several
-    models, each of its own.
+    """Read scored files and summaries as one run; or, if ``apart`` and files have the same rows, as one
+    run per file, of several models.
 
     Parameters
     ----------
     dump
-        What the rows were scored from; without it what the journal names, or lies beside the rows. The
-        journal says how it is read.
+        The files that the rows were scored from. Default: those that the journal names, or the dump beside
+        the rows. The journal says how to read them.
     records
-        How many rows are kept to be shown.
+        How many rows are kept for the page.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def read_runs(
     try:
         shared.check()
     except UsageError:
-        # a summary says of no record that it is in both: files and summaries together are one run, or refused
+        # summaries do not say which records they count: with summaries the files are one run, or an error
         if not apart or shards or len(parts) < len(found):
             raise
         groups = [([item], [part]) for item, part in zip(found, parts, strict=True)]
@@ -196,7 +196,7 @@ def read_runs(
 
 @dataclass
 class Part:
-    """The rows of one file, counted one after the other."""
+    """The counts and the sample of one file, whose rows are added one by one."""
 
     path: str
     dump: Dump | None
@@ -274,13 +274,13 @@ def _read(item: Input, shared: SharedRows, dump: Sequence[str], records: int, on
 
 
 def prompt_hash(score: Score) -> int:
-    """A number that is the same for all responses to a prompt, in every run."""
+    """A 64-bit hash of a row's prompt: the same for all responses to it, in every run."""
     key = id_text(score.id) if score.id is not None else orjson.dumps(score.index)
     return int.from_bytes(blake2b(key, digest_size=8, person=b"prompt").digest(), "little")
 
 
 def mistake_of(score: Score, task: str, gold: str | None) -> str:
-    """What is wrong with a scored row that is not correct, in a few words."""
+    """The kind of mistake of a scored row that is not correct, in a few words."""
     reason = score.metrics.get("reason")
     if isinstance(reason, str):
         return reason[:MAX_ERROR_CHARS]
@@ -291,7 +291,7 @@ def mistake_of(score: Score, task: str, gold: str | None) -> str:
         return "wrong answer"
     try:
         return str(resolve(mistake)(score.metrics, gold))[:MAX_ERROR_CHARS]
-    except (KeyError, TypeError):  # rows that relfast did not write
+    except (KeyError, TypeError):  # the row was not written by relfast
         return "wrong answer"
 
 
@@ -308,9 +308,9 @@ def _add_drawn(drawn: dict[str, dict[str, array[float]]], score: Score, task: st
 
 
 def _together(found: Sequence[Input], parts: Sequence[Part], *, shards: bool) -> Scored:
-    """A run of some files' rows and summaries."""
+    """Merge the rows and summaries of some files into one run."""
     summaries = [(item.path, item.summary) for item in found if item.summary is not None]
-    # to be held against the summaries, and for its tasks
+    # each file's own summary, to find out which of the summaries belongs to it
     own_rows = [(part.path, summarize(part.tally, "")) for part in parts]
     whole, counted, sample, n = Tally(), Counted(), Sample[Kept](parts[0].sample.limit if parts else 0), 0
     for part in parts:
@@ -337,7 +337,7 @@ def _together(found: Sequence[Input], parts: Sequence[Part], *, shards: bool) ->
 def _pair(
     summaries: Sequence[tuple[str, Summary]], parts: Sequence[tuple[str, Summary]]
 ) -> tuple[dict[str, Summary], list[tuple[str, Summary]]]:
-    """The summaries that are of files read here, by that file, and all others."""
+    """Split summaries into those that belong to a file read here (file → summary), and all others."""
     own: dict[str, Summary] = {}
     others = []
     for path, summary in summaries:
@@ -350,12 +350,12 @@ def _pair(
 
 
 def _take_over(whole: Summary, own: Mapping[str, Summary], parts: Sequence[tuple[str, Summary]]) -> None:
-    """Take from the rows' own summaries what rows do not say, signature and majority votes. Their numbers
-    are the rows' and count once."""
+    """Take signature and majority votes, which rows lack, from the summaries that belong to the rows.
+    Their numbers are those of the rows and are not counted again."""
     for name, task in whole.tasks.items():
         of_task = [(path, part.tasks[name]) for path, part in parts if name in part.tasks]
-        task.majorities = {}  # of rows alone: they carry no votes
-        # a prompt whose samples lie in two files has two majorities there, and another one here
+        task.majorities = {}  # rows carry no votes
+        # if a prompt's samples are in two files, the majorities of these files cannot be combined
         prompts_apart = sum(part.prompts for _, part in of_task) == task.prompts
         if prompts_apart and all(path in own for path, _ in of_task):
             for path, _ in of_task:

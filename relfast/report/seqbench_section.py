@@ -1,4 +1,5 @@
-"""SeqBench's section: Pass@1 and progress by depth with the fitted decay, L × B, and where plans break."""
+"""SeqBench's section of a report: Pass@1 with its fitted decay and progress by depth, Pass@1 by depth and
+doors, and where plans break."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from relfast.tasks.seqbench.l0 import BIN_WIDTH, Cells, L0Fit
 
 
 def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
-    """The section of some runs; their summaries have the table of complexities."""
+    """Draw the section for some runs, from the cells of SeqBench's `Breakdown` in their summaries."""
     found = {run.name: run.summary.tasks[task].cells for run in runs if task in run.summary.tasks}
     cells = {name: Cells.of(of_run) for name, of_run in found.items() if of_run}
     fits = {name: fit for name, of_run in cells.items() if (fit := of_run.fit()) is not None}
@@ -46,7 +47,7 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
 
 
 def _by_depth(cells: Cells, sums: NDArray[np.float64]) -> dict[float, Point]:
-    """Means in bins of depth, each at the mean depth of its rows."""
+    """The means in bins of depth: mean depth of a bin's rows → mean."""
     known = np.isfinite(cells.depth)
     _, bins = np.unique(cells.depth[known] // BIN_WIDTH, return_inverse=True)
     columns = (cells.tried, sums, cells.depth * cells.tried)
@@ -87,7 +88,7 @@ def _heatmap(report: Report, cells: dict[str, Cells]) -> Iterator[Picture]:
 
 
 def _breaks(report: Report, runs: Sequence[Scored], task: str) -> Iterator[Picture]:
-    """How far along the shortest plan the first illegal action stands."""
+    """Draw where plans break: the place of the first illegal action as a share of the shortest plan."""
     groups: dict[str, Any] = {}
     for run in runs:
         drawn = run.counted.drawn.get(task)

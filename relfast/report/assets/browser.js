@@ -1,4 +1,4 @@
-// The list of records: filtered, sorted, a page at a time; one of them may be open. The address holds all of it.
+// The list of records, filtered, sorted and paged, and the open record. The URL fragment holds all this state.
 
 const ROWS = 25;
 const COLUMNS = [
@@ -68,7 +68,7 @@ class Browser {
     $("list").tHead.replaceChildren(row);
   }
 
-  // What the address says with these filters, and a record that is open or none.
+  // The URL fragment for the current filters and for an open record (null: none is open).
   address(at) {
     const state = new URLSearchParams({ view: "records" });
     for (const id of FIELDS) if ($(id).value) state.set(id, $(id).value);
@@ -82,7 +82,7 @@ class Browser {
     dispatchEvent(new Event("hashchange"));
   }
 
-  // Shows what an address says.
+  // Shows the state that a URL fragment describes.
   async follow(state) {
     for (const id of FIELDS) if ($(id).value !== (state.get(id) ?? "")) $(id).value = state.get(id) ?? "";
     $("differ").checked = state.has("differ");
@@ -183,7 +183,7 @@ class Browser {
     const place = this.places.indexOf(this.open);
     const next = place < 0 ? 0 : place + by;
     if (next < 0 || next >= this.places.length) return;
-    this.open = this.places[next]; // at once: the next key may come before the new address is followed
+    this.open = this.places[next]; // at once: the next key may be pressed before the hash change is handled
     location.hash = this.address(this.open);
   }
 }

@@ -1,10 +1,10 @@
-// Theme, keys, and the address: it says which view is shown, what is filtered, and which record is open.
+// Theme, keyboard shortcuts, and the URL fragment, which says what view, filters and record are shown.
 
 function prepareTheme() {
   const root = document.documentElement;
   const asked = matchMedia("(prefers-color-scheme: dark)");
   let kept = null;
-  try { kept = localStorage.getItem("relfast-theme"); } catch { /* a file may have no storage */ }
+  try { kept = localStorage.getItem("relfast-theme"); } catch { /* a page opened from a file may have no storage */ }
   const set = (theme) => {
     root.dataset.theme = theme;
     $("theme").textContent = theme === "dark" ? "Light" : "Dark";
@@ -72,12 +72,12 @@ async function start() {
   prepareKeys(browser);
   const follow = async () => {
     const asked = location.hash;
-    if (asked !== "#main") { // the link that skips
+    if (asked !== "#main") { // "#main" is the skip link
       const state = new URLSearchParams(asked.slice(1));
       showView(state.get("record") === null ? state.get("view") : "records");
       if (browser && inView("records")) await browser.follow(state).catch((error) => browser.failed(error));
     }
-    if (asked === location.hash) document.documentElement.dataset.shown = asked; // who drives the page waits for it
+    if (asked === location.hash) document.documentElement.dataset.shown = asked; // browser tests wait for this
   };
   addEventListener("hashchange", follow);
   await follow();

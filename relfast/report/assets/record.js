@@ -1,4 +1,4 @@
-// One record: what was asked, what was answered, where the answer was found, and why it is wrong.
+// One record: question, response with the marked answer, gold, metrics, and why the response is wrong.
 
 function section(title, ...children) {
   return [make("h4", {}, title), ...children];

@@ -1,4 +1,4 @@
-// The records of the page: a small index of all, and blocks of texts that are unpacked when they are needed.
+// The records of the page: a small index of all, and blocks of texts that are unpacked on demand.
 
 const BLOCKS_KEPT = 12;
 const OUTCOMES = ["right", "wrong", "no answer", "no score"];
@@ -24,12 +24,12 @@ class Store {
     return this;
   }
 
-  // What a deep link says: run/task/id/sample.
+  // The name of a record in links: run/task/id/sample.
   name(at) {
     return [this.runs[this.run[at]], this.tasks[this.task[at]], this.id[at], this.sample[at]].join("/");
   }
 
-  // Whether a model is right where another one is wrong.
+  // Whether another model's outcome for the same sample differs: one is right, the other wrong.
   differs(at) {
     return this.siblings(at).some((other) => this.run[other] !== this.run[at] && this.sample[other] === this.sample[at]
       && this.correct[other] !== null && this.correct[at] !== null && this.correct[other] !== this.correct[at]);
@@ -45,7 +45,7 @@ class Store {
     return this.prompts.get(`${this.task[at]}/${this.id[at]}`);
   }
 
-  // Whether its prompt has several samples, whose numbers tell them apart.
+  // Whether the record's prompt has several samples, so that sample numbers must be shown.
   severalOf(at) {
     return this.siblings(at).some((other) => this.sample[other] > 0);
   }
@@ -72,7 +72,7 @@ class Store {
     return (await this.block(number))[at - this.starts[number]];
   }
 
-  // Which records have a text in their response, block by block.
+  // Finds the records whose responses contain a text, block by block.
   async within(wanted, places, told, stopped) {
     const found = new Set();
     const needle = wanted.toLowerCase();

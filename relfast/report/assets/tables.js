@@ -1,4 +1,4 @@
-// Tables of the page: a click on a header sorts, a field above long ones filters.
+// Tables of the page: a click on a header sorts, a field above long tables filters.
 
 const LONG_TABLE = 20;
 
@@ -10,7 +10,7 @@ function sortKey(cell) {
 
 function compare(a, b, down) {
   const missing = (value) => typeof value === "number" && Number.isNaN(value);
-  if (missing(a) || missing(b)) return missing(a) - missing(b); // what is not there stays last
+  if (missing(a) || missing(b)) return missing(a) - missing(b); // missing values stay last
   const order = typeof a === "string" || typeof b === "string"
     ? String(a).localeCompare(String(b), undefined, { numeric: true }) : a - b;
   return down ? -order : order;
@@ -50,7 +50,7 @@ function filterable(table) {
 }
 
 function stackable(table) {
-  // on a telephone a row of many columns is a block of named values
+  // on a phone, a row with many columns is shown as a block of named values
   const names = [...table.tHead.rows[0].cells].map((header) => header.textContent);
   table.classList.toggle("wide", names.length > 3);
   if (names.length > 3) for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, column) => { cell.dataset.of = names[column]; });

@@ -1,5 +1,5 @@
 "use strict";
-// Elements from text, never from markup: what a response says is shown, not run.
+// Makes elements from text, never from markup: a response is shown, not run.
 
 const $ = (id) => document.getElementById(id);
 
@@ -13,10 +13,10 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-// An id as tables show it: ids of a set begin alike.
+// The end of a long id, as tables show it: ids of a data set usually begin alike.
 const end_of = (text) => (text.length <= 16 ? text : `…${text.slice(-15)}`);
 
-// What cannot be seen, or turns around what follows: shown by its number.
+// Characters that are invisible or change the text direction: shown by their code points.
 const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/;
 const EACH_UNSEEN = new RegExp(UNSEEN.source, "g");
 
@@ -29,7 +29,7 @@ function shown(text) {
   let before = 0;
   let seen = 0;
   for (const found of text.matchAll(EACH_UNSEEN)) {
-    if (++seen > 2000) break; // a page of nothing else would not be read, and would take seconds
+    if (++seen > 2000) break; // more would take seconds to show, and nobody would read it
     const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
     whole.append(text.slice(before, found.index), make("span", { class: "control", title: "an invisible character" }, `U+${code}`));
     before = found.index + 1;
@@ -38,7 +38,7 @@ function shown(text) {
   return whole;
 }
 
-// Drawings come from relfast itself; they are taken in as SVG, without anything that could run.
+// Drawings come from relfast itself; still, only SVG elements that cannot run anything are inserted.
 const DRAWN = new Set(["svg", "g", "path", "rect", "ellipse", "circle", "line", "polyline", "text", "title"]);
 
 function drawing(source, label) {
@@ -53,7 +53,7 @@ function drawing(source, label) {
   return svg;
 }
 
-// A block of records that lies beside the page calls this with its number and its text.
+// A script file beside the page calls this with the number and the text of its block of records.
 const waiting = new Map();
 function piece(number, text) {
   waiting.get(`block-${number}`)(text);
