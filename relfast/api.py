@@ -105,7 +105,7 @@ async def areward(
     question: object = None,
     **options: Unpack[ScorerKeywords],
 ) -> float | None:
-    """The reward of one response, without blocking the event loop.
+    """The reward of one response for an event loop, which goes on while workers score.
 
     Calls with the same options share a `relfast.Scorer`: one worker process, unless ``RELFAST_WORKERS`` or
     ``workers`` says otherwise, which lives until this process exits or `relfast.rewards.close` is called.

@@ -76,7 +76,7 @@ class ReadError(InputError):
 
 @contextmanager
 def told_of(path: str, kind: type[InputError] = InputError) -> Iterator[None]:
-    """Have what the system says of a file that cannot be read leave this as an error of ours."""
+    """Turn an `OSError` in this context into a ``kind`` of `InputError` that names the file ``path``."""
     try:
         yield
     except OSError as error:

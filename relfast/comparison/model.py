@@ -145,7 +145,7 @@ class TaskComparison:
     left_out: LeftOut
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able; keys are the fields'."""
+        """As JSON values; the keys are the fields' names."""
         return _plain(self)
 
 
@@ -167,7 +167,7 @@ class Flip:
     index_b: int
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able; keys are the fields'."""
+        """As JSON values; the keys are the fields' names."""
         return asdict(self)
 
 

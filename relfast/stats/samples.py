@@ -48,8 +48,8 @@ class Prompts(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """The numbers that matter of a prompt: samples, and right samples. With several samples also: answers
-    that share the highest number of votes, and how many of these answers are right."""
+    """What is counted of a prompt: samples, and right samples. With several samples also the answers that
+    share the highest number of votes, and how many of these answers are right."""
 
     samples: int
     right: int

@@ -21,7 +21,7 @@ from relfast.tasks.base import Task
 
 
 class IsolatedScoring:
-    """Scores such records of one `Scorer`. Thread-safe.
+    """Scores those records of a `Scorer` that can hang or crash. Thread-safe.
 
     Its workers start when a record first needs one; they end with `close`, with this object, or with the
     process. After `close` it starts new workers when it is used again.

@@ -59,8 +59,8 @@ class Formless:
     """Among the first scored responses, counts those without a final answer in a documented form, and logs
     the number once.
 
-    A reward of 0 looks the same for a wrong answer and for one that was not found; with a prompt that asks
-    for no form, training would be on the second. Calls with a single response are counted together.
+    A reward of 0 looks the same for a wrong answer and for one that was not found. If the prompt asks for no
+    form, the model would be trained on the second. Calls with a single response are counted together.
 
     Parameters
     ----------

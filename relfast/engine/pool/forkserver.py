@@ -2,8 +2,8 @@
 
 A new Python process needs 0.3 s of imports before its first record, a forked worker 5 ms; if many records
 hang or crash, starting workers takes most of the time. The caller's own process is not forked, since it may
-have threads: a pool starts the helper by exec. Only the command line, which still has a single thread at
-that moment, forks the helper itself (`prefork`), and goes on importing while the helper gets ready.
+have threads: a pool starts the helper by exec. Only a ``relfast`` command, which has a single thread when it
+begins, forks the helper itself (`prefork`), and goes on importing while the helper gets ready.
 
 Over a packet socket (SOCK_SEQPACKET) the pool sends ``fork`` with a worker's three file descriptors, ``kill``
 with a pid, or ``import``. The helper answers with the pid, and later with the exit status and CPU time. The
