@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from relfast.errors import did_you_mean
@@ -41,6 +42,8 @@ _ALSO_READ: Final = frozenset(
 """Fields of rows beside these and `relfast.tasks.base.Task.row_fields`."""
 
 _DEPTH: Final = 12
+_MOST: Final = 10_000
+"""Places of a row that are looked at."""
 _NEAR: Final = 0.75
 """Least similarity (difflib's ratio) of a misspelt name."""
 _ANY_TEXT: Final = ("text", "content")
@@ -71,7 +74,6 @@ _CONTENTS: Final = ("content", "parts", "value", "text")
 """Keys of what a message says."""
 
 _Path = tuple[str, ...]
-_Rank = tuple[int, float]
 
 
 def place_of(field: str, row: Mapping[str, Any]) -> str | None:
@@ -88,7 +90,7 @@ def place_of(field: str, row: Mapping[str, Any]) -> str | None:
     return min(ranked, key=lambda place: place[:2])[2] if ranked else None
 
 
-def _rank_of(field: str, path: _Path, value: Any, holder: Any) -> _Rank | None:
+def _rank_of(field: str, path: _Path, value: Any, holder: Any) -> tuple[int, int] | None:
     """How likely, the least the likeliest, it is that a field stands there; None where it cannot."""
     if path == (field,):
         return None  # it is there, and cannot be used
@@ -106,9 +108,8 @@ def _rank_of(field: str, path: _Path, value: Any, holder: Any) -> _Rank | None:
     if len(path) == 1:
         import difflib  # most commands have nothing misspelt
 
-        alike = difflib.SequenceMatcher(None, key.lower(), field).ratio()
-        if alike >= _NEAR:
-            return 0, -alike
+        if difflib.get_close_matches(field, [key.lower()], 1, _NEAR):
+            return 0, 0
         if plain in names and plain not in _ANY_TEXT:
             return 1, names.index(plain)
         # keys made of several words, such as raw_completion or completion_str
@@ -134,14 +135,16 @@ def places(row: Mapping[str, Any], *, said: bool = False) -> Iterator[tuple[_Pat
     looked at, in lists too: in each item where they are samples, else in the last.
     """
     todo: deque[tuple[_Path, Any, Any]] = deque([((), row, None)])
-    while todo:
+    for _ in range(_MOST):
+        if not todo:
+            return
         path, value, holder = todo.popleft()
         if path:
             yield path, value, holder
         inner: list[tuple[str, Any]] = []
         if isinstance(value, Mapping):
             if not said or _is_said(value, path):
-                inner = [(key, item) for key, item in value.items() if _is_step(key, said)]
+                inner = [(key, item) for key, item in islice(value.items(), _MOST) if _is_step(key, said)]
         elif said and isinstance(value, list) and value:
             inner = [(step, value[0 if step == "*" else -1]) for step in _steps_into(path[-1], value)]
         elif not said and isinstance(value, str) and value.lstrip().startswith("{"):
@@ -173,7 +176,7 @@ def _steps_into(key: str, items: Sequence[Any]) -> tuple[str, ...]:
     if "message" in words:
         return ()
     kinds = {str(item.get("type")) for item in items if isinstance(item, Mapping)}
-    return ("*", "-1") if len(kinds) < 2 and _IN_TURN.isdisjoint(words) else ("-1",)
+    return ("*", "-1")[: len(items)] if len(kinds) < 2 and _IN_TURN.isdisjoint(words) else ("-1",)
 
 
 def _plain(key: str) -> str:

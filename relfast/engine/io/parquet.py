@@ -31,7 +31,8 @@ TABLES: Final = (".parquet", ".csv")
 """Suffixes of outputs that are written as a whole at the end."""
 
 
-def _pyarrow() -> Any:
+def require_parquet() -> Any:
+    """pyarrow. Raises `MissingExtraError` where Parquet and CSV cannot be read or written."""
     try:
         import pyarrow.csv
         import pyarrow.parquet
@@ -40,13 +41,8 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-def require_parquet() -> None:
-    """Raises `MissingExtraError` where Parquet and CSV cannot be read or written."""
-    _pyarrow()
-
-
 def _file(path: str) -> Any:
-    pyarrow = _pyarrow()
+    pyarrow = require_parquet()
     try:
         # with a buffer, columns are read as they are needed, not whole
         return pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER)
@@ -131,7 +127,7 @@ def csv_lines(path: str) -> Iterator[bytes]:
     Damaged
         Later: a row has other columns than the header, or is no UTF-8.
     """
-    pyarrow = _pyarrow()
+    pyarrow = require_parquet()
     types: dict[str, Any] = {}
     try:
         with _csv(path, types) as file:
@@ -148,7 +144,7 @@ def csv_lines(path: str) -> Iterator[bytes]:
 
 
 def _csv(path: str, types: Mapping[str, Any]) -> Any:
-    csv = _pyarrow().csv
+    csv = require_parquet().csv
     return csv.open_csv(
         path,
         csv.ReadOptions(use_threads=False, block_size=_CSV_BLOCK),
@@ -160,7 +156,7 @@ def _csv(path: str, types: Mapping[str, Any]) -> Any:
 
 
 def _csv_rows(path: str, types: Mapping[str, Any], is_output: bool) -> Iterator[bytes]:
-    pyarrow = _pyarrow()
+    pyarrow = require_parquet()
     try:
         with _csv(path, types) as file:
             for batch in file:
@@ -200,7 +196,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
     OSError
         It cannot be written.
     """
-    pyarrow = _pyarrow()
+    pyarrow = require_parquet()
     is_csv = path.endswith(".csv")
     schema = _row_schema(error=pyarrow.string() if is_csv else None)
     writer_of = pyarrow.csv.CSVWriter if is_csv else pyarrow.parquet.ParquetWriter
@@ -224,7 +220,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
 
 def _row_schema(error: Any = None) -> Any:
     """The columns of output rows; ``error`` is what an error is, in place of a struct."""
-    pyarrow = _pyarrow()
+    pyarrow = require_parquet()
     text, whole = pyarrow.string(), pyarrow.int64()
     return pyarrow.schema(
         [

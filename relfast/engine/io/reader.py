@@ -159,9 +159,9 @@ class Cutter:
             elif length < most:
                 if not final:
                     return
-                yield from self._take(length)
+                yield from self._made(pieces(held, length, self.max_line))
             elif end := held.rfind(b"\n", 0, most) + 1:
-                yield from self._take(end)
+                yield from self._made(pieces(held, end, self.max_line))
             else:
                 end = held.find(b"\n", most, length) + 1
                 if (end - 1 if end else length) > self.max_line:
@@ -171,10 +171,6 @@ class Cutter:
                 else:
                     return
             length -= before - len(held)
-
-    def _take(self, length: int) -> Iterator[Block]:
-        """Blocks of whole lines, from the first of ``length`` bytes."""
-        return self._made(pieces(self._held, length, self.max_line))
 
     def _made(self, parts: Iterable[tuple[int, int, int, Fault | None]]) -> Iterator[Block]:
         end = 0
