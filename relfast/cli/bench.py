@@ -172,10 +172,13 @@ def _judge(text: str, plan: Plan, asking: dict[str, Any]) -> Judge:
 
 def _print(results: Sequence[Result]) -> None:
     """The table on stderr: a line for each model and task."""
-    from relfast.cli.progress import columns_of
-    from relfast.cli.table import UNSCORED, table
+    from rich.console import Console
+
+    from relfast.cli.table import UNSCORED, show_table
     from relfast.stats.summary import COLUMNS, cells
 
+    if sys.stderr is None:
+        return
     # models of one set below each other
     order = list(dict.fromkeys(result.part.name for result in results))
     results = sorted(results, key=lambda result: order.index(result.part.name))
@@ -187,10 +190,10 @@ def _print(results: Sequence[Result]) -> None:
         for name, task in result.summary.tasks.items():
             said = [result.part.name, result.model, name] if several else [result.part.name, name]
             rows.append([*said, *cells(task)[: len(columns)]])
-    width = columns_of(sys.stderr)
-    if sys.stderr is None or not sys.stderr.isatty():
-        width = max(width, 120)
-    say("\n".join(table([*words, *columns], rows, width, words=len(words))))
+    console = Console(file=sys.stderr, highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, 120)
+    show_table(console, [*words, *columns], rows, words=len(words))
 
 
 DEFAULT_MODEL: Final = "deepseek-ai/deepseek-math-7b-instruct"

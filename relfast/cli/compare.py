@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from relfast.cli.main import say
-from relfast.cli.progress import columns_of
 from relfast.comparison.model import Comparison
 from relfast.errors import UsageError, printable
 from relfast.json_text import encode_indented, encode_json
@@ -66,7 +64,7 @@ def command(
     )
     if form == "table" and output == STDOUT:
         if sys.stdout is not None:
-            sys.stdout.write(_table(result.comparison, columns_of(sys.stdout)))
+            sys.stdout.write(_table(result.comparison))
     else:
         with whole_file(output, overwrite=overwrite) as file:
             file.write(_text(result.comparison, form).encode("utf-8", "replace"))
@@ -89,20 +87,31 @@ def _text(comparison: Comparison, form: str) -> str:
         return comparison.to_csv()
     if form == "latex":
         return comparison.to_latex()
-    return _table(comparison, 200)
+    return _table(comparison, width=200, no_color=True)
 
 
-def _table(comparison: Comparison, columns: int) -> str:
-    """The table, as wide as may be; what needs more room stands below it."""
-    from relfast.cli.table import table
+def _table(comparison: Comparison, **how: Any) -> str:
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, **how)
+    with console.capture() as text:
+        _show(comparison, console)
+    return text.get()
+
+
+def _show(comparison: Comparison, console: Any) -> None:
+    """The table, 80 columns wide; what needs more room stands below it."""
+    from relfast.cli.table import show_table
     from relfast.comparison.model import header_of, methods, names_in_columns, pair_of, rows_of, text_columns
 
     called = names_in_columns(comparison)
-    header, rows = header_of(comparison, called), rows_of(comparison, called)
-    lines = [f"{letter} = {name}" for name, letter in called.items() if name != letter]
-    lines += table(header, rows, columns, words=text_columns(comparison))
+    for name, letter in called.items():
+        if name != letter:
+            console.print(printable(f"{letter} = {name}"))
+    show_table(
+        console, header_of(comparison, called), rows_of(comparison, called), words=text_columns(comparison)
+    )
     plain = " before correction" if len(comparison) > 1 else ""
-    below = []
     for item in comparison:
         runs = "" if len(comparison.runs) == 2 else f" {pair_of(item, called)}"
         told = [f"{item.pairs:,} pairs of {item.prompts:,} prompts"]
@@ -112,15 +121,15 @@ def _table(comparison: Comparison, columns: int) -> str:
             told.append(
                 f"only {called[item.a]} right {item.gained:,}, only {called[item.b]} right {item.lost:,}"
             )
-        below.append(f"{item.task}{runs}: {'; '.join(told)}; p {item.p:.3g}{plain}")
+        console.print(printable(f"{item.task}{runs}: {'; '.join(told)}; p {item.p:.3g}{plain}"))
     for flip in comparison.flips:
         what = f"{flip.task} {flip.id!r:.60} sample {flip.sample}"
-        below.append(f"flipped: {what}: right in {called[flip.right]} only")
+        console.print(printable(f"flipped: {what}: right in {called[flip.right]} only"))
     if comparison.n_flips > len(comparison.flips):
-        below.append(f"{comparison.n_flips:,} flipped in all (--flips FILE writes them)")
-    below += [methods(comparison), *(f"note: {note}" for note in comparison.notes)]
-    lines += [line for text in below for line in textwrap.wrap(printable(text), columns)]
-    return "".join(f"{printable(line)}\n" for line in lines)
+        console.print(f"{comparison.n_flips:,} flipped in all (--flips FILE writes them)", style="dim")
+    console.print(printable(methods(comparison)), style="dim")
+    for note in comparison.notes:
+        console.print(printable(f"note: {note}"))
 
 
 def _write_flips(result: Comparing, path: str, overwrite: bool) -> None:

@@ -259,7 +259,7 @@ def _run(arguments: list[str] | None) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except SystemExit:
-        # how click ends a command whose reader went away; nothing of ours leaves in this way
+        # how click and rich end a command whose reader went away; nothing of ours leaves in this way
         raise BrokenPipeError from None
     except (click.Abort, KeyboardInterrupt) as error:
         say("relfast: interrupted")

@@ -1,18 +1,16 @@
 """Progress on stderr: a bar on a terminal, a plain line every few seconds elsewhere.
 
-What is shown is a `Status`; how it is drawn is the same for every command.
+Rich draws the bar. It is loaded when there is a bar to draw: a command that ends at once, or writes to a file,
+does not wait for it. What is shown is a `Status`; how it is drawn is the same for every command.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, TextIO
-
-from relfast.errors import printable
+from typing import TYPE_CHECKING, Final, NamedTuple, TextIO, cast
 
 if TYPE_CHECKING:
     from relfast.engine.file_run import run
@@ -23,15 +21,6 @@ SECONDS_BETWEEN_LINES: Final = 10.0
 MIN_BAR: Final = 8
 MAX_BAR: Final = 40
 """Columns of a bar: it takes what the text leaves; text that leaves less is cut, fact by fact."""
-
-_CLEAR: Final = "\r\x1b[2K"
-
-
-def columns_of(stream: TextIO | None) -> int:
-    """How wide a terminal is; 80 for what is none."""
-    with contextlib.suppress(OSError, ValueError, AttributeError):
-        return int(os.environ.get("COLUMNS") or os.get_terminal_size(stream.fileno()).columns) or 80  # type: ignore[union-attr]
-    return 80
 
 
 class Status(NamedTuple):
@@ -54,15 +43,6 @@ class Status(NamedTuple):
             parts.pop()
         return " · ".join(parts)
 
-    def line(self, columns: int) -> str:
-        """A bar, where it is known how much is done, and the text: never wider than the terminal."""
-        if self.share is None:
-            return self.text(columns)[:columns]
-        text = self.text(columns - MIN_BAR - 1)
-        width = min(MAX_BAR, max(1, columns - len(text) - 1))
-        done = int(self.share * width)
-        return f"{'━' * done}{'─' * (width - done)} {text}"[:columns]
-
 
 def counted_status(done: int, total: int, seconds: float, facts: Sequence[str], before: int = 0) -> Status:
     """How far a job of known length is that has done some, and some ``before`` that took no time."""
@@ -71,28 +51,22 @@ def counted_status(done: int, total: int, seconds: float, facts: Sequence[str], 
 
 
 class ProgressReporter:
-    """Shows what it is told, as often as the place where it shows it can bear. A context manager.
-
-    A terminal has a line that is drawn anew, and gone in the end. No thread draws it (processes are forked beside
-    it), and the cursor stays visible: the second Ctrl-C ends the process on the spot, which would leave the
-    terminal without one.
-    """
+    """Shows what it is told, as often as the place where it shows it can bear. A context manager."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
-        self._stream: TextIO | None = sys.stderr
-        dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
-        self._terminal = self._stream is not None and self._stream.isatty() and not dumb
+        self._stream = _Stderr()
+        self._terminal = self._stream.is_terminal()
         self._every = SECONDS_BETWEEN_FRAMES if self._terminal else SECONDS_BETWEEN_LINES
         self._next = time.monotonic() + self._every
-        self._line = ""
+        self._bar: _Bar | None = None
 
     def __enter__(self) -> ProgressReporter:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        if self._line:
-            self._write(_CLEAR)
+        if self._bar is not None:
+            self._bar.close()
 
     def update(self, status: Callable[[], Status], *, at_once: bool = False) -> None:
         """Show a status if it is time. ``at_once``: on a terminal in any case, for steps that are few and long."""
@@ -100,11 +74,12 @@ class ProgressReporter:
         if self._quiet or (now < self._next and not (at_once and self._terminal)):
             return
         self._next = now + self._every
-        if self._terminal:
-            self._line = printable(status().line(columns_of(self._stream)))
-            self._write(_CLEAR + self._line)
-        else:
-            self._write(f"relfast: {status().text()}\n")
+        if not self._terminal:
+            self._stream.write(f"relfast: {status().text()}\n")
+            return
+        if self._bar is None:
+            self._bar = _Bar(self._stream)
+        self._bar.show(status())
 
     def step(self, text: str) -> None:
         """What is being done from now on: one of a job's few and long steps."""
@@ -112,16 +87,10 @@ class ProgressReporter:
 
     def say(self, text: str) -> None:
         """A line that stays, above the bar. Any thread may call it; ``quiet`` does not silence it."""
-        self._write(f"{_CLEAR if self._line else ''}relfast: {text}\n{self._line}")
-
-    def _write(self, text: str) -> None:
-        """On stderr, which may be closed, or a pipe without a reader: rows matter, this does not."""
-        if self._stream is not None:
-            try:
-                self._stream.write(text)
-                self._stream.flush()
-            except OSError:
-                self._stream = None
+        if self._bar is None:
+            self._stream.write(f"relfast: {text}\n")
+        else:
+            self._bar.say(f"relfast: {text}")
 
 
 def scoring_status(state: run.Progress, now: float, idle: float = 0.0) -> Status:
@@ -171,3 +140,79 @@ def scoring(reporter: ProgressReporter, name: str = "") -> Callable[[run.Progres
         reporter.update(status)
 
     return update
+
+
+class _Bar:
+    """A line of a terminal that is drawn anew, never wider than the terminal, and gone in the end.
+
+    No thread draws it (processes are forked beside it), and the cursor stays visible: the second Ctrl-C ends the
+    process on the spot, which would leave the terminal without one.
+    """
+
+    def __init__(self, stream: _Stderr) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        class BarConsole(Console):
+            def show_cursor(self, show: bool = True) -> bool:
+                return False
+
+        self._console = BarConsole(
+            file=cast(TextIO, stream), force_terminal=True, force_jupyter=False, highlight=False
+        )
+        self._live: Live = Live(
+            console=self._console,
+            auto_refresh=False,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        self._live.start()
+
+    def show(self, status: Status) -> None:
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+        from rich.text import Text
+
+        width = self._console.width
+        line = Table.grid(padding=(0, 1, 0, 0))
+        if status.share is None:
+            line.add_row(Text(status.text(width), no_wrap=True, overflow="ellipsis"))
+        else:
+            text = status.text(width - MIN_BAR - 1)
+            bar = ProgressBar(1.0, status.share, width=min(MAX_BAR, max(1, width - len(text) - 1)))
+            line.add_row(bar, Text(text, no_wrap=True, overflow="ellipsis"))
+        self._live.update(line, refresh=True)
+
+    def say(self, line: str) -> None:
+        self._console.print(line, markup=False, soft_wrap=True)
+
+    def close(self) -> None:
+        self._live.stop()
+
+
+class _Stderr:
+    """Stderr, which may be closed, or a pipe without a reader: rows matter, this does not."""
+
+    def __init__(self) -> None:
+        self._stream: TextIO | None = sys.stderr
+
+    @property
+    def encoding(self) -> str:
+        return (self._stream and self._stream.encoding) or "utf-8"
+
+    def is_terminal(self) -> bool:
+        dumb = os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+        return self._stream is not None and self._stream.isatty() and not dumb
+
+    def write(self, text: str) -> int:
+        if self._stream is not None:
+            try:
+                self._stream.write(text)
+                self._stream.flush()
+            except OSError:
+                self._stream = None
+        return len(text)
+
+    def flush(self) -> None:
+        """Every write has done it."""

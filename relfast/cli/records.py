@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -96,16 +95,16 @@ def audit(files: tuple[str, ...], limit: int, as_json: bool) -> int:
         return code
     if not findings:
         return code
-    from relfast.cli.progress import columns_of
-    from relfast.cli.table import table
+    from rich.console import Console
+
+    from relfast.cli.table import show_table
 
     rows_shown = []
     for found in findings:
         means = found.correct["reference"], found.rewards["reference"], found.rewards["strict"]
         rows_shown.append([found.task, found.strategy, f"{found.n:,}", *(f"{mean:.3f}" for mean in means)])
     header = ["task", "strategy", "n", "correct", "reward", "strict"]
-    for line in table(header, rows_shown, columns_of(sys.stdout), words=2):
-        click.echo(line)
+    show_table(Console(highlight=False), header, rows_shown, words=2)
     return 0
 
 

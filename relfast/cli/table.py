@@ -2,59 +2,69 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from relfast.cli.main import say
-from relfast.cli.progress import columns_of
 from relfast.errors import printable
 from relfast.records import SCORED, STATUSES
 from relfast.stats.summary import COLUMNS, Summary, TaskSummary, cells
 
-INDENT: Final = "  "
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 
-def table(
-    header: Sequence[str], rows: Sequence[Sequence[str]], columns: int, *, words: int = 1
-) -> Iterator[str]:
-    """The lines of a table where so many columns hold it, or else each row as a list that says what its numbers are.
+def show_table(
+    console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1
+) -> None:
+    """A table where the terminal is wide enough, or else each row as a line that says what its numbers are.
 
     Parameters
     ----------
     words
         How many columns, from the left, hold names; the others hold numbers.
     """
-    cells = [[*map(printable, row)] for row in (header, *rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    if sum(widths) + 2 * (len(widths) - 1) <= columns:
-        for row in cells:
-            named = [cell.ljust(width) for cell, width in zip(row[:words], widths, strict=False)]
-            numbers = [cell.rjust(width) for cell, width in zip(row[words:], widths[words:], strict=True)]
-            yield "  ".join(named + numbers).rstrip()
+    table = _table(header, rows, words)
+    if console.measure(table, options=console.options.update(width=1_000)).maximum <= console.width:
+        console.print(table)
         return
-    for cells_of_row in rows:
-        named_cells = zip(header[words:], cells_of_row[words:], strict=True)
-        parts = [f"{name} {cell}" for name, cell in named_cells if cell]
-        yield from listed(" ".join(filter(None, cells_of_row[:words])), parts, columns)
+    for row in rows:
+        named = zip(header[words:], row[words:], strict=False)
+        parts = [f"{name} {cell}" for name, cell in named if cell]
+        show_list(console, " ".join(filter(None, row[:words])), parts)
 
 
-def listed(name: str, parts: Sequence[str], columns: int) -> Iterator[str]:
+def show_list(console: Console, name: str, parts: Sequence[str]) -> None:
     """``name: part · part · …``, in as many lines as it takes, further ones indented; no part is broken."""
     whole = " ".join(f"{printable(part)} ·".replace(" ", _HARD) for part in parts)
-    lines = textwrap.wrap(
+    for line in textwrap.wrap(
         f"{printable(name)}: {whole}",
-        columns,
-        subsequent_indent=INDENT,
+        console.width,
+        subsequent_indent="  ",
         break_long_words=False,
         break_on_hyphens=False,
-    )
-    return (line.replace(_HARD, " ").rstrip(" ·") for line in lines)
+    ):
+        console.print(line.replace(_HARD, " ").rstrip(" ·"), markup=False, soft_wrap=True)
 
 
 _HARD: Final = "\N{NO-BREAK SPACE}"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]], words: int) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(pad_edge=False, box=None, header_style="bold")
+    for place, name in enumerate(header):
+        justify = "left" if place < words else "right"
+        table.add_column(Text(printable(name)), justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*(Text(printable(cell)) for cell in row))
+    return table
 
 
 _STOPPED: Final = ("timeout", "crashed")
@@ -83,34 +93,44 @@ UNSCORED: Final = tuple(status for status in STATUSES if status not in SCORED)
 
 def print_summary(summary: Summary) -> None:
     """On stderr, if there is one: a line a task, below it the task's metrics, then what was run."""
-    say("\n".join(_lines(summary, columns_of(sys.stderr))))
+    from rich.console import Console
+
+    if sys.stderr is None:
+        return
+    console = Console(file=sys.stderr, highlight=False)
+    # written by ourselves: a console ends the process where the pipe has no reader
+    with console.capture() as text:
+        _print(summary, console)
+    with contextlib.suppress(OSError):
+        sys.stderr.write(text.get())
+        sys.stderr.flush()
 
 
-def _lines(summary: Summary, columns: int) -> Iterator[str]:
+def _print(summary: Summary, console: Console) -> None:
     rows = [[name, *cells(task)] for name, task in summary.tasks.items()]
-    header = ["task", *COLUMNS]
-    if all(row[header.index("reward")] == row[header.index("correct")] for row in rows):
-        _drop(header, rows, "reward")
+    columns = ["task", *COLUMNS]
+    if all(row[columns.index("reward")] == row[columns.index("correct")] for row in rows):
+        _drop(columns, rows, "reward")
     if not summary.count(*UNSCORED):
-        _drop(header, rows, "unscored")
-    yield from table(header, rows, columns)
+        _drop(columns, rows, "unscored")
+    show_table(console, columns, rows)
     told = {name: [_metrics(task), _at_k(task), _lengths(task)] for name, task in summary.tasks.items()}
     if len(summary.tasks) <= MOST_TASKS:
         for name, task in summary.tasks.items():
             for parts in filter(None, told[name]):
-                yield from listed(name, parts, columns)
+                show_list(console, name, parts)
             for shown in task.tables():
-                yield f"{name} {shown.title}"
-                yield from table(shown.columns, shown.rows, columns)
+                console.print(f"{name} {shown.title}", markup=False)
+                show_table(console, shown.columns, shown.rows)
     elif any(map(any, told.values())):
-        yield "metrics, pass@k and lengths by task: --summary FILE.json, relfast report"
+        console.print("metrics, pass@k and lengths by task: --summary FILE.json, relfast report")
     lost = {status.replace("_", " "): summary.count(status) for status in UNSCORED}
     if without := ", ".join(f"{n:,} {status}" for status, n in lost.items() if n):
-        yield f"without a score: {without}"
+        console.print(f"without a score: {without}", markup=False)
     # one line whatever the width: it is there to be copied and compared
-    yield summary.signature
+    console.print(summary.signature, style="dim", soft_wrap=True)
     for note in summary.notes:
-        yield from textwrap.wrap(f"note: {note}", columns)
+        console.print(f"note: {note}", overflow="fold")
 
 
 def _drop(columns: list[str], rows: list[list[str]], name: str) -> None:

@@ -37,7 +37,7 @@ class Terminal(io.StringIO):
     @property
     def lines(self) -> list[str]:
         """What it shows: all but what was erased, and but for its colours."""
-        kept = re.sub(r"[^\n]*\r\x1b\[2K", "", self.getvalue())
+        kept = re.sub(r"[^\n]*(\n\r\x1b\[1A|\r)\x1b\[2K", "", self.getvalue())
         return [line for line in re.sub(r"\x1b\[[\d;]*m", "", kept).split("\n") if line]
 
 
@@ -63,7 +63,7 @@ def test_a_bar_is_one_line_on_a_terminal(columns: int, monkeypatch: pytest.Monke
     (bar,) = bars[0]
     assert bars == [[bar]] * 3
     assert len(bar) <= columns
-    assert re.match("[━─]{8,40} 41%", bar), bar
+    assert re.match("[━╸╺]{8,40} 41%", bar), bar
     assert ("567 timeouts" in bar) == (columns >= 120)
     assert said == ["relfast: " + "a line that stays " * 3, bar]
     assert text == [said[0], "embedding"]

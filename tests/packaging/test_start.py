@@ -10,7 +10,7 @@ from engine_runs import write_dump
 from processes import python
 
 HEAVY = [
-    "numba", "numpy", "rdkit", "onnxruntime", "click", "pyarrow", "pandas", "tokenizers", "orjson", "multiprocessing",
+    "numba", "numpy", "rdkit", "onnxruntime", "click", "rich", "pyarrow", "pandas", "tokenizers", "orjson", "multiprocessing",
     "torch", "transformers", "trl", "verl", "openrlhf", "verifiers", "slime", "nemo_rl", "reasoning_gym",
 ]  # fmt: skip
 
@@ -44,7 +44,7 @@ def test_light_import(statement: str, allowed: set[str]) -> None:
 
 # hashlib loads OpenSSL
 NOT_NEEDED = {
-    "hashlib", "html", "multiprocessing", "numba", "numpy", "socket", "zipfile", "relfast.cli.table",
+    "hashlib", "html", "multiprocessing", "numba", "numpy", "rich", "socket", "zipfile", "relfast.cli.table",
     "relfast.stats.lengths", "relfast.tasks.display", "relfast.tasks.rel_c.parameters",
     "relfast.tasks.seqbench.parameters",
 }  # fmt: skip
