@@ -35,7 +35,7 @@ from relfast.tasks.options import AllOptions
 @click.option("--max-records", type=click.IntRange(1), metavar="N", help="Most records a request.  [default: 10000]")  # fmt: skip
 @click.option("--body-timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Longest time for a body to arrive.  [default: 30]")  # fmt: skip
 @click.option("--stop-timeout", type=click.FloatRange(0), metavar="SECONDS", help="Longest time to answer what is in flight when told to stop; the rest gets 503.  [default: 10]")  # fmt: skip
-@click.option("--access-log", is_flag=True, help="Write a line on stderr for each request: time, client, path, status.")  # fmt: skip
+@click.option("--access-log", is_flag=True, help="Write a line on stderr for each request: time, client, path, status, bytes, duration.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Only warnings on stderr.")
 def command(
     host: str,
@@ -78,7 +78,7 @@ def command(
         options=options,
         hosts=tuple(map(_host, hosts)),
         token=None if token_file is None else read_token(token_file),
-        access_log=access_log,
+        log=say if access_log else None,
     )
     if not serve(host, port, settings, announce=_announce, quiet=quiet):
         # threads still score for clients that are gone, and Python would wait for them

@@ -59,7 +59,8 @@ class Settings:
     """How the server scores, and what it accepts.
 
     ``options`` are those of `relfast.Scorer`; ``policy`` is the one of requests that do not say. ``hosts``
-    are names it answers to beside the loopback's, ``token`` is what requests have to come with.
+    are names it answers to beside the loopback's, ``token`` is what requests have to come with, ``log`` is
+    told each request in a line.
     """
 
     policy: Literal["reference", "strict"] = "strict"
@@ -71,7 +72,7 @@ class Settings:
     options: Mapping[str, Any] = field(default_factory=dict)
     hosts: Sequence[str] = ()
     token: str | None = field(default=None, repr=False)
-    access_log: bool = False
+    log: Callable[[str], None] | None = None
 
 
 class ScoreRequest(BaseModel):
@@ -176,7 +177,7 @@ class Index(BaseModel):
 class Health(BaseModel):
     """Whether the server takes requests."""
 
-    status: Literal["ok"]
+    status: Literal["ok", "stopping"]
     version: str
     workers: int
 
@@ -335,10 +336,16 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
             told = json.dumps(row).encode("ascii")
         return Response(told, media_type=JSON)
 
-    @app.get("/health", openapi_extra={"security": []})
-    async def health() -> Health:
-        """Whether the server takes requests."""
-        return Health(status="ok", version=__version__, workers=desk.stats()["workers"])
+    @app.get(
+        "/health", response_model=Health, responses={503: {"model": Health}}, openapi_extra={"security": []}
+    )
+    async def health() -> Response:
+        """Whether the server takes requests; 503 while it stops."""
+        stopping = gate.draining
+        shown = Health(
+            status="stopping" if stopping else "ok", version=__version__, workers=desk.stats()["workers"]
+        )
+        return Response(shown.model_dump_json(), 503 if stopping else 200, media_type=JSON)
 
     @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics_page() -> Response:
@@ -356,12 +363,12 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
             for path, methods in app.openapi()["paths"].items()
             for operation in methods.values()
         }
-        more = {"/docs": "All of this on a page, with calls.", "/openapi.json": "The same for programs."}
+        more = {"/docs": "All of this on a page, to be tried.", "/openapi.json": "The same for programs."}
         return Response(orjson.dumps({"version": __version__, "paths": paths | more}), media_type=JSON)
 
     @app.get("/docs", include_in_schema=False)
-    async def docs(request: Request) -> Response:
-        return HTMLResponse(docs_page(app.openapi(), str(request.base_url)))
+    async def docs() -> Response:
+        return HTMLResponse(docs_page(app.openapi()))
 
     _describe_token(app, settings.token is not None)
     gate = Gate(
@@ -371,6 +378,7 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
         Access(settings.hosts, settings.token),
         settings.max_body_bytes,
         settings.body_seconds,
+        settings.log,
     )
     return app, gate
 

@@ -1,4 +1,4 @@
-"""What stands before the application: who may ask, the limits on bodies, the clock.
+"""What stands before the application: who may ask, the limits on bodies, the stop, the clock and the log.
 
 Plain ASGI.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Collection
-from typing import Final
+from collections.abc import Callable, Collection
+from typing import Any, Final
 
 import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,7 +27,7 @@ class _HungUpError(Exception):
 
 
 class Gate:
-    """Counts, judges and limits requests on their way to ``app``.
+    """Counts, judges, limits and drains requests on their way to ``app``.
 
     Parameters
     ----------
@@ -41,9 +41,13 @@ class Gate:
         Longer bodies get status 413 before they are read to their end.
     body_seconds
         A body that takes longer to come gets status 408.
+    log
+        Told each request in a line, when it is over; None: nothing is.
 
     Attributes
     ----------
+    draining
+        The server is to stop: every response then closes its connection.
     was_cut
         Something was still being answered at the end of the stop's time.
     """
@@ -56,37 +60,63 @@ class Gate:
         access: Access,
         max_body_bytes: int,
         body_seconds: float,
+        log: Callable[[str], None] | None = None,
     ) -> None:
         self._app, self._paths, self._metrics, self._access = app, paths, metrics, access
-        self._max, self._body_seconds = max_body_bytes, body_seconds
-        self.was_cut = False
+        self._max, self._body_seconds, self._log = max_body_bytes, body_seconds, log
+        self._reading: set[asyncio.Timeout] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self.draining = self.was_cut = False
+
+    def drain(self, seconds: float) -> None:
+        """The server is to stop: bodies have so many seconds more to come, else they get status 503."""
+        self.draining = True
+        until = asyncio.get_running_loop().time() + seconds
+        for reading in self._reading:
+            reading.reschedule(min(until, reading.when() or until))
+
+    def cut(self) -> None:
+        """Answer all that is still being worked on with status 503."""
+        self.was_cut = bool(self._tasks)
+        for task in self._tasks:
+            task.cancel()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         started = time.perf_counter()
-        code = None
+        code, length = None, 0
 
         async def watched(message: Message) -> None:
-            nonlocal code
+            nonlocal code, length
             if message["type"] == "http.response.start":
                 code = message["status"]
+                if self.draining:
+                    message["headers"] = [*message.get("headers", ()), _CLOSE]
+            else:
+                length += len(message.get("body", b""))
             await send(message)
 
+        task = asyncio.current_task()
+        assert task is not None
         self._metrics.began()
+        self._tasks.add(task)
         try:
             await self._answer(scope, receive, watched)
         except _HungUpError:
             code = HUNG_UP
         except asyncio.CancelledError:
-            # the time to stop is over, or there was a second signal: only the client waits for this task
-            self.was_cut = True
+            # by `cut`, or by a second signal: only the client waits for this task
             if code is None:
                 await _refuse(watched, 503, "the server was stopped before this was answered", _CLOSE)
         finally:
+            self._tasks.discard(task)
+            seconds = time.perf_counter() - started
             path = scope["path"] if scope["path"] in self._paths else "other"
-            self._metrics.ended(path, code or 500, time.perf_counter() - started)
+            self._metrics.ended(path, code or 500, seconds)
+            if self._log is not None:
+                self._log(_line(scope, code or 500, length, seconds))
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         denial = self._access.denial(scope["path"], scope["headers"])
@@ -94,7 +124,11 @@ class Gate:
             # read even if it is for nothing: a client that still sends would miss the answer
             body = await self._body(scope, receive, keep=denial is None)
         except TimeoutError:
-            denial = Denial(408, f"the body was not there after {self._body_seconds:g} s", (_CLOSE,))
+            denial = (
+                Denial(503, "the server is stopping, and the body is not there", (_CLOSE,))
+                if self.draining
+                else Denial(408, f"the body was not there after {self._body_seconds:g} s", (_CLOSE,))
+            )
             body = b""
         if body is None:
             denial = Denial(413, f"the body has more than {self._max} bytes", (_CLOSE,))
@@ -121,19 +155,31 @@ class Gate:
                 return None
         parts: list[bytes] = []
         length = 0
-        async with asyncio.timeout(self._body_seconds):
-            while True:
-                message = await receive()
-                if message["type"] != "http.request":
-                    raise _HungUpError
-                part = message.get("body", b"")
-                length += len(part)
-                if keep:
-                    parts.append(part)
-                if length > self._max:
-                    return None
-                if not message.get("more_body", False):
-                    return b"".join(parts)
+        async with asyncio.timeout(self._body_seconds) as reading:
+            self._reading.add(reading)
+            try:
+                while True:
+                    message = await receive()
+                    if message["type"] != "http.request":
+                        raise _HungUpError
+                    part = message.get("body", b"")
+                    length += len(part)
+                    if keep:
+                        parts.append(part)
+                    if length > self._max:
+                        return None
+                    if not message.get("more_body", False):
+                        return b"".join(parts)
+            finally:
+                self._reading.discard(reading)
+
+
+def _line(scope: Scope, code: int, length: int, seconds: float) -> str:
+    """A request in the log: when, who, what, status, bytes of the answer, milliseconds."""
+    at = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+    host, port = scope.get("client") or ("-", 0)
+    path = scope["raw_path"].decode("latin-1")  # as it was sent, and so on one line
+    return f"{at} {host}:{port} {scope['method']} {path} {code} {length} {1000 * seconds:.1f} ms"
 
 
 async def _refuse(send: Send, status: int, detail: str, *headers: tuple[bytes, bytes]) -> None:

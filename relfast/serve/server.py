@@ -1,11 +1,12 @@
-"""Running the application: uvicorn, which answers what it is at before it stops."""
+"""Running the application: uvicorn, stopped without losing a request."""
 
 from __future__ import annotations
 
-import logging
+import asyncio
+import contextlib
 import socket
+import time
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import replace
 from types import FrameType
 from typing import Final
@@ -15,22 +16,76 @@ import uvicorn
 from relfast.errors import OutputError, UsageError
 from relfast.serve.access import is_loopback, normal_host
 from relfast.serve.app import Settings, make_app
+from relfast.serve.limits import Gate
+
+LINGER_SECONDS: Final = 1.0
+"""How long connections without a request are kept after the server was told to stop: a request may be on
+its way. Busy ones are closed by their answers, so this is for idle ones only."""
+
+_LOOK_EVERY: Final = 0.02
 
 _EVERYWHERE: Final = ("", "0.0.0.0", "::")
 
-_LOGS: Final = deepcopy(uvicorn.config.LOGGING_CONFIG)
-_LOGS["handlers"]["access"]["stream"] = "ext://sys.stderr"
-_LOGS["formatters"]["access"]["fmt"] = '%(asctime)s %(client_addr)s "%(request_line)s" %(status_code)s'
 
+class GracefulServer(uvicorn.Server):
+    """A server that answers all it was asked before it ends, as far as its time to stop goes.
 
-class Server(uvicorn.Server):
-    """Told to stop it closes its port and answers what it is at, in `Settings.stop_seconds` at most. A second
-    signal ends it at once."""
+    Told to stop it closes its port, goes on reading the connections it has for a moment (a request may be
+    in the socket, not yet read), and waits for all that is being answered. What is not by then gets status
+    503. A second signal ends it at once.
+    """
+
+    def __init__(self, config: uvicorn.Config, gate: Gate, stop_seconds: float) -> None:
+        super().__init__(config)
+        self._gate, self._stop_seconds = gate, stop_seconds
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Without uvicorn's note of the signal, which it would raise again: stopping when told is success."""
         self.force_exit = self.should_exit
         self.should_exit = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # no await between the two: closing resets the connections that wait at the port
+        taken = [connection for listener in sockets or [] for connection in _waiting_at(listener)]
+        for server in self.servers:
+            server.close()
+        # from here on answers say that their connection ends, and who comes back is refused
+        linger = min(LINGER_SECONDS, self._stop_seconds)
+        self._gate.drain(linger)
+        for connection in taken:
+            await self._serve_on(connection)
+        started = time.monotonic()
+        await self._quiet(lambda: self.server_state.connections, started + linger)
+        await self._quiet(lambda: self.server_state.tasks, started + self._stop_seconds)
+        self._gate.cut()
+        await super().shutdown(sockets)
+
+    async def _quiet(self, busy: Callable[[], object], until: float) -> None:
+        """Wait until nothing is busy any more, or the time is up."""
+        while busy() and time.monotonic() < until and not self.force_exit:
+            await asyncio.sleep(_LOOK_EVERY)
+
+    async def _serve_on(self, connection: socket.socket) -> None:
+        loop = asyncio.get_running_loop()
+        protocol: Callable[..., asyncio.Protocol] = self.config.http_protocol_class
+        with contextlib.suppress(OSError):  # its other side may be gone already
+            await loop.connect_accepted_socket(
+                lambda: protocol(
+                    config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+                ),
+                connection,
+            )
+
+
+def _waiting_at(listener: socket.socket) -> list[socket.socket]:
+    """The connections that wait at a port to be accepted."""
+    waiting = []
+    with contextlib.suppress(OSError):  # BlockingIOError: no other process
+        while True:
+            connection, _ = listener.accept()
+            connection.setblocking(False)
+            waiting.append(connection)
+    return waiting
 
 
 def serve(
@@ -63,16 +118,15 @@ def serve(
         gate,
         host=host,
         port=port,
-        log_config=_LOGS,
-        access_log=settings.access_log,
+        log_level="warning" if quiet else "info",
+        access_log=False,
         server_header=False,
         ws="none",
         lifespan="on",
-        timeout_graceful_shutdown=settings.stop_seconds,  # type: ignore[arg-type] # it may be a fraction
+        # all is answered by then; this is for clients that do not take their answers
+        timeout_graceful_shutdown=1,
     )
-    if quiet:
-        logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    server = Server(config)
+    server = GracefulServer(config, gate, settings.stop_seconds)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # TCP by name: asyncio turns off Nagle's delay (40 ms a request) only where it knows the protocol
     with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:

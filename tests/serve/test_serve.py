@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import html
 import http.client
 import json
 import re
-import shlex
 import signal
 import socket
 import struct
@@ -18,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import chromium
 import psutil
 import pytest
 from contract_records import gold
@@ -122,25 +121,32 @@ def test_the_docs_page_needs_nothing_from_elsewhere(live: Live) -> None:
     assert "src=" not in page
     for path in described["paths"]:
         assert f"<code>{path}</code>" in page
+    for name in described["components"]["schemas"]:
+        assert f'id="{name}"' in page
 
 
-def test_calls_on_the_docs_page_are_answered(tmp_path: Path) -> None:
-    """As they are, but for the token that the reader has."""
+@pytest.mark.slow
+@pytest.mark.skipif(chromium.executable() is None, reason="no browser")
+def test_the_docs_page_tries_calls(tmp_path: Path) -> None:
+    """Each example on the page is a call that succeeds: with the token by which the browser got the page, or with
+    the one that the page was given."""
     path = tmp_path / "token"
     path.write_text(TOKEN)
     path.chmod(0o600)
-    with live_server("--token-file", str(path)) as server:
-        page = server.ask("/docs", headers={"Authorization": f"Bearer {TOKEN}"})[1]
-        calls = [shlex.split(html.unescape(call)) for call in re.findall("<pre>(.*?)</pre>", page)]
-        assert len(calls) == 8  # seven paths, one with two kinds of body
-        for curl, url, *options in calls:
-            assert (curl, url.startswith(server.url)) == ("curl", True)
-            said = dict(zip(options[1::2], options[::2], strict=True))
-            headers = dict(text.split(": ") for text, option in said.items() if option == "-H")
-            assert headers.get("Authorization") == (None if url.endswith("/health") else "Bearer TOKEN")
-            headers["Authorization"] = f"Bearer {TOKEN}"
-            body = next((text.encode() for text, option in said.items() if option == "-d"), None)
-            assert server.ask(url.removeprefix(server.url), raw=body, headers=headers)[0] == 200
+    with live_server("--token-file", str(path)) as server, chromium.launched() as browser:
+        page = browser.new_page(http_credentials={"username": "any", "password": TOKEN})
+        page.goto(f"{server.url}/docs")
+        forms = page.query_selector_all("form")
+        assert len(forms) == 8  # seven paths, one with two kinds of body
+        for token in ("", TOKEN):
+            page.fill("#token", token)
+            for form in forms:
+                output = form.query_selector("output")
+                output.evaluate("shown => { shown.textContent = '' }")
+                form.query_selector("button").click()
+                page.wait_for_function("shown => shown.textContent.length > 2", arg=output)
+                assert output.text_content().startswith("200 OK\n")
+        assert "Open: it wants no token" in page.content()
 
 
 # NeMo-Gym's protocol, as verifiers' client of it speaks it: /seed_session, then /verify with the same row
@@ -297,14 +303,14 @@ def test_a_body_has_its_time_to_come() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_half_a_body_keeps_no_server_alive(number: signal.Signals) -> None:
-    with live_server("--body-timeout", "3600", "--stop-timeout", "0.5") as server:
+    with live_server("--body-timeout", "3600", "--stop-timeout", "3600") as server:
         with contextlib.ExitStack() as stack:
             halves = [stack.enter_context(half_sent(server)) for _ in range(20)]
             until(lambda: counted(server)["in flight"] == 20, "all are being read")
             assert server.stop(number) == 0
             assert {answer_on(connection)[0] for connection in halves} == {503}
         assert server.process.stderr is not None
-        assert "Traceback" not in server.process.stderr.read()
+        assert server.process.stderr.read() == ""
 
 
 def test_a_second_signal_ends_it_at_once() -> None:
@@ -344,13 +350,15 @@ def test_hang_ups_are_no_bad_requests_and_the_log_has_a_line_a_request() -> None
         assert server.process.stderr is not None
         said = server.process.stderr.read()
     assert "Traceback" not in said
-    form = r'[\d-]+ [\d:,]+ 127\.0\.0\.1:\d+ "(\S+ \S+) HTTP/1.1" (\d+) .*'
-    found = [one.groups() for line in said.splitlines() if (one := re.fullmatch(form, line))]
-    assert [one for one in found if one[0] != "GET /metrics"] == [
-        ("POST /score", "422"),
-        ("POST /score", "200"),
-        ("GET /a%0Arelfast%3A%20forged%1B%5B2J", "404"),
-    ]
+    # who resets a connection has no address any more
+    form = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} (?:127\.0\.0\.1:\d+|-:0) (\S+ \S+ \d+) \d+ [\d.]+ ms"
+    found = [re.fullmatch(form, line) for line in said.splitlines() if "/metrics" not in line]
+    assert Counter(one and one[1] for one in found) == {
+        "POST /score 499": 7,
+        "POST /score 422": 1,
+        "POST /score 200": 1,
+        "GET /a%0Arelfast:%20forged%1b[2J 404": 1,
+    }
 
 
 def test_requests_that_wait_for_workers_hold_up_no_others() -> None:
@@ -389,7 +397,7 @@ def test_all_of_it_at_once_and_a_stop() -> None:
                     assert status != 200 or [row["status"] for row in answer["rows"]] == ["ok", "ok"]
                     if connection.sock is None:  # it was told that it is closed
                         connection.connect()
-            except ConnectionError:
+            except ConnectionRefusedError:
                 seen["refused"] += 1
 
     def hang_up() -> None:
