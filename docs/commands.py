@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from relfast.cli.main import cli
+from relfast.cli.main import SHOW_ALL, cli
 from relfast.formats.table import DIALECTS, Form
 
 WIDTH: Final = 80
@@ -23,6 +23,7 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 def _help_of(command: click.Command, name: str, above: click.Context | None, level: int) -> Iterator[str]:
     """A heading and the help of a command, then those of the commands below it."""
     context = click.Context(command, info_name=name, parent=above, terminal_width=WIDTH)
+    context.meta[SHOW_ALL] = True
     yield f"{'#' * level} {context.command_path}\n\n```text\n{command.get_help(context).rstrip()}\n```\n"
     if isinstance(command, click.Group):
         for below in command.list_commands(context):

@@ -184,24 +184,57 @@ _OPTION_GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 
 _REST: Final = "What decides a score"
 
+_RARE: Final[Mapping[str, frozenset[str]]] = {
+    "score": frozenset({"filter", "max_line_bytes", "part_bytes", "b1_min_f1", "tautomers", "device"}),
+    "bench": frozenset({*ANSWERS[3:], *SERVER[2:], "reasoning", "device", "no_report"}),
+    "run": frozenset({*ANSWERS[4:], *SERVER[2:]}),
+}
+"""Options that one user in a hundred needs: ``--help-all`` shows them."""
+
+
+SHOW_ALL: Final = "relfast.help-all"
+"""Key of a context's ``meta``: whether its help has the rare options too."""
+
+
+def _help_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        ctx.meta[SHOW_ALL] = True
+        click.echo(ctx.get_help(), color=ctx.color)
+        ctx.exit()
+
 
 class HelpedCommand(click.Command):
-    """A command whose options are shown by group."""
+    """A command whose options are shown by group, the rare ones by ``--help-all``."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        more = click.Option(
+            ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_help_all
+        )
+        return [*super().get_params(ctx), more] if self.name in _RARE else super().get_params(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups = _OPTION_GROUPS.get(self.name or "", {})
         of = {name: group for group, names in groups.items() for name in names}
+        shown: dict[str, list[tuple[str, str]]] = {}
         first = next(iter(groups), _REST)
-        shown: dict[str, list[tuple[str, str]]] = {title: [] for title in (first, _REST, *groups)}
+        for title in dict.fromkeys([first, _REST, *groups]):
+            shown[title] = []
+        rare = frozenset() if ctx.meta.get(SHOW_ALL) else _RARE.get(self.name or "", frozenset())
+        left: list[str] = []
         for parameter in self.get_params(ctx):
-            record = parameter.get_help_record(ctx)
-            if record is not None:
-                name = "help" if "--help" in parameter.opts else parameter.name or ""
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            name = "help" if "--help" in parameter.opts else parameter.name or ""
+            if name in rare:
+                left.append(parameter.opts[-1])
+            elif record is not None and name != "help_all":
                 shown[of.get(name, _REST)].append(record)
         for title, records in shown.items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+        if left:
+            formatter.write_paragraph()
+            formatter.write_text(f"--help-all shows {len(left)} more: {', '.join(left)}")
 
 
 _EPILOG: Final = """\b

@@ -504,16 +504,27 @@ def test_every_command_is_in_one_group() -> None:
 
 
 @pytest.mark.parametrize("name", ["score", "bench", "run"])
-def test_every_option_is_in_one_group_of_the_help(name: str) -> None:
+def test_every_option_is_in_one_group_of_the_whole_help(name: str) -> None:
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
     options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
     for columns in (60, 80, 120):
-        text = CliRunner().invoke(cli, [name, "--help"], terminal_width=columns).output.split("Examples:")[0]
-        assert max(map(len, text.splitlines())) <= columns
-        shown = [line.split()[0].rstrip(",") for line in text.splitlines() if line.strip()]
+        whole, short = (
+            CliRunner().invoke(cli, [name, how], terminal_width=columns).output.split("Examples:")[0]
+            for how in ("--help-all", "--help")
+        )
+        assert max(map(len, whole.splitlines())) <= columns
+        # the short help names in one sentence what it leaves out
+        groups, _, more = short.partition("--help-all shows ")
+        rare = more.partition(": ")[2].replace("-\n", "-").replace(",", " ").split()
+        assert len(rare) == int(more.split()[0])
+        in_whole, in_short = (
+            [line.split()[0].rstrip(",") for line in text.splitlines() if line.strip()]
+            for text in (whole, groups)
+        )
         for option in options:
-            assert sum(shown.count(way) for way in option.opts) == 1, option.opts
+            assert sum(in_whole.count(way) for way in option.opts) == 1, option.opts
+            assert (option.opts[-1] in rare) != any(way in in_short for way in option.opts)
 
 
 @pytest.mark.parametrize(
