@@ -7,12 +7,14 @@ that cannot be read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from relfast.formats.hints import place_of, places
 from relfast.formats.reading import meets, recognise
 from relfast.formats.table import DIALECTS
+
+_Document = Mapping[str, Any]
 
 MEMBER: Final = re.compile(r"samples/.+_epoch_\d+\.json")
 """Members of Inspect's ``.eval`` that are samples."""
@@ -26,46 +28,31 @@ def kept(sample: Any) -> Any:
     return {key: sample[key] for key in _KEPT if key in sample} if isinstance(sample, Mapping) else sample
 
 
-def _is_log(document: Any) -> bool:
-    return isinstance(document, Mapping) and "eval" in document and "plan" in document
-
-
-def _is_state(document: Any) -> bool:
-    """Whether a document is HELM's ``scenario_state.json``."""
-    return isinstance(document, Mapping) and "request_states" in document
-
-
 def _is_statistics(row: Any) -> bool:
     """Whether a row is one of HELM's ``per_instance_stats.json``, which says nothing that could be scored."""
     fields = {"instance_id", "train_trial_index", "stats"}
     return isinstance(row, Mapping) and fields == {*row} - {"perturbation"}
 
 
-def _is_predictions(document: Any) -> bool:
+def _is_predictions(document: _Document) -> bool:
     """Whether a document holds OpenCompass' predictions by number."""
-    if not isinstance(document, Mapping) or not document:
-        return False
     needs = DIALECTS["opencompass"].forms[0].needs
-    return all(isinstance(row, Mapping) and meets(row, needs) for row in document.values())
+    rows = document.values()
+    return bool(document) and all(isinstance(row, Mapping) and meets(row, needs) for row in rows)
 
 
-def _is_table(document: Any) -> bool:
+def _is_table(document: _Document) -> bool:
     """Columns and rows apart, as Weights & Biases' tables and pandas' ``orient="split"`` have them."""
-    if not isinstance(document, Mapping):
-        return False
     columns, data = document.get("columns"), document.get("data")
     return isinstance(columns, list) and isinstance(data, list) and all(isinstance(row, list) for row in data)
 
 
-def _rows_of_table(document: Any) -> Iterator[Any]:
-    return (dict(zip(document["columns"], row, strict=False)) for row in document["data"])
-
-
-KNOWN: Final[tuple[tuple[Callable[[Any], bool], Callable[[Any], Iterator[Any]]], ...]] = (
-    (_is_log, lambda log: map(kept, log.get("samples") or ())),
-    (_is_state, lambda state: iter(state["request_states"] or ())),
+KNOWN: Final[tuple[tuple[Callable[[_Document], bool], Callable[[_Document], Iterable[Any]]], ...]] = (
+    # Inspect's logs, HELM's scenario_state.json
+    (lambda log: "eval" in log and "plan" in log, lambda log: map(kept, log.get("samples") or ())),
+    (lambda state: "request_states" in state, lambda state: state["request_states"] or ()),
     (_is_predictions, lambda document: ({"idx": key, **row} for key, row in document.items())),
-    (_is_table, _rows_of_table),
+    (_is_table, lambda table: (dict(zip(table["columns"], row, strict=False)) for row in table["data"])),
 )
 """What recognises a document, and what makes rows of it."""
 
@@ -96,6 +83,8 @@ def rows_of(document: Any) -> Iterator[Any]:
                 "per-instance statistics of HELM hold no responses; scenario_state.json beside them does"
             )
         return iter(document)
+    if not isinstance(document, Mapping):
+        raise NoRows("a JSON document that is neither an object nor a list")
     for knows, rows in KNOWN:
         if knows(document):
             found = list(rows(document))
@@ -104,10 +93,8 @@ def rows_of(document: Any) -> Iterator[Any]:
                     "the log holds no samples (a header only, or a run that failed before the first)"
                 )
             return iter(found)
-    if isinstance(document, Mapping) and "response" in document and not _is_columns(document):
+    if "response" in document and not _is_columns(document):
         return iter((document,))
-    if not isinstance(document, Mapping):
-        raise NoRows("a JSON document that is neither an object nor a list")
     keys = ", ".join(map(repr, list(document)[:_SHOWN_KEYS])) + (", …" if len(document) > _SHOWN_KEYS else "")
     command = _cut_otherwise(document) or next((cut for cut, _ in _lists_of_objects(document)), None)
     advice = f": {_CUT.format(command)}" if command else ""

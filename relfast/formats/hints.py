@@ -42,7 +42,7 @@ _ALSO_READ: Final = frozenset(
 """Fields of rows beside these and `relfast.tasks.base.Task.row_fields`."""
 
 _DEPTH: Final = 12
-_MOST: Final = 10_000
+_MOST: Final = 2_000
 """Places of a row that are looked at."""
 _NEAR: Final = 0.75
 """Least similarity (difflib's ratio) of a misspelt name."""

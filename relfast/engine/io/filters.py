@@ -87,9 +87,7 @@ def _whole_lines(data: bytes, length: int) -> list[bytes]:
 def _head(source: Source) -> list[bytes]:
     if source.codec == "parquet":
         return first_rows(source.path, HEAD_ROWS, columns=("doc", "filter"))
-    head = bytearray()
     # what is damaged gets its row when it is read to be scored
     with contextlib.suppress(Damaged), source.open() as stream:
-        while len(head) <= HEAD_BYTES and (chunk := stream.read(HEAD_BYTES + 1 - len(head))):
-            head += chunk
-    return _whole_lines(bytes(head), HEAD_BYTES)
+        return _whole_lines(stream.read(HEAD_BYTES + 1), HEAD_BYTES)
+    return []
