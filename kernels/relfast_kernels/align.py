@@ -106,11 +106,11 @@ def align_into(
 ) -> None:  # fmt: skip
     """`align_batch`, with its results, of which ``end`` is known, and its work space as arguments."""
     for p in range(rows.size):
-        own = similarity[cells[p] : cells[p] + rows[p] * columns[p]]
-        fill(own, codes, table, rows[p], columns[p], gap)
+        matrix = similarity[cells[p] : cells[p] + rows[p] * columns[p]]
+        fill(matrix, codes, table, rows[p], columns[p], gap)
         first = end[p] - rows[p] - columns[p]
         start, matches[p], total[p], diverged[p] = trace_back(
-            own, codes, rows[p], columns[p], threshold, path[first : end[p]]
+            matrix, codes, rows[p], columns[p], threshold, path[first : end[p]]
         )
         begin[p] = first + start
 

@@ -1,6 +1,6 @@
 """Constants that kernels and their callers share: columns, bits, codes and sizes, each defined once.
 
-Those of one package are there (`smiles.layouts`, `mcs.layouts`, `tags.layouts`, `maze.layouts`).
+Those of a single package are in its own module `layouts` (`smiles`, `mcs`, `motif`, `tags`, `maze`).
 
 Plain numbers and names: importing this loads neither numba nor numpy, so a caller that only passes memory to
 machine code (`relfast_kernels.compiled.native`) imports nothing else of the kernels.
@@ -23,8 +23,8 @@ LINE_START, LINE_END, LINE_KIND, LINE_RECORD, LINE_DIGEST, LINE_ANSWER, LINE_GOL
 LINE_COLUMNS: Final = 8
 """Columns of a line: start and end, kind, number of its first record; a digest of all that its records depend
 on besides their responses (and besides their id, unless gold is joined by id), and a digest of task and
-answer alone (0: there is none); the number of its gold; and `SAYS_MORE` or another of those. One more row
-follows the last line: its first record is the number of all records."""
+answer alone (0: there is none); the number of its gold; and one of `SAYS_MORE`, `HAS_ID_ONLY`, `ID_OF_GOLD`.
+One more row follows the last line: its first record is the number of all records."""
 SAYS_MORE, HAS_ID_ONLY, ID_OF_GOLD = range(3)
 """What a line has besides id and responses: members that its gold depends on; nothing; members that determine
 both its gold and its id."""

@@ -33,6 +33,7 @@ def _tell(done: int, functions: int) -> None:
 
 
 def _build(unit: str, processors: list[str], own_way: bool) -> None:
+    """Build a unit for those processors whose file is missing; if that fails, again in numba's own way."""
     with native.alone(native.shared_library(unit, processors[0]).stem):
         missing = [processor for processor in processors if not native.is_kept(unit, processor)]
         if not missing:
@@ -54,6 +55,7 @@ def _build(unit: str, processors: list[str], own_way: bool) -> None:
 
 
 def _build_all() -> None:
+    """At low priority, build all missing units that have not failed before, and clean up the cache."""
     os.nice(19)
     with native.alone("all", wait=False):
         wanted = [unit for unit in native.UNITS if not native.is_built(unit) and native.failure(unit) is None]

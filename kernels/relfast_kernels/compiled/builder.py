@@ -116,7 +116,7 @@ def _lowered(declared: Mapping[str, Any]) -> tuple[dict[str, Any], list[Any]]:
     symbols: dict[Any, str] = {}
     libraries = []
     for name, (function, arguments) in declared.items():
-        if function not in symbols:  # else another name for what is called with the lock held, or without
+        if function not in symbols:  # else a second name, to call it with the GIL held or released
             signature = types.int64(*(_KINDS[letter] for letter in arguments))
             made: Any = kernel(function)
             made.compile(signature)

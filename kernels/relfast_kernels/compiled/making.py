@@ -111,7 +111,7 @@ def start_all(*, outlives: bool) -> None:
 
     if outlives:
         run()
-    else:  # "ends with this one" means with the thread that started it, so a thread waits for it
+    else:  # a child ends with the thread that started it (PR_SET_PDEATHSIG), so a thread waits for it
         threading.Thread(target=run, daemon=True).start()
 
 

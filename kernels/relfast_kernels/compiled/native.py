@@ -130,6 +130,7 @@ def code_of(source: bytes) -> bytes:
 
 @lru_cache
 def _digest(unit: str, processor: str) -> str:
+    """The digest that names a unit's file: of its sources and of the processor."""
     digest = blake2b(digest_size=12)
     for _, content in sorted(sources(unit).items()):
         digest.update(code_of(content))
@@ -177,6 +178,7 @@ def _files(unit: str) -> Iterator[tuple[Path, Callable[[], int]]]:
 
 
 def _kept_files(unit: str, processor: str = "") -> Iterator[tuple[Path, Callable[[], int]]]:
+    """The files in the cache that may have a unit's code, as `_files`."""
     for path in (shared_library(unit, processor), object_file(unit, processor)):
         yield path, partial(cache().open, path.name)
 
@@ -305,6 +307,7 @@ _libraries: dict[tuple[int, int, str], ctypes.CDLL] = {}
 
 
 def _open_library(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str], int]:
+    """Load a shared library; returns a function that finds a symbol's address."""
     status = os.fstat(file.fileno())
     key = (status.st_dev, status.st_ino, checksum)
     library = _libraries.get(key)
@@ -325,6 +328,7 @@ def _open_library(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str],
 
 
 def _open_object(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str], int]:
+    """Load an object file by llvmlite; returns a function that finds a symbol's address."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -460,6 +464,7 @@ os.register_at_fork(after_in_child=_start_anew)
 
 
 def _as_plain(function: Callable[..., int]) -> Callable[..., int]:
+    """An entry as plain Python, called as what `callable_at` returns."""
     import numpy as np
 
     def call(*values: Any) -> int:

@@ -99,18 +99,21 @@ def _open_step(name: str, directory: int | None, make: bool) -> int:
 
 
 def _judge_owner(place: str, found: os.stat_result, ours: bool) -> None:
+    """Raise `UntrustedError` unless the owner is the user or root (or unmapped, of what need not be ours)."""
     if found.st_uid in (os.geteuid(), 0) or (not ours and _is_unmapped(found.st_uid)):
         return
     raise UntrustedError(f"{place} belongs to {_name_of(found.st_uid)}")
 
 
 def _judge(place: str, found: os.stat_result, writing: int) -> None:
+    """Raise `UntrustedError` if others own it, or can write by the mode bits ``writing``."""
     _judge_owner(place, found, True)
     if found.st_mode & writing:
         raise UntrustedError(f"{place} can be written by others (mode {stat.S_IMODE(found.st_mode):04o})")
 
 
 def _judge_directory(place: str, found: os.stat_result, ours: bool) -> None:
+    """Raise `UntrustedError` if others can write to a directory of ours, or swap entries of another."""
     if ours or not _keeps_entries(place, found):
         _judge(place, found, OTHERS_WRITE)
     else:

@@ -39,16 +39,16 @@ def _judge(
     """`judge` for many texts, each with its gold among many; one that is too long is `UNKNOWN`."""
     prepared = carray(golds, (n_golds, PREPARED_SIZE), np.int64)
     texts, places = carray(text, n_bytes, np.uint8), carray(spans, (n, 2), np.int64)
-    numbers, found = carray(chosen, n, np.int64), carray(statuses, n, np.int64)
-    told = carray(results, (n, PAIR_SIZE), np.int64)
-    space, space_too = carray(second, PREPARED_SIZE, np.int64), carray(work, PAIR_WORK_SIZE, np.int64)
+    numbers, all_statuses = carray(chosen, n, np.int64), carray(statuses, n, np.int64)
+    pairs = carray(results, (n, PAIR_SIZE), np.int64)
+    parsed, workspace = carray(second, PREPARED_SIZE, np.int64), carray(work, PAIR_WORK_SIZE, np.int64)
     for at in range(n):
         first, last = places[at, 0], places[at, 1]
         if not 0 < last - first <= MAX_SMILES:
-            found[at] = UNKNOWN
+            all_statuses[at] = UNKNOWN
             continue
-        found[at] = judge(
-            prepared[numbers[at]], texts[first:last], whole_rings != 0, limit, space, space_too, told[at]
+        all_statuses[at] = judge(
+            prepared[numbers[at]], texts[first:last], whole_rings != 0, limit, parsed, workspace, pairs[at]
         )
     return 0
 

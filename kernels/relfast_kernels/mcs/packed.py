@@ -221,6 +221,7 @@ def _look_around(packed: Ints, n: int, bonds: int) -> None:
 
 @kernel
 def _key(packed: Ints, bond: int) -> int:
+    """A bond's class as a number: its order and the labels of its ends."""
     a = packed[FIRST + bond]
     label = packed[LABELS + a]
     other = packed[LABELS + (packed[ENDS + bond] ^ a)]
@@ -254,7 +255,7 @@ def share(query: Ints, target: Ints, state: Ints) -> int:
             target[OF_CLASS + found] |= 1 << bond
             target[USEFUL] |= 1 << bond
             query[USEFUL] |= query[OF_CLASS + found]
-    # only those of the query that the target has, too, keep a number of their own
+    # number anew only those classes of the query that the target has, too
     n_classes = 0
     for found in range(n_keys):
         state[KEYS + found] = n_classes

@@ -226,8 +226,8 @@ def common(first: Ints, second: Ints, whole_rings: bool, limit: int, work: Ints,
 
 @kernel
 def _is_within(target: Ints, query: Ints, rings: bool, work: Ints) -> int:
-    """Whether the query is a substructure of the target as RDKit has it, with ``rings`` only with ring atoms
-    on ring atoms: 1, 0 or `UNKNOWN`."""
+    """Whether the query is a substructure of the target as RDKit has it (``rings``: with ring atoms on ring
+    atoms only): 1, 0 or `UNKNOWN`."""
     if query[PREPARED.bonds] > target[PREPARED.bonds] >= 0 or not may_contain(target, query):
         return 0
     return contains(

@@ -84,19 +84,19 @@ def narrow(query: Ints, target: Ints, state: Ints, frame: int) -> bool:
         if not matched >> atom & 1:
             atom ^= query[ENDS + bond]
         kind = query[CLASS + bond]
-        ours = left & query[INCIDENT + atom] & query[OF_CLASS + kind]
-        left &= ~ours
-        theirs = free_front & target[INCIDENT + state[IMAGE + atom]] & target[OF_CLASS + kind]
-        if theirs == 0:
-            is_open &= ~ours
+        of_query = left & query[INCIDENT + atom] & query[OF_CLASS + kind]
+        left &= ~of_query
+        of_target = free_front & target[INCIDENT + state[IMAGE + atom]] & target[OF_CLASS + kind]
+        if of_target == 0:
+            is_open &= ~of_query
             continue
-        options = n_bits(theirs)
-        total += min(n_bits(ours), options)
-        front |= ours
-        front_there |= theirs
-        while ours:
-            low = ours & -ours
-            ours ^= low
+        options = n_bits(of_target)
+        total += min(n_bits(of_query), options)
+        front |= of_query
+        front_there |= of_target
+        while of_query:
+            low = of_query & -of_query
+            of_query ^= low
             bond = place_of(low)
             cost = 8 * options - n_bits(query[INCIDENT + (query[ENDS + bond] ^ atom)] & is_open)
             if cost < least:
@@ -106,15 +106,15 @@ def narrow(query: Ints, target: Ints, state: Ints, frame: int) -> bool:
     if chosen < 0:
         return False
     inner, inner_there = 0, 0
-    ours_inside, theirs_inside = is_open & ~touched, free & ~touched_there
+    query_inside, target_inside = is_open & ~touched, free & ~touched_there
     at_most = total
     for kind in range(n_classes):
-        ours = ours_inside & query[OF_CLASS + kind]
-        theirs = theirs_inside & target[OF_CLASS + kind]
-        if ours and theirs:
-            inner |= ours
-            inner_there |= theirs
-            at_most += min(n_bits(ours), n_bits(theirs))
+        of_query = query_inside & query[OF_CLASS + kind]
+        of_target = target_inside & target[OF_CLASS + kind]
+        if of_query and of_target:
+            inner |= of_query
+            inner_there |= of_target
+            at_most += min(n_bits(of_query), n_bits(of_target))
     if at_most < best:
         return False
     inner, atoms = reach(query, ends_of(query, front) & ~matched, inner)
@@ -144,12 +144,12 @@ def narrow(query: Ints, target: Ints, state: Ints, frame: int) -> bool:
 
 
 @kernel
-def in_common(query: Ints, target: Ints, first: int, n: int, ours: int, theirs: int) -> int:
+def in_common(query: Ints, target: Ints, first: int, n: int, of_query: int, of_target: int) -> int:
     """Upper bound on how many of two sets can be matched, class by class: bonds of ``n`` classes (``first``
     is `OF_CLASS`) or atoms of ``n`` labels (`OF_LABEL`)."""
     total = 0
     for place in range(first, first + n):
-        total += min(n_bits(ours & query[place]), n_bits(theirs & target[place]))
+        total += min(n_bits(of_query & query[place]), n_bits(of_target & target[place]))
     return total
 
 
@@ -172,10 +172,10 @@ def _degrees(packed: Ints, bonds: int) -> tuple[int, int, int, int, int]:
 
 
 @kernel
-def by_degrees(query: Ints, target: Ints, ours: int, theirs: int) -> int:
+def by_degrees(query: Ints, target: Ints, of_query: int, of_target: int) -> int:
     """Upper bound on matched bonds between atoms of one label, by the degrees of the atoms."""
-    one, two, three, four, five = _degrees(query, ours)
-    first, second, third, fourth, fifth = _degrees(target, theirs)
+    one, two, three, four, five = _degrees(query, of_query)
+    first, second, third, fourth, fifth = _degrees(target, of_target)
     ends = min(n_bits(one), n_bits(first)) + min(n_bits(two), n_bits(second))
     ends += min(n_bits(three), n_bits(third)) + min(n_bits(four), n_bits(fourth))
     return (ends + 2 * min(n_bits(five), n_bits(fifth))) // 2
@@ -225,12 +225,12 @@ def by_closure(query: Ints, target: Ints, state: Ints, front: int, front_there: 
 
 
 @kernel
-def degrees_forbid(query: Ints, target: Ints, n_classes: int, ours: int, theirs: int) -> int:
+def degrees_forbid(query: Ints, target: Ints, n_classes: int, of_query: int, of_target: int) -> int:
     """By how many bonds the degrees of atoms lower the bound of `in_common`."""
     fewer = 0
     for kind in range(n_classes):
-        here = ours & query[OF_CLASS + kind]
-        there = theirs & target[OF_CLASS + kind]
+        here = of_query & query[OF_CLASS + kind]
+        there = of_target & target[OF_CLASS + kind]
         most = min(n_bits(here), n_bits(there))
         if most > 1:
             bond = place_of(here & -here)
@@ -252,6 +252,7 @@ def likeness(query: Ints, target: Ints, atom: int, image: int) -> int:
 
 @kernel
 def _keep_if_better(query: Ints, state: Ints, frame: int) -> None:
+    """Make a frame's solution the best one if it has more bonds, or as many and more atoms."""
     bonds, atoms = state[frame + N_MATCHED], n_bits(state[frame + MATCHED])
     if bonds > state[BEST_BONDS] or (bonds == state[BEST_BONDS] and atoms > state[BEST_ATOMS]):
         common = state[frame + COMMON]

@@ -91,18 +91,18 @@ def similar(
         ``(n,)`` int64 and float64, out: their indices, ascending, and their similarities.
     """
     found = 0
-    ours = counts[index]
+    count = counts[index]
     for at in range(len(prints)):
         if at == index:
             continue
-        theirs = counts[at]
+        other_count = counts[at]
         # no more bits can be common than the smaller count; with some room for rounding
-        if min(ours, theirs) + 1e-6 < lowest * max(ours, theirs):
+        if min(count, other_count) + 1e-6 < lowest * max(count, other_count):
             continue
         common = 0
         for word in range(prints.shape[1]):
             common += _n_bits(prints[index, word] & prints[at, word])
-        either = ours + theirs - common
+        either = count + other_count - common
         share = common / either if either else 0.0
         if lowest <= share <= highest:
             places[found] = at

@@ -81,7 +81,7 @@ _BACK: Final = SECTION
 _OPTIONS: Final = 2 * SECTION
 """For each place, the images that are left to try."""
 _DOMAINS: Final = 3 * SECTION
-"""For each atom, the images that it may have, whatever those of the others are."""
+"""For each atom, the images that it may have, whatever the other atoms' images are."""
 _N_PLACED: Final = 4 * SECTION
 PLACE_WORK: Final = 4 * SECTION + 1
 

@@ -1,8 +1,9 @@
 """Aromaticity as RDKit's default model has it, for the molecules where that is certain.
 
 `perceive` looks at the rings of a graph with single and double bonds: a ring whose atoms all lend 0, 1 or 2
-pi electrons is aromatic if these are 4k + 2, and so are rings that are fused by one bond each if theirs are
-together. What depends on which smallest rings RDKit happens to choose is not decided here (`find_rings`).
+pi electrons is aromatic if it has 4k + 2 of them (Hückel's rule), and so are rings fused by one bond each
+that have them together. What depends on which smallest rings RDKit happens to choose is not decided here
+(`find_rings`).
 """
 
 from __future__ import annotations
@@ -239,6 +240,7 @@ def find_ring_bonds(graph: Ints, n: int) -> None:
 
 @kernel
 def _unmark(graph: Ints, atom: int, other: int) -> None:
+    """Clear the ring bit of the bond from one atom to another."""
     for at in range(graph[DEGREE + atom]):
         if graph[BONDS + MAX_DEGREE * atom + at] >> 3 == other:
             graph[RING_BONDS + atom] &= ~(1 << at)
@@ -347,6 +349,7 @@ def _is_square_with_a_cap(graph: Ints, n: int, core: int) -> bool:
 
 @kernel
 def _is_aromatic(atoms: int, one: int, two: int) -> bool:
+    """Hückel's rule: whether the electrons of some atoms, one or two each, are 4k + 2."""
     electrons = n_bits(atoms & one) + 2 * n_bits(atoms & two)
     return electrons == 2 or (electrons >= 6 and electrons % 4 == 2)
 

@@ -38,7 +38,7 @@ Ints = npt.NDArray[np.int64]
 
 # sections that only the parser needs are reused afterwards
 _MATE: Final = BRANCHES
-"""For each lower-case atom the other end of its double bond, or one of these."""
+"""For each lower-case atom the other end of its double bond, or `_NO_DOUBLE` or `_FREE`."""
 _NO_DOUBLE: Final = -1
 _FREE: Final = -2
 BEFORE: Final = BRANCHES + SECTION
@@ -230,7 +230,7 @@ def _is_certain(graph: Ints, n: int, a: int, b: int) -> bool:
 def confirm(graph: Ints, n: int) -> int:
     """n if the molecule is the same in all Kekulé structures, else `UNKNOWN`.
 
-    A bond written in lower case that is aromatic is as RDKit has it; any other must be certain.
+    Aromatic bonds between lower-case atoms are as RDKit has them; other bonds between them must be certain.
     """
     for atom in range(n):
         marks = graph[AROMATIC + atom] >> _SOFT & graph[RING_BONDS + atom]

@@ -76,6 +76,7 @@ def _add_bond(graph: Ints, a: int, b: int, order: int) -> int:
 
 @kernel
 def _default_order(graph: Ints, a: int, b: int) -> int:
+    """The order of a bond without a symbol."""
     return AROMATIC_BOND if graph[AROMATIC + a] and graph[AROMATIC + b] else 1
 
 
@@ -287,6 +288,7 @@ _MAX_HYDROGENS: Final = 20
 
 @kernel
 def byte_at(text: Bytes, at: int, end: int) -> int:
+    """The byte at an offset, 0 from ``end`` on."""
     return int(text[at]) if at < end else 0
 
 
@@ -412,8 +414,7 @@ def read_bracket(text: Bytes, at: int, end: int, by_rdkit: bool, graph: Ints, n:
 
 @kernel
 def read_plain(text: Bytes, start: int, end: int, graph: Ints) -> int:
-    """Read ``text[start:end]``; stereo, isotopes and atom maps are dropped, FLAGS tells whether there were
-    any of the latter two.
+    """Read ``text[start:end]`` without stereo, isotopes and atom maps; FLAGS tells if the latter two occur.
 
     Returns the number of atoms; `INVALID` if RDKit certainly refuses it; `UNKNOWN` for what is left to RDKit:
 
@@ -432,6 +433,7 @@ def read_plain(text: Bytes, start: int, end: int, graph: Ints) -> int:
 
 @kernel
 def _read(text: Bytes, start: int, end: int, graph: Ints) -> int:
+    """`read_plain` without `N_FOUND`: parse, then do what RDKit's sanitisation does, in its order."""
     n = read_text(text, start, end, False, graph)
     if n < 0:
         return n

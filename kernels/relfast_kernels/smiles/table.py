@@ -57,7 +57,7 @@ Ints = npt.NDArray[np.int64]
 Slots = npt.NDArray[np.int32]
 
 _HASH_MASK: Final = (1 << 38) - 1
-"""Hashes have 38 bits, so that one times FNV's 24-bit prime stays within an int64."""
+"""Hashes have 38 bits, so that a hash times FNV's 24-bit prime fits into an int64."""
 
 
 _RANK: Final = np.cumsum(LOWEST != 0)
@@ -226,6 +226,7 @@ def glance(hashes: Ints, first: int, last: int, table: Table) -> None:
 
 @kernel
 def _slot_of(hashed: int, slots: Slots) -> int:
+    """The slot at which the search for a hash begins."""
     return (hashed ^ (hashed >> 17)) & (len(slots) - 1)
 
 
@@ -239,7 +240,7 @@ def classify(data: Bytes, start: int, end: int, hashed: int, table: Table) -> tu
         return UNKNOWN, EMPTY
     if end - start > MAX_SMILES:
         for at in range(start, end):
-            if data[at] > 127:  # strict counts characters
+            if data[at] > 127:  # strict's limit is in characters
                 return UNKNOWN, UNKNOWN
         return UNKNOWN, TOO_LONG
     text_slots, texts_index = table.text_slots, table.texts_index
@@ -428,7 +429,7 @@ def _judge(
             flaw = kind if flaw == 0 else flaw
             continue
         if codes_index[entry + CODE.first] & _NAMED:
-            neutral += 1  # a set: repeats are nothing
+            neutral += 1  # predictions are a set: repeats do not count
             continue
         if codes_index[entry + CODE.first] & _WANTED:
             right += 1
@@ -504,9 +505,9 @@ def match_lists(
             end = (classes[text + 1] if text + 1 < last else behind) - 1
             published, clean = classify(data, classes[text], end, links[text], table)
             classes[text] = clean if strict else published
-        told = results[RESULT_COLUMNS * record : RESULT_COLUMNS * (record + 1)]
+        result = results[RESULT_COLUMNS * record : RESULT_COLUMNS * (record + 1)]
         if strict:
-            _judge(classes, first, n_gold, n_pred, n_given, table.codes_index, told)
+            _judge(classes, first, n_gold, n_pred, n_given, table.codes_index, result)
         else:
-            _match(classes, links, first, n_gold, n_pred, table.codes_index, told)
+            _match(classes, links, first, n_gold, n_pred, table.codes_index, result)
         first = last

@@ -53,6 +53,7 @@ def _twice_bonds(graph: Ints, atom: int) -> int:
 
 @kernel
 def _set_order(graph: Ints, a: int, b: int, order: int) -> None:
+    """Set the order of the bond between two atoms, at both of them."""
     for at in range(graph[DEGREE + a]):
         place = BONDS + MAX_DEGREE * a + at
         if graph[place] >> 3 == b:

@@ -39,8 +39,8 @@ def _read(text: Any, size: int, one: int, out: Any, told: Any) -> int:
     n, to, how = read_strict(
         carray(text, size, np.uint8), 0, size, one != 0, carray(out, size + 1, np.uint8), 0
     )
-    says = carray(told, 2, np.int64)
-    says[0], says[1] = n, how
+    reading = carray(told, 2, np.int64)
+    reading[0], reading[1] = n, how
     return to
 
 

@@ -89,11 +89,13 @@ _LAYOUT: Final = np.frombuffer(b"code\npre\nb\nstrong\ni\nem\ntt\np\nspan\nsamp\
 
 @kernel
 def _one_of(text: Any, at: int, end: int, some: Any) -> int:
+    """The offset after the one of ``some`` words that stands at ``at``; ``at`` if none does."""
     return listed(text, at, end, some, False)
 
 
 @kernel
 def _is_one_of(text: Any, at: int, end: int, some: Any) -> bool:
+    """Whether text[at:end] is one of ``some`` words."""
     return listed(text, at, end, some, True) > at
 
 
@@ -489,8 +491,8 @@ def read_strict(text: Any, start: int, end: int, one: bool, out: Any, to: int) -
 
 @kernel
 def opens(data: Any, at: int, end: int) -> int:
-    """1 if a tag (in any case) begins at the ``<`` at ``at``, 0 if not, -1 if one of its letters is one
-    beyond ASCII that `re` may ignore the case of."""
+    """1 if a tag (in any case) begins at the ``<`` at ``at``, 0 if not, -1 at a letter beyond ASCII that
+    `re`, ignoring case, may accept."""
     for k in range(1, len(TAG)):
         if at + k >= end:
             return 0
@@ -586,32 +588,32 @@ def gather(
     for place in range(len(golds)):
         start, end = spans[place], spans[place + 1]
         gold = known[golds[place]]
-        says = told[place]
-        says[TOLD.n] = LEFT_TO_PYTHON
+        reading = told[place]
+        reading[TOLD.n] = LEFT_TO_PYTHON
         if end - start > LONGEST:
             continue
         # tags take at most one byte more than the response
         if to + end - start + gold[GOLD.given_end] - gold[GOLD.start] + 1 > len(out):
             return -1
-        said = copy(store, gold[GOLD.start], gold[GOLD.end], out, to)
+        tags_start = copy(store, gold[GOLD.start], gold[GOLD.end], out, to)
         begin, stop = start, end
         if cuts:
-            begin, stop, copied = cut_reasoning(data, start, end, out, said)
+            begin, stop, copied = cut_reasoning(data, start, end, out, tags_start)
             if copied:
-                continue  # what is left of it is in pieces
+                continue  # the rest of the response is in pieces
         how = HOW.plain
         if strict:
-            n, behind, how = read_strict(data, begin, stop, one, out, said)
+            n, tags_end, how = read_strict(data, begin, stop, one, out, tags_start)
         else:
-            n, behind = read_published(data, begin, stop, one, out, said)
+            n, tags_end = read_published(data, begin, stop, one, out, tags_start)
         if n < 0 or how == HOW.form:
             continue
         if how == HOW.empty and stop - begin < end - start and skip_white(data, start, end) < end:
             # not a blank response: nothing is left of it without its reasoning
             how = HOW.only_reasoning
-        says[TOLD.n], says[TOLD.start], says[TOLD.end] = n, said, behind
-        says[TOLD.how] = how
-        to = copy(store, gold[GOLD.end], gold[GOLD.given_end], out, behind)
+        reading[TOLD.n], reading[TOLD.start], reading[TOLD.end] = n, tags_start, tags_end
+        reading[TOLD.how] = how
+        to = copy(store, gold[GOLD.end], gold[GOLD.given_end], out, tags_end)
         size = SIZE_COLUMNS * n_read
         sizes[size + SIZES.gold], sizes[size + SIZES.predicted] = gold[GOLD.n], n
         sizes[size + SIZES.given] = gold[GOLD.n_given]

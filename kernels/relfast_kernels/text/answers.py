@@ -239,7 +239,7 @@ def _settle(
 
 
 @kernel
-def _is_said(
+def _is_stated_value(
     text: Any, low: int, line: int, start: int, stop: int, high: int, nouned: bool, kind: int
 ) -> bool:
     """Whether a value is stated: a choice as by `is_stated`, a yes or no where a line or a sentence
@@ -276,7 +276,7 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
         bytes of the paragraph text[first:last].
     """
     n_fences = find_fences(text, start, end, numbers)
-    said = waiting = (NOTHING, 0, 0, 0)
+    stated = waiting = (NOTHING, 0, 0, 0)
     is_last = True
     stop = end
     while stop > start:
@@ -323,10 +323,10 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
                 return found
             if waits:
                 waiting = found
-            if said[0] == NOTHING and _is_said(work, to, line, at, behind, high, nouned, kind):
-                said = found
+            if stated[0] == NOTHING and _is_stated_value(work, to, line, at, behind, high, nouned, kind):
+                stated = found
         is_last = is_last and words_end <= words
-    return said
+    return stated
 
 
 @kernel

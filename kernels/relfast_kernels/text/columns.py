@@ -53,9 +53,10 @@ the tool's own number; members on which the rest of a record depends (bits), pat
 to its question; paths to what must not be there (guards), to a status, and to the response; sources of
 responses (`SAID_COLUMNS`); the member that names a filter; and flags."""
 FIRST_COUNTS, NUMBERS_JOIN, NOT_EMPTY, HIDES_ROW, IS_BARE = 1, 2, 4, 8, 16
-"""Flags of a form: the first id that is there counts, even null, unless there is a digest; rows without an id
-of ours join gold by what they ask; an empty response is none; the row has its response where a task may look
-for something else; without the members that the rest depends on only the id identifies a row."""
+"""Flags of a form. FIRST_COUNTS: the first id that is there counts, even null, unless there is a digest.
+NUMBERS_JOIN: rows without an id of ours join gold by what they ask. NOT_EMPTY: an empty response is none.
+HIDES_ROW: the row has its response where a task may look for something else. IS_BARE: without the members
+that the rest depends on, only the id identifies a row."""
 
 SAID_ITEMS, SAID_ITEMS_END, SAID_SAYS, SAID_SAYS_END, SAID_LAST, SAID_INSTEAD, SAID_ERROR, SAID_ENDS = range(
     8

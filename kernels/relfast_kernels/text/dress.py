@@ -523,6 +523,7 @@ _FACTOR: Final = 131
 
 
 def _hash(word: str) -> int:
+    """The hash by which `flags_of` finds a word."""
     value = 1
     for byte in word.encode():
         value = (value & _BITS) * _FACTOR + byte
@@ -530,6 +531,7 @@ def _hash(word: str) -> int:
 
 
 def _flags() -> dict[str, int]:
+    """The flags of each word of `form_table`."""
     flags: dict[str, int] = {}
     for bit, words in (
         *((bit, getattr(language, name)) for language in LANGUAGES for bit, name in (
@@ -558,6 +560,7 @@ _SLOTS: Final = 1024
 
 
 def _slots() -> tuple[Any, Any]:
+    """`FLAGS` as a hash table: keys and values."""
     keys, values = np.zeros(_SLOTS, np.int64), np.zeros(_SLOTS, np.int64)
     assert 2 * len(FLAGS) < _SLOTS
     for word, flags in FLAGS.items():

@@ -143,9 +143,9 @@ def line_start(text: Any, low: int, at: int) -> int:
 
 @kernel
 def listed(text: Any, at: int, end: int, some: Any, whole: bool) -> int:
-    """Where the first of some words that stands at ``at``, ignoring case, ends; ``at`` if none does.
+    """Where the first of ``some`` words that text[at:end] begins with ends, ignoring case; else ``at``.
 
-    ``some``: words in lower case, each ended by a newline. ``whole``: it must be all of text[at:end]."""
+    The words are in lower case, each ended by a newline. ``whole``: the word must be all of text[at:end]."""
     k = 0
     while k < len(some):
         to = at

@@ -54,7 +54,7 @@ WEAK: Final = "option choice panel index result selection pick label"
 QUALIFIERS: Final = "the my our final correct right best missing overall"
 
 AUXILIARIES: Final = "would must should will"
-"""They count before *be*, and nowhere else: what *could* be is no answer."""
+"""Verbs that count before *be*, and nowhere else: what *could* be is no answer."""
 
 NOUNS: Final = "answer option choice panel candidate number"
 """Nouns of a choice, right before it, or right after an ordinal."""
@@ -62,24 +62,24 @@ NOUNS: Final = "answer option choice panel candidate number"
 ORDINALS: Final = "first second third fourth fifth sixth seventh eighth"
 
 CONCLUDING: Final = "so thus therefore hence finally"
-"""They may open a line or a sentence that is nothing but an answer."""
+"""Words that may open a line or a sentence that is nothing but an answer."""
 
 CHOOSING: Final = (
     "so thus therefore hence choose chose chosen pick select selected with is be leaves leaving matches to "
     "equals found it's"
     " that's conclude selecting picking choosing"
 )
-"""Right before a choice with its noun they make a stated form: "so it is option 4"."""
+"""Words that make a stated form right before a choice with its noun: "so it is option 4"."""
 CHOOSING_BARE: Final = "choose pick select it's that's"
-"""And before one without its noun: "I choose 4", "it is 4"."""
+"""The same before a choice without its noun: "I choose 4", "it is 4"."""
 
 FITTING: Final = (
     "correct right one missing match identical fits matches completes works satisfies continues fit"
 )
-"""After a choice with its noun, and after *is* and *the*, they make a stated form: "option 4 is correct"."""
+"""Words that make a stated form after a choice with its noun and *is*, *the*: "option 4 is correct"."""
 
 ADVERBS: Final = "maybe perhaps possibly also either even then else"
-"""They may stand between two joined values."""
+"""Words that may stand between two joined values."""
 
 YES, NO = "yes", "no"
 

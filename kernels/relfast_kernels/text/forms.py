@@ -43,7 +43,7 @@ from relfast_kernels.text.dress import (
 from relfast_kernels.text.find import BLANKS, DIGITS, byte_set, listed, skip, skip_back
 
 _CLOSERS: Final = byte_set(" )]}\"'>")
-"""What may stand after a value, before its line ends or a question mark."""
+"""What may stand between a value and the end of its line, or a question mark."""
 NO_WORD: Final = byte_set("".join(char for char in map(chr, range(128)) if not char.isalnum()))
 _SUFFIXES: Final = np.frombuffer(b"th\nst\nnd\nrd\n", np.uint8)
 _OPERATORS: Final = np.frombuffer(b"ti\ncd\ndi\npm\nfr\n", np.uint8)
@@ -164,7 +164,7 @@ def _stands_left(text: Any, low: int, at: int) -> bool:
     if is_alnum(byte) or byte == 95 or byte == 94 or byte == 92 or byte == 64:
         return False
     before = int(text[at - 2]) if at - 2 >= low else 32
-    if byte == 45 or byte == 43:  # a sign, unless it is the dash behind a colon's kind
+    if byte == 45 or byte == 43:  # a sign
         return False
     if byte == 47 or byte == 42 or byte == 46 or byte == 37 or byte == 126:
         return byte == 46 and not is_wordy(before) and before != 46 and before != 32 and at - 2 >= low
@@ -242,7 +242,7 @@ def begins_command(text: Any, at: int, end: int) -> bool:
 
 @kernel
 def _named_tag(text: Any, low: int, at: int) -> Any:
-    """Start and name's flags of the tag that ends before ``at``; -1: there is none."""
+    """Start of the tag that ends before ``at``, and the flags of its name; -1: there is none."""
     name_end = at - 1
     if name_end <= low or text[name_end] != 62:
         return -1, 0

@@ -117,7 +117,7 @@ def _end(data: Any, at: int, end: int, word: Any) -> int:
 
 
 @kernel
-def _is_nobodys(data: Any, start: int, end: int) -> bool:
+def _is_unknown_key(data: Any, start: int, end: int) -> bool:
     r"""Whether a key with escapes, all of them valid, cannot be a name that the table or ``--map`` asks for:
     one of its escapes is not ``\u00`` with an ASCII code. Names that are asked for are ASCII without
     characters that have an escape of their own (``\/``, ``\"``, ``\\``, ``\n`` …)."""
@@ -156,7 +156,7 @@ def tokenise(data: Any, start: int, end: int, tape: Any, first: int) -> int:
             if data[at] != QUOTE:
                 return -1
             close, escaped = string_end(data, at + 1, end)
-            if close < 0 or (escaped and not _is_nobodys(data, at + 1, close)):
+            if close < 0 or (escaped and not _is_unknown_key(data, at + 1, close)):
                 return -1
             tape[n, TOKEN_KIND], tape[n, TOKEN_START], tape[n, TOKEN_END] = STRING, at + 1, close
             tape[n, TOKEN_NEXT] = n + 1

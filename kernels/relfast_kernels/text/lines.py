@@ -1,13 +1,13 @@
-r"""Reading text records without decoding them: ids, responses and answers straight from a line's bytes.
+"""Reading text records without decoding them: ids, responses and scores straight from a line's bytes.
 
-A line is read in one structural pass that leaves tokens; `projection`
-finds among them its id and responses, whatever the task, by a table of paths. The rest that its records
-depend on has a digest, by which gold that Python has prepared once is known: a response to gold of a text
-task (REL-A, B1, C1) is scored here, cut down to what was said after reasoning if asked for, by the extractor
-of the run's policy (`responses`). What comes out is a key per response; `relfast_kernels.text.rows` turns
-keys into rows by templates. Lines of other tasks, and those with something that is not known here, have
-`FIELDS`. Every other line is marked `SLOW`: Python decodes it. A line that is marked otherwise has been read
-exactly as the JSON parsers and `re` would read it, including what must not be valid JSON."""
+A line is read in one structural pass that leaves tokens; `projection` finds its id and responses among them,
+whatever the task, by a table of paths. Whatever else its records depend on is digested, and by the digest the
+gold is found that Python has prepared once. A response to gold of a text task (REL-A, B1, C1) is scored here
+by the extractor of the run's policy (`responses`), without its reasoning if that is asked for. The result is
+a key per response; `relfast_kernels.text.rows` turns keys into rows by templates. Lines of other tasks, and
+those with something that is not known here, are `FIELDS`. Every other line is marked `SLOW`: Python decodes
+it. A line that is not `SLOW` has been read exactly as the JSON parsers and `re` would read it, which includes
+that invalid JSON is not accepted."""
 
 from __future__ import annotations
 
@@ -245,18 +245,18 @@ def _project_line(
     place, id_start, id_end, used = _put_id(data, tape, token, scratch, state[STATE_USED])
     if place == UNSURE:
         return SLOW
-    said = data if place == IN_DATA else scratch
-    id_hash = np.int64(hash_text(said, id_start, id_end))
+    source = data if place == IN_DATA else scratch
+    id_hash = np.int64(hash_text(source, id_start, id_end))
     depends, flags = table.forms[form, FORM_DEPENDS], table.forms[form, FORM_FLAGS]
     rest = ID_OF_GOLD if token == OF_GOLD else SAYS_MORE
     if members & depends == 0 and flags & IS_BARE != 0 and place != NOWHERE:
         rest = HAS_ID_ONLY
     seed, value = np.uint64(settings[SET_SEED]), np.uint64(form)
     if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
-        value = digest(said, id_start, id_end, seed, _OF_ID)
+        value = digest(source, id_start, id_end, seed, _OF_ID)
     else:
         if settings[SET_JOIN] != 0:
-            value = digest(said, id_start, id_end, seed, value)
+            value = digest(source, id_start, id_end, seed, value)
         value = _digest_rest(data, tape, table, work.fields, depends, seed, value)
     unseen = np.uint64(ROW_UNSEEN)
     value = value | unseen if flags & HIDES_ROW != 0 else value & ~unseen
@@ -300,15 +300,15 @@ def _score_record(
     """Score a record's text against the gold in ``work.gold``: whether it has its key then, and the offset
     from which scratch space is free."""
     begin, last = record[RECORD_TEXT], record[RECORD_TEXT_END]
-    said = data if record[RECORD_TEXT_PLACE] == IN_DATA else scratch
+    source = data if record[RECORD_TEXT_PLACE] == IN_DATA else scratch
     strict = settings[SET_STRICT] != 0
     beyond = used + 2 * (last - begin) + 8 if settings[SET_DETAILS] != 0 or strict else used
     if strict:
         return score_strictly(
-            said, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
+            source, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
         )
     return score_as_published(
-        said, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
+        source, begin, last, task, settings, golds.text, work, scratch, used, beyond, record
     )
 
 

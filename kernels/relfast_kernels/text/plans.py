@@ -4,13 +4,13 @@ A plan is a bracketed list whose items are strings ``'action: param'`` or pairs 
 ``['action', 'param']``, ``('action', 7)``, quoted and escaped as in Python or JSON. A list counts if at
 least one item is one of the six actions; the last such list of a text is its plan.
 
-The scanner keeps two open brackets: a list and, inside it, a pair. Pairs in square brackets may
-themselves turn out to be plans (a list of plans), so an inner list is judged on its own when it closes, and
-becomes the list when a third bracket opens within it. Strings with escapes are read from a second copy of
-the text, where each is written without them at its own place.
-What breaks the grammar drops both, and scanning goes on behind it; only the last string is read again,
-since a stray quote may have swallowed the start of the real list. A quote that opens a string never
-follows a backslash, so no byte lies in more than one string of each quote: time is linear.
+The scanner tracks two open brackets: a list and, inside it, a pair. Pairs in square brackets may themselves
+turn out to be plans (a list of plans), so an inner list is checked on its own when it closes, and becomes the
+list when a third bracket opens within it. Strings with escapes are written without them to a second copy of
+the text, each at its own place, and read from there. An error of grammar closes both brackets, and scanning
+goes on behind it; only the last string is scanned again, since a stray quote may have swallowed the start of
+the real list. A quote that opens a string never follows a backslash, so no byte lies in more than one string
+of each kind of quote: time is linear.
 
 Escapes are ``\n`` and its like, ``\ooo``, ``\xhh``, ``\uxxxx``, ``\Uxxxxxxxx``; two ``\u`` that are a
 surrogate pair are one character (JSON), ``\/`` is a slash (JSON), and a backslash at the end of a line
@@ -270,7 +270,7 @@ def scan(
     retry = -1  # where scanning goes on if what follows breaks the grammar
     outer_at = outer_base = outer_count = outer_known = outer_plans = 0
     inner_at = inner_base = inner_count = inner_known = inner_plans = 0
-    inner_square = inner_list = False  # whether its bracket, and all within it so far, are those of a list
+    inner_square = inner_list = False  # whether its bracket is square; whether it may be a list, so far
     room = text.size // 2
     at = begin
     while at < end:

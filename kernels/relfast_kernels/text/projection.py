@@ -105,11 +105,13 @@ _CONTENT = np.frombuffer(b"content", np.uint8)
 
 @kernel
 def is_text(tape: Any, token: int) -> Any:
+    """Whether a token is a string."""
     return token > 0 and tape[token, TOKEN_KIND] <= ESCAPED
 
 
 @kernel
 def is_empty(tape: Any, token: int) -> Any:
+    """Whether a string is empty."""
     return tape[token, TOKEN_START] == tape[token, TOKEN_END]
 
 
@@ -178,13 +180,13 @@ def samples_in(data: Any, tape: Any, response: int, samples: Any) -> int:
         return 1 if samples[0] > 0 else UNSURE
     n = 0
     while at < tape[response, TOKEN_NEXT]:
-        said = at
+        text = at
         if tape[at, TOKEN_KIND] > ESCAPED:
             is_list = tape[at, TOKEN_KIND] == LIST and tape[at, TOKEN_NEXT] > at + 1
-            said = last_said(data, tape, at) if is_list else UNSURE
-        if said < 0:
+            text = last_said(data, tape, at) if is_list else UNSURE
+        if text < 0:
             return UNSURE
-        samples[n] = said
+        samples[n] = text
         n += 1
         at = tape[at, TOKEN_NEXT]
     return n if n > 0 else UNSURE
@@ -434,9 +436,9 @@ def _is_success(data: Any, tape: Any, token: int) -> bool:
 
 
 @kernel
-def _says(data: Any, tape: Any, table: Any, fields: Any, item: int, said: Any, out: Any) -> int:
+def _text_of(data: Any, tape: Any, table: Any, fields: Any, item: int, source: Any, out: Any) -> int:
     """The token of a sample's text, by the first way to read it that applies, or `UNSURE`."""
-    for way in range(said[SAID_SAYS], said[SAID_SAYS_END]):
+    for way in range(source[SAID_SAYS], source[SAID_SAYS_END]):
         how = table.says[way, SAY_HOW]
         n = walk(data, tape, table, fields, item, table.says[way, SAY_PATH], out)
         if n == UNSURE:
@@ -463,20 +465,20 @@ def _says(data: Any, tape: Any, table: Any, fields: Any, item: int, said: Any, o
 
 
 @kernel
-def _sample(data: Any, tape: Any, table: Any, fields: Any, item: int, said: Any, out: Any) -> int:
+def _sample(data: Any, tape: Any, table: Any, fields: Any, item: int, source: Any, out: Any) -> int:
     """The token of a sample's text, or `UNSURE`."""
-    error = said[SAID_ERROR]
+    error = source[SAID_ERROR]
     if error >= 0:
         # an error of the sample, or else of the row
         for root in (item, 0):
             n = walk(data, tape, table, fields, root, error, out)
             if n == UNSURE or (n > 0 and not is_null(data, tape, out[0])):
                 return UNSURE
-    text = _says(data, tape, table, fields, item, said, out)
-    if text == UNSURE or (said[SAID_ENDS] != 0 and is_empty(tape, text)):
+    text = _text_of(data, tape, table, fields, item, source, out)
+    if text == UNSURE or (source[SAID_ENDS] != 0 and is_empty(tape, text)):
         return UNSURE
-    if said[SAID_INSTEAD] >= 0:
-        again = _first(data, tape, table, fields, said[SAID_INSTEAD], said[SAID_INSTEAD] + 1, False, out)
+    if source[SAID_INSTEAD] >= 0:
+        again = _first(data, tape, table, fields, source[SAID_INSTEAD], source[SAID_INSTEAD] + 1, False, out)
         text = UNSURE if again == UNSURE else again if is_text(tape, again) else text
     return text
 
@@ -493,16 +495,16 @@ def _responses(data: Any, tape: Any, table: Any, fields: Any, form: Any, samples
         empty = n == 1 and form[FORM_FLAGS] & NOT_EMPTY != 0 and is_empty(tape, samples[0])
         return UNSURE if empty else n
     for k in range(form[FORM_SAID], form[FORM_SAID_END]):
-        said = table.said[k]
-        for items in range(said[SAID_ITEMS], said[SAID_ITEMS_END]):
+        source = table.said[k]
+        for items in range(source[SAID_ITEMS], source[SAID_ITEMS_END]):
             n = walk(data, tape, table, fields, 0, items, samples)
             if n == UNSURE:
                 return UNSURE
-            if n > 0 and said[SAID_LAST] != 0:
+            if n > 0 and source[SAID_LAST] != 0:
                 samples[0] = samples[n - 1]
                 n = 1
             for sample in range(n):
-                samples[sample] = _sample(data, tape, table, fields, samples[sample], said, out)
+                samples[sample] = _sample(data, tape, table, fields, samples[sample], source, out)
                 if samples[sample] <= 0:
                     return UNSURE
             if n > 0:
@@ -515,8 +517,8 @@ def _find_id(data: Any, tape: Any, table: Any, fields: Any, form: Any, out: Any)
     """The token of a row's id, 0 for none, `OF_GOLD`, or `UNSURE`."""
     flags = form[FORM_FLAGS]
     path, stop = form[FORM_ID], form[FORM_ID_END]
-    own = _first(data, tape, table, fields, path, stop, flags & FIRST_COUNTS != 0, out)
-    if own == 0 and flags & NUMBERS_JOIN != 0:
+    own_id = _first(data, tape, table, fields, path, stop, flags & FIRST_COUNTS != 0, out)
+    if own_id == 0 and flags & NUMBERS_JOIN != 0:
         return OF_GOLD
     path, stop = form[FORM_PROMPT], form[FORM_PROMPT_END]
     n_there = 0
@@ -525,10 +527,10 @@ def _find_id(data: Any, tape: Any, table: Any, fields: Any, form: Any, out: Any)
         if n == UNSURE:
             return UNSURE
         n_there += n > 0 and not is_null(data, tape, out[0])
-    if path < stop and n_there == stop - path and (own == 0 or flags & FIRST_COUNTS != 0):
+    if path < stop and n_there == stop - path and (own_id == 0 or flags & FIRST_COUNTS != 0):
         return OF_GOLD
-    if own != 0:
-        return own
+    if own_id != 0:
+        return own_id
     return _first(data, tape, table, fields, form[FORM_NUMBER], form[FORM_NUMBER_END], False, out)
 
 

@@ -118,6 +118,7 @@ def _next_place(text: Any, at: int, end: int, beginnings: Any, is_plain: bool) -
 @kernel
 def _has_triangle(text: Any, start: int, end: int) -> bool:
     # the triangle is E2 97 81; many signs (dashes, quotes, arrows) begin with E2, few have 97
+    """Whether there is a ``◁``, with which Kimi's marks begin."""
     at = find_byte(text, start, end, 0x97)
     while at < end:
         if at > start and text[at - 1] == 0xE2 and at + 1 < end and text[at + 1] == 0x81:
@@ -226,10 +227,10 @@ def cut_among(
         return start, end, False
     first, last, stop = start, start, to  # what is kept: one span, or copies in out[to:stop]
     kept = start
-    # inside: the number of the opening mark whose closing one is awaited. said_up_to: a place where other
+    # inside: the number of the opening mark whose closing one is awaited. text_up_to: a place where other
     # text is known to stand, so that marks before it need not look for any
     inside = -1
-    said_up_to, has_ended = start, False  # up to where something follows; only closing marks and blanks do
+    text_up_to, has_ended = start, False  # has_ended: only closing marks and blanks follow
     here = _next_place(text, start, end, beginnings, is_plain)
     while here < end:
         name, after = _mark_at(text, here, end, pool, places)
@@ -237,8 +238,8 @@ def cut_among(
             here = _next_place(text, here + 1, end, beginnings, is_plain)
             continue
         if inside < 0:
-            if name & 1 == 1 and not has_ended and after > said_up_to:
-                has_ended, said_up_to = _ends_with_closings(text, after, end, pool, places)
+            if name & 1 == 1 and not has_ended and after > text_up_to:
+                has_ended, text_up_to = _ends_with_closings(text, after, end, pool, places)
             if name & 1 == 1 and not has_ended:
                 # a mark that closes nothing drops all before it, unless nothing follows: then it is a slip
                 first, last, stop = start, start, to

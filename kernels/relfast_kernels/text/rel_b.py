@@ -322,6 +322,7 @@ def _gold_number(text: Any, start: int, end: int) -> int:
 
 @kernel
 def _digits(text: Any, start: int, end: int) -> int:
+    """The number text[start:end], or -1 if it is anything but digits, or too long."""
     value: Any = 0
     if end <= start or end - start > MAX_ID_DIGITS:
         return -1
@@ -362,6 +363,7 @@ def proven(common: int, n_pred: int, n_gold: int) -> bool:
 
 @kernel
 def _f1(common: int, n_pred: int, n_gold: int) -> float:
+    """The F1 of ``common`` taxa among ``n_pred`` predicted and ``n_gold`` gold ones."""
     if common == 0:
         return 0.0
     precision = common / n_pred

@@ -266,7 +266,7 @@ def read_gold(
             if task == C1 and value < 0:
                 if strict:
                     return -1
-                value = 2  # a label that nothing equals
+                value = 2  # no answer equals this label
         elif task == B1 and same_as(data, name, name_end, _TAXA):
             to = first
             n_taxa, to = gold_taxa(data, tape, at, work.spans[1], work.slots[1], out, to if details else -1)
