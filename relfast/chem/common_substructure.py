@@ -137,7 +137,7 @@ def judge(first: Prepared, text: str, *, whole_rings: bool = False) -> Compared:
         return None
     with _untimed_unless_compiled():
         span = (0, 0, len(text))
-        (found,) = _judge(native.functions(UNIT), first.memory, 1, [span], text.encode(), whole_rings)
+        (found,) = _judge_all(native.functions(UNIT), first.memory, 1, [span], text.encode(), whole_rings)
     return found
 
 
@@ -151,25 +151,25 @@ def is_compiled() -> bool:
     return native.find(UNIT) is not None
 
 
-def _judge(
+def _judge_all(
     functions: Mapping[str, Kernel],
     golds: ctypes.Array[Any],
     n_golds: int,
-    asked: Sequence[tuple[int, int, int]],
+    pairs: Sequence[tuple[int, int, int]],
     texts: bytes | ctypes.Array[ctypes.c_char],
     whole_rings: bool,
 ) -> list[Compared]:
-    """Compare SMILES with golds. Each item of ``asked``: number of the gold, begin and end of the SMILES in
+    """Compare SMILES with golds. Each of the ``pairs``: the number of a gold, begin and end of a SMILES in
     ``texts``."""
-    n, size = len(asked), layouts.PAIR_SIZE
-    numbers = array("q", [number for number, _, _ in asked])
-    spans = array("q", [place for _, *span in asked for place in span])
+    n, size = len(pairs), layouts.PAIR_SIZE
+    numbers = array("q", [number for number, _, _ in pairs])
+    spans = array("q", [place for _, *span in pairs for place in span])
     statuses, results = array("q", bytes(8 * n)), array("q", bytes(8 * size * n))
-    chosen_at, spans_at, *told = (one.buffer_info()[0] for one in (numbers, spans, statuses, results))
+    chosen_at, spans_at, *outputs = (one.buffer_info()[0] for one in (numbers, spans, statuses, results))
     # judge_one keeps the GIL: getting it back from busy threads takes longer than comparing one pair
     functions["judge_one" if n == 1 else "judge"](
         golds, n_golds, chosen_at, texts, len(texts), spans_at, n, whole_rings, MAX_STEPS, _Prepared(),
-        _Search(), *told,
+        _Search(), *outputs,
     )  # fmt: skip
     return [
         _STATUSES.get(status) if status else Pair._make(results[size * at : size * (at + 1)])
@@ -229,11 +229,11 @@ class Golds:
         return number
 
     def judge(
-        self, asked: Sequence[tuple[int, int, int]], texts: bytes | ctypes.Array[ctypes.c_char]
+        self, pairs: Sequence[tuple[int, int, int]], texts: bytes | ctypes.Array[ctypes.c_char]
     ) -> list[Compared]:
-        """`judge` for many SMILES. Each item of ``asked``: number of the stored molecule, begin and end of
-        the SMILES in ``texts``, which must be ASCII."""
-        return _judge(self._functions, self._memory, self._most, asked, texts, self._whole_rings)
+        """`judge` for many SMILES. Each of the ``pairs``: the number of a stored molecule, begin and end of a
+        SMILES in ``texts``, which must be ASCII."""
+        return _judge_all(self._functions, self._memory, self._most, pairs, texts, self._whole_rings)
 
 
 COMMON_MOTIFS: Final = (

@@ -118,27 +118,27 @@ class SmilesTable:
     ) -> Match:
         """Match predictions with gold; under ``strict`` also with the molecules that the question gave."""
         texts = [*gold, *pred, *given]
-        told = self._told((gold, pred, given), strict=strict)
-        if told is None:
+        found = self._run((gold, pred, given), strict=strict)
+        if found is None:
             return Match(0, 0, 0, unknown=tuple(texts))
-        result, classes = told
+        result, classes = found
         unknown = tuple(text for text, kind in zip(texts, classes, strict=True) if kind == UNKNOWN)
         return Match._make((*result, unknown))
 
     def read(self, texts: Sequence[str]) -> list[bool]:
         """For each text, whether it certainly is a molecule; False means unknown."""
-        told = self._told(((), texts, ()), strict=False)
-        return [False] * len(texts) if told is None else [kind >= 0 for kind in told[1]]
+        found = self._run(((), texts, ()), strict=False)
+        return [False] * len(texts) if found is None else [kind >= 0 for kind in found[1]]
 
-    def _told(self, lists: tuple[Sequence[Any], ...], *, strict: bool) -> tuple[list[int], list[int]] | None:
+    def _run(self, lists: tuple[Sequence[Any], ...], *, strict: bool) -> tuple[list[int], list[int]] | None:
         """The `RESULT_COLUMNS` numbers of one record and the classes of its texts; None if one of them is
         not a text or contains a newline."""
         parts = [joined(texts) for texts in lists]
         if None in parts:
             return None
         data, sizes = b"".join(parts), array("q", map(len, lists))  # type: ignore[arg-type]
-        told = self.hold(data, len(data), sizes.buffer_info()[0], 1, sum(sizes), strict=strict, classes=True)
-        return told[: layouts.RESULT_COLUMNS], told[layouts.RESULT_COLUMNS :]
+        found = self.hold(data, len(data), sizes.buffer_info()[0], 1, sum(sizes), strict=strict, classes=True)
+        return found[: layouts.RESULT_COLUMNS], found[layouts.RESULT_COLUMNS :]
 
     def hold(
         self,
@@ -156,13 +156,13 @@ class SmilesTable:
         ``texts`` (or bytes) and ``sizes`` are addresses. Returns `RESULT_COLUMNS` numbers per record,
         followed by the classes of all texts if ``classes``.
         """
-        n_told = layouts.RESULT_COLUMNS * n
-        told = array("q", bytes(8 * (n_told + 2 * n_texts)))  # the last ones are links between texts
-        at = told.buffer_info()[0]
-        classes_at = at + 8 * n_told
+        n_results = layouts.RESULT_COLUMNS * n
+        results = array("q", bytes(8 * (n_results + 2 * n_texts)))  # the last ones are links between texts
+        at = results.buffer_info()[0]
+        classes_at = at + 8 * n_results
         links_at = classes_at + 8 * n_texts
         self._match(texts, n_bytes, sizes, n, strict, classes_at, links_at, n_texts, at, self._table)
-        return told[: n_told + n_texts if classes else n_told].tolist()
+        return results[: n_results + n_texts if classes else n_results].tolist()
 
     def learn(self, text: str, code: bytes, fingerprint: int) -> None:
         """Store RDKit's result for a text: its molecule's code (empty: not a molecule) and fingerprint."""

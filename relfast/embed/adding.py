@@ -226,22 +226,22 @@ def _move(workplace: Path, target: Path) -> None:
 
 
 def _write_graph(checkpoint: Path, workplace: Path, take: Source, precision: Precision) -> Pooling:
-    own = next((g for g in ("model.onnx", "onnx/model.onnx") if (checkpoint / g).is_file()), None)
+    own_graph = next((g for g in ("model.onnx", "onnx/model.onnx") if (checkpoint / g).is_file()), None)
     graph = workplace / "model.onnx"
     pooling = models.pooling_of(checkpoint)
     from_safetensors = take == "safetensors" or (
-        take == "auto" and (own is None or (checkpoint / "model.safetensors").is_file())
+        take == "auto" and (own_graph is None or (checkpoint / "model.safetensors").is_file())
     )
     if from_safetensors:
         config = models.read_json(checkpoint / "config.json")
         export_bert(checkpoint, config, pooling, graph, half=precision == "fp16")
-    elif own is None:
+    elif own_graph is None:
         raise InputError("has no ONNX file (model.onnx or onnx/model.onnx)", file=str(checkpoint))
     else:
         if precision == "fp16":
             raise UsageError("half precision is made from safetensors, not from an ONNX file")
-        shutil.copyfile(checkpoint / own, graph)
-        data = checkpoint / f"{own}_data"
+        shutil.copyfile(checkpoint / own_graph, graph)
+        data = checkpoint / f"{own_graph}_data"
         if data.is_file():
             shutil.copyfile(data, workplace / data.name)
     if precision == "int8":

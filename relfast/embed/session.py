@@ -136,8 +136,8 @@ def shared_folder() -> Cache | None:
     chosen = os.environ.get(SHARED_VARIABLE, "")
     if chosen in ("", "0", "off"):
         return None
-    own = Path(tempfile.gettempdir()) / f"relfast-embed-{os.getuid()}"
-    return Cache(own if chosen in ("1", "on") else Path(chosen), variable=SHARED_VARIABLE)
+    default = Path(tempfile.gettempdir()) / f"relfast-embed-{os.getuid()}"
+    return Cache(default if chosen in ("1", "on") else Path(chosen), variable=SHARED_VARIABLE)
 
 
 def open_session(model: Model, device: str) -> Session | SharedSession:
@@ -159,7 +159,7 @@ class SharedSession:
         self._path = str(folder / f"{hashlib.blake2b(facts.encode(), digest_size=8).hexdigest()}.sock")
         self._lines = threading.local()
         self._lock = threading.Lock()
-        self._own: Session | None = None
+        self._fallback: Session | None = None
 
     def run(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """Like `Session.run`.
@@ -170,16 +170,16 @@ class SharedSession:
             The model cannot be loaded.
         """
         for _ in range(2):  # the host may have been killed since the last call
-            if self._own is not None:
+            if self._fallback is not None:
                 break
             try:
                 return self._ask(ids)
             except (OSError, EOFError):
                 self._lines.line = None
         with self._lock:
-            if self._own is None:
-                self._own = Session(self._model)
-        return self._own.run(ids)
+            if self._fallback is None:
+                self._fallback = Session(self._model)
+        return self._fallback.run(ids)
 
     def _ask(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         line: Connection | None = getattr(self._lines, "line", None)

@@ -224,15 +224,15 @@ class _Judging:
 
     def __init__(self, judge: Judge) -> None:
         self._mock = judge.model == MOCK
-        self._asked: dict[str, asyncio.Task[Completion]] = {}
+        self._verdicts: dict[str, asyncio.Task[Completion]] = {}
         self._client: Client[str] | None = None
         if judge.settings is not None:
             self._client = Client(judge.api, judge.settings)
 
     async def close(self) -> None:
-        for task in self._asked.values():
+        for task in self._verdicts.values():
             task.cancel()
-        await asyncio.gather(*self._asked.values(), return_exceptions=True)
+        await asyncio.gather(*self._verdicts.values(), return_exceptions=True)
         if self._client is not None:
             await self._client.__aexit__(None, None, None)
 
@@ -257,7 +257,7 @@ class _Judging:
 
     async def _ask(self, prompt: str) -> Completion:
         assert self._client is not None
-        task = self._asked.get(prompt)
+        task = self._verdicts.get(prompt)
         if task is None:
-            task = self._asked[prompt] = asyncio.create_task(self._client.complete(prompt, JUDGE_TOKENS))
+            task = self._verdicts[prompt] = asyncio.create_task(self._client.complete(prompt, JUDGE_TOKENS))
         return await task

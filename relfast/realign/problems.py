@@ -142,10 +142,13 @@ def problem_of(row: Any, subset: str, number: int, place: str) -> Problem:
         raise InputError("is missing or no text", file=place, line=number + 1, field="problem")
     if solution is None:
         raise InputError("is missing or no text", file=place, line=number + 1, field="solution")
-    own = row.get("subset")
+    named = row.get("subset")
     key = row.get("id")
     return Problem(
-        own if isinstance(own, str) and own else subset, number if key is None else key, question, solution
+        named if isinstance(named, str) and named else subset,
+        number if key is None else key,
+        question,
+        solution,
     )
 
 

@@ -228,8 +228,8 @@ def _numbers(axis: Axis, metrics: Sequence[str], tables: dict[str, SizeTable]) -
             cell = table.cell(axis.name, value)
             shown = value if isinstance(value, str) else f"{value:g}"
             correct, *means = (percent(mean_of(cell, (metric,))) for metric in metrics)
-            told = [shown, f"{scored_in(cell):,}", correct, interval(point_of(cell, "correct")), *means]
-            rows.append([*([run] if many else []), *told])
+            cells = [shown, f"{scored_in(cell):,}", correct, interval(point_of(cell, "correct")), *means]
+            rows.append([*([run] if many else []), *cells])
     header = [
         *(["model"] if many else []), axis.label, "responses", "correct", "95 % interval",
         *(metric.replace("_", " ") for metric in metrics[1:]),

@@ -76,8 +76,8 @@ def dots(title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Poin
         _whiskered(axes, places, found, at, run, horizontal=True)
         if not many:
             for place, point in zip(places, found, strict=True):
-                said = f"{100 * point.value:.1f}%  (n = {point.n:,})"
-                axes.annotate(said, (1.02, place), va="center", fontsize=9, color=SOFT)
+                text = f"{100 * point.value:.1f}%  (n = {point.n:,})"
+                axes.annotate(text, (1.02, place), va="center", fontsize=9, color=SOFT)
     axes.set_yticks(range(len(shown)), [short(name) for name in shown])
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set_xlim(-0.01, 1.01 if many else 1.26)
@@ -97,8 +97,8 @@ def _whiskered(
     above = [(point.value if point.high is None else point.high) - point.value for point in points]
     errors = [np.maximum(below, 0.0), np.maximum(above, 0.0)]
     x, y, kind = (values, places, "xerr") if horizontal else (places, values, "yerr")
-    own = {kind: errors, "fmt": marker_of(run), "color": colour_of(run), "label": short(name)}
-    axes.errorbar(x, y, **own, **_DOT)
+    look = {kind: errors, "fmt": marker_of(run), "color": colour_of(run), "label": short(name)}
+    axes.errorbar(x, y, **look, **_DOT)
 
 
 def lines(title: str, series: Series, x_label: str, y_label: str, *, curve: Series | None = None) -> Canvas:

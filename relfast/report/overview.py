@@ -52,9 +52,9 @@ def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
     for run in runs:
         errors = sorted(run.counted.errors.items(), key=lambda item: -item[1][0])
         for (task, status, kind), (n, message) in errors:
-            said = [status.replace("_", " "), kind or "not said", message or "not said", f"{n:,}"]
+            texts = [status.replace("_", " "), kind or "not said", message or "not said", f"{n:,}"]
             found = examples.get((run.name, task, f"{status} {kind}".strip()), [])
-            rows.append([task, run.name, *said, found])
+            rows.append([task, run.name, *texts, found])
     text = f"{lost:,} rows have no score; they count nowhere else." if lost else "Every row has a score."
     names = ["task", "model", "status", "error", "first message", "rows", "records"]
     tables = [modelled(runs, "", names, rows, 5)] if rows else []
@@ -82,9 +82,9 @@ def grid(runs: Sequence[Scored]) -> Section:
             row.append(Share(point.value, percent(point.value), interval(point), f"{point.n:,}", where))
         rows.append(row)
     lost = {run.name: run.summary.rows - run.summary.count(*SCORED) for run in runs}
-    told = ", ".join(f"{n:,} of {name}" for name, n in lost.items() if n)
+    by_run = ", ".join(f"{n:,} of {name}" for name, n in lost.items() if n)
     total = sum(run.summary.rows for run in runs)
-    text = f"{sum(lost.values()):,} of {total:,} responses have no score ({told})." if told else ""
+    text = f"{sum(lost.values()):,} of {total:,} responses have no score ({by_run})." if by_run else ""
     note = (
         "Share of correct responses with its 95 % interval: Wilson's, using the effective sample size where"
         " prompts have several responses. A cell leads to its records."

@@ -423,10 +423,10 @@ def _shown_cases(run: Scored, task: str) -> Iterator[tuple[str, str, str, Sequen
 
 def _failures(failed: Sequence[dict[str, Any]]) -> Section:
     """The section with solutions that have no score, and the reasons."""
-    told = [(entry, entry["error"]) for entry in failed if isinstance(entry.get("error"), dict)]
+    with_error = [(entry, entry["error"]) for entry in failed if isinstance(entry.get("error"), dict)]
     rows = [
         [f"{entry.get('subset')} {entry.get('id')}", str(error.get("type")), str(error.get("message"))]
-        for entry, error in told[:_MAX_FAILURES_SHOWN]
+        for entry, error in with_error[:_MAX_FAILURES_SHOWN]
     ]
     note = f"{len(rows)} of {len(failed)} shown." if len(failed) > len(rows) else ""
     table = Table("", ["problem", "error", "message"], rows, note, text_columns=3)

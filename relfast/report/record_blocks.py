@@ -53,9 +53,9 @@ def name_of(run: str, score: Score) -> str:
     return place(record="/".join(map(text_of, parts)))
 
 
-def place(**said: str) -> str:
+def place(**filters: str) -> str:
     """The URL fragment that opens one record (``record=…``) or filters records (``task=…``, ``model=…``)."""
-    return urlencode({"view": "records", **{name: text_of(value) for name, value in said.items()}})
+    return urlencode({"view": "records", **{name: text_of(value) for name, value in filters.items()}})
 
 
 Examples = dict[tuple[str, str, str], list[Link]]

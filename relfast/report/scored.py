@@ -75,9 +75,9 @@ def _name_and_path(given: str) -> tuple[str, str]:
 def _name(runs: Sequence[Scored]) -> None:
     """Name runs by the models in their headers, if all have one and they differ; else by their files, with
     folder or number if these are equal."""
-    asked = [_model_of(run) for run in runs]
-    if all(asked) and len(set(asked)) == len(asked):
-        for run, model in zip(runs, asked, strict=True):
+    models = [_model_of(run) for run in runs]
+    if all(models) and len(set(models)) == len(models):
+        for run, model in zip(runs, models, strict=True):
             run.name = model
         return
     names = [_SUFFIXES.sub("", Path(run.name).name) or "scores" for run in runs]
@@ -149,7 +149,7 @@ def generate_report(
         overview.grid(runs),
         overview.scores(runs, report),
         *by_size.sections({run.name: run.counted.sizes for run in runs}, overview.tasks_of(runs), report),
-        *_own(runs, report, drawn),
+        *_task_sections(runs, report, drawn),
         overview.samples(runs, report),
         overview.side_by_side(runs),
         overview.mistakes(runs, shown),
@@ -169,7 +169,7 @@ def generate_report(
     return report
 
 
-def _own(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> list[Section]:
+def _task_sections(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> list[Section]:
     """The sections that tasks define themselves (`Display.section`)."""
     made = []
     for name in overview.tasks_of(runs):
@@ -218,8 +218,8 @@ def _facts(runs: Sequence[Scored]) -> list[tuple[str, str]]:
         facts.append((f"{named}rows", ", ".join(run.inputs)))
         if run.dumps:
             facts.append((f"{named}questions and responses", ", ".join(run.dumps)))
-        asked = dict.fromkeys(header_line(header) for path in run.paths if (header := read_header(path)))
-        facts += [(f"{named}asked", line) for line in asked]
+        headers = dict.fromkeys(header_line(header) for path in run.paths if (header := read_header(path)))
+        facts += [(f"{named}asked", line) for line in headers]
         if run.summary.signature:
             facts.append((f"{named}made by", run.summary.signature))
         facts += [(f"{named}note", note) for note in run.summary.notes]

@@ -130,8 +130,8 @@ class Counted:
         for task, table in other.sizes.items():
             self.sizes.setdefault(task, SizeTable()).merge(table)
         for key, (n, message) in other.errors.items():
-            mine = self.errors.get(key, (0, message))
-            self.errors[key] = mine[0] + n, mine[1]
+            known = self.errors.get(key, (0, message))
+            self.errors[key] = known[0] + n, known[1]
         for task, counts in other.mistakes.items():
             add_counts(self.mistakes.setdefault(task, {}), counts)
         self.strict = self.strict or other.strict
@@ -318,10 +318,10 @@ def _together(found: Sequence[Input], parts: Sequence[Part], *, shards: bool) ->
         counted.merge(part.counted)
         sample.merge(part.sample, n)
         n += part.tally.rows
-    own, others = _pair(summaries, own_rows)
+    matched, others = _pair(summaries, own_rows)
     check_summaries(others, own_rows, shards=shards)
     summary = summarize(whole, "")
-    _take_over(summary, own, own_rows)
+    _take_over(summary, matched, own_rows)
     for _, other in others:
         summary.signature = summary.signature or other.signature
         summary.merge(other)
@@ -338,18 +338,18 @@ def _pair(
     summaries: Sequence[tuple[str, Summary]], parts: Sequence[tuple[str, Summary]]
 ) -> tuple[dict[str, Summary], list[tuple[str, Summary]]]:
     """Split summaries into those that belong to a file read here (file → summary), and all others."""
-    own: dict[str, Summary] = {}
+    matched: dict[str, Summary] = {}
     others = []
     for path, summary in summaries:
         rows = next((name for name, part in parts if is_summary_of(summary, name, part)), None)
         if rows is None:
             others.append((path, summary))
         else:
-            own[rows] = summary
-    return own, others
+            matched[rows] = summary
+    return matched, others
 
 
-def _take_over(whole: Summary, own: Mapping[str, Summary], parts: Sequence[tuple[str, Summary]]) -> None:
+def _take_over(whole: Summary, matched: Mapping[str, Summary], parts: Sequence[tuple[str, Summary]]) -> None:
     """Take signature and majority votes, which rows lack, from the summaries that belong to the rows.
     Their numbers are those of the rows and are not counted again."""
     for name, task in whole.tasks.items():
@@ -357,11 +357,11 @@ def _take_over(whole: Summary, own: Mapping[str, Summary], parts: Sequence[tuple
         task.majorities = {}  # rows carry no votes
         # if a prompt's samples are in two files, the majorities of these files cannot be combined
         prompts_apart = sum(part.prompts for _, part in of_task) == task.prompts
-        if prompts_apart and all(path in own for path, _ in of_task):
+        if prompts_apart and all(path in matched for path, _ in of_task):
             for path, _ in of_task:
-                add_columns(task.majorities, own[path].tasks[name].majorities)
-    made = [summary.signature for summary in own.values()]
-    if not own:
+                add_columns(task.majorities, matched[path].tasks[name].majorities)
+    made = [summary.signature for summary in matched.values()]
+    if not matched:
         pasts = [(past_run(path), part) for path, part in parts]
         made = [past.signature(part.tasks) for past, part in pasts if past is not None]
     for signature in dict.fromkeys(made):
@@ -369,5 +369,5 @@ def _take_over(whole: Summary, own: Mapping[str, Summary], parts: Sequence[tuple
             whole.notes.append(f"merged with rows signed {signature}")
         else:
             whole.signature = signature
-    if own:
+    if matched:
         whole.notes.append("rows and their own summaries are counted once")

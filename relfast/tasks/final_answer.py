@@ -172,5 +172,5 @@ def _labelled(text: str, at: int) -> str:
         line = following[1]
     line = line[: MAX_LABELLED + 1]
     end = _SENTENCE_END.search(line)
-    said = line[: end.start()] if end else line[:MAX_LABELLED]
-    return said.strip(_ENDS)
+    answer = line[: end.start()] if end else line[:MAX_LABELLED]
+    return answer.strip(_ENDS)

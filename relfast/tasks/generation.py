@@ -97,8 +97,8 @@ def confirm(task: Task, record: dict[str, Any], response: str, strictly: str | N
     """
     for options in _OPTIONS:
         stated = response if strictly is None or not options.strict else strictly
-        asked = Record(0, record["id"], task.name, record["answer"], stated, record["question"])
-        outcome = _judged(task, asked, options)
+        candidate = Record(0, record["id"], task.name, record["answer"], stated, record["question"])
+        outcome = _outcome_of(task, candidate, options)
         if outcome.error is not None or not outcome.correct:
             why = outcome.error or outcome.metrics
             raise UnconfirmedGoldError(f"{record['id']}: gold is not correct under {options.policy}: {why}")
@@ -110,15 +110,15 @@ def _kernels_of(task: Task, options: AllOptions) -> KernelScorer | None:
     return task.open_kernels(options, shows=False)
 
 
-def _judged(task: Task, asked: Record, options: AllOptions) -> Outcome:
+def _outcome_of(task: Task, candidate: Record, options: AllOptions) -> Outcome:
     """The outcome that a reward function would get; by kernels if possible: RDKit is 100 times slower."""
     kernels = _kernels_of(task, options) if task.can_hang else None
     if kernels is not None:
-        gold = kernels.prepare(asked.answer, asked.question)
-        (quick,) = kernels.score([gold], [asked.response]) if gold >= 0 else (None,)
+        gold = kernels.prepare(candidate.answer, candidate.question)
+        (quick,) = kernels.score([gold], [candidate.response]) if gold >= 0 else (None,)
         if kernels.is_full:
             _kernels_of.cache_clear()
         if quick is not None:
             return quick
-    (outcome,) = task.score([asked], options)
+    (outcome,) = task.score([candidate], options)
     return outcome

@@ -168,7 +168,7 @@ other threads wait for each other anyway (5 ms, `sys.getswitchinterval`)."""
 class _Place:
     """Memory and arguments for calls of the kernel by one thread at a time."""
 
-    __slots__ = ("_alive", "context", "failure", "result", "rows", "said")
+    __slots__ = ("_alive", "context", "failure", "result", "rows", "scratch")
 
     def __init__(self, settings: ctypes.Array[ctypes.c_int64], golds: PreparedGolds) -> None:
         work, scratch = WorkSpace(), lazy_memory(SCRATCH)
@@ -182,7 +182,7 @@ class _Place:
         ):
             context[part] = ctypes.addressof(memory)
         context[layouts.N_RECORDS], context[layouts.N_SCRATCH] = 1, SCRATCH
-        self.rows, self.said = memoryview(records).cast("B").cast("q"), memoryview(scratch).cast("B")
+        self.rows, self.scratch = memoryview(records).cast("B").cast("q"), memoryview(scratch).cast("B")
         self.result, self.failure = ctypes.byref(ctypes.c_int64()), ctypes.byref(ctypes.c_void_p())
         self.context = ctypes.byref(context)
         self._alive = work, scratch, golds, settings
@@ -320,17 +320,17 @@ class TextScorer(KernelScorer):
         rows = place.rows
         key = rows[layouts.RECORD_KEY]
         known_as: Any = key
-        said = b""
+        listed = b""
         if self._list_fields:
-            said = bytes(place.said[rows[layouts.RECORD_PRED] : rows[layouts.RECORD_PRED_END]])
-            known_as = key, said
+            listed = bytes(place.scratch[rows[layouts.RECORD_PRED] : rows[layouts.RECORD_PRED_END]])
+            known_as = key, listed
             known = self._known.get(known_as)
             if known is not None:
                 return known
         outcome = outcome_of(self._kernel, key, strict=self._options.strict, details=True)
         outcome.vote = rows[layouts.RECORD_VOTE] if outcome.found else None
         for name in self._list_fields:
-            outcome.details[name] = orjson.loads(said)
+            outcome.details[name] = orjson.loads(listed)
         if len(self._known) >= MOST_KNOWN:
             self._known = {}
         self._known[known_as] = outcome

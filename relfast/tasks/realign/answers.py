@@ -301,8 +301,8 @@ def restates(answer: str, gold: str, question: str) -> bool:
 
     Such an answer has the right value, but the question asks for another form of it.
     """
-    said = _bare(answer)
-    return _EXPRESSION.search(said) is not None and said in _bare_question(question) and said != _bare(gold)
+    bare = _bare(answer)
+    return _EXPRESSION.search(bare) is not None and bare in _bare_question(question) and bare != _bare(gold)
 
 
 def _bare(text: str) -> str:

@@ -102,19 +102,19 @@ def working(steps: Sequence[str], question: str, answer: str) -> Working:
     own: list[str] = []
     idle = 0
     for sentence in sentences(steps):
-        said = tokens(sentence)
-        if not said:
+        words = tokens(sentence)
+        if not words:
             continue
-        grams = _grams(said)
+        grams = _grams(words)
         new = len(grams) - sum(map(seen.__contains__, grams))
         seen.update(grams)
-        new_words = [word for word in said if word not in known]
-        if not new_words and not answered.isdisjoint(said) and (len(said) < N or 2 * new > len(grams)):
+        new_words = [word for word in words if word not in known]
+        if not new_words and not answered.isdisjoint(words) and (len(words) < N or 2 * new > len(grams)):
             continue  # a statement of the answer
         worked = any(word in _SIGNS or word[0].isdigit() for word in new_words) or (
-            bool(new_words) and len(new_words) >= MIN_NEW_WORDS * len(said)
+            bool(new_words) and len(new_words) >= MIN_NEW_WORDS * len(words)
         )
-        enough = len(said) >= MIN_WORDS or not _SIGNS.isdisjoint(said)
+        enough = len(words) >= MIN_WORDS or not _SIGNS.isdisjoint(words)
         if new >= MIN_NEW_GRAMS * len(grams) and worked and enough:
             own.append(sentence)
         else:
@@ -131,12 +131,12 @@ def working_of_reference(steps: tuple[str, ...], answer: str) -> Working:
 @lru_cache(maxsize=256)
 def _tokens_and_grams(question: str) -> tuple[frozenset[str], frozenset[tuple[str, ...]]]:
     """The tokens and n-grams of a question, cached for all responses to it."""
-    said = tokens(question)
-    return frozenset(said), frozenset(_grams(said))
+    words = tokens(question)
+    return frozenset(words), frozenset(_grams(words))
 
 
-def _grams(said: Sequence[str]) -> list[tuple[str, ...]]:
-    return list(zip(*(said[at:] for at in range(N)), strict=False)) or [tuple(said)]
+def _grams(words: Sequence[str]) -> list[tuple[str, ...]]:
+    return list(zip(*(words[at:] for at in range(N)), strict=False)) or [tuple(words)]
 
 
 BASE: Final = 0.5

@@ -106,12 +106,12 @@ class _Child:
     """A child process that runs math-verify, and the connection to it."""
 
     def __init__(self) -> None:
-        self.line, theirs = Pipe()
-        command = [sys.executable, "-P", "-m", "relfast.tasks.realign.verify", str(theirs.fileno())]
-        with theirs:
+        self.line, child_end = Pipe()
+        command = [sys.executable, "-P", "-m", "relfast.tasks.realign.verify", str(child_end.fileno())]
+        with child_end:
             self.process = subprocess.Popen(
                 command,
-                pass_fds=[theirs.fileno()],
+                pass_fds=[child_end.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

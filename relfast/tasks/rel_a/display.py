@@ -44,13 +44,13 @@ def exhibit(shown: Shown) -> Exhibit:
     target, response = shown.answer.get("target"), shown.record.response
     if not isinstance(target, int):
         return Exhibit()
-    said = read(response, shown.options)
-    choice = said.value if said.found else None
+    extracted = read(response, shown.options)
+    choice = extracted.value if extracted.found else None
     why = ""
     if not shown.correct:
         named = "no choice" if choice is None else f"choice {choice + 1}"
         why = f"It names {named}; the right one is choice {target + 1}."
-        if not said.found and not shown.strict:
+        if not extracted.found and not shown.strict:
             why += " The published scorer takes silence for choice 1."
     choices: dict[int, str] = {}
     if isinstance(shown.record.question, str):

@@ -73,21 +73,21 @@ def generate(
     if draw is None:
         raise UsageError(f"{name} has no published generator; its records can be scored, not generated")
     check_count(n, seed)
-    asked = MatrixParameters(**check_parameters(MatrixParameters, parameters))
-    check_range("maxval", asked.maxval, 10, 10**9)
-    least = 3 if name == "REL-A4" or asked.distractors == "hard" else 2
-    check_range("gridsize", asked.gridsize, least, MAX_GRIDSIZE)
-    if name == "REL-A3" and asked.gridsize > asked.maxval + 1:
-        raise UsageError(f"maxval {asked.maxval} has no {asked.gridsize} distinct values for a row")
-    return (_record(name, draw, seed, index, asked) for index in range(n))
+    params = MatrixParameters(**check_parameters(MatrixParameters, parameters))
+    check_range("maxval", params.maxval, 10, 10**9)
+    least = 3 if name == "REL-A4" or params.distractors == "hard" else 2
+    check_range("gridsize", params.gridsize, least, MAX_GRIDSIZE)
+    if name == "REL-A3" and params.gridsize > params.maxval + 1:
+        raise UsageError(f"maxval {params.maxval} has no {params.gridsize} distinct values for a row")
+    return (_record(name, draw, seed, index, params) for index in range(n))
 
 
-def _record(name: str, draw: _Draw, seed: int, index: int, asked: MatrixParameters) -> dict[str, Any]:
-    gridsize, maxval = asked.gridsize, asked.maxval
-    random_numbers = stream(name, seed, index, gridsize, maxval, asked.distractors)
+def _record(name: str, draw: _Draw, seed: int, index: int, params: MatrixParameters) -> dict[str, Any]:
+    gridsize, maxval = params.gridsize, params.maxval
+    random_numbers = stream(name, seed, index, gridsize, maxval, params.distractors)
     target = random_numbers.randrange(N_CHOICES)
     kind: dict[str, Any] = {}
-    if asked.distractors == "hard":
+    if params.distractors == "hard":
         panels, choices, broken = _hard(name, draw, random_numbers, gridsize, maxval, target)
         kind = {"distractors": "hard", "broken": broken}
     else:
@@ -99,8 +99,8 @@ def _record(name: str, draw: _Draw, seed: int, index: int, asked: MatrixParamete
         raise RelfastError(f"{name} seed {seed} record {index}: choices {fitting} fit, not only {target}")
     id = f"algebra_{name}_s{seed}_{index:05d}"
     metadata = {"panels": panels, "choices": choices, **kind}
-    asked_for = question(panels, choices)
-    return record_of(get_task(name), id, asked_for, {"target": target}, metadata, f"Answer {target + 1}")
+    text = question(panels, choices)
+    return record_of(get_task(name), id, text, {"target": target}, metadata, f"Answer {target + 1}")
 
 
 def question(panels: Series, choices: Series) -> str:

@@ -64,12 +64,12 @@ def exhibit(shown: Shown) -> Exhibit:
 
     gold, label = {str(taxon) for taxon in shown.answer.get("taxa") or ()}, shown.answer.get("label")
     response = shown.record.response
-    said = read(response, shown.options).value
-    named = {str(taxon) for taxon in said.taxa}
+    claim = read(response, shown.options).value
+    named = {str(taxon) for taxon in claim.taxa}
     why = ""
     if not shown.correct:
-        why = f"It says {said.label or 'neither yes nor no'}; the label is {label}."
-        if said.label == label:
+        why = f"It says {claim.label or 'neither yes nor no'}; the label is {label}."
+        if claim.label == label:
             why = f"{len(gold & named)} of {len(gold)} taxa are named, and {len(named - gold)} others."
     rows = (
         ("found", _listed(gold & named)),
@@ -77,7 +77,7 @@ def exhibit(shown: Shown) -> Exhibit:
         ("false positives", _listed(named - gold)),
     )
     return Exhibit(
-        _marks(response, said.label, named, shown.strict), why, (), (Listing("Taxa", ("", "taxa"), rows),)
+        _marks(response, claim.label, named, shown.strict), why, (), (Listing("Taxa", ("", "taxa"), rows),)
     )
 
 

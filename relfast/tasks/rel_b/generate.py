@@ -53,21 +53,21 @@ def generate(
         A parameter is out of range, or `MAX_TRIES` trees gave no alignment that passes the check.
     """
     check_count(n, seed)
-    asked = HomoplasyParameters(**check_parameters(HomoplasyParameters, parameters))
-    _check(asked)
+    params = HomoplasyParameters(**check_parameters(HomoplasyParameters, parameters))
+    _check(params)
     name = get_task(task).name
-    return (_record(name, seed, slot, asked) for slot in plan(n, asked.yes_fraction, [asked.num_leaves]))
+    return (_record(name, seed, slot, params) for slot in plan(n, params.yes_fraction, [params.num_leaves]))
 
 
-def _check(asked: HomoplasyParameters) -> None:
-    n_blocks, length = asked.n_convergent_sites, asked.length_convergent_block
-    check_range("num_leaves", asked.num_leaves, 2, MAX_LEAVES)
-    check_range("seq_len", asked.seq_len, 1, MAX_SEQ_LEN)
-    check_range("n_convergent_sites", n_blocks, 1, asked.seq_len)
-    check_range("length_convergent_block", length, 1, asked.seq_len)
-    check_range("n_convergent_taxa", asked.n_convergent_taxa, 2, asked.num_leaves)
-    if n_blocks * length > asked.seq_len:
-        raise UsageError(f"{n_blocks} blocks of {length} columns do not fit into {asked.seq_len}")
+def _check(params: HomoplasyParameters) -> None:
+    n_blocks, length = params.n_convergent_sites, params.length_convergent_block
+    check_range("num_leaves", params.num_leaves, 2, MAX_LEAVES)
+    check_range("seq_len", params.seq_len, 1, MAX_SEQ_LEN)
+    check_range("n_convergent_sites", n_blocks, 1, params.seq_len)
+    check_range("length_convergent_block", length, 1, params.seq_len)
+    check_range("n_convergent_taxa", params.n_convergent_taxa, 2, params.num_leaves)
+    if n_blocks * length > params.seq_len:
+        raise UsageError(f"{n_blocks} blocks of {length} columns do not fit into {params.seq_len}")
 
 
 def _record(name: str, seed: int, slot: Slot, parameters: HomoplasyParameters) -> dict[str, Any]:
@@ -93,9 +93,9 @@ def _record(name: str, seed: int, slot: Slot, parameters: HomoplasyParameters) -
     if parameters.taxa_as == "index":
         # `score.gold_names` cannot tell places from names if motifs are few or short
         answer["taxa_as"] = "index"
-    id, asked = f"biology_{name}_s{seed}_{slot.place:05d}", question(tree, sequences)
+    id, text = f"biology_{name}_s{seed}_{slot.place:05d}", question(tree, sequences)
     stated = _stated(gold), _stated(named)
-    return record_of(get_task(name), id, asked, answer, metadata, *stated)
+    return record_of(get_task(name), id, text, answer, metadata, *stated)
 
 
 def _stated(taxa: Sequence[object]) -> str:

@@ -168,15 +168,15 @@ _TAG: Final = re.compile(r"<(yes|no)>", re.IGNORECASE)
 def isomer_set(shown: Shown) -> Exhibit:
     """C1: show the verdict and the molecules with their formulas."""
     gold = shown.answer.get("label")
-    said = extract_label(shown.record.response, shown.options).value
+    verdict = extract_label(shown.record.response, shown.options).value
     response = shown.record.response
     marks: tuple[Mark, ...] = ()
-    if said is not None and isinstance(response, str):
-        found = [tag for tag in _TAG.finditer(response) if tag[1].lower() == str(said).lower()]
+    if verdict is not None and isinstance(response, str):
+        found = [tag for tag in _TAG.finditer(response) if tag[1].lower() == str(verdict).lower()]
         if found:
             tag = found[-1] if shown.strict else found[0]
             marks = (Mark(tag.start(), tag.end()),)
-    why = "" if shown.correct else f"It says {said or 'nothing'}; the label is {gold}."
+    why = "" if shown.correct else f"It says {verdict or 'nothing'}; the label is {gold}."
     return Exhibit(marks, why, (_plain("Molecules", _molecules(shown), formulas=True),))
 
 
@@ -185,16 +185,16 @@ def motif(shown: Shown) -> Exhibit:
     from relfast.chem.drawing import common_atoms, draw
 
     gold = shown.answer.get("smiles")
-    said = extract_molecule(shown.record.response, shown.options).value
-    in_gold, in_said = common_atoms(gold, said)
+    pred = extract_molecule(shown.record.response, shown.options).value
+    in_gold, in_pred = common_atoms(gold, pred)
     drawings = [
         Drawing(draw(gold, in_gold, 260, 190) or "", f"gold: {gold}"),
-        Drawing(draw(said, in_said, 260, 190) or "", f"response: {said}", "good" if shown.correct else "bad"),
+        Drawing(draw(pred, in_pred, 260, 190) or "", f"response: {pred}", "good" if shown.correct else "bad"),
     ]
-    if said is None:
+    if pred is None:
         why = "No molecule could be read in it."
     elif not drawings[1].svg:
-        why = f"{said[:200]} is no molecule."
+        why = f"{pred[:200]} is no molecule."
     elif shown.metrics.get("response_is_substructure_of_correct"):
         why = "The molecule is only a part of the motif."
     elif shown.metrics.get("correct_is_substructure_of_response"):
@@ -208,7 +208,7 @@ def motif(shown: Shown) -> Exhibit:
         Group("Motif and response", tuple(drawings), note, large=True),
         _plain("Molecules of the question", _molecules(shown), within=gold),
     )
-    return Exhibit(_tags(shown.record.response, [said]), "" if shown.correct else why, groups)
+    return Exhibit(_tags(shown.record.response, [pred]), "" if shown.correct else why, groups)
 
 
 def missing_isomers(shown: Shown) -> Exhibit:
@@ -216,11 +216,11 @@ def missing_isomers(shown: Shown) -> Exhibit:
     from relfast.chem.matching import same
 
     gold = [one for one in _list(shown.answer.get("missing_smiles")) if isinstance(one, str)]
-    said = extract_molecules(shown.record.response, shown.options).value
+    preds = extract_molecules(shown.record.response, shown.options).value
     left = list(gold)
     right: list[str] = []
     wrong: list[str] = []
-    for smiles in said[:500]:
+    for smiles in preds[:500]:
         at = next((k for k, candidate in enumerate(left) if same(smiles, candidate)), None)
         (wrong if at is None else right).append(smiles)
         if at is not None:
@@ -236,7 +236,7 @@ def missing_isomers(shown: Shown) -> Exhibit:
         _plain("Given", _molecules(shown)),
     )
     return Exhibit(
-        _tags(shown.record.response, said), why, tuple(group for group in groups if group.drawings)
+        _tags(shown.record.response, preds), why, tuple(group for group in groups if group.drawings)
     )
 
 

@@ -78,12 +78,12 @@ def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
     """Extract SMILES from a text without reasoning by the rules of ``strict``: the last one (``one``) or the
     whole final list. The second value is the reason if there are none, else None."""
     data = text.encode("utf-8", "surrogatepass")
-    out, told = ctypes.create_string_buffer(len(data) + 1), (ctypes.c_int64 * 2)()
-    n_bytes = native.functions(UNIT)["read"](data, len(data), one, out, told)
-    n, how = told
+    out, result = ctypes.create_string_buffer(len(data) + 1), (ctypes.c_int64 * 2)()
+    n_bytes = native.functions(UNIT)["read"](data, len(data), one, out, result)
+    n, how = result
     found = out.raw[: max(0, n_bytes - 1)].decode("utf-8", "surrogatepass").split("\n") if n else []
-    if how == layouts.HOW.form and (said := _of_form(text)) is not None:
-        return [said], None
+    if how == layouts.HOW.form and (smiles := _of_form(text)) is not None:
+        return [smiles], None
     return found, None if found else reason_of(how)
 
 
@@ -95,8 +95,8 @@ def _of_form(text: str) -> str | None:
     form = last_form(text)
     if form is None or "smiles" in lower(text[form.start :]) or form.content.lower() in _NO_MOLECULES:
         return None
-    said, _ = read_molecules(f"<smiles>{form.content}</smiles>", one=True)
-    return said[0] if said and len(_ATOM.findall(said[0])) > 1 else None
+    molecules, _ = read_molecules(f"<smiles>{form.content}</smiles>", one=True)
+    return molecules[0] if molecules and len(_ATOM.findall(molecules[0])) > 1 else None
 
 
 _REASONS: Final = {

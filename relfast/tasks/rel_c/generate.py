@@ -134,23 +134,23 @@ class _Universes(NamedTuple):
         return found
 
 
-def _universes(asked: UniverseParameters, progress: Progress | None) -> _Universes:
-    low, high = asked.universe_min, asked.universe_max
+def _universes(params: UniverseParameters, progress: Progress | None) -> _Universes:
+    low, high = params.universe_min, params.universe_max
     check_range("universe_min", low, 2, 10**7)
     check_range("universe_max", high, low, 10**7)
     found = {}
-    for formula in dict.fromkeys(map(hill, asked.formulas or DEFAULT_FORMULAS)):
-        universe = isomers(formula, asked.keep, progress)
+    for formula in dict.fromkeys(map(hill, params.formulas or DEFAULT_FORMULAS)):
+        universe = isomers(formula, params.keep, progress)
         if low <= len(universe) <= high:
             found[formula] = universe
-        elif asked.formulas:
+        elif params.formulas:
             raise UsageError(
                 f"{formula} has {len(universe):,} isomers, not {low:,} to {high:,}"
                 " (universe_min, universe_max)"
             )
     if not found:
         raise UsageError(f"no formula has {low:,} to {high:,} isomers")
-    return _Universes(found, (*found, asked.keep))
+    return _Universes(found, (*found, params.keep))
 
 
 def _check_sizes(name: str, sizes: Sequence[int], least: int, most: int = MAX_SIZE) -> None:
@@ -161,7 +161,7 @@ def _check_sizes(name: str, sizes: Sequence[int], least: int, most: int = MAX_SI
 
 
 def isomer_sets(
-    n: int, seed: int, asked: IsomerSetParameters, progress: Progress | None = None
+    n: int, seed: int, params: IsomerSetParameters, progress: Progress | None = None
 ) -> Iterator[dict[str, Any]]:
     """Records of REL-C1: all molecules of one formula (yes), or all but one (no).
 
@@ -171,27 +171,27 @@ def isomer_sets(
         A parameter is out of range, or no formula has enough isomers.
     """
     check_count(n, seed)
-    _check_sizes("sizes", asked.sizes, 2)
-    check_range("yes_fraction", asked.yes_fraction, 0.0, 1.0)
-    if asked.odd not in get_args(Odd):
-        raise UsageError(f"odd: {' or '.join(get_args(Odd))}, not {asked.odd!r}")
-    universes = _universes(asked, progress)
-    if asked.odd == "any" and asked.yes_fraction < 1 and len(universes.of) < 2:
+    _check_sizes("sizes", params.sizes, 2)
+    check_range("yes_fraction", params.yes_fraction, 0.0, 1.0)
+    if params.odd not in get_args(Odd):
+        raise UsageError(f"odd: {' or '.join(get_args(Odd))}, not {params.odd!r}")
+    universes = _universes(params, progress)
+    if params.odd == "any" and params.yes_fraction < 1 and len(universes.of) < 2:
         raise UsageError("a no record needs a molecule of another formula: name at least two formulas")
-    for size in asked.sizes:
+    for size in params.sizes:
         universes.larger_than(size - 1, "sizes")
-    return (_isomer_set(slot, seed, universes, asked) for slot in plan(n, asked.yes_fraction, asked.sizes))
+    return (_isomer_set(slot, seed, universes, params) for slot in plan(n, params.yes_fraction, params.sizes))
 
 
-def _isomer_set(slot: Slot, seed: int, universes: _Universes, asked: IsomerSetParameters) -> dict[str, Any]:
+def _isomer_set(slot: Slot, seed: int, universes: _Universes, params: IsomerSetParameters) -> dict[str, Any]:
     numbers = stream("REL-C1", seed, *slot, *universes.key)
     formula = numbers.choice(universes.larger_than(slot.size - 1, "sizes"))
     if slot.yes:
         molecules = numbers.sample(universes.of[formula], slot.size)
         metadata = {"formula": formula}
-    elif asked.odd == "near":
+    elif params.odd == "near":
         molecules = numbers.sample(universes.of[formula], slot.size)
-        place, odd = _near_molecule(numbers, molecules, universes.of[formula], asked.keep)
+        place, odd = _near_molecule(numbers, molecules, universes.of[formula], params.keep)
         molecules[place] = odd
         metadata = {"base_formula": formula, "odd_formula": formula_of(odd)}
     else:
@@ -239,18 +239,18 @@ def _near_molecule(
 
 
 def missing_isomers(
-    n: int, seed: int, asked: MissingIsomersParameters, progress: Progress | None = None
+    n: int, seed: int, params: MissingIsomersParameters, progress: Progress | None = None
 ) -> Iterator[dict[str, Any]]:
     """Records of REL-C3: some isomers of a formula are given, all others are gold.
 
     Raises what `isomer_sets` raises.
     """
     check_count(n, seed)
-    _check_sizes("given", asked.given, 1)
-    universes = _universes(asked, progress)
-    for size in asked.given:
+    _check_sizes("given", params.given, 1)
+    universes = _universes(params, progress)
+    for size in params.given:
         universes.larger_than(size, "given")
-    return (_missing_isomers(slot, seed, universes) for slot in plan(n, 0.0, asked.given))
+    return (_missing_isomers(slot, seed, universes) for slot in plan(n, 0.0, params.given))
 
 
 def _missing_isomers(slot: Slot, seed: int, universes: _Universes) -> dict[str, Any]:
@@ -307,7 +307,7 @@ Return your final answer as a single SMILES wrapped exactly like:
 No explanation."""
 
 
-def common_motifs(n: int, seed: int, asked: MotifParameters) -> Iterator[dict[str, Any]]:
+def common_motifs(n: int, seed: int, params: MotifParameters) -> Iterator[dict[str, Any]]:
     """Records of REL-C2: groups of molecules; gold is their largest connected motif.
 
     Raises
@@ -318,25 +318,25 @@ def common_motifs(n: int, seed: int, asked: MotifParameters) -> Iterator[dict[st
         The bank cannot be read.
     """
     check_count(n, seed)
-    _check_sizes("sizes", asked.sizes, 2, MAX_GROUP_SIZE)
-    check_range("min_atoms", asked.min_atoms, 1, 100)
-    check_range("gold_share", asked.gold_share, 0.0, 1.0)
-    lowest, highest = asked.tanimoto
+    _check_sizes("sizes", params.sizes, 2, MAX_GROUP_SIZE)
+    check_range("min_atoms", params.min_atoms, 1, 100)
+    check_range("gold_share", params.gold_share, 0.0, 1.0)
+    lowest, highest = params.tanimoto
     check_range("tanimoto", lowest, 0.0, 1.0)
     check_range("tanimoto", highest, lowest, 1.0)
-    if asked.strategy not in get_args(Strategy):
-        raise UsageError(f"strategy: {', '.join(get_args(Strategy))}, not {asked.strategy!r}")
-    bank = asked.bank if isinstance(asked.bank, Bank) else load_bank(asked.bank, asked.min_atoms)
-    return _records(n, seed, bank, asked)
+    if params.strategy not in get_args(Strategy):
+        raise UsageError(f"strategy: {', '.join(get_args(Strategy))}, not {params.strategy!r}")
+    bank = params.bank if isinstance(params.bank, Bank) else load_bank(params.bank, params.min_atoms)
+    return _records(n, seed, bank, params)
 
 
-def _records(n: int, seed: int, bank: Bank, asked: MotifParameters) -> Iterator[dict[str, Any]]:
+def _records(n: int, seed: int, bank: Bank, params: MotifParameters) -> Iterator[dict[str, Any]]:
     used: Counter[str] = Counter()
-    for index, _, size in plan(n, 0.0, asked.sizes):
+    for index, _, size in plan(n, 0.0, params.sizes):
         spare: _Draw | None = None
-        for draw in _draws(seed, index, size, bank, asked):
+        for draw in _draws(seed, index, size, bank, params):
             n_before = used[draw.motif.smiles]
-            if n_before < 1 + asked.gold_share * index:
+            if n_before < 1 + params.gold_share * index:
                 break
             if spare is None or n_before < used[spare.motif.smiles]:
                 spare = draw._replace(attempt=spare.attempt if spare else draw.attempt)
@@ -346,8 +346,8 @@ def _records(n: int, seed: int, bank: Bank, asked: MotifParameters) -> Iterator[
         else:
             if spare is None:
                 raise UsageError(
-                    f"{bank.source}: none of {MAX_GROUPS:,} groups of {size} molecules ({asked.strategy}) has"
-                    f" a clear motif of {asked.min_atoms} atoms or more within {MCS_STEPS:,} search"
+                    f"{bank.source}: none of {MAX_GROUPS:,} groups of {size} molecules ({params.strategy})"
+                    f" has a clear motif of {params.min_atoms} atoms or more within {MCS_STEPS:,} search"
                     " steps"
                 )
             draw = spare
@@ -364,16 +364,16 @@ class _Draw(NamedTuple):
     attempt: int
 
 
-def _draws(seed: int, index: int, size: int, bank: Bank, asked: MotifParameters) -> Iterator[_Draw]:
+def _draws(seed: int, index: int, size: int, bank: Bank, params: MotifParameters) -> Iterator[_Draw]:
     """Draw up to `MAX_GROUPS` groups for a record; yield those that have a clear motif."""
-    strategy, min_atoms = asked.strategy, asked.min_atoms
-    numbers = stream("REL-C2", seed, index, size, strategy, min_atoms, *asked.tanimoto, MCS_STEPS)
+    strategy, min_atoms = params.strategy, params.min_atoms
+    numbers = stream("REL-C2", seed, index, size, strategy, min_atoms, *params.tanimoto, MCS_STEPS)
     for attempt in range(1, MAX_GROUPS + 1):
         by_scaffold = strategy == "scaffold" or (strategy == "mixed" and numbers.random() < 0.5)
         group = (
             bank.scaffold_group(numbers, size)
             if by_scaffold
-            else bank.similar_group(numbers, size, *asked.tanimoto)
+            else bank.similar_group(numbers, size, *params.tanimoto)
         )
         motif = group and largest_motif(group, min_atoms, MCS_STEPS)
         if group and motif:

@@ -79,9 +79,9 @@ def readable(texts: Sequence[str]) -> list[bool]:
     from relfast.chem.smiles_table import simple_table
 
     table = simple_table()
-    told = [False] * len(texts) if table is None else table.read(texts)
-    if all(told):
-        return told
+    is_molecule = [False] * len(texts) if table is None else table.read(texts)
+    if all(is_molecule):
+        return is_molecule
     from relfast.chem.molecule import parse
 
-    return [known or parse(text) is not None for known, text in zip(told, texts, strict=True)]
+    return [known or parse(text) is not None for known, text in zip(is_molecule, texts, strict=True)]

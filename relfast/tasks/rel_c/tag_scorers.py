@@ -97,13 +97,13 @@ class TagScorer(KernelScorer):
                 known.clear()
             outcomes = self.outcomes(read, golds, new.values())
             for answer, at in new.items():
-                outcome, said = outcomes[at], answer[2] or ""
+                outcome, named = outcomes[at], answer[2] or ""
                 if outcome is not None and self._shows:
                     outcome.details = {
-                        "pred": self.shown(said, read.rows[at][0]),
+                        "pred": self.shown(named, read.rows[at][0]),
                         "gold": self.shown_gold(golds[at]),
                     }
-                    if len(said) <= MAX_KNOWN_CHARS:
+                    if len(named) <= MAX_KNOWN_CHARS:
                         known[answer] = outcome
                 found[at] = outcome
             for at, first in again:
@@ -166,7 +166,7 @@ class MotifScorer(TagScorer):
     def outcomes(self, read: TagReader, golds: Sequence[int], wanted: Iterable[int]) -> list[Outcome | None]:
         said, motifs, strict = read.said, self._motifs.golds, self._strict
         outcomes: list[Outcome | None] = [None] * len(golds)
-        asked: list[tuple[int, int, int]] = []
+        compared: list[tuple[int, int, int]] = []
         places: list[int] = []
         for at in wanted:
             n, start, end, how = read.rows[at]
@@ -175,13 +175,13 @@ class MotifScorer(TagScorer):
                 flaw = flaw_of_text(text) if strict and how == layouts.HOW.nearly else None
                 if flaw is None:
                     places.append(at)
-                    asked.append((golds[at], start, end - 1))
+                    compared.append((golds[at], start, end - 1))
                 else:
                     outcomes[at] = motif.nothing(text, flaw)
             elif n >= 0:
                 outcomes[at] = motif.no_answer(strict, reason_of(how))
-        pairs = self._motifs.judge(asked, read.texts)
-        for at, found, (number, start, end) in zip(places, pairs, asked, strict=True):
+        pairs = self._motifs.judge(compared, read.texts)
+        for at, found, (number, start, end) in zip(places, pairs, compared, strict=True):
             outcomes[at] = motif.decide(found, motifs[number], said[start:end], strict=strict)
         return outcomes
 
@@ -223,7 +223,7 @@ class IsomersScorer(TagScorer):
             if n != layouts.LEFT_TO_PYTHON:
                 n_read += 1
                 n_texts += n + self._golds.n_texts[gold]
-        told = self._table.hold(
+        results = self._table.hold(
             read.texts_at, read.n_bytes, read.sizes_at, n_read, n_texts, strict=self._strict
         )
         outcomes: list[Outcome | None] = []
@@ -232,7 +232,7 @@ class IsomersScorer(TagScorer):
             if n == layouts.LEFT_TO_PYTHON:
                 outcomes.append(None)
             else:
-                match = Match._make((*told[at : at + RESULT_COLUMNS], ()))
+                match = Match._make((*results[at : at + RESULT_COLUMNS], ()))
                 at += RESULT_COLUMNS
                 outcome = None  # the table cannot decide: RDKit must
                 if match.decided:
@@ -281,16 +281,20 @@ class IsomerGolds:
             return -1
         if number is not None:
             return number
-        ours, theirs = joined(gold), joined(given)
+        gold_text, given_text = joined(gold), joined(given)
         with self._adding:
             number, start = len(self.shown), self._used
             if len(self._numbers) >= GOLDS:
                 return -1
-            if ours is None or theirs is None or start + len(ours) + len(theirs) > GOLD_BYTES:
+            if (
+                gold_text is None
+                or given_text is None
+                or start + len(gold_text) + len(given_text) > GOLD_BYTES
+            ):
                 number = -1
             else:
-                end, given_end = start + len(ours), start + len(ours) + len(theirs)
-                memoryview(self._texts).cast("B")[start:given_end] = ours + theirs
+                end, given_end = start + len(gold_text), start + len(gold_text) + len(given_text)
+                memoryview(self._texts).cast("B")[start:given_end] = gold_text + given_text
                 self._used = given_end
                 at = layouts.GOLD_COLUMNS * number
                 for column, value in (
