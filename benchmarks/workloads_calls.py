@@ -125,7 +125,7 @@ DOORS: Final[dict[str, Door]] = {
 BATCHES: Final[dict[str, Door]] = {
     "Scorer": Door(lambda **_: relfast.Scorer(policy="strict").rewards, _all_asked_of_scorer, list),
     "TRL": TRAINERS["trl, texts"],
-    "verl": TRAINERS["verl, batched"],
+    "verl": TRAINERS["verl in the plural"],
 }
 """Whose call with many responses it is."""
 

@@ -208,6 +208,9 @@ DOORS: Final[dict[str, Door]] = {
     "verl, batched": Door(
         lambda **options: partial(verl.compute_score_batched, **options), _verl_in_batches, _scores
     ),
+    "verl in the plural": Door(
+        lambda **options: partial(verl.compute_score, **options), _verl_in_batches, _scores
+    ),
     **{
         f"openrlhf {template} {prompts}": Door(
             openrlhf.make_reward, partial(_openrlhf, template=template, prompts=prompts), _of_openrlhf

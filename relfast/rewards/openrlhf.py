@@ -92,5 +92,5 @@ def correct_of(score: Score, reward: float | None) -> float | None:
 
 make_reward = RewardFunc
 
-reward_func: RewardFunc = RewardFunc()
+reward_func: RewardFunc = RewardFunc.default()
 """The reward function with the default options."""

@@ -57,7 +57,7 @@ class ScoreAnswer(Adapter):
         return self.number(self.score(task, gold, answer, question))
 
 
-score_answer: ScoreAnswer = ScoreAnswer()
+score_answer: ScoreAnswer = ScoreAnswer.default()
 """The scoring function with the default options."""
 
 

@@ -9,7 +9,7 @@ import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, Final, Unpack
+from typing import Any, ClassVar, Final, Self, Unpack
 
 import orjson
 
@@ -58,14 +58,38 @@ class Adapter:
     """Where the trainer's user puts a question: for that warning."""
 
     wants_number: ClassVar[str | None] = None
-    """Of a trainer that cannot leave a sample out: its name, and what comes of a reward that is no number.
-    The first call warns where ``on_error`` has none."""
+    """Of a trainer that cannot leave a sample out: its name, and what comes of a reward that is no number."""
+
+    _is_default = False
 
     def __init__(self, *, on_error: OnError = None, **options: Unpack[AdapterKeywords]) -> None:
         self.on_error: OnError = checked_on_error(on_error)
         self.options: AdapterKeywords = {"policy": "strict", **options}
         Scorer(on_error=on_error, **self.options)  # says at once what cannot be used
         self._found: Scorer | None = None
+        self._told = (
+            self.wants_number is None or None not in worths(on_error, self.options["policy"]).values()
+        )
+        if not self._is_default:
+            self._tell()
+
+    @classmethod
+    def default(cls) -> Self:
+        """The module's own: made by its import, its first call says what others say when made."""
+        made = cls.__new__(cls)
+        made._is_default = True
+        cls.__init__(made)
+        return made
+
+    def _tell(self) -> None:
+        """Say once, before a run has begun, that ``on_error`` has no number where the trainer needs one."""
+        if not self._told:
+            self._told = True
+            _log.warning(
+                "relfast: a response without a score has no reward here, and %s; say what it is worth:"
+                " on_error=0.0 or another number",
+                self.wants_number,
+            )
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_found": None, "_needs": None, "_formless": None}
@@ -74,13 +98,7 @@ class Adapter:
     def scorer(self) -> Scorer:
         """The process's scorer for these options, made at the first call."""
         if self._found is None:
-            worth = worths(self.on_error, self.options["policy"])
-            if self.wants_number is not None and None in worth.values():
-                _log.warning(
-                    "relfast: a response without a score has no reward here, and %s; say what it is worth:"
-                    " on_error=0.0 or another number",
-                    self.wants_number,
-                )
+            self._tell()
             self._needs = Needs(self.options["policy"], self.question_at)
             self._formless = Formless(self.options["policy"])
             self._found = shared_scorer(self.options)

@@ -52,7 +52,7 @@ def _read(sample: object) -> Row:
     return task, gold, response_of(getattr(sample, "response", None)), question
 
 
-_default = CustomRM()
+_default = CustomRM.default()
 
 
 async def custom_rm(args: object, sample: object, **kwargs: object) -> Any:

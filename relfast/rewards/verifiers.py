@@ -126,7 +126,7 @@ reward_async: Reward = Reward(name="reward_async", asynchronous=True)
 make_reward = Reward
 make_trace_reward = TraceReward
 
-_default_trace = TraceReward()
+_default_trace = TraceReward.default()
 
 
 async def trace_reward(task: object, trace: object) -> float:

@@ -40,6 +40,8 @@ _OPTIONS: Final = frozenset(
 class ComputeScore(Adapter):
     """verl's reward function. Thread-safe and picklable.
 
+    Called with the singular names it scores one sample; with the plural ones (batch managers) a batch.
+
     Parameters
     ----------
     metrics
@@ -71,8 +73,21 @@ class ComputeScore(Adapter):
         solution_str: object = None,
         ground_truth: object = None,
         extra_info: object = None,
+        *,
+        data_sources: Sequence[object] | None = None,
+        solution_strs: Sequence[object] | None = None,
+        ground_truths: Sequence[object] | None = None,
+        extra_infos: Sequence[object] | None = None,
         **kwargs: object,
     ) -> Any:
+        if solution_strs is not None:
+            n = len(solution_strs)
+            return self.batch(
+                data_sources if data_sources is not None else [None] * n,
+                solution_strs,
+                ground_truths if ground_truths is not None else [None] * n,
+                extra_infos,
+            )
         task, question = _task(data_source, extra_info), _question(extra_info, kwargs)
         return self._result(self.score(task, gold_of(ground_truth), solution_str, question))
 
@@ -155,7 +170,7 @@ def compute_score(
     extra_info: object = None,
     **kwargs: Any,
 ) -> Any:
-    """The reward of one sample, as verl's reward managers call it.
+    """The reward of one sample, as verl's reward managers call it; with plural names, of a batch.
 
     Options (``on_error``, ``policy``, ``rewards``, ``timeout``, ``workers``, ``metrics``, …) come through
     ``reward.custom_reward_function.reward_kwargs``; other keywords are ignored.
@@ -181,4 +196,4 @@ def compute_score_batched(
 
 make_compute_score = make_reward = ComputeScore
 
-_default = ComputeScore()
+_default = ComputeScore.default()
