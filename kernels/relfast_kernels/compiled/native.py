@@ -312,8 +312,8 @@ def _open_library(file: BinaryIO, code: bytes, checksum: str) -> Callable[[str],
     key = (status.st_dev, status.st_ino, checksum)
     library = _libraries.get(key)
     if library is None:
-        # loads the very file that was checked and read. The descriptor stays open: if its number were reused,
-        # the loader would take the path for the library that it has loaded by this name
+        # load the very file that was checked and read. The descriptor stays open: the loader knows libraries
+        # by their paths, so that for a number that is used again it would return the old library
         number = os.dup(file.fileno())
         try:
             library = _libraries[key] = ctypes.CDLL(f"/proc/self/fd/{number}")

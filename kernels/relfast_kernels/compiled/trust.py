@@ -144,7 +144,7 @@ def check_below(place: str, reachable: int = OTHERS_WRITE) -> None:
     A mode that lets others write does not matter where they cannot enter: ``reachable`` are the write bits
     of those (group, others) who can enter the directory.
     """
-    # the execute bit of a directory, which allows to enter it, is next to its write bit
+    # a directory's execute bit (may enter) is next to its write bit
     reachable &= os.stat(place).st_mode << 1
     for entry in [*os.scandir(place)]:
         with contextlib.suppress(FileNotFoundError):  # another process's temporary file, just renamed
@@ -168,7 +168,7 @@ def _is_private(group: int, owner: int, place: str) -> bool:
         return False
     with contextlib.suppress(OSError):  # a file system without access control lists
         if "system.posix_acl_access" in os.listxattr(place, follow_symlinks=False):
-            return False  # with a list, the group's bits stand for everybody whom it names
+            return False  # with such a list, the group's bits apply to everybody whom it names
     return its.gr_name == user.pw_name and user.pw_gid == group and set(its.gr_mem) <= {user.pw_name}
 
 

@@ -564,7 +564,7 @@ def _from_root(
         if left == 0:
             depth -= 1
             if depth >= 0:
-                # without the bond that was taken in
+                # now leave out the bond that was taken in
                 frames[depth, _LEFT] &= ~frames[depth, _TAKEN]
                 if frames[depth, _IS_NEW]:
                     frames[depth, _IS_NEW] = 2

@@ -233,7 +233,7 @@ def _settle(
             waits = seen & OPEN != 0 and words >= line
             return NO_FORM, several, waits
     if form == NO_FORM or several or seen & QUOTED:
-        # of the keys of JSON the last one counts
+        # of several JSON keys the last one counts: they are not joined
         return form, several, False
     return form, joined_before(text, low, opens, value, kind), False
 
@@ -251,7 +251,7 @@ def _is_stated_value(
     form, _, seen = look_left(text, low, start, False)
     if form != IS_SENTENCE and (form != NO_FORM or seen & AT_LINE == 0):
         return False
-    # "No taxon …" says something else
+    # "No taxon …" is no answer
     behind = skip_closers(text, stop, high)
     return behind >= high or text[behind] <= 46 or text[behind] == 58 or text[behind] == 59
 

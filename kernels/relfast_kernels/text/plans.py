@@ -365,7 +365,7 @@ def scan(
             if outer_known > 0 and (not kept or work[outer_base, ITEM_KIND] == START):
                 kept = starts and work[outer_base, ITEM_KIND] == START
                 n_items = outer_count
-                # plans inside this one were its pairs
+                # what was counted as plans within this one are its pairs
                 n_plans = outer_plans
                 slot = n_plans % len(spans)
                 spans[slot, 0], spans[slot, 1] = outer_at, at

@@ -432,7 +432,7 @@ def _is_success(data: Any, tape: Any, token: int) -> bool:
     )
 
 
-# ---- what was said
+# ---- responses
 
 
 @kernel

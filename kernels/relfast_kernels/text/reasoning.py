@@ -228,7 +228,7 @@ def cut_among(
     first, last, stop = start, start, to  # what is kept: one span, or copies in out[to:stop]
     kept = start
     # inside: the number of the opening mark whose closing one is awaited. text_up_to: a place where other
-    # text is known to stand, so that marks before it need not look for any
+    # text is known to stand, so that closing marks before it need not look ahead
     inside = -1
     text_up_to, has_ended = start, False  # has_ended: only closing marks and blanks follow
     here = _next_place(text, start, end, beginnings, is_plain)

@@ -138,7 +138,7 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any
     slots[TAXA_SLOTS] += 1
     n = 0
     total = np.uint32(0)
-    # "taxon" in any case, looked for by its end
+    # "taxon" in any case is found by its end, "xon"
     at = find_letters(data, start, end, _XON)
     while at < end:
         if at - 2 >= start and begins_with(data, at - 2, end, _TAXON):

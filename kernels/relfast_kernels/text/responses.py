@@ -50,7 +50,7 @@ MAX_DIGITS = 4000
 @kernel
 def _find_choice(data: Any, start: int, end: int) -> Any:
     """The chosen panel (from 0), or -1 if nothing names one; -2 if Python must decide."""
-    # "answer" in any case, looked for by its middle
+    # "answer" in any case is found by its middle, "swe"
     at = find_letters(data, start, end, _SWE)
     while at < end:
         if at - 2 >= start and begins_with(data, at - 2, end, _ANSWER):

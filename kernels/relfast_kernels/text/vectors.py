@@ -81,7 +81,7 @@ else:
         """The index of the lowest bit that is set, or `WIDTH`."""
 
         def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            # where there is none, `WIDTH` zeros are counted
+            # if no bit is set, `WIDTH` zeros are counted
             return builder.cttz(values[0], ir.Constant(ir.IntType(1), 0))
 
         return types.int64(types.uint64), code
