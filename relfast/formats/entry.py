@@ -125,10 +125,8 @@ def _is_part(item: Any) -> bool:
 
 def last_said(messages: list[Mapping[str, Any]]) -> Any:
     """The text of the last assistant message, or a `NoResponse`."""
-    for message in reversed(messages):
-        if message["role"] == "assistant":
-            return said_in(message)
-    return NoResponse(MISSING_RESPONSE, NO_ASSISTANT)
+    said = (said_in(message) for message in reversed(messages) if message["role"] == "assistant")
+    return next(said, NoResponse(MISSING_RESPONSE, NO_ASSISTANT))
 
 
 def said_in(message: Mapping[str, Any]) -> Any:
@@ -144,10 +142,8 @@ def text_of(messages: Any) -> Any:
     """The text of the last assistant message, or None; what is no list of messages comes back as it is."""
     if not _is_conversation(messages):
         return messages
-    for message in reversed(messages):
-        if message["role"] == "assistant":
-            return content_of(message.get("content"))
-    return None
+    said = (message.get("content") for message in reversed(messages) if message["role"] == "assistant")
+    return content_of(next(said, None))
 
 
 def last_user_said(messages: list[Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -209,10 +210,7 @@ def _shard(sources: Sequence[Source], number: int, count: int) -> Callable[[Bloc
     """
     if not all(source.regular for source in sources):
         raise UsageError("stdin and pipes cannot be cut into shards: name a file")
-    starts, total = [], 0
-    for source in sources:
-        starts.append(total)
-        total += _length(source)
+    *starts, total = accumulate(map(_length, sources), initial=0)
 
     def keep(block: Block) -> bool:
         # the min: a block may start at the very end of the input, for the row that reports a broken stream

@@ -69,10 +69,8 @@ def is_document(head: bytes) -> bool:
 def _is_json(line: bytes) -> bool:
     try:
         json.loads(line)
-    except ValueError:
-        return False
-    except RecursionError:
-        return True
+    except (ValueError, RecursionError) as error:
+        return isinstance(error, RecursionError)
     return True
 
 
