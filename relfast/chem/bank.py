@@ -109,6 +109,7 @@ class Bank:
 
     @staticmethod
     def _usable(smiles: str, min_atoms: int) -> Molecule | None:
+        """The molecule of a SMILES, without stereo; None if a bank cannot use it."""
         if len(smiles) > MAX_CHARS:
             return None
         molecule, _ = parse_clean(smiles)

@@ -85,6 +85,7 @@ def clean_key(molecule: Molecule, tautomers: Literal["apart", "joined"]) -> str:
 
 @lru_cache(maxsize=CACHED_MOLECULES)
 def _settled(smiles: str) -> str:
+    """A canonical SMILES that does not change when it is parsed and written again."""
     seen = [smiles]
     for _ in range(_CANONICAL_PASSES):
         mol = Chem.MolFromSmiles(seen[-1])

@@ -135,6 +135,7 @@ def _unbonded(atoms: tuple[str, ...]) -> Any:
 
 
 def _smiles(atoms: Sequence[str], bonds: npt.NDArray[np.int8]) -> str:
+    """The canonical SMILES of a structure: element symbols and a matrix of bond orders."""
     mol = Chem.RWMol(_unbonded(tuple(atoms)))
     for i, row in enumerate(bonds.tolist()):
         for j, order in enumerate(row[:i]):
@@ -164,6 +165,7 @@ def is_strained(smiles: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def _universe(formula: str, keep: RingFilter, progress: Progress | None) -> tuple[str, ...]:
+    """The isomers of a formula in Hill order, from the disk cache or enumerated and cached."""
     # formulas are unambiguous file names even if case is ignored: C4H8Co is rejected, since Co is not allowed
     kept = read_kept("isomers", formula)
     if kept is None:

@@ -226,6 +226,7 @@ def _move(workplace: Path, target: Path) -> None:
 
 
 def _write_graph(checkpoint: Path, workplace: Path, take: Source, precision: Precision) -> Pooling:
+    """Write the model's ONNX graph into the workplace; return how its vectors are pooled."""
     own_graph = next((g for g in ("model.onnx", "onnx/model.onnx") if (checkpoint / g).is_file()), None)
     graph = workplace / "model.onnx"
     pooling = models.pooling_of(checkpoint)
@@ -326,6 +327,7 @@ def export_bert(
 
 
 def _check(config: Mapping[str, Any], checkpoint: Path) -> None:
+    """Check that a checkpoint's configuration is one that `export_bert` supports."""
     file = str(checkpoint / "config.json")
     expected = {"model_type": "bert", "hidden_act": "gelu", "position_embedding_type": "absolute"}
     for field, value in expected.items():
@@ -381,6 +383,7 @@ class _Graph:
         return self.op("LayerNormalization", x, scale, bias, axis=-1, epsilon=epsilon)
 
     def bert(self, config: Mapping[str, Any], pooling: Literal["cls", "mean"]) -> Any:
+        """The whole model: embeddings, encoder layers, pooling and L2 normalisation."""
         hidden: int = config["hidden_size"]
         heads: int = config["num_attention_heads"]
         size = hidden // heads

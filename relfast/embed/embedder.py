@@ -170,6 +170,7 @@ class Embedder:
     def _tokenised(
         self, texts: Sequence[str], part: Sequence[int], due: _Due
     ) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Tokenise the texts at some positions in one call; charge its time to their owners."""
         part = [position for position in part if due.wanted(position)]
         due.deadlines.before_step()
         began = due.deadlines.clock()
@@ -183,6 +184,7 @@ class Embedder:
             yield position, np.array(item.ids, np.int64)
 
     def _rows_per_run(self, length: int, due: _Due) -> int:
+        """How many texts of a token length make a batch within `TOKENS_PER_BATCH` and the deadlines."""
         tokens = TOKENS_PER_BATCH
         if due.deadlines.seconds and self._seconds_per_token:
             most = due.deadlines.seconds / RUNS_PER_DEADLINE / self._seconds_per_token

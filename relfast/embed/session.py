@@ -218,6 +218,7 @@ class _Host:
         self._session: Session | None = None
 
     def attend(self, connection: socket.socket) -> None:
+        """Serve one client: token ids in, vectors out; no bytes if the model fails."""
         with Connection(connection.detach()) as line:
             line.send_bytes(b"")  # tell the client that the host is up
             while True:

@@ -49,6 +49,7 @@ def entry_key(entry: dict[str, Any]) -> Hashable:
 
 
 def is_failed(entry: dict[str, Any]) -> bool:
+    """Whether an entry has an error, so that its problem is tried again on resume."""
     return entry.get("error") is not None
 
 
@@ -109,6 +110,7 @@ async def _run(
     counts: RequestCounts,
     report: Callable[[RequestCounts], None] | None,
 ) -> None:
+    """Solve, align, grade and log the problems in ``todo``."""
     try:
         async for batch in _batches(_solutions(plan, todo)):
             # alignment is CPU-bound: run it in a thread, so that requests go on meanwhile

@@ -221,6 +221,7 @@ def _pictures(
 
 
 def _numbers(axis: Axis, metrics: Sequence[str], tables: dict[str, SizeTable]) -> Table:
+    """The table of means by the values of an axis."""
     many = len(tables) > 1
     rows = []
     for run, table in tables.items():

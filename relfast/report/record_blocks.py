@@ -105,6 +105,7 @@ def pack(
 
 
 def _note(run: Scored, joined: int, drawn: int, *, alone: bool) -> str:
+    """A sentence on which rows of a run are on the page, and what they lack."""
     n, rows = len(run.sample), run.summary.rows
     who = "" if alone else f"{run.name}: "
     if n == rows:
@@ -225,6 +226,7 @@ _OF_GROUP: Final = ("title", "note", "wide", "large", "drawings")
 
 
 def _texts(kept: Kept, exhibit: Exhibit | None) -> dict[str, Any]:
+    """A record as the page's script reads it: texts in parts, gold, metrics, drawings and listings."""
     score, record = kept.score, kept.record
     error = score.error
     made = exhibit or Exhibit()

@@ -223,6 +223,7 @@ class Part:
             counter.finish()
 
     def _scored(self, score: Score, task: str, gold: str | None) -> str:
+        """Count a row with a score; returns its kind."""
         counted = self.counted
         if score.reward is not None:
             counted.rewards.setdefault(task, array("d")).append(score.reward)
@@ -238,6 +239,7 @@ class Part:
         return kind
 
     def _failed(self, score: Score, task: str) -> str:
+        """Count a row without a score; returns its kind."""
         error = score.error if isinstance(score.error, Mapping) else {}
         key = (task, score.status, str(error.get("type", ""))[:MAX_ERROR_CHARS])
         errors = self.counted.errors

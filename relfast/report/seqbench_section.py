@@ -56,6 +56,7 @@ def _by_depth(cells: Cells, sums: NDArray[np.float64]) -> dict[float, Point]:
 
 
 def _curve(fit: L0Fit, cells: Cells) -> dict[float, Point]:
+    """The fitted decay with the interval of L0, as points to plot."""
     deepest = np.nanmax(cells.depth)
 
     def at(depth: float, l0: float) -> float:
@@ -66,6 +67,7 @@ def _curve(fit: L0Fit, cells: Cells) -> dict[float, Point]:
 
 
 def _heatmap(report: Report, cells: dict[str, Cells]) -> Iterator[Picture]:
+    """Draw Pass@1 by bins of depth and number of locked doors."""
     known = {name: of_run.depth // BIN_WIDTH for name, of_run in cells.items()}
     bins = sorted({int(at) for of_run in known.values() for at in of_run[np.isfinite(of_run)].tolist()})
     doors = sorted({b for of_run in cells.values() for b in of_run.doors[np.isfinite(of_run.doors)].tolist()})

@@ -52,6 +52,7 @@ EXACT_FIELDS: Final = tuple(dict.fromkeys(name for task in TASKS.values() for na
 
 
 def _by_keys() -> Mapping[tuple[str, ...], Task]:
+    """Make `_BY_KEYS`, in its order."""
     entries = [(keys, task) for task in TASKS.values() for keys in task.gold.keys]
     # biology and chemistry come first; within chemistry the order is its published scorer's (label, smiles,
     # missing_smiles). An answer with both `label` and `taxa` is a biology answer

@@ -286,6 +286,7 @@ class TextScorer(KernelScorer):
         return [*map(self._score, golds, texts)]
 
     def _score(self, gold: int, text: str) -> Outcome | None:
+        """The outcome of one text; None if the task's scorer must score it."""
         if self._cuts_in_python:
             marks = self._options.reasoning
             if self._options.strict:

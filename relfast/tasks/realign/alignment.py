@@ -101,6 +101,7 @@ def align_pairs(
 def _align_window(
     pairs: Sequence[Pair], window: Sequence[int], encoder: Embedder, deadlines: Deadlines
 ) -> Iterator[Alignment]:
+    """Embed and align the pairs of one window, in order."""
     some = [pairs[k] for k in window]
     steps = [step for pair in some for step in pair.benchmark]
     half = len(steps)

@@ -199,6 +199,7 @@ _WRITTEN: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 
 
 def spelling(text: str) -> str:
+    """A text in lower case without articles, spaces, braces and backslashes, to be compared."""
     text = text.lower()
     if (article := ARTICLES.match(text)) is not None:
         text = text[article.end() :]
@@ -269,6 +270,7 @@ _NEVER_IN_UNITS: Final = frozenset(["or", "and", "not", "to", *_WORDS, *_SCALES]
 
 
 def _is_unit(unit: str) -> bool:
+    """Whether the words behind a number are a unit, not part of its value."""
     words = unit.replace("%", " ").split()
     first = words[0] if words else ""
     return first not in _NOT_UNITS and not any(word in _NEVER_IN_UNITS for word in words)
@@ -317,6 +319,7 @@ _EXPRESSION: Final = re.compile(r"\d[/.%^*+-]|[a-zA-Z]{4}.*\d")
 
 
 def _read(text: str, depth: int) -> Value:
+    """Read plain text as a number, an option, a list or a text; ``depth``: levels of nesting."""
     text = text.lstrip(BEGINNINGS).rstrip(ENDS)
     while (
         text[:1] == "{"

@@ -24,10 +24,12 @@ _MAX_VOTE_CHARS: Final = 200
 
 
 def extract(record: Record, options: RealignOptions) -> Extracted[Solution]:
+    """See `relfast.tasks.modules.TaskScorer`."""
     return reading.read_response(record.response, options)
 
 
 def score(batch: Batch, options: RealignOptions) -> list[Outcome]:
+    """See `relfast.tasks.modules.TaskScorer`."""
     # without time limits no deadline passes, so every record has an outcome
     return cast("list[Outcome]", score_within(batch, options, Deadlines(len(batch))))
 

@@ -195,6 +195,7 @@ def _hard(
 def _series(
     name: str, numbers: random.Random, panels: Series, gold: Matrix, size: int, maxval: int
 ) -> tuple[Series, int, str] | None:
+    """Choices that differ in one element of the rule, the place of the true one, and the element."""
     place = numbers.randrange(N_CHOICES)
     if name == "REL-A2":
         whole_row = numbers.random() < 0.5

@@ -131,6 +131,7 @@ def question(tree: Tree, sequences: npt.NDArray[np.uint8]) -> str:
 def _convergent(
     numbers: random.Random, parameters: HomoplasyParameters
 ) -> tuple[Tree, npt.NDArray[np.uint8], list[int], list[Block]]:
+    """A tree and an alignment with planted motifs: (tree, sequences, convergent taxa, blocks)."""
     choose = distant_leaves if parameters.selection == "distant" else distant_clades
     for _ in range(MAX_TRIES):
         tree = random_tree(numbers, parameters.num_leaves)

@@ -133,6 +133,7 @@ def vote(claim: Homoplasy) -> int:
 
 
 def _scattered(taxon: str) -> int:
+    """The FNV-1a hash of a taxon's name, multiplied by a constant that spreads its bits."""
     value = 2166136261
     for byte in taxon.encode("utf-8", "surrogatepass"):
         value = ((value ^ byte) * 16777619) & 0xFFFF_FFFF
@@ -166,10 +167,12 @@ LEAST_PRECISE: Final = 0.9
 
 
 def extract(record: Record, options: RelBOptions) -> Extracted[Homoplasy]:
+    """See `relfast.tasks.modules.TaskScorer`."""
     return read(record.response, options)
 
 
 def score(batch: Batch, options: RelBOptions) -> list[Outcome]:
+    """See `relfast.tasks.modules.TaskScorer`."""
     return [_score_one(record, extracted, options) for record, extracted in batch]
 
 

@@ -135,6 +135,7 @@ class _Universes(NamedTuple):
 
 
 def _universes(params: UniverseParameters, progress: Progress | None) -> _Universes:
+    """Enumerate the isomers of the formulas, and keep universes of a permitted size."""
     low, high = params.universe_min, params.universe_max
     check_range("universe_min", low, 2, 10**7)
     check_range("universe_max", high, low, 10**7)
@@ -331,6 +332,7 @@ def common_motifs(n: int, seed: int, params: MotifParameters) -> Iterator[dict[s
 
 
 def _records(n: int, seed: int, bank: Bank, params: MotifParameters) -> Iterator[dict[str, Any]]:
+    """Take for each record the first group whose motif is not yet too frequent as gold, else the rarest."""
     used: Counter[str] = Counter()
     for index, _, size in plan(n, 0.0, params.sizes):
         spare: _Draw | None = None

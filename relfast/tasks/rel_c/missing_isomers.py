@@ -19,10 +19,12 @@ _TEXT: Final = frozenset((str,))
 
 
 def extract(record: Record, options: RelCOptions) -> Extracted[list[str]]:
+    """See `relfast.tasks.modules.TaskScorer`."""
     return extract_molecules(record.response, options)
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
+    """See `relfast.tasks.modules.TaskScorer`."""
     with uninterrupted():
         return [_score_one(record.answer, extracted, options) for record, extracted in batch]
 

@@ -55,6 +55,7 @@ MAX_SEARCH_SECONDS: Final = 1
 
 
 def extract(record: Record, options: RelCOptions) -> Extracted[str | None]:
+    """See `relfast.tasks.modules.TaskScorer`."""
     return extract_molecule(record.response, options)
 
 
@@ -91,6 +92,7 @@ def metrics_of(in_gold: bool, in_response: bool, overlap: float) -> dict[str, An
 
 
 def _decide(found: Compared, response: str) -> Outcome | None:
+    """`decide` under ``reference``."""
     if found is None or found == "unfinished":
         return None
     if found == "invalid":
@@ -105,6 +107,7 @@ def _decide(found: Compared, response: str) -> Outcome | None:
 
 
 def _decide_strictly(found: Compared, gold: Prepared, response: str) -> Outcome | None:
+    """`decide` under ``strict``."""
     if has_isotope(response):
         return None
     if found == "invalid":
@@ -154,6 +157,7 @@ def _share(common: int, n: int, n_gold: int) -> float:
 
 
 def score(batch: Batch, options: RelCOptions) -> list[Outcome]:
+    """See `relfast.tasks.modules.TaskScorer`."""
     with uninterrupted():
         return [_score_one(record.answer, extracted, options) for record, extracted in batch]
 
@@ -200,6 +204,7 @@ def _compare(gold: object, response: object, *, whole_rings: bool = False) -> Co
 
 
 def _judge_as_published(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
+    """`judge_as_published` without its cache: by the kernel if it can decide, else by RDKit."""
     if not is_compiled():
         # RDKit is faster than the kernel in plain Python, and gives the same unless it runs out of time
         outcome = _by_rdkit(gold, extracted, None, MAX_SEARCH_SECONDS, alone=True)
