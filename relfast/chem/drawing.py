@@ -77,7 +77,7 @@ def _draw(molecule: Molecule, common: tuple[int, ...], width: int, height: int) 
         drawer.DrawMolecule(mol, highlightAtoms=atoms, highlightBonds=bonds)
         drawer.FinishDrawing()
         return _in_colours(str(drawer.GetDrawingText()), width, height)
-    except (ValueError, RuntimeError):  # RDKit reads more than it can draw
+    except (ValueError, RuntimeError):  # RDKit can parse molecules that it cannot draw
         return None
 
 

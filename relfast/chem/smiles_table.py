@@ -157,7 +157,7 @@ class SmilesTable:
         followed by the classes of all texts if ``classes``.
         """
         n_results = layouts.RESULT_COLUMNS * n
-        results = array("q", bytes(8 * (n_results + 2 * n_texts)))  # the last ones are links between texts
+        results = array("q", bytes(8 * (n_results + 2 * n_texts)))  # last: links between texts
         at = results.buffer_info()[0]
         classes_at = at + 8 * n_results
         links_at = classes_at + 8 * n_texts

@@ -56,7 +56,7 @@ class Session:
         options.log_severity_level = _SILENT
         # idle threads must not spin on cores that other workers need
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        # the arena and its plans keep the largest batch ever seen: 1.5 GB after one, against 184 MB
+        # the arena never frees the memory of the largest batch so far: 1.5 GB, instead of 184 MB
         options.enable_cpu_mem_arena = False
         options.enable_mem_pattern = False
         if model.pooling == "graph":

@@ -123,7 +123,7 @@ class PreparedGolds:
         return self.n - 1
 
 
-# keys
+# the kernel's result keys
 
 _COUNT_SHIFTS: Final = (layouts.TP_SHIFT, layouts.PRED_SHIFT, layouts.GOLD_SHIFT)
 
@@ -145,7 +145,7 @@ def outcome_of(kernel: TextKernel, key: int, *, strict: bool, details: bool) -> 
     return Outcome(bool(key & layouts.CORRECT), metrics, shown, found=bool(key & layouts.FOUND))
 
 
-# texts at hand
+# scoring single texts
 
 MOST_GOLDS: Final = 1 << 14
 MOST_BYTES: Final = 1 << 23
