@@ -22,6 +22,9 @@ _TEXT_BYTES: Final = 1 << 14
 _NUMBERS: Final = 1 << 17
 """Work space at first: responses of 16 kB, searches of 20,000 states. A text's is kept, a search's is not."""
 
+_NUMBERS_A_BYTE: Final = 6
+"""Work space for a maze of so many bytes, more than published ones take; else it grows."""
+
 _TEXTS_A_CALL: Final = 32
 """Responses that are judged before the interpreter's lock may change hands: 1 ms."""
 
@@ -102,9 +105,12 @@ class Machine:
     def build(self, structure: bytes, gold: bytes, target: bytes) -> tuple[int, array[int]]:
         """A maze (JSON), its gold and who is rescued if gold does not say as the kernels take them
         (`relfast_kernels.maze.layouts`), or a `FLAW` of these and what is known of its place."""
-        raw, about, size = structure + gold + target, array("q", bytes(24)), _NUMBERS
+        raw, about = structure + gold + target, array("q", bytes(24))
         ends = len(structure), len(structure) + len(gold), len(raw)
         self._make_room(len(raw))
+        size = max(_NUMBERS, _NUMBERS_A_BYTE * len(raw))
+        if size > _NUMBERS:
+            self._grow(size)
         ctypes.memmove(self.desk[layouts.DESK.text], raw, len(raw))
         while (n := self._build(*ends, about.buffer_info()[0], self._desk)) == layouts.NO_ROOM:
             size *= 8

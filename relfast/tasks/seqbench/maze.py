@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import orjson
 from relfast_kernels import layouts
-from relfast_kernels.maze.layouts import FLAW, HEADER, Fact, Flaw
+from relfast_kernels.maze.layouts import FLAW, FOUND, Flaw
 
 from relfast.errors import InputError
 from relfast.json_text import decode_text
-from relfast.tasks.seqbench.actions import CODES, Action, as_plan, encode
+from relfast.tasks.seqbench.actions import Action, as_plan, encode
 from relfast.tasks.seqbench.machine import machine
 
 if TYPE_CHECKING:
@@ -52,13 +52,12 @@ class Door(NamedTuple):
 class Layout:
     """A maze as names.
 
-    ``passages`` has each pair of rooms once, in the order of its source; ``rooms`` is an ordered set.
-    ``agent`` and ``target`` are the names of who moves and who is rescued.
+    ``passages`` has each pair of rooms once, in the order of its source. ``agent`` and ``target`` are the
+    names of who moves and who is rescued.
     """
 
     passages: dict[tuple[str, str], Door] = field(default_factory=dict)
     key_rooms: dict[str, str] = field(default_factory=dict)
-    rooms: dict[str, None] = field(default_factory=dict)
     start: str | None = None
     goal: str | None = None
     agent: str | None = None
@@ -71,10 +70,9 @@ class Layout:
         pair = (other, one) if (other, one) in self.passages else (one, other)
         known = self.passages.get(pair, Door(False, ""))
         self.passages[pair] = Door(locked or known.locked, key or known.key)
-        self.rooms[one] = self.rooms[other] = None
 
-    def as_structure(self, source: Source) -> bytes:
-        """The maze as ``structural_details`` has it, with the rooms' numbers as coordinates.
+    def as_structure(self) -> bytes:
+        """The maze of a context as ``structural_details`` has it, with the rooms' numbers as coordinates.
 
         Raises
         ------
@@ -83,24 +81,25 @@ class Layout:
         """
         if self.start is None or self.goal is None or self.target is None:
             who = "agent" if self.start is None else "person to rescue"
-            raise InputError(f"the facts do not say where the {who} is", field=source)
-        names = [*dict.fromkeys((*self.rooms, self.start, self.goal))]
+            raise InputError(f"the facts do not say where the {who} is", field="context")
+        names = dict.fromkeys(
+            (*chain.from_iterable(self.passages), *self.key_rooms.values(), self.start, self.goal)
+        )
         at = {name: str(number) for number, name in enumerate(names)}
+        doors = {
+            f"{at[one]}_{at[other]}": {"status": "closed" if door.locked else "open", "key_id": door.key}
+            for (one, other), door in self.passages.items()
+        }
         structure = {
-            "door_details": {
-                f"{at[one]}_{at[other]}": {"status": "closed" if door.locked else "open", "key_id": door.key}
-                for (one, other), door in self.passages.items()
-            },
-            "adjacency_list": {number: [] for number in at.values()},
+            "door_details": doors,
+            "adjacency_list": {},
             "key_locations": {key: at[room] for key, room in self.key_rooms.items()},
             "start_room_coord": at[self.start],
             "end_room_coord": at[self.goal],
         }
-        details = {
-            "mappings": {"coordinate_to_name": dict(zip(at.values(), names, strict=True))},
-            "structure": structure,
-        }
-        return json.dumps(details, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        names = {"coordinate_to_name": {number: name for name, number in at.items()}}
+        text = json.dumps({"mappings": names, "structure": structure}, ensure_ascii=False)
+        return text.encode("utf-8", "surrogatepass")
 
     def neighbours(self, locked: bool = True) -> dict[str, list[str]]:
         """For each room those next to it: behind all doors, or only behind open ones (not ``locked``)."""
@@ -127,10 +126,8 @@ def from_facts(text: str, agent: str | None = None, target: str | None = None) -
             layout.connect(match[1], match[2], True, match[3])
         elif match := _KEY.search(sentence):
             layout.key_rooms[match[1]] = match[2]
-            layout.rooms[match[2]] = None
         elif match := _PERSON.fullmatch(sentence.strip(_BULLET)):
             people[match[1]] = match[2]
-            layout.rooms[match[2]] = None
     if not layout.passages:
         return None
     order = sorted(people, key=lambda person: person != USUAL_AGENT)
@@ -243,27 +240,28 @@ class Fields(NamedTuple):
         return from_facts(self.context or "", self.agent, rescued or self.target)
 
     def numbers(self, facts: Layout | None) -> array[int]:
-        """The maze, of the facts or ``structural_details``, and gold, if there is any, as the kernels take
-        them. Without a maze there is one room, so that plans can be compared with gold.
+        """The maze, of the facts or ``structural_details``, and gold (else the rescue alone) as the kernels
+        take them. Without a maze there is one room, so that plans can be compared with gold.
 
         Raises
         ------
         InputError
             Gold is no plan, or the maze contradicts the dataset card; names the field.
         """
-        gold = b"" if self.completion is None else encode(self.text)
-        if not gold and self.completion is not None:
+        build, is_told = machine().build, self.completion is not None
+        who = (self.target if facts is None else facts.target) or ""
+        gold = encode(self.text if is_told else str([f"rescue: {who}"]) if who else "")
+        if is_told and not gold:
             raise InputError("gold is no list of actions", field="completion")
-        build, target = machine().build, encode(self.target or "")
         if self.structure is None:
             layout = facts or Layout(start="", goal="", target=_NOBODY)
-            code, numbers = build(layout.as_structure("context"), gold, encode(layout.target or ""))
+            code, numbers = build(layout.as_structure(), gold, encode(layout.target or ""))
         else:
             # as it stands, or else in the one way that all parsers read alike
             raw = encode(self.structure) if isinstance(self.structure, str) else b""
-            code, numbers = build(raw, gold, target)
+            code, numbers = build(raw, gold, encode(who))
             if code == FLAW.json:
-                code, numbers = build(_as_json(self.structure), gold, target)
+                code, numbers = build(_as_json(self.structure), gold, encode(who))
         if code < 0:
             what, where = _FLAWS[FLAW.index(code)]
             raise InputError(what.format(numbers[0]), field=where)
@@ -328,9 +326,6 @@ def _only(value: Any, *kinds: type) -> Any:
     return value if type(value) in kinds else None
 
 
-_KEY_ACTIONS: Final = (layouts.PICK_UP, layouts.USE)
-
-
 class Verdict(NamedTuple):
     """What running a plan in its maze shows.
 
@@ -348,22 +343,17 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maze:
-    """A maze with its names, what the kernels take of it, and where it was read from.
+    """A maze with its names, and the field that it was read from.
 
-    ``first_edge``, ``neighbors``, ``doors``, ``door_keys`` and ``key_rooms`` (numbers of 32 bits), ``start``
-    and ``goal`` as `relfast_kernels.maze.search.MazeTables` has them."""
+    ``numbers`` are what the kernels take of it and of gold (`relfast_kernels.maze.layouts`); where the record
+    has no gold, that is the rescue alone.
+    """
 
     layout: Layout
     rooms: tuple[str, ...]
     keys: tuple[str, ...]
     target: str
-    first_edge: array[int]
-    neighbors: array[int]
-    doors: array[int]
-    door_keys: array[int]
-    key_rooms: array[int]
-    start: int
-    goal: int
+    numbers: array[int]
     source: Source
 
     @classmethod
@@ -389,80 +379,42 @@ class Maze:
         if facts is None and fields.structure is None:
             raise InputError("no maze: neither structural_details nor facts about rooms", field="context")
         numbers = fields.numbers(facts)
-        about = Fact(*numbers[:HEADER])
-        sizes = (HEADER, about.n_rooms + 1, about.n_edges, about.n_edges, about.n_doors, about.n_keys)
-        places = [*accumulate((*sizes, 2 * about.n_gold, about.n_names, about.n_slots + 4 * about.n_gold))]
-        first_edge, neighbors, doors, door_keys, key_rooms, _, ends, _ = (
-            numbers[begin:end] for begin, end in pairwise(places)
-        )
-        text, begins = numbers[places[-1] :].tobytes(), (0, *ends)
-        names = [
-            text[begin:end].decode("utf-8", "surrogatepass") for begin, end in zip(begins, ends, strict=False)
-        ]
-        rooms, keys = names[: about.n_rooms], names[about.n_rooms : -1]
+        tables, called, *_ = _tables(numbers)
+        text, ends = called.text.tobytes(), called.ends.tolist()
+        names = [text[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise((0, *ends))]
+        n_rooms = len(tables.first_edge) - 1
+        rooms, keys = names[:n_rooms], names[n_rooms:-1]
         layout = Layout(
-            key_rooms={key: rooms[at] for key, at in zip(keys, key_rooms, strict=True) if at >= 0},
-            start=rooms[about.start_room],
-            goal=rooms[about.goal_room],
+            key_rooms={keys[key]: rooms[room] for key, room in enumerate(tables.key_rooms) if room >= 0},
+            start=rooms[tables.start],
+            goal=rooms[tables.goal],
             agent=fields.agent if facts is None else facts.agent,
             target=names[-1],
         )
-        passages = iter(numbers[len(numbers) - about.n_edges // 2 * 3 :])
+        passages = iter(numbers[len(numbers) - 3 * (len(tables.neighbors) // 2) :])
         for one, other, door in zip(passages, passages, passages, strict=True):
-            key = door_keys[door] if door >= 0 else layouts.NO_KEY
+            key = tables.door_keys[door] if door >= 0 else layouts.NO_KEY
             layout.connect(rooms[one], rooms[other], door >= 0, keys[key] if key >= 0 else "")
-        return cls(
-            layout,
-            tuple(rooms),
-            tuple(keys),
-            names[-1],
-            first_edge,
-            neighbors,
-            doors,
-            door_keys,
-            key_rooms,
-            about.start_room,
-            about.goal_room,
-            "structural_details" if facts is None else "context",
-        )
+        source: Source = "structural_details" if facts is None else "context"
+        return cls(layout, tuple(rooms), tuple(keys), names[-1], numbers, source)
 
-    def encode(self, actions: Sequence[Action | None]) -> tuple[list[int], list[int]]:
-        """Codes and arguments of a plan, as `relfast_kernels.maze.judge` wants them."""
-        room_at = {name: index for index, name in enumerate(self.rooms)}
-        key_at = {name: index for index, name in enumerate(self.keys)}
-        kinds, arguments = [], []
-        for action in actions:
-            kind, argument = layouts.BAD, -1
-            if action is not None:
-                kind = CODES[action.name]
-                if kind in _KEY_ACTIONS:
-                    argument = key_at.get(action.parameter, -1)
-                elif action.name == "rescue":
-                    argument = 0 if action.parameter == self.target else -1
-                else:
-                    argument = room_at.get(action.parameter, -1)
-            kinds.append(kind)
-            arguments.append(argument)
-        return kinds, arguments
-
-    def first_violation(self, plan: Sequence[Action | None]) -> tuple[int, int]:
-        """Code and index of a plan's first violation, LEGAL and -1 for one from start to rescue: by the
-        kernel's source as plain Python, a microsecond an action."""
-        from relfast_kernels.maze.judge import first_violation
-
-        opened, held = [0] * len(self.door_keys), [0] * len(self.keys)
-        code, index, _, _ = cast("Any", first_violation)(self, *self.encode(plan), opened, held)
-        return code, index
-
-    def decode(self, kinds: Iterable[int], arguments: Iterable[int]) -> list[str]:
-        """The reverse of `encode`, for plans whose every argument the maze knows."""
-        names: dict[int, Sequence[str]] = dict.fromkeys(range(len(layouts.ACTIONS)), self.rooms)
-        names.update(dict.fromkeys(_KEY_ACTIONS, self.keys))
-        names[CODES["rescue"]] = (self.target,)
+    def violations(self, *plans: Sequence[Action | None]) -> list[tuple[int, int]]:
+        """Code and index of the first violation of each plan, LEGAL and -1 for one from start to rescue."""
+        texts = [str(["?" if action is None else str(action) for action in plan]) for plan in plans]
+        found = machine().judge([*map(encode, texts)], [self.numbers.buffer_info()[0]] * len(texts))
+        codes, indices, n_actions, *_ = map(found.column, FOUND)
         return [
-            f"{layouts.ACTIONS[kind]}: {names[kind][argument]}"
-            for kind, argument in zip(kinds, arguments, strict=True)
+            (code, index) if n else (layouts.BAD_ACTION if plan else layouts.NO_RESCUE, 0)
+            for plan, code, index, n in zip(plans, codes, indices, n_actions, strict=True)
         ]
+
+
+def _tables(numbers: array[int]) -> Any:
+    """The parts of a problem (`relfast_kernels.maze.search.Problem`)."""
+    import numpy as np
+    from relfast_kernels.maze.search import unpack
+
+    return unpack(np.frombuffer(numbers, np.int32))
 
 
 def edge_lists(
@@ -493,7 +445,7 @@ def validate(maze: Maze, actions: object) -> Verdict:
     plan = as_plan(actions)
     if plan is None:
         return Verdict(False, "unparsable", 0, 0, 0)
-    code, index = maze.first_violation(plan)
+    ((code, index),) = maze.violations(plan)
     if code == layouts.LEGAL:
         return Verdict(True, None, None, len(plan), len(plan))
     return Verdict(False, layouts.VIOLATIONS[code], index, len(plan), index)
@@ -511,9 +463,14 @@ def shortest_plan(maze: Maze) -> list[str] | None:
     """
     from relfast_kernels.maze.search import shortest_plan as search
 
-    found = search(maze)
+    found = search(_tables(maze.numbers).maze)
     if found.length == layouts.TOO_LARGE:
         raise InputError("too many doors and keys on cycles to search for the shortest plan")
     if found.length == layouts.UNSOLVABLE:
         return None
-    return maze.decode(found.kinds, found.arguments)
+    names: dict[int, Sequence[str]] = dict.fromkeys(range(len(layouts.ACTIONS)), maze.rooms)
+    names |= {layouts.PICK_UP: maze.keys, layouts.USE: maze.keys, layouts.RESCUE: (maze.target,)}
+    return [
+        f"{layouts.ACTIONS[kind]}: {names[kind][argument]}"
+        for kind, argument in zip(found.kinds, found.arguments, strict=True)
+    ]

@@ -161,5 +161,5 @@ class Walk:
     def _tried(self, *ways: Sequence[Action | None]) -> list[str | None]:
         """What is wrong with each of some ways on."""
         done = [*map(as_action, self.plan)]
-        codes = [self.maze.first_violation([*done, *way])[0] for way in ways]
-        return [None if code in (LEGAL, _GOES_ON) else VIOLATIONS[code] for code in codes]
+        found = self.maze.violations(*([*done, *way] for way in ways))
+        return [None if code in (LEGAL, _GOES_ON) else VIOLATIONS[code] for code, _ in found]
