@@ -11,17 +11,18 @@ from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from relfast_kernels.layouts import TOO_LARGE, UNSOLVABLE, VIOLATIONS
 from relfast_kernels.maze import layouts
+from relfast_kernels.maze.layouts import Found
 
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
 from relfast.tasks.reasoning import read_strictly, strip_reasoning
 from relfast.tasks.seqbench.actions import encode
 from relfast.tasks.seqbench.machine import machine
-from relfast.tasks.seqbench.maze import Fields, Source, first
+from relfast.tasks.seqbench.maze import Fields, Source
 
 NO_MAZE: Final = (
     "no maze to run the plan in: neither structural_details nor facts about rooms (field 'question')"
@@ -139,10 +140,7 @@ PROBLEMS: Final = ProblemCache()
 MAX_JOINED: Final = 16 << 20
 """Characters that are held as bytes at a time; longer batches take several."""
 
-_VIOLATIONS: Final = (*VIOLATIONS, None)
-"""By the kernel's code, whose -1 is a legal plan."""
-
-_OF_NO_MAZE: Final = ("valid", "optimal", "legal_ratio", "violation", "violation_index")
+_OF_NO_MAZE: Final = dict.fromkeys(("valid", "optimal", "legal_ratio", "violation", "violation_index"))
 """What a plan's run shows where nothing describes the maze."""
 
 
@@ -240,63 +238,48 @@ def _outcomes(asked: Sequence[Asked], options: Options, how: int) -> tuple[list[
     texts = [encode(each.response) for each in asked]
     how |= layouts.IS_STRICT if options.strict else 0
     found = machine().judge(texts, [each.problem.address for each in asked], how)
-    violations, indices, n_actions, exact, optimal, given_up, begins, ends, votes, certain = map(
-        found.column, layouts.FOUND
-    )
-    progress, precision, recall, f1, legal, walk = map(found.ratio, layouts.RATIO)
-    metrics: dict[str, list[Any]] = {
-        "exact_match": [flag == 1 for flag in exact],
+    said = zip(*map(found.column, layouts.FOUND), strict=True)
+    shares = zip(*map(found.ratio, layouts.RATIO), strict=True)
+    outcomes = [
+        _outcome(*row, options.strict)
+        for row in zip(asked, texts, map(Found._make, said), shares, strict=True)
+    ]
+    return outcomes, found.column(layouts.FOUND.certain)
+
+
+def _outcome(each: Asked, text: bytes, said: Found, shares: Sequence[float], strict: bool) -> Outcome:
+    """What the kernel has found in a response: numbers and `relfast_kernels.maze.layouts.Ratio`."""
+    progress, precision, recall, f1, legal, walk = shares
+    problem, fields = each.problem, each.fields
+    exact, optimal, n, is_legal = said.exact == 1, said.optimal == 1, said.n_actions, said.violation < 0
+    metrics = {
+        "exact_match": exact,
         "progress_ratio": progress,
         "precision": precision,
         "recall": recall,
         "f1": f1,
-        "valid": [code < 0 for code in violations],
-        "optimal": [flag == 1 for flag in optimal],
+        "valid": is_legal,
+        "optimal": optimal,
         "legal_ratio": legal,
-        "violation": [_VIOLATIONS[code] for code in violations],
-        "violation_index": [
-            None if code < 0 else index for code, index in zip(violations, indices, strict=True)
-        ],
-        "n_actions": n_actions,
-        "logical_depth": [first(each.fields.depth, each.problem.length) for each in asked],
-        "backtracking": [first(each.fields.backtracking, each.problem.unlocks) for each in asked],
-        "noise": [each.fields.noise for each in asked],
-        "maze": [each.problem.source for each in asked],
+        "violation": None if is_legal else VIOLATIONS[said.violation],
+        "violation_index": None if is_legal else said.violation_index,
+        "n_actions": n,
+        "logical_depth": problem.length if fields.depth is None else fields.depth,
+        "backtracking": problem.unlocks if fields.backtracking is None else fields.backtracking,
+        "noise": fields.noise,
+        "maze": problem.source,
     }
-    for row, each in enumerate(asked):
-        if each.problem.source is None:
-            for name in _OF_NO_MAZE:
-                metrics[name][row] = None
-    if options.strict:
-        metrics["walk_score"] = walk
-        metrics["reason"] = [
-            each.reason or (None if n else "no_answer")
-            if not n or not (each.problem.given_up or unknown)
-            else SEARCH_GIVEN_UP
-            for each, n, unknown in zip(asked, n_actions, given_up, strict=True)
-        ]
-    rows = zip(
-        optimal if options.strict else exact,
-        zip(*metrics.values(), strict=True),
-        texts,
-        begins,
-        ends,
-        asked,
-        n_actions,
-        votes,
-        strict=True,
+    if problem.source is None:
+        metrics |= _OF_NO_MAZE
+    if strict:
+        given_up = n and (problem.given_up or said.given_up)
+        nothing = each.reason or (None if n else "no_answer")
+        metrics |= {"walk_score": walk, "reason": SEARCH_GIVEN_UP if given_up else nothing}
+    pred = text[said.begin : said.end].decode("utf-8", "surrogatepass") if n else None
+    return Outcome(
+        optimal if strict else exact,
+        metrics,
+        {"pred": pred, "gold": problem.text},
+        n > 0,
+        vote=f"{said.vote:x}" if n else None,
     )
-    outcomes = [
-        Outcome(
-            right == 1,
-            dict(zip(metrics, numbers, strict=True)),
-            {
-                "pred": text[begin:end].decode("utf-8", "surrogatepass") if n else None,
-                "gold": each.problem.text,
-            },
-            n > 0,
-            vote=f"{vote:x}" if n else None,
-        )
-        for right, numbers, text, begin, end, each, n, vote in rows
-    ]
-    return outcomes, certain
