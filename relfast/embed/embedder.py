@@ -30,8 +30,8 @@ TEXTS_PER_WINDOW: Final = 8192
 
 TEXTS_PER_TOKENISING: Final = 512
 CHARS_PER_TOKENISING: Final = 1 << 17
-"""Maximum texts and characters of one call of the tokenizer, which takes at most 0.2 s (the slowest script).
-Steps of solutions have 80 characters."""
+"""Maximum texts and characters of one call of the tokenizer, which takes 0.2 s for the slowest script. Steps
+of solutions have 80 characters."""
 
 RUNS_PER_DEADLINE: Final = 4
 """A batch may take at most a quarter of a record's time limit, since a record cannot be stopped during a

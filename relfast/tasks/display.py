@@ -105,7 +105,7 @@ class Display:
     Attributes
     ----------
     completion
-        Metrics whose mean is the task's completion rate, as its paper defines it; () means ``correct``.
+        Metrics whose mean is the task's completion rate, as its document defines it; () means ``correct``.
     shown
         Metrics that figures plot along the axes beside ``correct`` and completion.
     axes

@@ -123,7 +123,7 @@ class Breakdown(NamedTuple):
         The function ("module:function") that makes JSON-able aggregates from the cells, a mapping of
         cell name → [rows, *sums].
     tables
-        The function ("module:function") that makes `ShownTable` objects from the aggregates.
+        The function ("module:function") that makes `ShownTable` objects from the same cells.
     """
 
     name: str

@@ -3,7 +3,7 @@
 A benchmark is a folder of this package. Its scorer, the module that `Task.module` names, has two functions:
 
 ``extract(record, options) -> Extracted``
-    Reads the answer from a response. Raises for no response; linear time, no third-party engine.
+    Reads the answer from a response, whatever it is; never raises. Linear time, no third-party engine.
 ``score(batch, options) -> list[Outcome]``
     Same length and order as the batch; scoring a batch gives the same outcomes as scoring record by record.
 

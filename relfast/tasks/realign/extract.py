@@ -1,7 +1,7 @@
 r"""Extract the steps and the final answer of solutions: of responses and of references.
 
 `parse_steps` and `extract_boxed_answer` behave like the published functions; under ``strict`` the answer
-is the content of the last box, tag or label (`read_final_answer`). Linear time; raises for no text.
+is the content of the last box, tag or label (`read_final_answer`). Linear time; never raises.
 """
 
 from __future__ import annotations

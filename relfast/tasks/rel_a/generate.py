@@ -51,7 +51,8 @@ MAX_GRIDSIZE: Final = 20
 """Maximum rows of a panel: 16 panels of 20 × 20 are a question of 60 kB."""
 
 MAX_TRIES: Final = 10_000
-"""Maximum draws until a matrix has room for hard distractors; a 3 × 3 matrix takes about five."""
+"""Maximum draws until a matrix has room for hard distractors: 3 × 3 takes about five, so more are
+hopeless."""
 
 Matrix = list[list[float]]
 Series = list[Matrix]

@@ -2,10 +2,10 @@
 
 Kernels compare the two if they can read both, as is mostly so; RDKit compares the rest, each pair once.
 
-Under ``strict`` a response earns reward for the motif itself, or for a part of it that is larger than what
-a constant answer would hit. A substructure of gold is in every molecule of the question, whatever the
-response did to find it. Anything else is not a common motif: for example a given molecule, which contains
-gold, or half of gold joined to half of something else. So ``overlap_skill`` is
+Under ``strict`` a response earns reward for the motif itself, or for a part of it that is larger than the
+part which the best constant answer names. A substructure of gold is in every molecule of the question,
+however the response found it. Anything else is not a common motif: for example a given molecule, which
+contains gold, or half of gold joined to half of something else. So ``overlap_skill`` is
 
 - 1 for the motif itself,
 - ``(n / N - b) / (1 - b)``, if positive, for a substructure of n of gold's N atoms, rings in rings, where
