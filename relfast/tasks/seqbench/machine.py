@@ -10,7 +10,7 @@ import ctypes
 import threading
 from array import array
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from relfast_kernels.compiled import native
 from relfast_kernels.layouts import ITEM_COLUMNS, TOKEN_COLUMNS
@@ -27,21 +27,6 @@ _NUMBERS_A_BYTE: Final = 6
 
 _TEXTS_A_CALL: Final = 32
 """Responses that are judged before the interpreter's lock may change hands: 1 ms."""
-
-
-class Found(NamedTuple):
-    """What the kernel found in responses: FOUND_COLUMNS numbers and N_RATIOS ratios for each."""
-
-    found: array[int]
-    ratios: array[float]
-
-    def column(self, which: int) -> list[int]:
-        """One of the numbers, response by response."""
-        return self.found[which :: layouts.FOUND_COLUMNS].tolist()
-
-    def ratio(self, which: int) -> list[float]:
-        """One of the ratios, response by response."""
-        return self.ratios[which :: layouts.N_RATIOS].tolist()
 
 
 class Machine:
@@ -78,7 +63,9 @@ class Machine:
         self._put(layouts.DESK.numbers, 4 * n)
         self.desk[layouts.DESK.numbers_size] = n
 
-    def judge(self, parts: Sequence[bytes], mazes: Sequence[int], how: int = 0) -> Found:
+    def judge(
+        self, parts: Sequence[bytes], mazes: Sequence[int], how: int = 0
+    ) -> list[tuple[layouts.Found, layouts.Ratio]]:
         """Find the plans of responses (UTF-8) and judge them, each in the maze whose numbers are there."""
         n, sizes = len(parts), [*map(len, parts)]
         texts = (ctypes.c_char_p * n)(*parts)
@@ -100,7 +87,10 @@ class Machine:
             at = done
         if size > _NUMBERS:
             self._grow(_NUMBERS)
-        return Found(found, ratios)
+        columns, shares = iter(found.tolist()), iter(ratios.tolist())
+        said = zip(*[columns] * layouts.FOUND_COLUMNS, strict=True)
+        rated = zip(*[shares] * layouts.N_RATIOS, strict=True)
+        return [*zip(map(layouts.Found._make, said), map(layouts.Ratio._make, rated), strict=True)]
 
     def build(self, structure: bytes, gold: bytes, target: bytes) -> tuple[int, array[int]]:
         """A maze (JSON), its gold and who is rescued if gold does not say as the kernels take them

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from relfast_kernels.layouts import TOO_LARGE, UNSOLVABLE, VIOLATIONS
 from relfast_kernels.maze import layouts
-from relfast_kernels.maze.layouts import Found
+from relfast_kernels.maze.layouts import Found, Ratio
 
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
@@ -176,8 +176,7 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
     outcomes: list[Outcome | None] = []
     asked: list[Asked] = []
     for record, extracted in batch:
-        fields, key = gold_of(record)
-        problem = PROBLEMS.get(fields, key)
+        fields, problem = gold_of(record)
         flaw = problem if isinstance(problem, str) else problem.flaw if options.strict else None
         if isinstance(problem, str) or flaw is not None:
             outcomes.append(Outcome(False, found=False, error=flaw))
@@ -211,16 +210,16 @@ def _has_surrogate(text: str) -> bool:
     return False
 
 
-def gold_of(record: Record) -> tuple[Fields, bytes]:
-    """A record's gold, and its key."""
+def gold_of(record: Record) -> tuple[Fields, Problem | str]:
+    """What a record says, and its problem or why there is none."""
     shared = record.shared
-    if shared is not None and shared.made is not None:
-        made: tuple[Fields, bytes] = shared.made
-        return made
-    fields = Fields.of(record.answer, record.question, record.row)
-    found = fields, fields.key
-    if shared is not None:
-        shared.made = found
+    if shared is None or shared.made is None:
+        fields = Fields.of(record.answer, record.question, record.row)
+        made = fields, PROBLEMS.get(fields, fields.key)
+        if shared is None:
+            return made
+        shared.made = made
+    found: tuple[Fields, Problem | str] = shared.made
     return found
 
 
@@ -238,29 +237,26 @@ def _outcomes(asked: Sequence[Asked], options: Options, how: int) -> tuple[list[
     texts = [encode(each.response) for each in asked]
     how |= layouts.IS_STRICT if options.strict else 0
     found = machine().judge(texts, [each.problem.address for each in asked], how)
-    said = zip(*map(found.column, layouts.FOUND), strict=True)
-    shares = zip(*map(found.ratio, layouts.RATIO), strict=True)
     outcomes = [
-        _outcome(*row, options.strict)
-        for row in zip(asked, texts, map(Found._make, said), shares, strict=True)
+        _outcome(each, text, *judged, options.strict)
+        for each, text, judged in zip(asked, texts, found, strict=True)
     ]
-    return outcomes, found.column(layouts.FOUND.certain)
+    return outcomes, [said.certain for said, _ in found]
 
 
-def _outcome(each: Asked, text: bytes, said: Found, shares: Sequence[float], strict: bool) -> Outcome:
-    """What the kernel has found in a response: numbers and `relfast_kernels.maze.layouts.Ratio`."""
-    progress, precision, recall, f1, legal, walk = shares
+def _outcome(each: Asked, text: bytes, said: Found, rated: Ratio, strict: bool) -> Outcome:
+    """The outcome of a response in which the kernel has found this."""
     problem, fields = each.problem, each.fields
     exact, optimal, n, is_legal = said.exact == 1, said.optimal == 1, said.n_actions, said.violation < 0
     metrics = {
         "exact_match": exact,
-        "progress_ratio": progress,
-        "precision": precision,
-        "recall": recall,
-        "f1": f1,
+        "progress_ratio": rated.progress,
+        "precision": rated.precision,
+        "recall": rated.recall,
+        "f1": rated.f1,
         "valid": is_legal,
         "optimal": optimal,
-        "legal_ratio": legal,
+        "legal_ratio": rated.legal_ratio,
         "violation": None if is_legal else VIOLATIONS[said.violation],
         "violation_index": None if is_legal else said.violation_index,
         "n_actions": n,
@@ -274,7 +270,7 @@ def _outcome(each: Asked, text: bytes, said: Found, shares: Sequence[float], str
     if strict:
         given_up = n and (problem.given_up or said.given_up)
         nothing = each.reason or (None if n else "no_answer")
-        metrics |= {"walk_score": walk, "reason": SEARCH_GIVEN_UP if given_up else nothing}
+        metrics |= {"walk_score": rated.walk_score, "reason": SEARCH_GIVEN_UP if given_up else nothing}
     pred = text[said.begin : said.end].decode("utf-8", "surrogatepass") if n else None
     return Outcome(
         optimal if strict else exact,
