@@ -13,10 +13,10 @@ import pytest
 from contract_records import generate
 from corpora import DATA, b1_names, chemistry_responses, naughty_strings, rel_records, rows, solutions
 from missing_kernels import without
+from relfast_kernels.text.rel_b import proven
 
 import relfast
 from relfast.tasks import get_task
-from relfast.tasks.rel_b.score import proven
 from relfast.tasks.rel_c.extract import read_molecules
 from relfast.tasks.seqbench import machine
 
