@@ -258,9 +258,10 @@ class Fields(NamedTuple):
             code, numbers = build(layout.as_structure(), gold, encode(layout.target or ""))
         else:
             # as it stands, or else in the one way that all parsers read alike
-            raw = encode(self.structure) if isinstance(self.structure, str) else b""
-            code, numbers = build(raw, gold, encode(who))
+            code, numbers = build(_as_written(self.structure), gold, encode(who))
             if code == FLAW.json:
+                if is_told:
+                    self.gold()  # its flaws are told first
                 code, numbers = build(_as_json(self.structure), gold, encode(who))
         if code < 0:
             what, where = _FLAWS[FLAW.index(code)]
@@ -293,6 +294,14 @@ _FLAWS: Final = Flaw(
 
 _NOBODY: Final = "\n"
 """A name that no plan can have."""
+
+
+def _as_written(details: str | Mapping[str, Any]) -> bytes:
+    """A maze's JSON as it stands, nothing where it is no text."""
+    try:
+        return details.encode() if isinstance(details, str) else b""
+    except UnicodeEncodeError:
+        return b""
 
 
 def _as_json(details: str | Mapping[str, Any]) -> bytes:
