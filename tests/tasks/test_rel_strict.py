@@ -16,7 +16,10 @@ from missing_kernels import without
 from relfast_kernels.text.rel_b import proven
 
 import relfast
+from relfast.records import Record
 from relfast.tasks import get_task
+from relfast.tasks.display import Shown
+from relfast.tasks.rel_b.display import exhibit
 from relfast.tasks.rel_c.extract import read_molecules
 from relfast.tasks.seqbench import machine
 
@@ -146,6 +149,9 @@ def test_b1_gold_means_names_where_the_record_says_so() -> None:
     ):
         gold = {"label": "yes", "taxa": taxa, **more}
         assert strict("REL-B1", gold, f"Yes: {named}", question)["f1"] == 1.0
+        record = Record(0, "x", "REL-B1", gold, f"Yes: {named}", question)
+        (taxa_shown,) = exhibit(Shown(record, True, {}, strict=True)).listings
+        assert [cell for _, cell in taxa_shown.rows][1:] == ["none", "none"]
 
 
 def test_b1_guard_is_the_same_with_and_without_the_question() -> None:

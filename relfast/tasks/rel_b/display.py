@@ -60,9 +60,13 @@ def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 
 def exhibit(shown: Shown) -> Exhibit:
     """Show the verdict and which taxa were found, missed, or named wrongly."""
-    from relfast.tasks.rel_b.score import read
+    from relfast.tasks.rel_b.score import gold_names, read
 
-    gold, label = {str(taxon) for taxon in shown.answer.get("taxa") or ()}, shown.answer.get("label")
+    answer, label = shown.answer, shown.answer.get("label")
+    taxa = answer.get("taxa") or ()
+    gold = {str(taxon) for taxon in taxa}
+    if shown.strict:
+        gold = set(gold_names(taxa, shown.record.question, answer.get("taxa_as")))
     response = shown.record.response
     claim = read(response, shown.options).value
     named = {str(taxon) for taxon in claim.taxa}
