@@ -65,8 +65,9 @@ class Machine:
 
     def judge(
         self, parts: Sequence[bytes], mazes: Sequence[int], how: int = 0
-    ) -> list[tuple[layouts.Found, layouts.Ratio]]:
-        """Find the plans of responses (UTF-8) and judge them, each in the maze whose numbers are there."""
+    ) -> list[tuple[tuple[int, ...], tuple[float, ...]]]:
+        """Find the plans of responses (UTF-8) and judge them, each in the maze whose numbers are there: what
+        `relfast_kernels.maze.layouts` has as ``Found`` and ``Ratio``."""
         n, sizes = len(parts), [*map(len, parts)]
         texts = (ctypes.c_char_p * n)(*parts)
         self._make_room(max(sizes, default=0))
@@ -90,7 +91,7 @@ class Machine:
         columns, shares = iter(found.tolist()), iter(ratios.tolist())
         said = zip(*[columns] * layouts.FOUND_COLUMNS, strict=True)
         rated = zip(*[shares] * layouts.N_RATIOS, strict=True)
-        return [*zip(map(layouts.Found._make, said), map(layouts.Ratio._make, rated), strict=True)]
+        return [*zip(said, rated, strict=True)]
 
     def build(self, structure: bytes, gold: bytes, target: bytes) -> tuple[int, array[int]]:
         """A maze (JSON), its gold and who is rescued if gold does not say as the kernels take them

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import orjson
 from relfast_kernels import layouts
-from relfast_kernels.maze.layouts import FLAW, Flaw
+from relfast_kernels.maze.layouts import FLAW, FOUND, Flaw
 
 from relfast.errors import InputError
 from relfast.json_text import decode_text
@@ -412,8 +412,8 @@ class Maze:
         texts = [str(["?" if action is None else str(action) for action in plan]) for plan in plans]
         found = machine().judge([*map(encode, texts)], [self.numbers.buffer_info()[0]] * len(texts))
         return [
-            (said.violation, said.violation_index)
-            if said.n_actions
+            (said[FOUND.violation], said[FOUND.violation_index])
+            if said[FOUND.n_actions]
             else (layouts.BAD_ACTION if plan else layouts.NO_RESCUE, 0)
             for plan, (said, _) in zip(plans, found, strict=True)
         ]

@@ -15,7 +15,6 @@ from typing import Final, NamedTuple
 
 from relfast_kernels.layouts import TOO_LARGE, UNSOLVABLE, VIOLATIONS
 from relfast_kernels.maze import layouts
-from relfast_kernels.maze.layouts import Found, Ratio
 
 from relfast.errors import InputError
 from relfast.records import Batch, Extracted, Options, Outcome, Record
@@ -241,24 +240,26 @@ def _outcomes(asked: Sequence[Asked], options: Options, how: int) -> tuple[list[
         _outcome(each, text, *judged, options.strict)
         for each, text, judged in zip(asked, texts, found, strict=True)
     ]
-    return outcomes, [said.certain for said, _ in found]
+    return outcomes, [said[layouts.FOUND.certain] for said, _ in found]
 
 
-def _outcome(each: Asked, text: bytes, said: Found, rated: Ratio, strict: bool) -> Outcome:
+def _outcome(each: Asked, text: bytes, said: Sequence[int], rated: Sequence[float], strict: bool) -> Outcome:
     """The outcome of a response in which the kernel has found this."""
+    violation, violation_index, n, is_exact, is_optimal, unknown, begin, end, vote, _ = said
+    progress, precision, recall, f1, legal_ratio, walk_score = rated
     problem, fields = each.problem, each.fields
-    exact, optimal, n, is_legal = said.exact == 1, said.optimal == 1, said.n_actions, said.violation < 0
+    exact, optimal, is_legal = is_exact == 1, is_optimal == 1, violation < 0
     metrics = {
         "exact_match": exact,
-        "progress_ratio": rated.progress,
-        "precision": rated.precision,
-        "recall": rated.recall,
-        "f1": rated.f1,
+        "progress_ratio": progress,
+        "precision": precision,
+        "recall": recall,
+        "f1": f1,
         "valid": is_legal,
         "optimal": optimal,
-        "legal_ratio": rated.legal_ratio,
-        "violation": None if is_legal else VIOLATIONS[said.violation],
-        "violation_index": None if is_legal else said.violation_index,
+        "legal_ratio": legal_ratio,
+        "violation": None if is_legal else VIOLATIONS[violation],
+        "violation_index": None if is_legal else violation_index,
         "n_actions": n,
         "logical_depth": problem.length if fields.depth is None else fields.depth,
         "backtracking": problem.unlocks if fields.backtracking is None else fields.backtracking,
@@ -268,14 +269,14 @@ def _outcome(each: Asked, text: bytes, said: Found, rated: Ratio, strict: bool) 
     if problem.source is None:
         metrics |= _OF_NO_MAZE
     if strict:
-        given_up = n and (problem.given_up or said.given_up)
+        given_up = n and (problem.given_up or unknown)
         nothing = each.reason or (None if n else "no_answer")
-        metrics |= {"walk_score": rated.walk_score, "reason": SEARCH_GIVEN_UP if given_up else nothing}
-    pred = text[said.begin : said.end].decode("utf-8", "surrogatepass") if n else None
+        metrics |= {"walk_score": walk_score, "reason": SEARCH_GIVEN_UP if given_up else nothing}
+    pred = text[begin:end].decode("utf-8", "surrogatepass") if n else None
     return Outcome(
         optimal if strict else exact,
         metrics,
         {"pred": pred, "gold": problem.text},
         n > 0,
-        vote=f"{said.vote:x}" if n else None,
+        vote=f"{vote:x}" if n else None,
     )
