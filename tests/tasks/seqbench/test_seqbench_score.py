@@ -80,6 +80,7 @@ def test_forms_of_gold(row: dict[str, Any], plan: list[str]) -> None:
         {**fields, "completion": plan},
         {**fields, "completion": pairs},
         {**fields, "structural_details": json.loads(row["structural_details"])},
+        {**fields, "structural_details": json.dumps(json.loads(row["structural_details"]), indent=1)},
         {**fields, "instance_metadata": None, "complexity_parameters": None},
         {"completion": row["completion"], "structural_details": None, "label": None},
         {"actions": plan},
@@ -96,6 +97,18 @@ def test_forms_of_gold(row: dict[str, Any], plan: list[str]) -> None:
     whole = Record(0, "x", "SeqBench", None, row["completion"], None, row=row)
     assert score([whole])[0].correct
     assert score([whole])[0].metrics["maze"] == "structural_details"
+
+
+@pytest.mark.parametrize("name", ["Ä", 'q"t', "b\\s", "x_y", "a\nb", "Ω" * 200])
+def test_names_of_rooms_that_json_escapes(row: dict[str, Any], plan: list[str], name: str) -> None:
+    details, start = row["structural_details"], plan[0].removeprefix("start: ")
+    answer = {
+        "actions": [action.replace(f": {start}", f": {name}") if action.endswith(f": {start}") else action for action in plan],
+        "structural_details": details.replace(f'"{start}"', json.dumps(name)),
+    }  # fmt: skip
+    for said in (answer, {**answer, "structural_details": json.loads(answer["structural_details"])}):
+        outcome = score_one({**row, **said, "completion": None}, str(answer["actions"]), STRICT)
+        assert outcome.metrics.items() >= {"valid": True, "optimal": True, "walk_score": 1.0}.items()
 
 
 def test_without_any_maze(plan: list[str]) -> None:
