@@ -231,23 +231,22 @@ class Fields(NamedTuple):
             return self.completion
         return str([str(action) for action in self.gold()])
 
-    def facts(self) -> Layout | None:
-        """The maze that the facts describe; None where none does, or it is described elsewhere."""
-        if self.structure is not None:
-            return None
-        gold = self.gold() if self.completion is not None else []
-        rescued = next((action.parameter for action in reversed(gold) if action.name == "rescue"), None)
-        return from_facts(self.context or "", self.agent, rescued or self.target)
+    def built(self) -> tuple[array[int], Source | None, Layout | None]:
+        """The maze and gold (else the rescue alone) as the kernels take them; where the maze was read from,
+        and what the facts say if it was there.
 
-    def numbers(self, facts: Layout | None) -> array[int]:
-        """The maze, of the facts or ``structural_details``, and gold (else the rescue alone) as the kernels
-        take them. Without a maze there is one room, so that plans can be compared with gold.
+        Where nothing describes a maze there is one room, so that plans can be compared with gold.
 
         Raises
         ------
         InputError
             Gold is no plan, or the maze contradicts the dataset card; names the field.
         """
+        facts = None
+        if self.structure is None:
+            gold_plan = self.gold() if self.completion is not None else []
+            rescued = next((one.parameter for one in reversed(gold_plan) if one.name == "rescue"), None)
+            facts = from_facts(self.context or "", self.agent, rescued or self.target)
         build, is_told = machine().build, self.completion is not None
         who = (self.target if facts is None else facts.target) or ""
         gold = encode(self.text if is_told else str([f"rescue: {who}"]) if who else "")
@@ -266,7 +265,9 @@ class Fields(NamedTuple):
         if code < 0:
             what, where = _FLAWS[FLAW.index(code)]
             raise InputError(what.format(numbers[0]), field=where)
-        return numbers
+        if self.structure is not None:
+            return numbers, "structural_details", None
+        return numbers, None if facts is None else "context", facts
 
 
 _MISSING: Final = "missing or no object"
@@ -384,10 +385,9 @@ class Maze:
     @classmethod
     def of(cls, fields: Fields) -> Maze:
         """See `from_row`."""
-        facts = fields.facts()
-        if facts is None and fields.structure is None:
+        numbers, source, facts = fields.built()
+        if source is None:
             raise InputError("no maze: neither structural_details nor facts about rooms", field="context")
-        numbers = fields.numbers(facts)
         tables, called, *_ = _tables(numbers)
         text, ends = called.text.tobytes(), called.ends.tolist()
         names = [text[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise((0, *ends))]
@@ -404,7 +404,6 @@ class Maze:
         for one, other, door in zip(passages, passages, passages, strict=True):
             key = tables.door_keys[door] if door >= 0 else layouts.NO_KEY
             layout.connect(rooms[one], rooms[other], door >= 0, keys[key] if key >= 0 else "")
-        source: Source = "structural_details" if facts is None else "context"
         return cls(layout, tuple(rooms), tuple(keys), names[-1], numbers, source)
 
     def violations(self, *plans: Sequence[Action | None]) -> list[tuple[int, int]]:

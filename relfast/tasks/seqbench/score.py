@@ -32,10 +32,9 @@ SEARCH_GIVEN_UP: Final = "search_given_up"
 shortest plan, or for the way on from where this one breaks off, was given up."""
 
 CACHE_BYTES: Final = 64 << 20
-"""What cached mazes may take: about 1,000 of 40 × 40 rooms, 10,000 of 10 × 10."""
+"""What cached mazes may take: about 800 of 40 × 40 rooms, 7,000 of 10 × 10."""
 
 _OBJECT_BYTES: Final = 2_000  # an entry's Python objects beside its arrays
-_BYTES_A_ROOM: Final = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +43,17 @@ class Problem:
 
     ``numbers``: what the kernels take of it (`relfast_kernels.maze.layouts`), settled. ``source`` is None
     where nothing describes the maze: then plans can only be compared with gold. ``length`` and ``unlocks``
-    are counted in gold; ``text`` is that as the record has it."""
+    are counted in gold; ``text`` is that as the record has it. ``flaw``: why ``strict`` cannot say what a
+    plan is worth here, if so. ``given_up``: whether the search for the shortest plan was; gold's length
+    stands for it."""
 
     numbers: array[int]
     source: Source | None
     text: str
+    length: int
+    unlocks: int
+    flaw: str | None
+    given_up: bool
 
     @property
     def address(self) -> int:
@@ -56,29 +61,8 @@ class Problem:
         return self.numbers.buffer_info()[0]
 
     @property
-    def flaw(self) -> str | None:
-        """Why ``strict`` cannot say what a plan is worth here, if so."""
-        if self.source is None:
-            return NO_MAZE
-        return NO_WAY if self.numbers[layouts.FACT.shortest] == UNSOLVABLE else None
-
-    @property
-    def given_up(self) -> bool:
-        """Whether the search for the shortest plan was given up; gold's length stands for it."""
-        return int(self.numbers[layouts.FACT.shortest]) == TOO_LARGE
-
-    @property
-    def length(self) -> int:
-        return int(self.numbers[layouts.FACT.n_gold])
-
-    @property
-    def unlocks(self) -> int:
-        return int(self.numbers[layouts.FACT.n_unlocks])
-
-    @property
     def n_bytes(self) -> int:
-        rooms = _BYTES_A_ROOM * int(self.numbers[layouts.FACT.n_rooms])
-        return 4 * len(self.numbers) + len(self.text) + rooms + _OBJECT_BYTES
+        return 4 * len(self.numbers) + len(self.text) + _OBJECT_BYTES
 
 
 def solve(fields: Fields) -> Problem:
@@ -91,10 +75,11 @@ def solve(fields: Fields) -> Problem:
     """
     if fields.completion is None:
         raise InputError("gold is missing", field="completion")
-    facts = fields.facts()
-    numbers = fields.numbers(facts)
-    source: Source | None = "structural_details" if fields.structure is not None else None
-    return Problem(numbers, source if facts is None else "context", fields.text)
+    numbers, source, _ = fields.built()
+    facts = layouts.Fact(*numbers[: layouts.HEADER])
+    flaw = NO_MAZE if source is None else NO_WAY if facts.shortest == UNSOLVABLE else None
+    given_up = facts.shortest == TOO_LARGE
+    return Problem(numbers, source, fields.text, facts.n_gold, facts.n_unlocks, flaw, given_up)
 
 
 class ProblemCache:
