@@ -231,6 +231,11 @@ class Fields(NamedTuple):
             return self.completion
         return str([str(action) for action in self.gold()])
 
+    def rescued(self) -> str | None:
+        """Whom gold rescues, or the record names. Raises `InputError` as `gold`."""
+        plan = self.gold() if self.completion is not None else []
+        return next((one.parameter for one in reversed(plan) if one.name == "rescue"), self.target)
+
     def built(self) -> tuple[array[int], Source | None, Layout | None]:
         """The maze and gold (else the rescue alone) as the kernels take them; where the maze was read from,
         and what the facts say if it was there.
@@ -244,9 +249,7 @@ class Fields(NamedTuple):
         """
         facts = None
         if self.structure is None:
-            gold_plan = self.gold() if self.completion is not None else []
-            rescued = next((one.parameter for one in reversed(gold_plan) if one.name == "rescue"), None)
-            facts = from_facts(self.context or "", self.agent, rescued or self.target)
+            facts = from_facts(self.context or "", self.agent, self.rescued())
         build, is_told = machine().build, self.completion is not None
         who = (self.target if facts is None else facts.target) or ""
         gold = encode(self.text if is_told else str([f"rescue: {who}"]) if who else "")

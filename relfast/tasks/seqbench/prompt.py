@@ -7,7 +7,6 @@ hand; a run says name and version of what it asked with.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
@@ -86,8 +85,6 @@ _AGENT: Final = "Bob"
 _TARGET: Final = "Alice"
 """Who is who in the examples, and in a row that does not say."""
 
-_PERSON: Final = re.compile(r"(?:^|(?<=\. ))(?!Key |Room )([^.]{1,80}?) is in room ")
-
 
 def few_shot(question: str, row: Mapping[str, Any]) -> str:
     """The prompt with the paper's worked examples; ``question`` is a row's context."""
@@ -113,20 +110,16 @@ def _question(question: str, row: Mapping[str, Any]) -> str:
 
 def _people(question: str, row: Mapping[str, Any]) -> tuple[str, str]:
     """Who goes and who is rescued: the facts name both, but not which is which."""
-    from relfast.tasks.seqbench.maze import Fields
+    from relfast.tasks.seqbench.maze import Fields, from_facts
 
     fields = Fields.of(row.get("answer"), question, row)
-    target = fields.target
-    if target is None and fields.completion is not None:
-        try:
-            target = next(action.parameter for action in fields.gold() if action.name == "rescue")
-        except (InputError, StopIteration):
-            target = None
-    named = dict.fromkeys(_PERSON.findall(question))
-    if target is None:
-        target = _TARGET if _TARGET in named or len(named) != 2 else list(named)[1]
-    others = [name for name in named if name != target]
-    return fields.agent or (others[0] if len(others) == 1 else _AGENT), target
+    try:
+        target = fields.rescued()
+    except InputError:
+        target = fields.target
+    told = from_facts(question, fields.agent, target)
+    agent, target = (fields.agent, target) if told is None else (told.agent, told.target)
+    return agent or _AGENT, target or _TARGET
 
 
 def _tuples(plan: str) -> str:
