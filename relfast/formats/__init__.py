@@ -1,6 +1,6 @@
-"""Input dialects: a table of them, and what it makes of a row: an `Entry`.
+"""Input dialects: the table of them, and the code that reads a row of any dialect into an `Entry`.
 
-An `Entry` is what every dialect is brought to; `relfast.engine.rows` makes records of it.
+`relfast.engine.rows` makes records of entries.
 """
 
 from relfast.formats.entry import Entry

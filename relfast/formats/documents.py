@@ -1,7 +1,7 @@
-"""Files that are one document, not lines: which tool wrote a JSON document, and its rows.
+"""Files that are one JSON document instead of JSON lines: which tool wrote the document, and its rows.
 
-What no dialect knows is refused as a whole, with what was seen: each of its lines would otherwise be a record
-that cannot be read.
+A document of an unknown tool is refused as a whole, with a message that names its keys. Otherwise each of its
+lines would become an unreadable record.
 """
 
 from __future__ import annotations
@@ -17,32 +17,33 @@ from relfast.formats.table import DIALECTS
 _Document = Mapping[str, Any]
 
 MEMBER: Final = re.compile(r"samples/.+_epoch_\d+\.json")
-"""Members of Inspect's ``.eval`` that are samples."""
+"""Names of the members of Inspect's ``.eval`` archives that hold samples."""
 
 _KEPT: Final = ("id", "epoch", "input", "target", "metadata", "output", "error", "limit", "attachments")
-"""Fields of Inspect's samples that are read; a transcript (``events``) can have megabytes."""
+"""Fields of Inspect's samples that are read, unlike ``events``: a transcript can have megabytes."""
 
 
 def kept(sample: Any) -> Any:
-    """What of a sample of Inspect's is read."""
+    """A sample of an Inspect log, reduced to the fields that are read."""
     return {key: sample[key] for key in _KEPT if key in sample} if isinstance(sample, Mapping) else sample
 
 
 def _is_statistics(row: Any) -> bool:
-    """Whether a row is one of HELM's ``per_instance_stats.json``, which says nothing that could be scored."""
+    """Whether a row comes from HELM's ``per_instance_stats.json``, which holds no responses to score."""
     fields = {"instance_id", "train_trial_index", "stats"}
     return isinstance(row, Mapping) and fields == {*row} - {"perturbation"}
 
 
 def _is_predictions(document: _Document) -> bool:
-    """Whether a document holds OpenCompass' predictions by number."""
+    """Whether a document is OpenCompass' predictions, keyed by the number of the sample."""
     needs = DIALECTS["opencompass"].forms[0].needs
     rows = document.values()
     return bool(document) and all(isinstance(row, Mapping) and meets(row, needs) for row in rows)
 
 
 def _is_table(document: _Document) -> bool:
-    """Columns and rows apart, as Weights & Biases' tables and pandas' ``orient="split"`` have them."""
+    """Whether a document is a table with ``columns`` and ``data``, as Weights & Biases and pandas'
+    ``orient="split"`` write it."""
     columns, data = document.get("columns"), document.get("data")
     return isinstance(columns, list) and isinstance(data, list) and all(isinstance(row, list) for row in data)
 
@@ -54,7 +55,7 @@ KNOWN: Final[tuple[tuple[Callable[[_Document], bool], Callable[[_Document], Iter
     (_is_predictions, lambda document: ({"idx": key, **row} for key, row in document.items())),
     (_is_table, lambda table: (dict(zip(table["columns"], row, strict=False)) for row in table["data"])),
 )
-"""What recognises a document, and what makes rows of it."""
+"""Kinds of documents: a function that recognises one, and a function that makes rows of it."""
 
 _SHOWN_KEYS: Final = 8
 _DEPTH: Final = 3
@@ -64,18 +65,18 @@ _OWN: Final = frozenset({"id", "task", "question", "answer", "response"})
 
 
 class NoRows(ValueError):
-    """A document that holds no rows; the text says what it is and what to do."""
+    """A document without rows that can be read; the message says what it is and what to do."""
 
 
 def rows_of(document: Any) -> Iterator[Any]:
-    """The rows of a JSON document: of a list its items, of a tool's document its samples.
+    """The rows of a JSON document: the items of a list, or the samples in the document of a known tool.
 
-    An object that any dialect knows as a row is one row.
+    An object with a ``response`` is one row by itself.
 
     Raises
     ------
     NoRows
-        It is no document that is known, or there is nothing to score in it.
+        The document is of an unknown kind, or holds nothing to score.
     """
     if isinstance(document, list):
         if document and _is_statistics(document[0]):
@@ -105,7 +106,7 @@ def rows_of(document: Any) -> Iterator[Any]:
 
 
 def advice_on_row(row: Mapping[str, Any]) -> str | None:
-    """What to do about a row that is a whole document on one line; None where it seems to be none."""
+    """Advice for a row that is a whole document written on one line; None if it does not look like one."""
     if any(knows(row) for knows, _ in KNOWN):
         return "a document on one line; `jq . FILE > NEW.json` indents it, and it is read then"
     command = _cut_otherwise(row)
@@ -121,7 +122,7 @@ def advice_on_row(row: Mapping[str, Any]) -> str | None:
 
 
 def _cut_otherwise(document: Mapping[str, Any]) -> str | None:
-    """What makes lines, as jq writes it, of columns and of rows under their ids."""
+    """The jq expression that makes lines of a document of columns, or of rows keyed by id; else None."""
     if _is_columns(document):
         return "(first(.[]) | keys_unsorted[]) as $i | map_values(.[$i])"
     by_id = len(document) > 1 and all(_has(row, "response") for row in document.values())
@@ -129,7 +130,8 @@ def _cut_otherwise(document: Mapping[str, Any]) -> str | None:
 
 
 def _is_columns(document: Mapping[str, Any]) -> bool:
-    """Whether a document's fields are lists of equal length, or objects with equal keys, as pandas writes."""
+    """Whether a document is a table by columns, as pandas writes: its fields are lists of equal length, or
+    objects with equal keys."""
     if not isinstance(document.get("id"), list | Mapping) and not isinstance(document.get("answer"), list):
         return False
     columns = list(document.values())
@@ -139,15 +141,15 @@ def _is_columns(document: Mapping[str, Any]) -> bool:
 
 
 def _has(value: Any, *fields: str) -> bool:
-    """Whether a value is an object that has these fields, under any names."""
+    """Whether a value is an object that has these fields, under our names or other tools'."""
     return isinstance(value, Mapping) and all(
         field in value or place_of(field, value) is not None for field in fields
     )
 
 
 def _lists_of_objects(document: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The lists of objects in a document, the outermost first: what jq takes them out with, and the first
-    object of each."""
+    """The lists of objects in a document, outermost first: each as the jq expression that takes out its
+    items, and its first item."""
     for path, value, _ in places(document):
         is_list = isinstance(value, list) and value and isinstance(value[0], Mapping)
         if is_list and len(path) <= _DEPTH and all(map(_JQ_NAME.fullmatch, path)):

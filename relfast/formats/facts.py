@@ -1,4 +1,5 @@
-"""What a dump says of a response beside its text: why it ended, its tokens, reasoning kept apart."""
+"""What a dump says about a response besides its text: its finish reason, its tokens, and reasoning that is
+stored in a field of its own."""
 
 from __future__ import annotations
 
@@ -20,19 +21,19 @@ def facts_of(row: Mapping[str, Any], response: Any, sample: int = 0, samples: in
     Parameters
     ----------
     row
-        The dump's row, decoded: native with ``finish_reason``, ``usage`` and ``reasoning`` (also under
-        ``generation``, each a value or a list, one a sample), or of a batch of OpenAI's API.
+        The dump's row, decoded: a native one with ``finish_reason``, ``usage`` and ``reasoning`` (also under
+        ``generation``; each a value, or a list with one item per sample), or a row of OpenAI's batch API.
     response
         The sample's text.
     sample, samples
-        Which sample it is, of how many in the row.
+        The number of the sample, and how many the row has.
     """
     text = response if isinstance(response, str) else None
     body, choice = (_mapping(follow(row, f"response.body{path}")) for path in ("", f".choices.{sample}"))
     about = _mapping(row.get("generation")) or row
     usage = _mapping(_of_sample(about.get("usage"), sample, samples))
     if not usage and samples == 1:
-        # what a server counts for all choices is no one choice's
+        # a server counts the tokens of all choices together: with several, no choice's own number is known
         usage = _mapping(body.get("usage"))
     reasoning = next(
         (
@@ -65,7 +66,8 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 
 
 def _of_sample(value: Any, sample: int, samples: int) -> Any:
-    """A sample's own value: of a list as long as there are samples its item, of one sample the value."""
+    """A sample's part of a field: its item if the field is a list with one per sample; the value itself if
+    the row has only one sample, or if it is a text; else None."""
     if isinstance(value, list):
         return value[sample] if len(value) == samples else None
     return value if samples == 1 or isinstance(value, str) else None

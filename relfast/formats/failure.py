@@ -1,4 +1,4 @@
-"""What says that a response failed, in the words of any dialect: an error, a status code, a refusal."""
+"""Recognises failed responses in rows of any dialect: by an error, an HTTP status code or a refusal."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import Any, Final, NamedTuple
 from relfast.json_text import encode_json
 
 MISSING_RESPONSE: Final = "MissingResponse"
-"""Kind of a failure that has no name of its own."""
+"""The kind of a failure that the row gives no type or code for."""
 
 
 class NoResponse(NamedTuple):
-    """Stands where a response should be, and says why there is none: it cannot be scored."""
+    """Stands in the place of a response that does not exist and cannot be scored; says why."""
 
     kind: str
     message: str
 
 
 def from_error(error: Any) -> NoResponse | None:
-    """What an ``error`` field says; None if it says nothing.
+    """The failure that an ``error`` field describes; None if it is empty.
 
-    Read are texts, objects with ``type`` or ``code`` and ``message`` (also inside one more ``error``, as
-    servers wrap them), and lists, of which the first that says something counts.
+    The field may be a text, an object with ``type`` or ``code`` and ``message`` (also inside one more
+    ``error``, as servers wrap it), or a list, of which the first item that is an error counts.
     """
     if error is None:
         return None
@@ -30,14 +30,14 @@ def from_error(error: Any) -> NoResponse | None:
         return _from_object(error)
     if isinstance(error, list):
         return next((found for found in map(from_error, error) if found is not None), None)
-    # NaN is what data frames make of null
+    # data frames turn null into NaN, the only value unequal to itself
     if not error or error != error:
         return None
     return NoResponse(MISSING_RESPONSE, error if isinstance(error, str) else f"error is {_text(error)}")
 
 
 def _from_object(error: Mapping[str, Any]) -> NoResponse | None:
-    # a Parquet column holds the union of all rows' keys: an object of nulls is none
+    # in a Parquet column all rows have all keys, so an object of nulls only stands for no error
     if all(value is None for value in error.values()):
         return None
     inner = error.get("error")
@@ -54,7 +54,7 @@ def _text(value: Any) -> str:
 
 
 def from_status(code: Any) -> NoResponse | None:
-    """What an HTTP status code says; None if it is one of success, or none at all."""
+    """The failure that an HTTP status code stands for; None if it is 2xx or no number."""
     try:
         number = None if code is None or isinstance(code, bool) else int(code)
     except (TypeError, ValueError, OverflowError):
@@ -65,7 +65,7 @@ def from_status(code: Any) -> NoResponse | None:
 
 
 def refusal_in(message: Mapping[str, Any]) -> NoResponse | None:
-    """The refusal in a chat message: its ``refusal``, or a part of its content of that type."""
+    """The model's refusal in a chat message, from its ``refusal`` or a part of that type; else None."""
     refusal = message.get("refusal")
     content = message.get("content")
     if not refusal and isinstance(content, list):

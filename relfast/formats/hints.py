@@ -1,9 +1,9 @@
-"""Where a field that a row lacks may stand: the path for ``--map`` that a run suggests.
+"""Guesses where a row has a field that was not found, for the ``--map`` that a run suggests.
 
-Of ``{"id": "a", "choices": [{"message": {"role": "assistant", "content": "Answer 4"}}]}`` the response is at
-``choices.*.message.content``. What a model was given holds texts and chats too, and a path into those would
-have the prompt scored: what stands under a key of requests, or is said by another role, is not looked at. To
-find nothing is better.
+In ``{"id": "a", "choices": [{"message": {"role": "assistant", "content": "Answer 4"}}]}`` the response is at
+``choices.*.message.content``. Prompts are texts and chats too, and a wrong guess would have one scored.
+So values under keys for prompts, and messages of other roles than the model's, are skipped: better no
+suggestion than a wrong one.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "question": ("prompt", "query", "input", "problem", "questions"),
     "id": ("uid", "uuid", "_id", "record_id", "example_id", "custom_id", "instance_id", "key"),
 }  # fmt: skip
-"""Keys under which other tools write our fields, the likeliest first."""
+"""Keys under which other tools write relfast's fields, likeliest first."""
 
 FIELDS: Final = tuple(_OTHER_NAMES)
 
 _ALSO_READ: Final = frozenset(
     ("error", "limit", "finish_reason", "usage", "reasoning", "reasoning_content", "thinking")
 )
-"""Fields of rows beside these and `relfast.tasks.base.Task.row_fields`."""
+"""Further fields of rows that relfast reads, besides `FIELDS` and `relfast.tasks.base.Task.row_fields`."""
 
 _DEPTH: Final = 12
 _MOST: Final = 2_000
-"""Places of a row that are looked at."""
+"""Most places of a row that are looked at."""
 _NEAR: Final = 0.75
 """Least similarity (difflib's ratio) of a misspelt name."""
 _ANY_TEXT: Final = ("text", "content")
-"""Names of what may be the prompt as well."""
+"""Keys that may as well hold the prompt."""
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NOT_SAID: Final = frozenset({
@@ -56,31 +56,31 @@ _NOT_SAID: Final = frozenset({
     *("contents", "var", "param", "parameter", "kwarg", "arg", "argument", "config", "testcase", "case"),
     *("doc", "metadata", "example", "shot", "fewshot", "demonstration", "history", "template", "schema"),
     *("system", "developer", "user", "human", "tool", "function"),
-    # what it thought or should say, and what is said of it
+    # the model's reasoning, gold, and judgements of the response
     *("reasoning", "thinking", "thought"),
     *("answer", "gold", "target", "truth", "reference", "expected", "correct", "label", "solution", "ideal"),
     *("judge", "grader", "evaluation", "feedback", "error", "logprob"),
 })  # fmt: skip
-"""Words, less a plural's s, in keys, and types of parts, of what is no response."""
+"""Words (without a plural's s) in keys, and in types of parts, under which no response stands."""
 _ABOUT: Final = frozenset({"id", "name", "type", "format", "path", "file", "url", "time", "date", "model"})
-"""Last words of keys that say something of a response."""
+"""Last words of keys that hold facts about a response, such as ``response_id``."""
 _IN_TURN: Final = frozenset({"content", "part", "message", "turn", "step", "event", "trajectory"})
-"""Words in keys of lists that are no samples: the last item is meant."""
+"""Words in keys of lists whose items follow each other and are no samples: the last is the response."""
 
 _SPEAKERS: Final = frozenset({"assistant", "model", "gpt", "ai", "bot", "chatbot"})
 _LISTENERS: Final = frozenset({"user", "human", "system", "developer", "tool", "function", "observation"})
 _WHO: Final = ("role", "from", "author", "speaker", "sender", "type")
 _CONTENTS: Final = ("content", "parts", "value", "text")
-"""Keys of what a message says."""
+"""Keys under which a message has its text."""
 
 _Path = tuple[str, ...]
 
 
 def place_of(field: str, row: Mapping[str, Any]) -> str | None:
-    """The path to what is probably a field that a row lacks, or None.
+    """The path to a value that is probably the row's ``field``; None if there is none.
 
-    ``row`` is the decoded row, ``field`` one of `FIELDS`. All but responses and gold are looked for among the
-    row's own keys only.
+    ``row`` is the decoded row, ``field`` one of `FIELDS`. A response or an answer is looked for at any depth,
+    other fields only among the row's own keys.
     """
     ranked = []
     for path, value, holder in places(row, said=field == "response"):
@@ -91,9 +91,9 @@ def place_of(field: str, row: Mapping[str, Any]) -> str | None:
 
 
 def _rank_of(field: str, path: _Path, value: Any, holder: Any) -> tuple[int, int] | None:
-    """How likely, the least the likeliest, it is that a field stands there; None where it cannot."""
+    """How likely it is that the value at a path is the field: least is likeliest; None if it cannot be."""
     if path == (field,):
-        return None  # it is there, and cannot be used
+        return None  # the field is in its place, and its value was unusable
     key, names = path[-1], (field, *_OTHER_NAMES[field])
     plain = _plain(key)
     if field == "response":
@@ -121,7 +121,7 @@ def _rank_of(field: str, path: _Path, value: Any, holder: Any) -> tuple[int, int
 
 
 def id_in(row: Mapping[str, Any], ids: Collection[str]) -> str | None:
-    """The path to a value of a row that is one of these ids, or None."""
+    """The path to a value in a row that equals one of these ids; None if there is none."""
     for path, value, _ in places(row):
         if isinstance(value, str | int) and not isinstance(value, bool) and str(value) in ids:
             return ".".join(path)
@@ -129,10 +129,11 @@ def id_in(row: Mapping[str, Any], ids: Collection[str]) -> str | None:
 
 
 def places(row: Mapping[str, Any], *, said: bool = False) -> Iterator[tuple[_Path, Any, Any]]:
-    """What stands in a row, the outermost first: its path, itself, and what holds it.
+    """The values in a row, outermost first: (path, value, object or list that holds the value).
 
-    Lists are not entered, and texts that are JSON are. With ``said`` only what a model may have said is
-    looked at, in lists too: in each item where they are samples, else in the last.
+    By default lists are not entered, and texts that are JSON are decoded and entered. With ``said`` only
+    values that may be responses are yielded, and lists are entered: by ``*`` if the items are samples, and
+    by ``-1`` for the last item.
     """
     todo: deque[tuple[_Path, Any, Any]] = deque([((), row, None)])
     for _ in range(_MOST):
@@ -160,7 +161,7 @@ def _is_step(key: Any, said: bool) -> bool:
 
 
 def _is_said(value: Mapping[str, Any], path: _Path) -> bool:
-    """Whether an object may be, or hold, a response: it is no message of another role, no thought or call."""
+    """Whether an object may be or hold a response: no message of another role, no thought or tool call."""
     who, kind = _who(value), value.get("type")
     if path and (value.get("thought") is True or (isinstance(kind, str) and not _may_be_said(kind))):
         return False
@@ -168,8 +169,8 @@ def _is_said(value: Mapping[str, Any], path: _Path) -> bool:
 
 
 def _steps_into(key: str, items: Sequence[Any]) -> tuple[str, ...]:
-    """The steps into a list: to each item where they are samples, and to the last; none where it is not known
-    who speaks, or where there is no answer yet: what the model said before was shown to it."""
+    """The steps into a list: ``*`` if its items are samples, and ``-1`` for its last item; no step into
+    messages without roles, nor a chat that does not end with the model: earlier turns are its prompt."""
     words = _words_of(key)
     if _is_chat(items):
         return ("-1",) if _who(items[-1]) in _SPEAKERS else ()
@@ -184,10 +185,9 @@ def _plain(key: str) -> str:
 
 
 def _words_of(key: str) -> tuple[str, ...]:
-    """The words of a key, in lower case and less a plural's s: those of ``modelInputs`` are those of
-    ``model_input``."""
+    """The words of a key in lower case, without a plural's s: ``("model", "input")`` for ``modelInputs``."""
     words = map(str.lower, _WORD.findall(key))
-    # a request has contents, and a response a content
+    # requests have ``contents`` and responses ``content``: that plural is kept
     return tuple(word if word == "contents" else word.rstrip("s") for word in words)
 
 
@@ -198,7 +198,7 @@ def _may_be_said(key: str) -> bool:
 
 
 def _is_response(value: Any) -> bool:
-    """Whether a value can be scored as a response: a text, samples or parts with one, an answered chat."""
+    """Whether a value can be scored as a response: a text, a list with one, or a chat that the model ends."""
     if not isinstance(value, list):
         return isinstance(value, str)
     if _is_chat(value) and (
@@ -217,7 +217,7 @@ def _is_chat(value: Any) -> bool:
 
 
 def _who(message: Mapping[str, Any]) -> str | None:
-    """Who says a message, as far as it is said; None for what is none."""
+    """The role that a message names, under any of the usual keys; None for an object that is no message."""
     for key in _WHO:
         who = message.get(key)
         if isinstance(who, Mapping):
@@ -237,9 +237,9 @@ def _is_gold(value: Any) -> bool:
 
 
 def why_unknown(name: str) -> str | None:
-    """Why ``--map`` cannot say where ``name`` is, or None.
+    """Why ``--map`` cannot map a field ``name``, as a message; None if it can.
 
-    It can where a dialect, a task or a length looks at such a field.
+    It can map every field that a dialect, a task or ``--lengths`` reads.
     """
     from relfast.tasks import TASKS
 

@@ -1,6 +1,6 @@
-"""Rows to entries, by the table of dialects: which form a row has, and what it says in it.
+"""Reads rows into entries by the table of dialects: finds the form of a row, and follows the form's paths.
 
-The form is chosen row by row from the row's own keys, so that it depends on nothing read before.
+The form of a row is chosen from the row alone, so that the result does not depend on rows read before.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from relfast.tasks import find_task
 
 FILTERED: Final = NoResponse("ContentFilter", "the content filter left nothing of the response")
 _FAILED_KEY: Final = "key"
-"""Where a row of no dialect has its id if it says only that a request failed: Gemini's have it there."""
+"""Where the id is in a row of Gemini's for a failed request, which has no keys that tell its dialect."""
 
 _Row = Mapping[str, Any]
 _Test = Callable[[_Row], bool]
@@ -47,14 +47,14 @@ _KINDS: Final[Mapping[str, Callable[[Sequence[Any]], bool]]] = {
 
 @lru_cache(1 << 8)
 def _test(condition: str) -> _Test:
-    """What asks for a condition of the table. With ``*`` every item of a list must have the rest."""
+    """A function that tests a row for a condition of the table; after ``*``, every item has to meet it."""
     path, _, kind = condition.partition(":")
-    asks = _KINDS[kind]
+    holds = _KINDS[kind]
     if not kind and steps_of(path)[0].name == path:
         return lambda row: path in row
     listed, _, rest = path.partition(".*.")
     if not rest:
-        return lambda row: asks(found(row, path))
+        return lambda row: holds(found(row, path))
 
     def each_has_it(row: _Row) -> bool:
         values = found(row, listed)
@@ -68,8 +68,9 @@ def meets(row: _Row, conditions: str) -> bool:
     return all(_test(condition)(row) for condition in conditions.split())
 
 
-class _Known(NamedTuple):
-    """One of the ways to know a form: its dialect, members that the row must have, and further conditions."""
+class _Pattern(NamedTuple):
+    """One pattern by which a form is recognised: the form's dialect and reader, the members that a row must
+    have, and further tests."""
 
     name: str
     reader: _Reader
@@ -78,47 +79,47 @@ class _Known(NamedTuple):
 
 
 @lru_cache(1)
-def _ways() -> list[_Known]:
-    """The ways to know a form, in the order in which they are tried."""
-    ways = []
+def _patterns() -> list[_Pattern]:
+    """The patterns of all forms, in the order in which they are tried."""
+    patterns = []
     for name, readers in _readers().items():
         for reader in readers:
             for tells in reader.form.tells:
                 conditions = f"{tells} {reader.form.when}".split()
                 lead = [lead_of(condition) for condition in conditions]
                 tests = [_test(one) for one, member in zip(conditions, lead, strict=True) if member != one]
-                ways.append(_Known(name, reader, frozenset(filter(None, lead)), tuple(tests)))
-    return ways
+                patterns.append(_Pattern(name, reader, frozenset(filter(None, lead)), tuple(tests)))
+    return patterns
 
 
 def told_by() -> frozenset[str]:
-    """The members that tell a dialect: a map that says where they are makes rows of it."""
-    return frozenset().union(*(known.members for known in _ways()))
+    """The members by which dialects are recognised. ``--map`` may map these too."""
+    return frozenset().union(*(pattern.members for pattern in _patterns()))
 
 
 def lead_of(condition: str) -> str:
-    """The member that a row must have to meet a condition; none where it may have none."""
+    """The member that a row must have to meet a condition; empty if no one member is required."""
     path, _, kind = condition.partition(":")
     step = steps_of(path)[0]
     return step.name if step.kind == NAME and kind not in (ABSENT, FINE) else ""
 
 
 @lru_cache(1 << 10)
-def _ways_of(keys: tuple[str, ...]) -> list[_Known]:
-    """The ways that rows with these keys may be known by: most rows of a file have the same."""
-    return [known for known in _ways() if known.members.issubset(keys)]
+def _patterns_of(keys: tuple[str, ...]) -> list[_Pattern]:
+    """The patterns that rows with these keys can match. Cached, since most rows of a file have equal keys."""
+    return [pattern for pattern in _patterns() if pattern.members.issubset(keys)]
 
 
-def _recognised(row: _Row, mapped: bool = False) -> _Known | None:
-    for known in _ways_of(tuple(row)):
-        # what a row without responses lacks is elsewhere in it where that is mapped: it is of no dialect then
-        if all(test(row) for test in known.tests) and not (mapped and known.reader.tells_nothing):
-            return known
+def _recognised(row: _Row, mapped: bool = False) -> _Pattern | None:
+    for pattern in _patterns_of(tuple(row)):
+        # if ``--map`` says where the response is, a form for rows without responses does not apply
+        if all(test(row) for test in pattern.tests) and not (mapped and pattern.reader.has_no_response):
+            return pattern
     return None
 
 
 def recognise(row: _Row) -> str | None:
-    """The name of the dialect that a row's keys speak of, or None."""
+    """The name of the dialect that a row matches, or None."""
     known = _recognised(row)
     return None if known is None else known.name
 
@@ -129,16 +130,16 @@ def detect(row: _Row) -> str:
 
 
 def _reader_of(row: _Row, name: str) -> _Reader:
-    """The form of a row that is in a dialect: the first whose further conditions hold, else the last."""
+    """The reader of a row in a given dialect: of the first form whose ``when`` is met, or of the last."""
     *others, last = _readers()[name]
     return next((reader for reader in others if reader.form.when and meets(row, reader.form.when)), last)
 
 
 def read_row(row: _Row, dialect: str, *, mapped: bool = False) -> Entry:
-    """An `Entry` of a row; ``dialect`` is a key of `DIALECTS` or ``auto``. With ``mapped`` the caller says
-    where the response is.
+    """The `Entry` of a row; ``dialect`` is a key of `DIALECTS` or ``auto``. With ``mapped`` the response is
+    where ``--map`` says.
 
-    That a response failed may be said by any row, so it is read here: ``error`` and ``status_code``.
+    A row of any dialect may report a failed request by ``error`` and ``status_code``: these are read here.
     """
     if dialect == "auto":
         known = _recognised(row, mapped)
@@ -146,7 +147,7 @@ def read_row(row: _Row, dialect: str, *, mapped: bool = False) -> Entry:
     else:
         name, reader = dialect, _reader_of(row, dialect)
     is_another = dialect != "auto" and not meets(row, reader.form.needs)
-    entry = _of_another(row, name) if is_another else reader.read(row)
+    entry = _entry_of_other_dialect(row, name) if is_another else reader.read(row)
     if "error" in row:
         entry.error = row["error"]
     if name == "native" and not mapped and _has_only_failed(row):
@@ -157,7 +158,7 @@ def read_row(row: _Row, dialect: str, *, mapped: bool = False) -> Entry:
 
 
 def _has_only_failed(row: _Row) -> bool:
-    """Whether a row that is in no dialect has its id where one of Gemini's has it whose request failed."""
+    """Whether a row of no dialect is Gemini's for a failed request: an error, and the id under ``key``."""
     if _FAILED_KEY not in row or "id" in row:
         return False
     response = row.get("response")
@@ -165,9 +166,9 @@ def _has_only_failed(row: _Row) -> bool:
     return (response is None or inner is not None) and (inner or from_error(row.get("error"))) is not None
 
 
-def _of_another(row: _Row, dialect: str) -> Entry:
-    """What there is of a row that is not in the dialect it was said to be in: that its request failed, or
-    else what it lacks."""
+def _entry_of_other_dialect(row: _Row, dialect: str) -> Entry:
+    """The entry of a row that is not in the dialect that ``--input-format`` names. Its failure is that of the
+    request, or else says what the row lacks for that dialect."""
     needs = DIALECTS[dialect].needs
     missing = next((field for field in needs if field not in row), None)
     kinds = f"{' or '.join(map(repr, needs))} is something else"
@@ -182,8 +183,8 @@ def _of_another(row: _Row, dialect: str) -> Entry:
 
 
 def filter_of(row: _Row, dialect: str) -> str | None:
-    """The filter that a row of lm-evaluation-harness is about; None for other rows, and for those of older
-    versions, which name none."""
+    """The filter that made a row of lm-evaluation-harness; None for other rows, and for those of older
+    versions, which do not name it."""
     if "filter" not in row:
         return None
     return _reader_of(row, detect(row) if dialect == "auto" else dialect).filter_of(row)
@@ -194,26 +195,26 @@ def filter_of(row: _Row, dialect: str) -> str | None:
 
 @lru_cache(1)
 def _readers() -> Mapping[str, tuple[_Reader, ...]]:
-    """What reads the forms of each dialect."""
+    """The readers of each dialect, one per form."""
     return {name: tuple(map(_Reader, dialect.forms)) for name, dialect in DIALECTS.items()}
 
 
 class _Reader:
-    """Reads rows of a form: its paths, ready to be followed."""
+    """Reads rows of one form; holds the form's paths as functions."""
 
     def __init__(self, form: Form) -> None:
         self.form = form
-        self.tells_nothing = not form.response and not form.said
-        own = [path for path in form.id.split() if not path.startswith("#")]
-        self._id, self._number = _walks(" ".join(own)), _walks(form.number or "")
-        self._prompt = _walks(" ".join(path[1:] for path in form.id.split() if path not in own))
+        self.has_no_response = not form.response and not form.said
+        ids = [path for path in form.id.split() if not path.startswith("#")]
+        self._id, self._number = _walks(" ".join(ids)), _walks(form.number or "")
+        self._prompt = _walks(" ".join(path[1:] for path in form.id.split() if path not in ids))
         self._name = form.task.removeprefix("=") if form.task.startswith("=") else None
         self._task, self._source = _walks(form.task if self._name is None else ""), _walks(form.source)
         self._suffix, self._row, self._attached = _walks(form.suffix), _walks(form.row), _walks(form.attached)
         self._answer, self._question = _walks(form.answer), _walks(form.question)
         self._response = _walks(form.response)
         self._errors, self._status = _walks(form.errors), _walks(form.status)
-        # an empty path is that to the row
+        # an empty path leads to the row itself
         self._samples = [(said, _walks(said.items) or (walk(""),)) for said in form.said]
 
     def read(self, row: _Row) -> Entry:
@@ -222,16 +223,16 @@ class _Reader:
         answer, question = self._answer_of(row), first(row, self._question)
         if not form.plain:
             question = _question(question)
-        own = self._id_of(row, answer)
-        numbered = form.number is not None and (own is MISSING or own is None)
+        row_id = self._id_of(row, answer)
+        numbered = form.number is not None and (row_id is MISSING or row_id is None)
         if numbered and form.number:
-            own = first(row, self._number)
-        if self._suffix and own is not MISSING and own is not None:
+            row_id = first(row, self._number)
+        if self._suffix and row_id is not MISSING and row_id is not None:
             other = first(row, self._suffix)
-            own = f"{own} {other}" if other and other is not MISSING else own
-        response = first(row, self._response, as_it_is=True) if self._response else self._said(row)
+            row_id = f"{row_id} {other}" if other and other is not MISSING else row_id
+        response = first(row, self._response, as_it_is=True) if self._response else self._samples_in(row)
         if form.none and self._response and (response is MISSING or not response):
-            response = self._none(row)
+            response = self._why_none(row)
         if self._attached:
             attached = first(row, self._attached)
             question, response = (
@@ -239,7 +240,7 @@ class _Reader:
                 [_attached(attached, text) for text in response],
             )
         inner = first(row, self._row) if self._row else row
-        entry = Entry(own, self._task_of(row), question, answer, response)
+        entry = Entry(row_id, self._task_of(row), question, answer, response)
         entry.row = inner if inner is row or isinstance(inner, Mapping) else {}
         if self._errors:
             entry.failure = self._failure(row)
@@ -249,7 +250,7 @@ class _Reader:
         return entry
 
     def filter_of(self, row: _Row) -> str | None:
-        """The filter that a row is about."""
+        """The filter of lm-evaluation-harness that the row names, or None."""
         name = row.get(self.form.filter) if self.form.filter else None
         return name if isinstance(name, str) else None
 
@@ -277,31 +278,31 @@ class _Reader:
         return MISSING
 
     def _id_of(self, row: _Row, answer: Any) -> Any:
-        own = first(row, self._id, as_it_is=self.form.plain)
-        # a digest comes before the id of a single rollout, and after one of ours
-        if self._prompt and (self.form.plain or own is MISSING or own is None):
+        row_id = first(row, self._id, as_it_is=self.form.plain)
+        # in verl's rows a digest replaces the id, which is a single rollout's; elsewhere, only a missing id
+        if self._prompt and (self.form.plain or row_id is MISSING or row_id is None):
             prompt = first(row, self._prompt)
             if not (prompt is MISSING or prompt is None or answer is MISSING or answer is None):
                 return prompt_id(prompt, answer)
-        return own
+        return row_id
 
     def _failure(self, row: _Row) -> NoResponse | None:
-        """Why a request failed as a whole."""
+        """Why the request failed as a whole; None if it did not."""
         errors = (from_error(value) for each in self._errors for value in each(row))
         failure = next((error for error in errors if error is not None), None)
         return failure or (from_status(first(row, self._status)) if self._status else None)
 
-    def _said(self, row: _Row) -> list[Any]:
+    def _samples_in(self, row: _Row) -> list[Any]:
         """The samples of a row, each a text or a `NoResponse`."""
         for said, paths in self._samples:
             for each in paths:
                 items = each(row)
                 if items:
                     return [_sample(item, said, row) for item in (items[-1:] if said.last else items)]
-        return [self._none(row)]
+        return [self._why_none(row)]
 
-    def _none(self, row: _Row) -> NoResponse:
-        """Why a row has no samples."""
+    def _why_none(self, row: _Row) -> NoResponse:
+        """Why the row has no samples, from the first entry of ``none`` in the table that applies."""
         for path, words, *kind in self.form.none:
             value = _at(row, path) if path else None
             failure = from_error(value) if not words else None
@@ -317,14 +318,13 @@ def _walks(paths: str) -> tuple[Walk, ...]:
 
 
 def _at(row: Any, path: str) -> Any:
-    """The value that a path leads to; null where there is none."""
+    """The value that a path leads to; None if there is none."""
     value = first(row, (walk(path),))
     return None if value is MISSING else value
 
 
 def _task_among(names: Iterable[Any]) -> Any:
-    """The first of several values that names a task, also as ``community|rel-a1|0``; a name of the tool's own
-    says nothing."""
+    """The first value that names one of relfast's tasks, also as ``community|rel-a1|0``; else `MISSING`."""
     for name in names:
         if isinstance(name, str):
             parts = name.split("|")
@@ -335,21 +335,21 @@ def _task_among(names: Iterable[Any]) -> Any:
 
 
 def _question(prompt: Any) -> Any:
-    """The text a prompt asks: itself, or the last message of the user; MISSING where there is none."""
+    """The question in a prompt: the text itself, or the user's last message; `MISSING` if there is none."""
     text = last_user_said(prompt) if isinstance(prompt, list) else prompt
     return text if isinstance(text, str) else MISSING
 
 
 def prompt_id(prompt: Any, gold: Any) -> str:
-    """The id of the rollouts of a prompt: ``prompt-`` and 16 hex digits, a BLAKE2b digest of the JSON of
-    ``[prompt, gold]``."""
+    """The id that all rollouts of a prompt get: ``prompt-`` and 16 hex digits of a BLAKE2b digest of the JSON
+    of ``[prompt, gold]``."""
     from hashlib import blake2b  # loads OpenSSL, which other dialects do without
 
     return f"prompt-{blake2b(encode_json([prompt, gold]), digest_size=8).hexdigest()}"
 
 
 def _attached(texts: Any, text: Any) -> Any:
-    """A text, which a log may keep apart from where it is said."""
+    """The text that a reference such as ``attachment://ID`` stands for; other values unchanged."""
     if not (isinstance(text, str) and text.startswith(_ATTACHED)):
         return text
     return texts.get(text.removeprefix(_ATTACHED), text) if isinstance(texts, Mapping) else text
@@ -358,7 +358,7 @@ def _attached(texts: Any, text: Any) -> Any:
 _ATTACHED: Final = "attachment://"
 
 
-# ---- what was said
+# ---- samples
 
 
 def _sample(item: Any, said: Said, row: _Row) -> Any:
@@ -372,7 +372,7 @@ def _sample(item: Any, said: Said, row: _Row) -> Any:
     if text is None and said.ended:
         text = NO_CONTENT
     if not text or text is NO_CONTENT:
-        text = _settled(text, said, _of_sample(item, said.reason, row) if said.reason else None)
+        text = _without_text(text, said, _of_sample(item, said.reason, row) if said.reason else None)
     if said.instead and not isinstance(text, NoResponse):
         again = _at(row, said.instead)
         return again if isinstance(again, str) else text
@@ -380,13 +380,13 @@ def _sample(item: Any, said: Said, row: _Row) -> Any:
 
 
 def _of_sample(item: Any, path: str, row: _Row) -> Any:
-    """What is said of a sample, by itself or by the row."""
+    """The value at a path from a sample; if there is none, the value at that path from the row."""
     value = _at(item, path)
     return _at(row, path) if value is None else value
 
 
-def _settled(text: Any, said: Said, reason: Any) -> Any:
-    """What a sample says that has no words; it ended for a reason."""
+def _without_text(text: Any, said: Said, reason: Any) -> Any:
+    """The result for a sample without text, by the reason for which it ended."""
     if text is NO_CONTENT and said.nothing:
         return NoResponse(MISSING_RESPONSE, said.nothing.format(reason))
     if text is not None and reason in said.filtered.split():
@@ -399,7 +399,7 @@ def _settled(text: Any, said: Said, reason: Any) -> Any:
 
 
 def _texts(item: Any, said: Said) -> Iterator[Any]:
-    """What a sample says, the first of several ways to say it first."""
+    """The texts of a sample, in the order of ``says``."""
     for how, path in said.says:
         values = found(item, path)
         if how == TEXTS:

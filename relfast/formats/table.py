@@ -1,8 +1,8 @@
-"""The dialects, as a table: how a row of each is known, and where it has what a record needs.
+"""The table of input dialects: how a row of each is recognised, and where it has the fields of a record.
 
-`relfast.formats.reading` interprets it, `relfast.engine.text_table` writes it down for the kernel that
-projects lines, ``docs/formats.md`` prints it. Paths are those of `relfast.formats.paths`; of several, parted
-by blanks, the first that leads to something counts."""
+`relfast.formats.reading` interprets the table, `relfast.engine.text_table` encodes it for the kernel that
+projects lines, and ``docs/formats.md`` prints it. Its paths are those of `relfast.formats.paths`. A text may
+hold several paths, separated by blanks: the first that leads to a value counts."""
 
 from __future__ import annotations
 
@@ -10,36 +10,38 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 OBJECT, LIST, NULL, ABSENT, FINE = "object", "list", "null", "absent", "fine"
-"""What a condition can ask of the value at its path, after a colon; the last: that it is no error."""
+"""What a condition can require of the value at its path, written after a colon. ``fine``: it is no error."""
 
 TEXT, TEXTS, MESSAGE, VALUE = "text", "texts", "message", "value"
-"""How a sample's words are read: a text; texts that make one; a chat message; whatever stands there."""
+"""How the text of a sample is read at a path: one text; texts to be joined; a chat message; any value."""
 
 
 class Said(NamedTuple):
-    """Where the samples of a row are, and the words of each.
+    """Where a row has its samples, and how the text of each is read.
 
     Attributes
     ----------
     items
-        Paths to the samples: the first that leads to any counts.
+        Paths to the samples; the first that leads to any counts.
     says
-        How a sample says something, and the path from it: the first that is there counts.
+        Ways to read the text of a sample, each a kind (`TEXT`, `MESSAGE`, …) and a path from the sample; the
+        first that finds something counts.
     last
-        Of several samples the last is meant.
+        Only the last of several samples is the response.
     instead
-        Path from the row to the text itself, where it stands once more than in a message.
+        Path from the row to a copy of the text, which is preferred to that in the message.
     error, reason
-        Paths from a sample, or else from the row, to why it failed, and to why it ended.
+        Paths to the sample's error and to its finish reason, from the sample or else from the row.
     filtered, aborted
-        Reasons for which an empty text is none: the content filter left it, or what the row tells.
+        Finish reasons with which an empty text is no response but a failure: of the content filter, or with
+        the reason in its message.
     ended
-        The row tells for what reason a message without content ended.
+        If a message has no content, the failure's message names the finish reason.
     nothing
-        Words where none of ``says`` is there, other than that the message has no content: ``{}`` is the
-        reason.
+        Message of the failure if none of ``says`` finds anything, in place of "the message has no content";
+        ``{}`` stands for the finish reason.
     no_object
-        Words for a sample that is no object.
+        Message of the failure if a sample is no object.
     """
 
     items: str
@@ -56,44 +58,44 @@ class Said(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A form in which rows of a dialect are written.
+    """One form in which rows of a dialect are written.
 
     Attributes
     ----------
     tells
-        What a row of the form is known by: one of several sets of conditions. A condition is a path to
-        something that is there, with a colon and what it has to be.
+        Alternative sets of conditions; a row that meets one of them is recognised as this form. A condition
+        is a path that must lead to a value, with a colon and a requirement (`OBJECT`, …) if need be.
     when
-        Conditions that it must meet besides, also where ``--input-format`` names the dialect.
+        Further conditions of the form, which apply also if ``--input-format`` names the dialect.
     needs
-        Conditions without which it cannot be read.
+        Conditions without which a row cannot be read.
     id, number
-        Paths to an id of ours, and to the tool's own number, by which gold of ``--data`` is looked up only
-        after the question. A path to a prompt after ``#`` stands for a digest of prompt and gold, where both
-        are there. Without ``number``, gold is not looked up by the question.
+        Paths to an id of the record, and to a number that only the tool gave: with the latter, gold of
+        ``--data`` is looked up by the question first. ``#`` and a path to the prompt stands for a digest of
+        prompt and gold, if both are there. Without ``number``, gold is not looked up by the question.
     task, answer, question
-        Paths to these; an ``=`` before a task's name stands for that task.
+        Paths to these; ``=NAME`` as task stands for the task of that name.
     members
-        The gold is an object of those of these members that the row has.
+        Names of the members of the row that together make up the gold answer.
     response
-        Path to the responses as native records have them; or else ``said``.
+        Path to the response or responses, as in native records; alternatively ``said``.
     none
-        What a row says that has no response: a path to an error, or a path to something and words with ``{}``
-        for it, with the kind of the error where it has one.
+        Why a row may have no response. Each item is a path to an error; or a path to some value and a
+        message, in which ``{}`` stands for the value, with the kind of the failure if it has one.
     plain
-        Id, task, answer and question are what stands there: it is not checked whether it can be that.
+        Id, task, answer and question are taken as they are; it is not checked that they are usable.
     source
-        Path to what names the task if it is one's name.
+        Path to a name that is the task's, if it is the name of any.
     suffix
-        Path to what makes another prompt of an instance: it is put behind the id.
+        Path to the name of a variant of the prompt, which is appended to the id.
     row
-        Path to what tasks read further fields of.
+        Path to the object from which tasks read further fields.
     errors, status
-        Paths to errors of the request, and to its HTTP status, besides the row's own.
+        Paths to errors of the request and to its HTTP status, besides the row's own.
     filter
-        Member that names the filter that the row is about.
+        Member that names the filter by which the row was made.
     attached
-        Path to texts that stand there instead of where they belong.
+        Path to texts that the row stores apart and refers to where they belong.
     """
 
     tells: tuple[str, ...]
@@ -119,14 +121,14 @@ class Form(NamedTuple):
 
 
 class Dialect(NamedTuple):
-    """A way runs are written down, in one form or several, most particular first."""
+    """A tool's format for its rows, in one or several forms, most specific first."""
 
     summary: str
     forms: tuple[Form, ...]
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The fields that a row cannot do without."""
+        """The fields without which a row cannot be read, even if ``--input-format`` names the dialect."""
         return tuple(need.partition(".")[0].partition(":")[0] for need in self.forms[-1].needs.split())
 
 
@@ -140,7 +142,7 @@ _NATIVE: Final = Form(
 _SEQBENCH: Final = ("completion", "structural_details", "instance_metadata", "complexity_parameters")
 _REALIGN: Final = ("benchmark_solution", "benchmark_steps")
 _BESIDE: Final = ("promptFeedback", "usageMetadata", "modelVersion")
-"""What Gemini's response has beside its candidates, or without any: a prompt that was blocked."""
+"""Members of Gemini's responses besides the candidates; a blocked prompt has only these."""
 
 # a choice, or the last message of an output; an empty text is a response unless the content filter left it
 _CHOICE: Final = Said(
@@ -159,7 +161,7 @@ _OUTPUT: Final = Said(
     filtered="content_filter",
     ended=True,
 )
-# what verifiers' own rewards see by `trace.last_reply`: the root agent's reply, or what was sampled last
+# the text that verifiers' own rewards see (`trace.last_reply`): the root agent's reply, or the last sampled
 _REPLY: Final = Said(
     "",
     ((TEXT, "root_reply"), (MESSAGE, "nodes.*.sampled!.message.role=assistant")),
@@ -170,14 +172,14 @@ _TRACE: Final = Form(
     ("task:object", "example_id completion"),
     when="nodes:list",
     id="task.data.id",
-    number="task.key task.hash task.data.idx",  # the last counts the tasks of a run
+    number="task.key task.hash task.data.idx",  # idx counts the tasks of a run
     task="task.data.task task.data.record.task task.data.info.task task.data.name",
     answer="task.data.answer task.data.record.answer task.data.info.answer task.data.info",
     question="task.data.prompt",
     said=(_REPLY,),
     row="task.data",
 )
-# of an episode of several agents the traces with rewards count, if there are any
+# in an episode of several agents, the traces with rewards are the samples; without any, all traces
 _EPISODE: Final = _TRACE._replace(
     when="traces:list",
     said=(_REPLY._replace(items="traces.*.rewards! traces.*.{}"),),
@@ -189,7 +191,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
     "openai-batch": _dialect(
         "OpenAI/vLLM batch output",
         Form(
-            # a text as response is a record's, which was asked for by a custom_id
+            # if ``response`` is a text, the row is a native record that only has a ``custom_id`` too
             ("custom_id response:object", "custom_id response:null", "custom_id response:absent error"),
             id="custom_id",
             said=(_CHOICE, _OUTPUT),
@@ -211,7 +213,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             said=(Said("resps!.resps.*?.*? filtered_resps!.filtered_resps.*?.*?", ((VALUE, ""),)),),
             none=(("", "resps holds no response"),),
             row="doc",
-            # rows of one document, once per filter: `relfast.engine.io.filters` chooses
+            # a document has one row per filter: `relfast.engine.io.filters` chooses the filter
             filter="filter",
             plain=True,
         ),
@@ -220,7 +222,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         "verl rollout dump",
         Form(
             ("output gts",),
-            id="#input id uid",  # the latter are those of a single rollout, if there are any
+            id="#input id uid",  # id and uid, if there are any, are those of a single rollout
             task="task",
             source="data_source",
             answer="gts",
@@ -317,7 +319,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             attached="attachments",
         ),
     ),
-    # a line is a trace by itself, an episode with its traces, or a rollout as verifiers wrote them before v1
+    # a line is one trace, one episode with its traces, or one rollout as verifiers before v1 wrote it
     "verifiers": _dialect(
         "traces of verifiers and prime-rl",
         _TRACE,
@@ -331,7 +333,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             response="completion",
         ),
     ),
-    # `LLM.generate` writes no file: its `RequestOutput` as JSON, one of `outputs` a completion
+    # `LLM.generate` writes no file; this is its `RequestOutput` as JSON: one of `outputs` per completion
     "vllm": _dialect(
         "vLLM's RequestOutput as JSON",
         Form(
@@ -346,7 +348,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             none=(("", "outputs is empty"),),
         ),
     ),
-    # `log_completions=True`: neither gold nor ids; with `log_extra` a column of gold
+    # written with `log_completions=True`: neither gold nor ids; `log_extra` may add a column of gold
     "trl": _dialect(
         "TRL's completions logs",
         Form(
@@ -375,7 +377,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             row="doc",
         ),
     ),
-    # completions and training trials of an instance are samples, perturbed instances prompts of their own
+    # completions and training trials of an instance are samples; perturbed instances are separate prompts
     "helm": _dialect(
         "HELM's scenario_state.json",
         Form(
@@ -429,5 +431,5 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         ),
     ),
 }
-"""Most particular first: the first of which a form fits reads the row. A row with a ``response`` is none of
-those after ``native``."""
+"""The dialects, most specific first: the first that has a form for a row reads it. Since ``native`` takes
+every row with a ``response``, such rows are of no later dialect."""
