@@ -232,7 +232,7 @@ def test_a_kernel_that_fails_is_told_of_once(
     responses = [response for response in RESPONSES if type(response) is str] * 2
     with relfast.Scorer(policy="strict", workers=0) as scorer:
         scorer.score_one("REL-B1", gold, "No")
-        for name in ("_judge", "_judge_long"):
+        for name in ("_score_short", "_score_long"):
             monkeypatch.setattr(scorer._scoring.kernels.of("REL-B1"), name, lambda *given: 1)
         rows = scorer.scores("REL-B1", [gold] * len(responses), responses)
         asked = [("REL-B1", gold, text) for text in responses]
