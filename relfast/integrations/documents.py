@@ -1,4 +1,4 @@
-"""Problems as rows of a harness's data set: the built-in records of a task, those of a file, or new ones."""
+"""Problems as rows of a harness's data set: a task's built-in records, those of a file, or generated ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relfast.rewards.problems import Problem, from_file, generated
 from relfast.tasks import get_task
 
 OWN: Final = ("file", "n", "seed", "policy", "parameters")
-"""What a harness's user may say."""
+"""Keys of the harness's metadata that are for relfast."""
 
 
 def rows_of(task: str, **metadata: Any) -> list[dict[str, Any]]:
@@ -25,17 +25,17 @@ def rows_of(task: str, **metadata: Any) -> list[dict[str, Any]]:
         Name, in any case.
     **metadata
         ``file``, or ``n`` with ``seed`` and ``parameters`` (of the generator); ``policy`` (``reference``, the
-        default, or ``strict``). Others are passed over.
+        default, or ``strict``). Other keys are ignored.
 
     Raises
     ------
     UsageError
-        There are no records of this task, or both a file and a number are given.
+        There are no records of this task, or both ``file`` and ``n`` are given.
     """
     name = get_task(task).name
     given = {key: metadata[key] for key in OWN if metadata.get(key) is not None}
     policy = given.get("policy", "reference")
-    shared_scorer({"policy": policy})  # says what cannot be used, before the model is asked
+    shared_scorer({"policy": policy})  # raises for an unusable policy before the model is called
     rows = [_row(at, problem, policy) for at, problem in enumerate(_problems(name, given))]
     if not rows:
         raise UsageError(f"no records of {name} in {given.get('file') or 'the built-in sets'}")
@@ -49,15 +49,15 @@ def _problems(name: str, given: Mapping[str, Any]) -> Iterator[Problem]:
         seed, parameters = given.get("seed", 0), given.get("parameters", {})
         yield from (generated(name, at, seed, **parameters) for at in range(given["n"]))
         return
-    # the built-in set that a task is of
+    # without a file: the built-in set of the task's benchmark
     problems = from_file(given.get("file") or SETS[name.lower().partition("-")[0]].path)
     yield from (problem for problem in problems if problem.task == name)
 
 
 def _row(at: int, problem: Problem, policy: str) -> dict[str, Any]:
-    """A problem with gold as JSON text: a data set's columns would add other records' keys to an object."""
+    """A row with gold as JSON text: as an object, a data set's column would add the keys of other records."""
     return {
-        "id": problem.id or f"{problem.task.lower()}-{at}",  # records without would be one prompt
+        "id": problem.id or f"{problem.task.lower()}-{at}",  # else all records without one are one prompt
         "task": problem.task,
         "prompt": problem.prompt,
         "question": problem.question,

@@ -1,4 +1,5 @@
-"""inspect_ai: tasks of records of files or of new ones, and a scorer in which unscored is not wrong.
+"""inspect_ai: a task of a file's records or of generated ones, and a scorer that tells unscored responses
+from wrong ones.
 
 ::
 
@@ -6,8 +7,8 @@
     inspect eval relfast/relfast_task -T benchmark=REL-C2 -T n=100 --model openai/…
     inspect score log.eval --scorer relfast/relfast_scorer
 
-A sample's ``metadata`` holds ``task``, ``answer`` (gold) and ``question``, which the scorer reads: it scores
-any log whose samples have them. A response without a score is inspect's ``unscored`` (NaN, left out).
+A sample's ``metadata`` holds ``task``, ``answer`` (gold) and ``question``. The scorer reads only these, so it
+scores any log whose samples have them. A response without a score is inspect's ``unscored`` (NaN, left out).
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ _VALUES: Final = {"correct": [mean(), stderr()], "reward": [mean(), stderr()]}
 
 @scorer(metrics=_VALUES)
 def relfast_scorer(policy: str = "reference", **options: Any) -> Scorer:
-    """Score by relfast: ``correct`` (0 or 1) and ``reward``.
+    """inspect's scorer with relfast's scores: ``correct`` (0 or 1) and ``reward``.
 
     Parameters
     ----------
     policy
-        ``reference`` (as published, the default: this is evaluation) or ``strict``.
+        ``reference`` (as published; the default, since this is evaluation) or ``strict``.
     **options
-        As `relfast.Scorer`.
+        Options of `relfast.Scorer`.
     """
     engine = Engine(policy=policy, **options)  # type: ignore[arg-type]
 
@@ -79,16 +80,16 @@ def relfast_task(
     policy: str = "reference",
     parameters: str = "{}",
 ) -> Task:
-    """Problems of a file of records, or the first ``n`` that a generator makes.
+    """inspect's task of the problems of a file of records, or of the first ``n`` problems of a generator.
 
     Parameters
     ----------
     file
-        Records, one a line, in any dialect that has gold.
+        Path of records, one a line, in any dialect that has gold.
     benchmark
-        Task to make new problems of.
+        relfast's name of a task whose problems are generated.
     n, seed, parameters
-        How many, of which seed, with which parameters of the generator (JSON).
+        Number of problems, the generator's seed, and its parameters (JSON).
     policy
         See `relfast_scorer`.
     """
@@ -108,7 +109,7 @@ def relfast_task(
 
 
 def sample_of(problem: Problem) -> Sample:
-    """A problem as a sample; the scorer needs no more than it."""
+    """A problem as a sample with everything that the scorer needs."""
     return Sample(
         input=problem.prompt,
         target=json.dumps(problem.answer),

@@ -1,18 +1,18 @@
-"""lighteval: a task for each of ours, of the built-in records, of a file's, or of new ones.
+"""lighteval: a task for each of relfast's, with the built-in records, those of a file, or generated ones.
 
 ::
 
     lighteval accelerate "model_name=…" relfast_rel_c2 --custom-tasks relfast.integrations.lighteval
 
-``--custom-tasks`` takes a module of one's own as well, where `tasks` says which records::
+To choose the records, name a module of your own that calls `tasks`::
 
     from relfast.integrations.lighteval import tasks
     TASKS_TABLE = tasks(file="records.jsonl", policy="strict", samples=4)
 
-lighteval hands its tasks nothing but a data set's path, so rows are written to a folder of the process, which
-goes with it; nothing is fetched. A response without a score gives no ``correct`` and no ``reward``, so that
-means are over those that have one, and counts in ``unscored``. ``relfast score`` reads the details that
-``--save-details`` writes.
+lighteval passes its tasks nothing but a data set's path, so rows are written to a temporary folder, which is
+removed when the process ends; nothing is downloaded. A response without a score has no ``correct`` and no
+``reward``, so means are over scored responses, and it counts in ``unscored``. ``relfast score`` reads the
+details that ``--save-details`` writes.
 """
 
 from __future__ import annotations
@@ -44,29 +44,29 @@ __all__ = ["tasks"]
 _NAMES: Final = ("correct", "reward", "unscored")
 _BETTER: Final = {"correct": True, "reward": True, "unscored": False}
 _WITHOUT_RECORDS: Final = frozenset({"REL-A5", "REL-A6", "REL-A7"})
-"""Tasks of which no built-in set has records."""
+"""Tasks that no built-in set has records of."""
 
 
 def tasks(
     names: Iterable[str] | None = None, *, samples: int = 1, generation_size: int = 4096, **metadata: Any
 ) -> list[LightevalTaskConfig]:
-    """A ``TASKS_TABLE``.
+    """The ``TASKS_TABLE`` of a module for ``--custom-tasks``: ``TASKS_TABLE = tasks(["rel-c2"], n=100)``.
 
     Parameters
     ----------
     names
-        Tasks, in any case; without, all that have records.
+        Names of tasks, in any case; None: all tasks that have records.
     samples
-        Responses to each prompt; the scores of a prompt are the means of its responses'.
+        Number of responses to each prompt; a prompt's scores are means over its responses.
     generation_size
-        Tokens that a model may write.
+        Most tokens of a response.
     **metadata
-        As `relfast.integrations.documents.rows_of`.
+        As for `relfast.integrations.documents.rows_of`.
 
     Raises
     ------
     UsageError
-        There are no records, or both a file and a number are given.
+        There are no records, or both ``file`` and ``n`` are given.
     """
     if names is None:
         names = _tasks_with_records(metadata)
@@ -91,7 +91,7 @@ def _config(rows: list[dict[str, Any]], samples: int, generation_size: int) -> L
     (folder / "test.jsonl").write_text(text, encoding="utf-8")
     return LightevalTaskConfig(
         name=name,
-        prompt_function=_asked,
+        prompt_function=_document,
         hf_repo=str(folder),
         hf_subset="default",
         hf_avail_splits=["test"],
@@ -109,7 +109,7 @@ def _folder() -> str:
     return folder
 
 
-def _asked(row: Mapping[str, Any], task_name: str) -> Doc:
+def _document(row: Mapping[str, Any], task_name: str) -> Doc:
     return Doc(
         query=row["prompt"],
         choices=[row["answer"]],
@@ -120,14 +120,14 @@ def _asked(row: Mapping[str, Any], task_name: str) -> Doc:
 
 
 class RelfastScores(SampleLevelComputation, SamplingMetric):
-    """Of a document: the means of its responses that have a score, and the share that has none."""
+    """The metric of a document: means over its scored responses, and the share of unscored ones."""
 
     def __init__(self, samples: int) -> None:
         SamplingMetric.__init__(self)
         self.n = samples
 
     def num_samples(self) -> int:
-        """Responses that lighteval asks for."""
+        """The number of responses that lighteval samples."""
         return self.n
 
     def compute(self, doc: Doc, model_response: ModelResponse, **_: Any) -> dict[str, float]:
@@ -157,7 +157,7 @@ def _metric(samples: int) -> SampleLevelMetricGrouping:
 
 
 def __getattr__(name: str) -> Any:
-    # made when it is looked at: a module that calls `tasks` needs no other records than its own
+    # made on access: a module that only calls `tasks` must not read the built-in records
     if name == "TASKS_TABLE":
         return globals().setdefault(name, tasks())
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,8 +1,8 @@
-"""verifiers 0.4 (v1), and with it prime-rl: a taskset of records of files, or of new ones without end.
+"""verifiers 0.4 (v1), and with it prime-rl: a taskset of a file's records, or of generated ones without end.
 
-Its loader finds tasksets by the name of a package: ``examples/verifiers_relfast`` makes one of this module,
-in the form of its hub. A response without a score raises, which verifiers records as an error of the rollout,
-not as 0.
+verifiers' loader finds tasksets by the name of a package: ``examples/verifiers_relfast`` makes this module
+such a package, in the form of verifiers' hub. A response without a score raises, which verifiers records as
+an error of the rollout, not as 0.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ class RelfastTaskConfig(vf.TaskConfig):
     """How responses are scored."""
 
     options: dict[str, Any] = Field(default_factory=dict)
-    """``on_error``, and the options of `relfast.Scorer`; strict unless ``policy`` says otherwise."""
+    """``on_error``, and the options of `relfast.Scorer`; the default ``policy`` is ``"strict"``."""
 
 
 class RelfastConfig(vf.TasksetConfig):
-    """Which problems."""
+    """Which problems the taskset has."""
 
     benchmark: str = "REL-C2"
-    """Task of new problems."""
+    """relfast's name of the task whose problems are generated."""
     file: str | None = None
-    """File of records, which are then the problems."""
+    """File whose records are the problems; None: problems are generated."""
     seed: int = 0
-    """Problems of another seed are other ones."""
+    """The generator's seed; each has different problems."""
     parameters: dict[str, Any] = Field(default_factory=dict)
-    """Of the generator (``relfast generate TASK --help``); larger ones make a curriculum."""
+    """Parameters of the generator (``relfast generate TASK --help``), for instance for a curriculum."""
     task: RelfastTaskConfig = RelfastTaskConfig()
 
 
 class RelfastData(vf.TaskData):
-    """A problem as it stands in traces."""
+    """A problem as traces record it."""
 
     benchmark: str
     question: str
@@ -50,7 +50,7 @@ class RelfastData(vf.TaskData):
 
 
 class RelfastTask(vf.Task[RelfastData, vf.State, RelfastTaskConfig]):
-    """One problem; its reward is relfast's."""
+    """One problem, rewarded by relfast."""
 
     def __init__(self, data: RelfastData, config: RelfastTaskConfig | None = None) -> None:
         super().__init__(data, config)
@@ -62,7 +62,7 @@ class RelfastTask(vf.Task[RelfastData, vf.State, RelfastTaskConfig]):
 
 
 class RelfastTaskset(vf.Taskset[RelfastTask, RelfastConfig]):
-    """The problems of a file, or those of a generator: the first million of a seed."""
+    """The problems of a file, or generated ones: a million of ``seed``, then those of ``seed + 1``, …"""
 
     def __init__(self, config: RelfastConfig) -> None:
         super().__init__(config)

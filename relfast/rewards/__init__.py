@@ -10,24 +10,24 @@
 `.reasoning_gym`       ``score_answer``
 =====================  ==========================================================================
 
-No trainer is imported; each module also has a factory for other options (``make_reward(**options)`` and
-the like), whose results travel by pickle. All adapters of a process with the same options share one
-`relfast.Scorer`: its workers, and the answers it has scored.
+No module imports its trainer. Each also has a factory for other options (``make_reward(**options)`` and the
+like), which returns a picklable reward function. All adapters of a process with the same options share one
+`relfast.Scorer`, and with it the workers and the cache of scores.
 
-The policy is ``strict`` unless you say otherwise: what a policy is rewarded for must not be cheaper to fake
-than to do. A policy under optimisation finds the holes of the
-published scorers within a few hundred steps (``all-~`` skeletons, lists of everything), and ``strict``
-closes them.
+The scoring policy is ``strict`` unless you choose another: a reward must not be cheaper to fake than to earn.
+A model in training finds the holes of the published scorers within a few hundred steps (``all-~`` skeletons,
+lists of everything), and ``strict`` closes them.
 
-Under ``strict`` a response that runs into its deadline or ends its workers is worth the lowest reward of its
-task (`relfast.tasks.base.Task.lowest_reward`): a policy must not learn to hang where it does not know. What
-else has no score (bad gold, unknown task, no workers, an interrupted call, a machine so busy that the
-deadline says nothing) gets ``on_error``: None, a number, or ``"raise"``; it is never 0 unless you choose 0. A
-mapping ``{"response": …, "machinery": …}`` says both. `stats` counts responses by status.
+Under ``strict`` a response that exceeds its deadline or crashes its worker gets the lowest reward of its task
+(`relfast.tasks.base.Task.lowest_reward`): a model must not learn to hang the scorer where it does not know
+the answer. Any other response without a score (bad gold, unknown task, no workers, an interrupted call, a
+machine too busy for the deadline to mean anything) gets ``on_error``: None, a number, or ``"raise"``; never 0
+unless you choose 0. A mapping ``{"response": …, "machinery": …}`` sets a value for each kind of cause.
+`stats` counts responses by status.
 
-All give a response the same reward, if they are given the same record: task, gold and, where strict looks at
-it (`relfast.tasks.base.Task.strict_needs`), the question. One that has no question where it is needed says
-so.
+All adapters give a response the same reward if they get the same record: task, gold and, for rules of strict
+that use it (`relfast.tasks.base.Task.strict_needs`), the question. An adapter that gets no question where
+strict needs one warns.
 """
 
 from __future__ import annotations

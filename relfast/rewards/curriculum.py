@@ -1,12 +1,12 @@
-"""New problems without end, their parameters by a schedule: what environments and data sets are made of.
+"""Generated problems without end, whose parameters follow a schedule, for environments and data sets.
 
 >>> from relfast.rewards.curriculum import Problems
 >>> problems = Problems("SeqBench", curriculum=[(0, {"L": 8, "B": 0}), (2_000, {"L": 16, "B": 1})])
 >>> problems[2_000].id
 'seqbench-0-2000'
 
-The schedule goes by a problem's number, not by what has been earned so far: every process of a run sees the
-same problems (groups of a GRPO step are spread over processes), and a run that is resumed goes on with them.
+The schedule depends on a problem's number, not on rewards so far. So every process of a run sees the same
+problems (the groups of a GRPO step are spread over processes), and a resumed run continues with them.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from relfast.tasks import get_task
 __all__ = ["Level", "Problems"]
 
 Level = tuple[int, Mapping[str, Any]]
-"""The number of the first problem that has these parameters of the generator, and the parameters."""
+"""(number of the first problem of the level, parameters of the generator from there on)."""
 
 _FIRST: Final[Level] = (0, {})
 
 
 class Problems:
-    """The problems of a generator, by number; the same for everybody who asks alike.
+    """The problems of a generator, by number: ``problems[7]``. Equal arguments give equal problems.
 
     Parameters
     ----------
     task
         A task that has a generator.
     seed
-        Problems of another seed are other ones.
+        Each seed has different problems.
     curriculum
-        Levels in order, the first from problem 0; ``relfast generate TASK --help`` has the parameters (L, B
+        Levels in order, the first from problem 0. ``relfast generate TASK --help`` lists the parameters (L, B
         and N of SeqBench, sizes of formulas and molecules of REL). Empty: the generator's defaults.
     start
-        Iterating begins here: where a run that goes on had come to.
+        Number of the problem at which iteration begins, to continue a run.
 
     Raises
     ------
     UsageError
-        A task without a generator, a parameter it does not take, or levels that are not in order.
+        The task has no generator, the generator has no such parameter, or levels are not in order.
     """
 
     def __init__(self, task: str, *, seed: int = 0, curriculum: Sequence[Level] = (), start: int = 0) -> None:
@@ -61,18 +61,18 @@ class Problems:
         declared: Any = found.parameters
         for at, parameters in self.curriculum:
             if declared is None:
-                generated(self.task, 0)  # says that there is no generator
+                generated(self.task, 0)  # raises: the task has no generator
             unknown = parameters.keys() - declared.__dataclass_fields__.keys()
             if unknown:
                 raise UsageError(f"curriculum, level from {at}: {self.task} takes no {min(unknown)!r}")
             declared(**parameters)
 
     def parameters_of(self, at: int) -> Mapping[str, Any]:
-        """What problem ``at`` is generated with."""
+        """The generator's parameters for problem ``at``."""
         return self.curriculum[bisect_right(self._begins, at) - 1][1]
 
     def __getitem__(self, at: int) -> Problem:
-        """Problem ``at``, from 0, without those before it."""
+        """Problem number ``at``, from 0, made without the problems before it."""
         if at < 0:
             raise IndexError(at)
         problem = generated(self.task, at % SEEDS, self.seed + at // SEEDS, **self.parameters_of(at))
@@ -87,8 +87,9 @@ class Problems:
     def rows(self, n: int | None = None) -> Iterator[dict[str, Any]]:
         """``n`` problems (None: without end) as rows of a data set for a trainer.
 
-        ``prompt`` (chat messages), ``task``, ``answer`` (gold as JSON text), ``question`` and ``id``: what
-        adapters look for. ``datasets.IterableDataset.from_generator(problems.rows)`` is such a data set.
+        The columns are those that adapters look for: ``prompt`` (chat messages), ``task``, ``answer`` (gold
+        as JSON text), ``question`` and ``id``. ``datasets.IterableDataset.from_generator(problems.rows)``
+        makes a data set of them.
         """
         for left, problem in enumerate(self):
             if left == n:

@@ -1,4 +1,4 @@
-"""Problems as environments that one steps through, in Gymnasium's form (which is not imported).
+"""Problems as environments with Gymnasium's interface (``reset`` and ``step``; Gymnasium is not imported).
 
 >>> from relfast.rewards.curriculum import Problems
 >>> from relfast.rewards.environments import Environment
@@ -6,9 +6,9 @@
 >>> text, about = environment.reset()
 >>> text, reward, terminated, truncated, about = environment.step(about["legal_actions"][0])
 
-A task whose records can be walked through (SeqBench) takes an action a step, and pays at the end: what strict
-scoring says of the plan that the steps make, times the share of the actions tried that were legal. Of all
-others the one step is the response.
+An episode of SeqBench is a walk through the maze: one action a step, and one reward at the end, which is the
+strict score of the plan made of the legal actions, times the share of tried actions that were legal. An
+episode of any other task has one step, the response.
 """
 
 from __future__ import annotations
@@ -29,40 +29,41 @@ if TYPE_CHECKING:
 __all__ = ["Environment", "Walking"]
 
 PATIENCE: Final = 3
-"""Actions that may be tried, in shortest plans, before an episode is cut off."""
+"""An episode is cut off after this many times the number of actions of the shortest plan."""
 
 
 class Numbered(Protocol):
-    """Problems by number from 0; IndexError where there are no more."""
+    """Problems by number, from 0; raises IndexError after the last."""
 
     def __getitem__(self, at: int, /) -> Problem: ...
 
 
 class Walking(Adapter):
-    """Walks of records, and what they are worth. Thread-safe and picklable."""
+    """Scores walks through mazes, and gives their rewards. Thread-safe and picklable."""
 
     question_at = "of the problem"
 
     def judge(self, walk: Walk, task: str, answer: object, question: object) -> Score:
-        """The score of the plan that a walk is so far."""
+        """The score of the plan made of a walk's legal actions so far."""
         return self.score(task, gold_of(answer), str(walk.plan), question)
 
     def worth(self, walk: Walk, value: float) -> float:
-        """The reward of a walk whose plan is worth ``value``: less by tried actions that were not legal."""
+        """The reward of a walk whose plan has the reward ``value``: ``value`` times the share of tried
+        actions that were legal; the start counts as one."""
         return value * len(walk.plan) / (len(walk.plan) + walk.refused)
 
 
 class Environment:
-    """One problem after the other, each an episode. One thread at a time.
+    """An environment whose episodes are problems, one after the other. For one thread at a time.
 
     Parameters
     ----------
     problems
-        `relfast.rewards.curriculum.Problems`, or a list; at its end episodes begin anew.
+        `relfast.rewards.curriculum.Problems`, or a list, which starts again after its last problem.
     max_steps
-        Actions an episode may try; None: three times those of the shortest plan.
+        Most actions of an episode; None: three times as many as the shortest plan has.
     **options
-        ``on_error``, and the options of `relfast.Scorer`; ``policy`` is ``"strict"`` unless given.
+        ``on_error``, and the options of `relfast.Scorer`; the default ``policy`` is ``"strict"``.
     """
 
     def __init__(
@@ -78,17 +79,18 @@ class Environment:
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
-        """The next problem.
+        """Begin an episode with the next problem.
 
         Parameters
         ----------
         seed, options
-            The number of a problem, as ``seed`` or ``options["at"]``; episodes go on from it.
+            The number of a problem to begin with instead, as ``seed`` or ``options["at"]``; later episodes
+            continue from it.
 
         Returns
         -------
         text, info
-            What is asked, and ``id``, ``task`` and (of walks) ``legal_actions``.
+            The prompt; and a dict with ``id``, ``task`` and, for SeqBench, ``legal_actions``.
         """
         at = (options or {}).get("at", seed)
         self._problem = self._take(self._next if at is None else at)
@@ -98,21 +100,21 @@ class Environment:
         return text, self._about()
 
     def step(self, action: object) -> tuple[str, float, bool, bool, dict[str, Any]]:
-        """Do an action of a walk (``"move_to: A2"``), or give the response.
+        """Take an action of a walk, such as ``"move_to: A2"``; for other tasks ``action`` is the response.
 
         Returns
         -------
         text, reward, terminated, truncated, info
-            What is to be seen then; the reward, 0 before the end; whether it is over by its rules, or was cut
-            off; and what `reset` gives, with ``violation`` of an action that was not legal, at the end
-            ``status``, ``correct`` and ``metrics``.
+            The observation; the reward, 0 before the end; whether the episode ended by its rules; whether it
+            was cut off; and the dict of `reset` with ``violation`` (why the action was not legal, or None)
+            and, at the end, ``status``, ``correct`` and ``metrics``.
 
         Raises
         ------
         UsageError
-            There is no episode: `reset` begins one.
+            No episode is running: `reset` begins one.
         UnscoredError
-            The end has no score, and ``on_error`` has no number for it.
+            The episode's plan or response has no score, and ``on_error`` has no number for it.
         """
         if self._over or self._problem is None:
             raise UsageError("no episode is running: reset() begins one")
@@ -133,7 +135,7 @@ class Environment:
         return text, reward, walk.done, cut, self._about(score, violation=violation)
 
     def close(self) -> None:
-        """Nothing to let go of: workers are the process's (`relfast.rewards.close`)."""
+        """Do nothing: the workers belong to the process (`relfast.rewards.close` ends them)."""
 
     def _take(self, at: int) -> Problem:
         try:

@@ -1,4 +1,4 @@
-"""NeMo-RL: an environment that ends every conversation with its reward.
+"""NeMo-RL: an environment that scores a conversation's last assistant message and ends the conversation.
 
 ::
 
@@ -6,7 +6,7 @@
     env = create_env("relfast", {"on_error": 0.0})  # or RelfastEnvironment.remote({"on_error": 0.0})
 
 ``metadata`` of a conversation holds ``task`` and ``answer`` (or ``ground_truth``): gold as a dict or its
-JSON text. The question is ``metadata``'s ``question``, or what the user said last.
+JSON text. The question is ``metadata``'s ``question``, or else the user's last message.
 
 NeMo-RL cannot leave a sample out: a NaN spoils the advantages of its whole group, masked or not. A response
 without a score raises `UnscoredError`, unless ``on_error`` is a number.
@@ -27,7 +27,7 @@ __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
 
 class EnvironmentReturn(NamedTuple):
-    """NeMo-RL's return value, field by field, for where NeMo-RL is not installed."""
+    """A copy of NeMo-RL's class of this name, field by field, for environments without NeMo-RL."""
 
     observations: list[dict[str, str]]
     metadata: list[Any]
@@ -38,15 +38,15 @@ class EnvironmentReturn(NamedTuple):
 
 
 class _Environment(Adapter):
-    """What `RelfastEnvironment` is; a Ray actor is made of this one.
+    """The implementation of `RelfastEnvironment`, and the class that Ray actors are made of.
 
     Parameters
     ----------
     cfg
-        Options as a mapping: ``on_error``, and those of `relfast.Scorer`. Of the keys that NeMo-RL's own
-        environments have, ``num_workers`` is ``workers``, and ``stop_strings`` means nothing here.
+        Options as a mapping: ``on_error``, and those of `relfast.Scorer`. Of the keys of NeMo-RL's own
+        environments, ``num_workers`` means ``workers``, and ``stop_strings`` is ignored.
     **options
-        The same as keywords; they win.
+        The same options as keywords, which override ``cfg``.
     """
 
     wants_number: ClassVar[str | None] = (
@@ -73,7 +73,7 @@ class _Environment(Adapter):
         Returns
         -------
         EnvironmentReturn
-            NeMo-RL's own class where it is installed. ``rewards`` and ``terminateds`` are float
+            NeMo-RL's own class if NeMo-RL is installed. ``rewards`` and ``terminateds`` are float
             tensors of shape (n,).
 
         Raises
@@ -93,7 +93,8 @@ class _Environment(Adapter):
         )
 
     def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
-        """The batch as it is, and the mean reward over the responses that have one."""
+        """The batch unchanged; the mean reward of the scored responses as ``accuracy``, and the share of
+        responses that are ``unscored``."""
         rewards = batch["rewards"]
         values = [float(value) for value in rewards]
         scored = [value for value in values if value == value]
@@ -108,22 +109,22 @@ class _Environment(Adapter):
 
 
 class _AsActor(type):
-    """What NeMo-RL's ``create_env`` calls on the class that its registry names."""
+    """Metaclass with the two methods that NeMo-RL's ``create_env`` calls on a registered class."""
 
     def options(cls, **options: Any) -> Any:
         """Ray's actor class with these options: ``.options(num_cpus=1).remote(cfg)``."""
         return importlib.import_module("ray").remote(_Environment).options(**options)
 
     def remote(cls, *args: Any, **kwargs: Any) -> Any:
-        """A Ray actor."""
+        """Start a Ray actor: ``.remote(cfg)``."""
         return importlib.import_module("ray").remote(_Environment).remote(*args, **kwargs)
 
 
 class RelfastEnvironment(_Environment, metaclass=_AsActor):
-    """One turn: scores the last assistant message and ends. Picklable.
+    """An environment of one turn: it scores the last assistant message and ends the conversation. Picklable.
 
-    Options as a mapping ``cfg``, as keywords, or both (keywords win): ``on_error``, and those of
-    `relfast.Scorer`. The class itself has ``options`` and ``remote``, as an actor class of Ray's.
+    Options as a mapping ``cfg``, as keywords, or both (keywords override): ``on_error``, and those of
+    `relfast.Scorer`. The class itself has ``options`` and ``remote``, like Ray's actor classes.
     """
 
 
@@ -144,7 +145,7 @@ _REMARKS: Final[dict[bool | None, str]] = {True: "Environment: correct", False: 
 
 @cache
 def _returned() -> Any:
-    """The class of return values, looked for once: what is not there takes 0.1 ms to miss."""
+    """The class of return values, looked up once: a failed import takes 0.1 ms."""
     try:
         return importlib.import_module("nemo_rl.environments.interfaces").EnvironmentReturn
     except ImportError:

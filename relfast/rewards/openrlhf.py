@@ -6,12 +6,12 @@
     from relfast.rewards.openrlhf import reward_func
 
 ``labels`` hold gold, or ``{"task": …, "answer": gold}``, as JSON text or dict. ``queries`` are prompt and
-response in one; the prompt is cut off. Without ``prompts`` the label's ``"question"`` is looked for in the
-query, bare or in a chat template; without both it is an error. For rewards over HTTP see ``relfast serve``,
-whose token goes into ``--reward.remote_url http://relfast:TOKEN@HOST:PORT/get_reward``.
+response in one text; the prompt is cut off. Without ``prompts`` the label's ``"question"`` is searched in the
+query, bare or in a chat template; without both the call is an error. For rewards over HTTP see ``relfast
+serve``; its token goes into ``--reward.remote_url http://relfast:TOKEN@HOST:PORT/get_reward``.
 
-OpenRLHF cannot leave a sample out: a NaN reaches the advantages, and what a reward function raises is caught
-and forgotten (``on_error="raise"`` is refused). Say what a response without a score is worth:
+OpenRLHF cannot leave a sample out: a NaN reaches the advantages, and errors that a reward function raises are
+caught and ignored (so ``on_error="raise"`` is refused). Set the reward of a response without a score:
 ``reward_func = make_reward(on_error=0.0)``.
 """
 
@@ -57,18 +57,18 @@ class RewardFunc(Adapter):
         labels: Sequence[object] | None = None,
         **kwargs: object,
     ) -> dict[str, Any]:
-        """Rewards of a batch (of one, as OpenRLHF calls it).
+        """Rewards of a batch (OpenRLHF calls with one response at a time).
 
         Returns
         -------
         dict
-            ``rewards`` and ``scores`` (1 if correct; for dynamic filtering), tensors where torch is
-            loaded, with NaN for a response without a score, else lists with None; and ``extra_logs``.
+            ``rewards``, ``scores`` (1 if correct; for dynamic filtering) and ``extra_logs``. If torch is
+            loaded, values are tensors with NaN for a response without a score; else lists with None.
 
         Raises
         ------
         UsageError
-            A query has neither a prompt nor a question: the start of its response is unknown.
+            A query has no prompt, and its label no question: the start of its response is unknown.
         """
         samples = samples_of(queries, prompts, labels)
         whole = [sample for sample in samples if sample is not None]

@@ -1,4 +1,5 @@
-"""Problems to put to a model, for environments and harnesses: records of files, or new ones without end."""
+"""Problems (prompt, question and gold) for environments and evaluation harnesses: read from files of
+records, or generated without end."""
 
 from __future__ import annotations
 
@@ -17,26 +18,28 @@ from relfast.json_text import decode_text
 from relfast.tasks import find_task, get_task, infer_task
 
 SEEDS: Final = 1_000_000
-"""Problems of a seed; the generator's seeds are this far apart, so that neighbouring ones share none."""
+"""Number of problems of one seed. Problems of seed s use the generator's seeds from s times this number on,
+so that two seeds share no problem."""
 
 BLOCK: Final = 16
-"""Problems of one seed of the generator. Its classes and sizes take turns within a run, so that a run of one
-record is always of the first: any block has a yes for each no."""
+"""Problems that are generated with one seed of the generator. Generators alternate classes and sizes of gold
+within one call, so a call for one record would always give the first class; a block of 16 has as many yes as
+no."""
 
 
 class Problem(NamedTuple):
-    """What is asked, and gold.
+    """One problem for a model: its prompt, and what scoring needs.
 
     Attributes
     ----------
     id, task
-        The record's; the task's canonical name.
+        The record's id, and the task's canonical name.
     prompt
-        The task's own wording of the question, as ``relfast run`` asks it.
+        The question in the task's default prompt, as ``relfast run`` sends it.
     question
         The record's question, which rules of ``strict`` look at.
     answer
-        Gold, for a door of `relfast.rewards`.
+        Gold, as adapters of `relfast.rewards` accept it.
     """
 
     id: str
@@ -47,12 +50,13 @@ class Problem(NamedTuple):
 
 
 def problem_of(row: Mapping[str, Any], where: str = "record") -> Problem:
-    """The problem of a record in any dialect, or of a data set's row with gold beside its question.
+    """The problem of a record in any dialect, or of a data set's row that holds question and gold. ``where``
+    begins the messages of errors.
 
     Raises
     ------
     UsageError
-        It has no question, no gold or no task that is known.
+        The row has no question, no gold or no known task.
     """
     row = completed(dict(row))
     entry = read_row(row, "auto")
@@ -78,28 +82,28 @@ def from_file(path: str | Path) -> Iterator[Problem]:
     Raises
     ------
     InputError, UsageError
-        A line is no JSON object, or no record that could be asked.
+        A line is no JSON object, or its record has no question, no gold or no known task.
     """
     for n, row in objects_in(iterate_lines(str(path)), str(path)):
         yield problem_of(row, f"{path}, line {n}")
 
 
 def generated(task: str, at: int, seed: int = 0, **parameters: Any) -> Problem:
-    """Problem ``at`` of a seed: the same everywhere, without those before it.
+    """Problem number ``at`` of a seed: the same on every machine, and made without the problems before it.
 
     Parameters
     ----------
     task
         A task that has a generator.
     at, seed
-        From 0; ``at`` up to `SEEDS`.
+        From 0; ``at`` is less than `SEEDS`.
     **parameters
-        Of its generator: ``relfast generate TASK --help``.
+        Parameters of the task's generator: ``relfast generate TASK --help`` lists them.
 
     Raises
     ------
     UsageError
-        A parameter that cannot be used, or a task without a generator.
+        A parameter cannot be used, or the task has no generator.
     """
     if not 0 <= at < SEEDS:
         raise UsageError(f"at must be from 0 to {SEEDS - 1}, not {at!r}")
@@ -110,7 +114,7 @@ def generated(task: str, at: int, seed: int = 0, **parameters: Any) -> Problem:
 
 @dataclass(frozen=True)
 class _Given:
-    """Parameters of a generator, as a key: by their text."""
+    """Parameters of a generator as a key of the cache: equal if their text is equal."""
 
     text: str
     values: Mapping[str, Any] = field(compare=False)
@@ -118,5 +122,5 @@ class _Given:
 
 @lru_cache(maxsize=64)
 def _block(name: str, seed: int, given: _Given) -> list[dict[str, Any]]:
-    """The rows of one run of a generator: 15 to 60 ms."""
+    """The `BLOCK` rows of one call of a generator, which takes 15 to 60 ms."""
     return list(get_task(name).source.generate(name, BLOCK, seed, **given.values))

@@ -1,7 +1,7 @@
-"""Queries as OpenRLHF sends them, prompt and response in one text: where the response begins.
+"""Finds where the response begins in a query of OpenRLHF, which is prompt and response in one text.
 
-What cannot be told apart is not scored. A question that is read as part of a response has answers of its own:
-"Return <Yes> or <No>", "Answer 1 to 8".
+A query in which this cannot be found is not scored: a question scored as part of the response would bring
+answers of its own, such as "Return <Yes> or <No>" or "Answer 1 to 8".
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TURNS: Final = (
     ("User:", "Assistant:"),
     ("Human:", "Assistant:"),
 )
-"""How chat templates open what the user says, and what the model does."""
+"""How chat templates open a turn of the user, and a turn of the model."""
 
 NO_PROMPT: Final = (
     "a query is prompt and response in one, and cannot be read without its prompt: pass prompts, or put the"
@@ -40,7 +40,7 @@ NO_PROMPT: Final = (
 def samples_of(
     queries: Sequence[object], prompts: Sequence[object] | None, labels: Sequence[object] | None
 ) -> list[Row | None]:
-    """`sample_of` each query. Raises what that raises."""
+    """`sample_of` each query, with its errors."""
     n = len(queries)
     columns = zip(
         queries,
@@ -52,31 +52,31 @@ def samples_of(
 
 
 def with_unreadable(samples: Sequence[Row | None], scores: Iterable[Score]) -> list[Score]:
-    """The scores of the samples that are some, and `unreadable` in the places of the others."""
-    given = iter(scores)
-    return [unreadable(at) if sample is None else next(given) for at, sample in enumerate(samples)]
+    """One score for each sample: from ``scores``, in order, or `unreadable` for a sample that is None."""
+    remaining = iter(scores)
+    return [unreadable(at) if sample is None else next(remaining) for at, sample in enumerate(samples)]
 
 
 def sample_of(query: object, prompt: object, label: object) -> Row | None:
-    """Task, gold, response and question of a query; None: its prompt is not in it.
+    """Task, gold, response and question of a query; None if the query contains neither prompt nor question.
 
     Raises
     ------
     UsageError
-        There is neither a prompt nor a question.
+        There is no prompt, and no question in the label.
     """
     task, answer, question = read_label(label)
-    asked = question_of(prompt)
-    response = response_in(query, asked, question)
+    prompt_text = question_of(prompt)
+    response = response_in(query, prompt_text, question)
     if response is None:
         if prompt is None and not isinstance(question, str):
             raise UsageError(NO_PROMPT)
         return None
-    return task, answer, response, asked if question is None else question
+    return task, answer, response, prompt_text if question is None else question
 
 
 def unreadable(at: int) -> Score:
-    """The score of query ``at`` whose prompt is not in it, with a warning for whoever called the adapter."""
+    """The score of query ``at``, in which the prompt was not found; warns the adapter's caller."""
     message = (
         "neither the prompt nor the label's question is in the query, so where the response begins is unknown"
     )
@@ -85,8 +85,9 @@ def unreadable(at: int) -> Score:
 
 
 def response_in(query: object, prompt: object, question: object = None) -> Any:
-    """The response in a query, without what ends a turn: what follows the prompt or, where that is not in it,
-    the question and the rest of the chat template around it. None: neither is in it.
+    """The response in a query: the text after the prompt, without tokens that end a turn. If the prompt is
+    not in the query, the text after the question and the rest of the chat template around it. None if the
+    query contains neither.
     """
     if not isinstance(query, str):
         return query
@@ -101,12 +102,13 @@ def response_in(query: object, prompt: object, question: object = None) -> Any:
 
 
 def _after(query: str, asked: str) -> str | None:
-    """What follows the first time something is asked; a response may repeat it."""
+    """The text after the first occurrence of a prompt or question; the response may repeat it. None without
+    one. If a chat template's user turn is open there, the text after the start of the model's turn."""
     if query.startswith(asked):
         return query[len(asked) :]
     at = query.find(asked)
     if at < 0:
-        # tokenizers do not give back all blanks at the ends
+        # decoding tokens can lose white space at the ends
         asked = asked.strip()
         at = query.find(asked)
     if at < 0:

@@ -1,13 +1,13 @@
 """reasoning-gym: ``score_answer(answer, entry)``, partial credit included.
 
-``entry`` is a data set's entry: ``answer`` holds gold (a dict or its JSON text; ``metadata["answer"]`` wins
-where both are there), ``metadata["task"]`` the task.
+``entry`` is a data set's entry: ``answer`` holds gold (a dict or its JSON text; ``metadata["answer"]`` takes
+precedence), ``metadata["task"]`` the task.
 
-`register` makes the tasks that have a generator data sets of reasoning-gym: then
+`register` registers the tasks that have a generator as data sets of reasoning-gym: after it
 ``reasoning_gym.create_dataset("rel_c2", size=100, seed=1)`` and ``get_score_answer_fn("rel_c2")`` work.
 
-reasoning-gym cannot leave an answer out: one without a score raises `UnscoredError`, unless ``on_error`` is a
-number.
+reasoning-gym cannot leave an answer out: an answer without a score raises `UnscoredError`, unless
+``on_error`` is a number.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ make_reward = ScoreAnswer
 
 @dataclass
 class DatasetConfig:
-    """What a data set of ours is made with.
+    """reasoning-gym's configuration of one of the registered data sets.
 
     Attributes
     ----------
     seed, size
-        As all of reasoning-gym's: entry i of a seed is the same everywhere.
+        As for all data sets of reasoning-gym: entry i of a seed is the same on every machine.
     parameters
-        Of the task's generator (``relfast generate TASK --help``).
+        Parameters of the task's generator (``relfast generate TASK --help``).
     """
 
     seed: int = 0
@@ -81,7 +81,7 @@ class DatasetConfig:
     parameters: dict[str, Any] = default(default_factory=dict)
 
     def validate(self) -> None:
-        """As reasoning-gym calls it before a data set is made.
+        """Check the values; reasoning-gym calls this before it makes a data set.
 
         Raises
         ------
@@ -95,17 +95,17 @@ class DatasetConfig:
 def register(**options: Unpack[ScorerKeywords]) -> list[str]:
     """Register a data set for each task that has a generator, under its name in snake case (``rel_c2``).
 
-    It can be called again: what is registered stays as it is.
+    It can be called again: data sets that are registered already stay as they are.
 
     Parameters
     ----------
     **options
-        Of their ``score_answer``: ``on_error``, and those of `relfast.Scorer`.
+        Options of the data sets' ``score_answer``: ``on_error``, and those of `relfast.Scorer`.
 
     Returns
     -------
     list of str
-        The names.
+        The names of the data sets.
     """
     factory = importlib.import_module("reasoning_gym.factory")
     generated = {_name_of(task): task for task in TASKS.values() if task.parameters is not None}
@@ -124,7 +124,7 @@ def _dataset_class(task: Task, function: ScoreAnswer) -> type:
     base: Any = importlib.import_module("reasoning_gym.dataset").ProceduralDataset
 
     class Dataset(base):  # type: ignore[misc]
-        """Records of a generator as reasoning-gym's entries."""
+        """A task's generated problems as entries of reasoning-gym."""
 
         def __init__(self, config: DatasetConfig) -> None:
             super().__init__(config=config, seed=config.seed, size=config.size)
@@ -135,7 +135,7 @@ def _dataset_class(task: Task, function: ScoreAnswer) -> type:
 
         def __getitem__(self, idx: int) -> dict[str, Any]:
             if not 0 <= idx < SEEDS:
-                raise IndexError(idx)  # what ends a loop over indices
+                raise IndexError(idx)  # ends iteration by index
             config: DatasetConfig = self.config
             problem = generated(task.name, idx, config.seed, **config.parameters)
             about = {"source_dataset": _name_of(task), "source_index": idx, "task": task.name}

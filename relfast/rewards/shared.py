@@ -1,4 +1,5 @@
-"""What the adapters have in common: one scorer per set of options, and gold as trainers carry it."""
+"""What the adapters share: one scorer per set of options, and readers for the forms in which trainers pass
+gold, completions and prompts."""
 
 from __future__ import annotations
 
@@ -35,56 +36,58 @@ __all__ = ["close", "stats"]
 _log: Final = logging.getLogger("relfast")
 
 Row = tuple[Any, Any, Any, Any]
-"""Task, gold as `gold_of` reads it, response and question."""
+"""Task, gold as `gold_of` returns it, response and question."""
 
 
 class Adapter:
-    """Options that travel by pickle, and the shared scorer they stand for.
+    """Base of all adapters: picklable options, and the shared scorer of the process for these options.
 
-    Where a rule of ``strict`` looks at the question and a call has none, it warns, once for each task. After
-    the first 64 responses it logs how many had no final answer in a documented form (`Formless`).
+    An adapter warns, once for each task, if a rule of ``strict`` needs the question and a call has none.
+    After the first 64 responses it logs how many had no final answer in a documented form (`Formless`).
 
     Parameters
     ----------
     on_error
-        The reward of a response without a score: None, a number, or ``"raise"``, or these by whose fault it
-        is; see `relfast.Scorer`. Under ``strict`` a response that hangs or crashes its scoring is worth the
-        lowest reward of its task, not this.
+        The reward of a response without a score: None, a number, ``"raise"``, or a mapping with one of these
+        for each kind of cause; see `relfast.Scorer`. Under ``strict`` a response that hangs or crashes its
+        scoring gets the lowest reward of its task instead.
     **options
-        As `relfast.Scorer`; ``policy`` is ``"strict"`` unless given.
+        Options of `relfast.Scorer`; the default ``policy`` is ``"strict"``.
     """
 
     question_at: ClassVar[str] = "with the record"
-    """Where the trainer's user puts a question: for that warning."""
+    """Where users of the trainer put the question; the warning of a missing one names this place."""
 
     wants_number: ClassVar[str | None] = None
-    """Of a trainer that cannot leave a sample out: its name, and what comes of a reward that is no number."""
+    """For a trainer that cannot leave a sample out: its name, and what it does with a reward that is no
+    number. None: the trainer accepts None."""
 
     _is_default = False
 
     def __init__(self, *, on_error: OnError = None, **options: Unpack[AdapterKeywords]) -> None:
         self.on_error: OnError = checked_on_error(on_error)
         self.options: AdapterKeywords = {"policy": "strict", **options}
-        Scorer(on_error=on_error, **self.options)  # says at once what cannot be used
-        self._found: Scorer | None = None
-        self._told = (
+        Scorer(on_error=on_error, **self.options)  # raises at once for unusable options
+        self._scorer: Scorer | None = None
+        self._warned = (
             self.wants_number is None or None not in worths(on_error, self.options["policy"]).values()
         )
         if not self._is_default:
-            self._tell()
+            self._warn_of_none()
 
     @classmethod
     def default(cls) -> Self:
-        """The module's own: made by its import, its first call says what others say when made."""
+        """The adapter that a module makes when it is imported, with default options. It warns at its first
+        call of what other adapters warn of when they are made."""
         made = cls.__new__(cls)
         made._is_default = True
         cls.__init__(made)
         return made
 
-    def _tell(self) -> None:
-        """Say once, before a run has begun, that ``on_error`` has no number where the trainer needs one."""
-        if not self._told:
-            self._told = True
+    def _warn_of_none(self) -> None:
+        """Warn once, before a run begins, that ``on_error`` is no number though the trainer needs one."""
+        if not self._warned:
+            self._warned = True
             _log.warning(
                 "relfast: a response without a score has no reward here, and %s; say what it is worth:"
                 " on_error=0.0 or another number",
@@ -92,30 +95,30 @@ class Adapter:
             )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_found": None, "_needs": None, "_formless": None}
+        return {**self.__dict__, "_scorer": None, "_needs": None, "_formless": None}
 
     @property
     def scorer(self) -> Scorer:
         """The process's scorer for these options, made at the first call."""
-        if self._found is None:
-            self._tell()
+        if self._scorer is None:
+            self._warn_of_none()
             self._needs = Needs(self.options["policy"], self.question_at)
             self._formless = Formless(self.options["policy"])
-            self._found = shared_scorer(self.options)
-        return self._found
+            self._scorer = shared_scorer(self.options)
+        return self._scorer
 
     def score(self, task: Any, gold: Any, response: Any, question: Any = None) -> Score:
-        """The score of a response, its gold as `gold_of` reads it; never raises for what is in it."""
-        return self._seen(
-            (self._found or self.scorer).kept_score(task, gold, response, question), gold, question
+        """The score of a response. ``gold`` is as `gold_of` returns it; no content of a record raises."""
+        return self._checked(
+            (self._scorer or self.scorer).kept_score(task, gold, response, question), gold, question
         )
 
     async def ascore(self, task: Any, gold: Any, response: Any, question: Any = None) -> Score:
-        """`score` for an event loop, which is held up only by what needs no worker."""
-        score = (self._found or self.scorer).kept_score(task, gold, response, question, False)
+        """`score` for an event loop: it blocks only for responses that are scored without a worker."""
+        score = (self._scorer or self.scorer).kept_score(task, gold, response, question, False)
         if score is None:
             score = await asyncio.wrap_future(self.scorer.submit(task, gold, response, question))
-        return self._seen(score, gold, question)
+        return self._checked(score, gold, question)
 
     def scores(
         self,
@@ -124,46 +127,46 @@ class Adapter:
         responses: Sequence[Any],
         questions: Sequence[Any] | None = None,
     ) -> list[Score]:
-        """The scores of responses, in order, scored together."""
+        """The scores of responses, in order; they are scored as one batch."""
         scores = self.scorer.kept_scores(list(tasks), gold, responses, questions=questions)
-        return self._all_seen(scores, gold, questions)
+        return self._all_checked(scores, gold, questions)
 
     async def ascores(self, rows: Iterable[Row]) -> list[Score]:
         """`scores` for an event loop."""
         columns = columns_of_rows(rows)
         begun = self.scorer.begin_columns(columns)
         await begun.ended()
-        return self._all_seen(begun.scores(), columns[1], columns[3])
+        return self._all_checked(begun.scores(), columns[1], columns[3])
 
-    def _seen(self, score: Score, gold: Any, question: Any) -> Score:
-        """The score, what is to be said of it said."""
+    def _checked(self, score: Score, gold: Any, question: Any) -> Score:
+        """The score unchanged, after the warnings that it gives rise to."""
         if not self._formless.is_settled:
             self._formless.count((score,))
-        self._look(score, gold, question)
+        self._warn(score, gold, question)
         return score
 
-    def _all_seen(
+    def _all_checked(
         self, scores: list[Score], gold: Sequence[Any], questions: Sequence[Any] | None
     ) -> list[Score]:
         for at, score in enumerate(scores):
-            self._look(score, gold[at], None if questions is None else questions[at], at)
+            self._warn(score, gold[at], None if questions is None else questions[at], at)
         if not self._formless.is_settled:
             self._formless.count(scores)
         return scores
 
-    def _look(self, score: Score, gold: Any, question: Any, at: int = 0) -> None:
+    def _warn(self, score: Score, gold: Any, question: Any, at: int = 0) -> None:
         if score.reward is None:
-            self._tell_unscored(score, gold, at)
+            self._log_unscored(score, gold, at)
         if type(question) is not str or not question:
             self._needs.look(score.task, gold, question)
 
-    def _tell_unscored(self, score: Score, gold: object, at: int = 0) -> None:
+    def _log_unscored(self, score: Score, gold: object, at: int = 0) -> None:
         """Log why a response has no score, once for each kind of cause and task in a process."""
         error = score.error or {"type": score.status, "message": "no reward"}
         kind = error["type"], score.task
-        if kind in _told or len(_told) >= MAX_KINDS:
+        if kind in _logged or len(_logged) >= MAX_KINDS:
             return
-        _told.add(kind)
+        _logged.add(kind)
         _log.warning(
             "relfast: %s: response %d of a call has no score (%s): %.200s. Its gold is %.200r. (Said once.)",
             score.task or "no task",
@@ -174,17 +177,17 @@ class Adapter:
         )
 
     def value(self, score: Score) -> float | None:
-        """The reward of a score, or what ``on_error`` says of one without.
+        """The reward of a score; of one without a reward the value that ``on_error`` sets.
 
         Raises
         ------
         UnscoredError
-            It has none, and ``on_error`` is ``"raise"``.
+            The score has no reward, and ``on_error`` is ``"raise"``.
         """
         return value_of(score, self.on_error, self.options["policy"])
 
     def number(self, score: Score) -> float:
-        """`value` for a trainer that breaks on None.
+        """`value` for a trainer that fails on None.
 
         Raises
         ------
@@ -199,28 +202,31 @@ class Adapter:
 
 
 def columns_of_rows(rows: Iterable[Row]) -> Columns:
-    """Rows as `Scorer.begin_columns` takes them."""
+    """Rows as the columns that `Scorer.begin_columns` takes."""
     tasks, gold, responses, questions = map(list, zip(*rows, strict=True))
     return tasks, gold, responses, questions
 
 
 MAX_KINDS: Final = 100
-"""Causes that a process tells of; a run has few."""
+"""Most kinds of causes that a process logs; a run has few."""
 
-_told: Final[set[tuple[Any, ...]]] = set()
+_logged: Final[set[tuple[Any, ...]]] = set()
 
 
 def reason_of(score: Score) -> str:
-    """Why a response is worth less than its text looks: strict's reason, or why it has no score; else ""."""
+    """Why strict turned a response down, or why it has no score; "" for any other."""
     return str(score.metrics.get("reason") or (score.error["message"] if score.error else ""))
 
 
 def gold_of(answer: Any) -> Any:
-    """Gold as it was before a data set carried it.
+    """Gold as it was before a data set stored it.
 
-    JSON text is read (once per distinct text), arrays become lists, and fields that are None are left
-    out: a `datasets` column of dicts comes back with the union of all keys. Gold of which nothing would
-    be left, and what is no gold at all, stays as it is; the score says what is wrong with it.
+    JSON text is decoded (once per distinct text), arrays become lists, and fields that are None are dropped:
+    a `datasets` column of dicts gives every row the union of all keys. Gold with no other fields, and values
+    that are no gold at all, stay as they are; their score then says what is wrong with them.
+
+    >>> gold_of('{"target": 3}'), gold_of({"target": 3, "smiles": None})
+    ({'target': 3}, {'target': 3})
     """
     if type(answer) is str or isinstance(answer, str):
         return _gold_of_text(answer)
@@ -244,12 +250,12 @@ def _gold_of_object(answer: Any) -> Any:
             return answer
         return {key: value for key, value in answer.items() if value is not None} or answer
     except Exception:
-        # a mapping of somebody else's making that fails when it is read, or that never ends
+        # a foreign Mapping class whose methods raise, or a mapping that contains itself
         return None
 
 
 def _plain(value: object) -> Any:
-    """The same with arrays and array scalars (Parquet readers give them) as lists and numbers."""
+    """The value with arrays and array scalars (Parquet readers give them) made lists and numbers."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -258,10 +264,10 @@ def _plain(value: object) -> Any:
 
 
 def read_label(label: object) -> tuple[Any, Any, Any]:
-    """Task, gold and question out of the single field that some trainers have for all of it.
+    """Task, gold and question from a label: the single field that some trainers have for all three.
 
-    ``{"task": …, "answer": {…}, "question": …}`` or its JSON text; gold alone is its own label, and the
-    task is inferred from its keys. Gold has been read (`gold_of`).
+    A label is ``{"task": …, "answer": {…}, "question": …}`` or gold alone, as dict or JSON text. With gold
+    alone the task is None, and is inferred from gold's keys later. Gold is returned as by `gold_of`.
     """
     return _label_of_text(label) if type(label) is str else _label_of(gold_of(label))
 
@@ -278,8 +284,9 @@ def _label_of(gold: Any) -> tuple[Any, Any, Any]:
 
 
 def read_sample(label: object, prompt: object, *places: object) -> tuple[Any, Any, Any]:
-    """Task, gold and question of a sample: its label's (`read_label`), else what the first of some mappings
-    has as ``task``, ``answer`` and ``question``; for a question last the user's in the prompt."""
+    """Task, gold and question of a sample, each from the first source that has it: the label (`read_label`),
+    then ``task``, ``answer`` and ``question`` of the mappings ``places``, and for the question last the
+    prompt (`question_of`)."""
     task, gold, question = read_label(label)
     for place in map(mapping, places):
         if task is None:
@@ -292,17 +299,18 @@ def read_sample(label: object, prompt: object, *places: object) -> tuple[Any, An
 
 
 def response_of(completion: object) -> Any:
-    """The text of a completion: text as it is, of chat messages the last of the assistant."""
+    """The text of a completion: a text itself, or the assistant's last message of a list of chat messages."""
     if type(completion) is list and len(completion) == 1 and type(completion[0]) is dict:
         message = completion[0]
         content = message.get("content")
         if type(content) is str and message.get("role") == "assistant":
-            return content  # as most are
+            return content  # the usual form, handled first
     return completion if type(completion) is str or isinstance(completion, str) else text_of(completion)
 
 
 def question_of(prompt: object) -> str | None:
-    """The question in a prompt: text as it is, of chat messages (or an array of them) the user's last."""
+    """The question in a prompt: a text itself, or the user's last message of a list (or array) of chat
+    messages."""
     if hasattr(prompt, "tolist"):
         prompt = prompt.tolist()
     if isinstance(prompt, str) or not isinstance(prompt, Sequence):
@@ -315,12 +323,13 @@ def question_of(prompt: object) -> str | None:
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """A mapping, or an empty one in the place of anything else."""
+    """The value if it is a mapping, else an empty one."""
     return value if type(value) is dict or isinstance(value, Mapping) else {}
 
 
 def field(row: object, *names: str) -> Any:
-    """The first of the fields that ``row`` (a mapping, or nothing) has and that is not None."""
+    """The value of the first of these fields that ``row`` has and that is not None; None without one, or if
+    ``row`` is no mapping."""
     if row is not None and (type(row) is dict or isinstance(row, Mapping)):
         for name in names:
             value = row.get(name)
@@ -330,7 +339,7 @@ def field(row: object, *names: str) -> Any:
 
 
 def tensor(values: Sequence[float | None]) -> Any:
-    """The values as a float tensor (None as NaN) where the process has loaded torch, else as they are."""
+    """The values as a float32 tensor (None as NaN) if the process has loaded torch, else as a list."""
     torch = sys.modules.get("torch")
     if torch is None:
         return values if type(values) is list else list(values)
@@ -341,13 +350,13 @@ def tensor(values: Sequence[float | None]) -> Any:
         numbers = array("f", floats)
     except TypeError:  # there is a None
         numbers = array("f", [math.nan if value is None else value for value in values])
-    # a third of what `torch.tensor` takes; its memory is the array's, which it keeps
+    # takes a third of the time of `torch.tensor`; the tensor shares the array's memory and keeps it alive
     return torch.frombuffer(numbers, dtype=torch.float32)
 
 
 def tallies(scores: Sequence[Score]) -> dict[str, float]:
-    """Means of a batch for a trainer's log: ``correct`` and the numeric metrics over the scored
-    responses, ``answered`` and ``unscored`` as shares of all."""
+    """Means of a batch for a trainer's log: ``correct`` and the numeric metrics over the scored responses;
+    ``answered`` and ``unscored`` as shares of all responses."""
     if not scores:
         return {}
     scored = [score for score in scores if score.correct is not None]
@@ -361,7 +370,7 @@ def tallies(scores: Sequence[Score]) -> dict[str, float]:
 
 
 def shares(scores: Sequence[Score]) -> dict[str, float]:
-    """``answered`` and ``unscored`` as shares of all."""
+    """The shares of all responses that are ``answered`` (status ``ok``) and ``unscored``."""
     n = len(scores)
     answered = sum([score.status == "ok" for score in scores])
     return {"answered": answered / n, "unscored": sum([score.correct is None for score in scores]) / n}

@@ -1,12 +1,13 @@
 """slime: ``--custom-rm-path relfast.rewards.slime.custom_rm``.
 
 ``sample.label`` holds gold, or ``{"task": …, "answer": gold}``, as JSON text or dict; ``sample.metadata``
-may hold ``task``, ``answer`` and ``question`` too; without a question ``sample.prompt`` is it. For
+may hold ``task``, ``answer`` and ``question`` too. If neither has a question, ``sample.prompt`` is used. For
 ``--rm-type remote_rm`` see ``relfast serve``, whose ``/get_reward`` speaks slime's protocol; its token goes
 into the URL, ``--rm-url http://relfast:TOKEN@HOST:PORT/get_reward``.
 
 slime cannot leave a sample out: None is a TypeError in its rollout. A sample without a score raises
-`UnscoredError`, unless ``on_error`` is a number: name a file with ``custom_rm = make_reward(on_error=0.0)``.
+`UnscoredError`, unless ``on_error`` is a number: to set one, pass ``--custom-rm-path`` a module of your own
+that has ``custom_rm = make_reward(on_error=0.0)``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ __all__ = ["CustomRM", "custom_rm", "make_reward"]
 
 
 class CustomRM(Adapter):
-    """slime's reward function: awaited, for one sample or a list of them. Picklable.
+    """slime's reward function, a coroutine function for one sample or a list of samples. Picklable.
 
     Options: ``on_error``, and those of `relfast.Scorer`.
     """
@@ -32,7 +33,7 @@ class CustomRM(Adapter):
     async def __call__(self, args: object, sample: object, **kwargs: object) -> Any:
         """The reward of a sample, or the list of rewards of a list of samples, in order.
 
-        The event loop is not held up while workers score.
+        The event loop is not blocked while workers score.
 
         Raises
         ------

@@ -22,22 +22,22 @@ __all__ = ["Reward", "make_reward", "reward"]
 class Reward(Adapter):
     """A TRL reward function. Thread-safe and picklable.
 
-    A response without a score is None, which TRL leaves out of the group's mean. Means of the task's
-    metrics go to ``log_metric`` (``relfast/correct``, ``relfast/REL-C3/f1``, …), status and the strict
-    policy's reason to the table of completions by ``log_extra``.
+    A response without a score gets None, which TRL leaves out of the group's mean. Means of the tasks'
+    metrics are logged by ``log_metric`` (``relfast/correct``, ``relfast/REL-C3/f1``, …); each completion's
+    status and the strict policy's reason go to TRL's table of completions by ``log_extra``.
 
     Parameters
     ----------
     name
-        Its name in TRL's logs; give two functions of one run two names.
+        The function's name in TRL's logs; two functions of one run need two names.
     task_column, answer_column, question_column
-        The data set's columns.
+        Names of the data set's columns.
     log
         Whether metrics go to TRL's log.
     on_error
         Reward of a response without a score: None (left out), a number, or ``"raise"``.
     **options
-        As `relfast.Scorer`: ``policy``, ``task`` (of rows that do not say), ``rewards``, ``timeout``,
+        Options of `relfast.Scorer`: ``policy``, ``task`` (for rows without a task), ``rewards``, ``timeout``,
         ``workers``, …
     """
 
@@ -70,7 +70,7 @@ class Reward(Adapter):
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Any,
     ) -> list[float | None]:
-        """One reward per completion, in order; None (or ``on_error``) where there is no score.
+        """One reward per completion, in order; ``on_error`` (None by default) for one without a score.
 
         Raises
         ------

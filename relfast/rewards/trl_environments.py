@@ -1,13 +1,14 @@
-"""TRL's ``environment_factory`` (1.9 and later): SeqBench in several steps, its actions as tools.
+"""TRL's ``environment_factory`` (1.9 and later): SeqBench as a multi-step task whose actions are tools.
 
 >>> from relfast.rewards.trl_environments import SeqBenchEnvironment
 >>> GRPOTrainer(..., train_dataset=dataset, environment_factory=SeqBenchEnvironment)     # doctest: +SKIP
 
 The data set has ``answer`` (gold) and ``question`` (the facts), as `relfast.rewards.curriculum.Problems.rows`
-makes them, and a ``prompt`` of chat messages to whose last one the facts are added: leave its text empty, as
-`prompts` does. The environment owns the reward; no reward function is needed.
+makes them, and a ``prompt`` of chat messages. TRL appends the facts to the last message, so leave its text
+empty, as `prompts` does. The environment gives the reward; no reward function is needed.
 
-Every public method of the class but ``reset`` and ``get_reward`` is a tool, so there is none beside them.
+TRL offers every public method of the class except ``reset`` and ``get_reward`` as a tool, so the class has no
+other public methods.
 """
 
 from __future__ import annotations
@@ -26,19 +27,21 @@ __all__ = ["SeqBenchEnvironment", "prompts"]
 
 
 class SeqBenchEnvironment:
-    """A maze walked through by tools. One rollout at a time, as TRL has it.
+    """A maze that the model walks through by calling tools. One rollout at a time, as TRL uses it.
 
-    What is not possible raises, which TRL counts (``tools/failure_frequency``) and tells the model. The
-    reward is strict scoring's of the plan that the calls make, times the share of calls that were possible.
+    A call that is not possible raises; TRL counts such calls (``tools/failure_frequency``) and shows the
+    model the message. The reward is the strict score of the plan made of the possible calls, times their
+    share of all calls.
 
     Parameters
     ----------
     sight
-        Whether each answer of a tool lists what is possible next; else the facts have to do.
+        Whether each tool's answer lists the actions that are possible next; if not, the model has only the
+        facts.
     max_steps
-        Actions that a rollout may try; None: three times those of the shortest plan. Those after are refused.
+        Most actions of a rollout; None: three times as many as the shortest plan has. Later ones raise.
     **options
-        ``on_error``, and the options of `relfast.Scorer`; other ones: ``functools.partial`` of the class.
+        ``on_error``, and the options of `relfast.Scorer`; set them by ``functools.partial`` of the class.
     """
 
     def __init__(
@@ -50,12 +53,12 @@ class SeqBenchEnvironment:
         self._record: tuple[Any, Any] = (None, None)
 
     def reset(self, answer: Any = None, question: Any = None, **row: Any) -> str:
-        """The maze of a row of the data set, in words.
+        """Begin a rollout: the maze of a row of the data set, in words.
 
         Raises
         ------
         InputError
-            The row describes no maze.
+            The row does not describe a maze.
         """
         self._record = gold_of(answer), question
         self._walk = Walk(*self._record)
@@ -109,12 +112,12 @@ class SeqBenchEnvironment:
         return self._do(f"rescue: {name}")
 
     def get_reward(self) -> float | None:
-        """What the walk so far is worth; None, which TRL leaves out, for one without a score.
+        """The reward of the walk so far; without a score ``on_error``, by default None, which TRL leaves out.
 
         Raises
         ------
         UnscoredError
-            It has none, and ``on_error`` is ``"raise"``.
+            The walk has no score, and ``on_error`` is ``"raise"``.
         """
         value = self._walking.value(self._walking.judge(self._begun, "SeqBench", *self._record))
         return None if value is None else self._walking.worth(self._begun, value)
@@ -139,7 +142,8 @@ class SeqBenchEnvironment:
 
 
 def prompts(problems: Problems, n: int | None = None) -> Iterator[dict[str, Any]]:
-    """Rows of a data set for the environment: those of ``problems.rows`` with an empty prompt, to which it
-    adds the maze. ``datasets.IterableDataset.from_generator(prompts, gen_kwargs={"problems": …})``."""
+    """Rows of a data set for the environment: those of ``problems.rows`` with an empty prompt, to which TRL
+    adds the maze. ``datasets.IterableDataset.from_generator(prompts, gen_kwargs={"problems": …})`` makes a
+    data set of them."""
     for row in problems.rows(n):
         yield {**row, "prompt": [{"role": "user", "content": ""}]}

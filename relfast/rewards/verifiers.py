@@ -1,23 +1,23 @@
-"""verifiers: reward functions for its tasks (v1, from 0.3.1 on) and for a ``Rubric`` (until 0.3.0).
+"""verifiers: reward functions for tasks of its v1 API (from 0.3.1 on) and for a ``Rubric`` (up to 0.3.0).
 
-v1 calls ``async (task, trace)``: `trace_reward`, or `relfast.integrations.verifiers` for whole tasksets::
+v1 calls ``async (task, trace)``: use `trace_reward`, or `relfast.integrations.verifiers` for whole tasksets::
 
     --env.taskset.task.rewards.relfast.fn relfast.rewards.verifiers:trace_reward
 
-``task`` is its ``TaskData`` with fields of ours, or ``info`` with these keys: ``answer`` (gold),
-``question``, and ``benchmark`` (the task's name). A response without a score raises, which v1 records as the
-rollout's error and not as 0, unless ``on_error`` is a number.
+``task`` is a ``TaskData`` with the fields ``answer`` (gold), ``question`` and ``benchmark`` (the task's
+name), or with these keys in ``info``. A response without a score raises, which v1 records as the rollout's
+error and not as 0, unless ``on_error`` is a number.
 
-Until 0.3.0 there is ``Rubric``, which 0.4 has no more:
+Up to 0.3.0 there is ``Rubric``, which 0.4 has removed:
 
 >>> from relfast.rewards.verifiers import reward
 >>> rubric = vf.Rubric(funcs=[reward])                                      # doctest: +SKIP
 
 Gold is the data set's ``answer`` column (JSON text) or ``info["answer"]``; the task is ``info["task"]`` or
-the ``task`` column where that is a task's name.
+the ``task`` column if that holds a task's name.
 
-A ``Rubric`` wants numbers; it logs None as an error and makes it 0. Say with ``on_error`` what a response
-without a score is worth.
+A ``Rubric`` needs numbers: it logs None as an error and makes it 0. Set the reward of a response without a
+score with ``on_error``.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ __all__ = [
 
 
 class Reward(Adapter):
-    """A ``Rubric`` function; picklable.
+    """A reward function for a ``Rubric``. Picklable.
 
     Parameters
     ----------
     name
-        Its name among the rubric's metrics.
+        The function's name among the rubric's metrics.
     asynchronous
-        Give an awaitable: rollouts that end at the same time are then scored side by side.
+        Whether a call returns an awaitable, so that rollouts that end together are scored in parallel.
     **options
         ``on_error``, and those of `relfast.Scorer`.
     """
@@ -79,7 +79,7 @@ class Reward(Adapter):
 
 
 class TraceReward(Adapter):
-    """A reward of v1: awaited with a task's data and a trace. Picklable.
+    """A reward function of v1: a coroutine function of a task's data and a trace. Picklable.
 
     Options: ``on_error``, and those of `relfast.Scorer`.
     """
@@ -93,7 +93,7 @@ class TraceReward(Adapter):
         Raises
         ------
         UnscoredError
-            It has no score, and ``on_error`` has no number for it.
+            The reply has no score, and ``on_error`` has no number for it.
         """
         info = gold_of(getattr(task, "info", None))
         data = {
@@ -110,7 +110,7 @@ def _read(
     prompt: object, completion: object, answer: object, info: object, state: object, task: object
 ) -> Row:
     """Task, gold, response and question of a rollout."""
-    about = mapping(gold_of(info))  # the hub keeps it as JSON text
+    about = mapping(gold_of(info))  # data sets of the hub store it as JSON text
     named, gold, question = read_sample(None, prompt, {"answer": answer}, about)
     if named is None:
         named = next((name for name in (task, field(state, "task")) if find_task(name) is not None), None)
@@ -118,10 +118,10 @@ def _read(
 
 
 reward: Reward = Reward()
-"""The reward of one rollout; parameters are matched by name, and those a rubric adds are ignored."""
+"""The reward of one rollout. A rubric passes arguments by name; further ones are ignored."""
 
 reward_async: Reward = Reward(name="reward_async", asynchronous=True)
-"""`reward` for a rubric that awaits: the event loop goes on while workers score molecules."""
+"""`reward` as a coroutine function: the event loop is free while workers score molecules."""
 
 make_reward = Reward
 make_trace_reward = TraceReward
@@ -130,5 +130,5 @@ _default_trace = TraceReward.default()
 
 
 async def trace_reward(task: object, trace: object) -> float:
-    """The reward of a trace's last reply, as v1 calls it."""
+    """The reward of a trace's last reply, with the arguments that v1 passes."""
     return await _default_trace(task, trace)

@@ -1,4 +1,4 @@
-"""verl: ``compute_score``, named in the configuration or imported by a file that is.
+"""verl: ``compute_score``, a reward function to name in the configuration.
 
 ::
 
@@ -6,18 +6,17 @@
     reward.custom_reward_function.name=compute_score
     +reward.custom_reward_function.reward_kwargs.on_error=0.0
 
-``ground_truth`` is gold (a dict or its JSON text); the task is ``data_source`` or, where that is no task's
+``ground_truth`` is gold (a dict or its JSON text); the task is ``data_source`` or, if that is no task's
 name, ``extra_info["task"]``. verl does not pass the prompt to reward functions, so the data set's rows must
-carry it: ``extra_info["question"]`` (text; ``"prompt"`` and ``"raw_prompt"``, chat messages too, do as
-well). Rules of strict look at it; where it is missing and needed, a warning says so, once for each task.
+hold it: ``extra_info["question"]`` (text; or ``"prompt"`` or ``"raw_prompt"``, also as chat messages). Some
+rules of strict look at it; if they miss it, a warning says so, once for each task.
 
 verl 0.9 has the reward managers ``naive``, ``dapo``, ``gdpo`` and ``remote``, which score one sample a call.
-``batch`` and ``prime`` are gone from its registry, and with them the way to `compute_score_batched`, which
-serves older releases.
+``batch`` and ``prime`` are no longer in its registry, so `compute_score_batched` is for older releases.
 
-verl cannot leave a sample out: with the default ``on_error=None`` it stops at the first response without
-a score, loudly. A run that is to go on says what such a response is worth. (A response that hangs or crashes
-its scoring is worth the lowest reward of its task in any case; ``on_error`` is for broken gold and the like.)
+verl cannot leave a sample out: with the default ``on_error=None`` it fails at the first response without a
+score. To let the run go on, set ``on_error`` to a number. (A response that hangs or crashes its scoring gets
+the lowest reward of its task in any case; ``on_error`` is for broken gold and the like.)
 """
 
 from __future__ import annotations
@@ -40,17 +39,18 @@ _OPTIONS: Final = frozenset(
 class ComputeScore(Adapter):
     """verl's reward function. Thread-safe and picklable.
 
-    Called with the singular names it scores one sample; with the plural ones (batch managers) a batch.
+    Called with arguments of singular names (``solution_str``, …) it scores one sample; with those of plural
+    names (``solution_strs``, … of batch managers) a batch.
 
     Parameters
     ----------
     metrics
-        Give a dict, the same keys for every sample of every task: ``score`` (the reward), ``acc`` (1.0 if
-        correct), ``answered``, ``unscored``, and ``pred``, the answer that was read, as text (a panel's
-        number, ``yes: a, b``, a SMILES, a plan; "" without one), and ``reason``, why ``strict`` turned a
-        response down or why it has no score ("" else). verl's maj@N compares the texts of ``pred``: two
-        spellings of a molecule are two answers there.
-        False: the reward alone, for managers that want a number (PRIME, batch managers before 0.3).
+        True: a call returns a dict with the same keys for every sample of every task: ``score`` (the reward),
+        ``acc`` (1.0 if correct), ``answered``, ``unscored``, ``pred``, the extracted answer as text (a
+        panel's number, ``yes: a, b``, a SMILES, a plan; "" without one), and ``reason``, why ``strict``
+        turned the response down or why it has no score (else ""). verl's maj@N compares the texts of
+        ``pred``: two spellings of a molecule are two answers there. False: the reward alone, for managers
+        that need a number (PRIME, batch managers before 0.3).
     **options
         ``on_error``, and those of `relfast.Scorer`.
     """
@@ -98,7 +98,7 @@ class ComputeScore(Adapter):
         ground_truths: Sequence[object],
         extra_infos: Sequence[object] | None,
     ) -> list[Any]:
-        """What a call gives for each of some samples, scored together: verl's batched reward managers.
+        """The results of a call for each of several samples, scored as one batch, for verl's batch managers.
 
         Raises
         ------
@@ -129,16 +129,16 @@ class ComputeScore(Adapter):
 
 
 def _task(data_source: object, extra_info: object) -> Any:
-    """The sample's task: ``data_source`` if that is one, else what ``extra_info`` says."""
+    """The sample's task: ``data_source`` if that is a task's name, else ``extra_info["task"]``."""
     return data_source if find_task(data_source) is not None else field(extra_info, "task") or data_source
 
 
 _QUESTION: Final = ("question", "prompt", "raw_prompt", "problem", "raw_problem")
-"""Where rows of verl's data sets keep what was asked, in the order in which one is believed."""
+"""Fields in which rows of verl's data sets hold the question, by precedence."""
 
 
 def _question(extra_info: object, keywords: Mapping[str, Any]) -> str | None:
-    """The sample's question: ``extra_info``'s, or what a manager of one's own passes by keyword."""
+    """The sample's question: from ``extra_info``, else from keywords that a custom reward manager passes."""
     question = field(extra_info, *_QUESTION)
     if question is None and keywords:
         question = field(keywords, *_QUESTION)
@@ -149,7 +149,7 @@ _made: dict[str, ComputeScore] = {}
 
 
 def _with(kwargs: Mapping[str, Any]) -> ComputeScore:
-    """The function with the options among ``kwargs``; verl adds others, which are none of ours."""
+    """The reward function with the options that are among ``kwargs``; verl adds other keywords to them."""
     options = {key: kwargs[key] for key in kwargs if key in _OPTIONS}
     if not options:
         return _default
@@ -170,9 +170,10 @@ def compute_score(
     extra_info: object = None,
     **kwargs: Any,
 ) -> Any:
-    """The reward of one sample, as verl's reward managers call it; with plural names, of a batch.
+    """The reward of one sample, with the arguments that verl's reward managers pass; with plural names, of a
+    batch.
 
-    Options (``on_error``, ``policy``, ``rewards``, ``timeout``, ``workers``, ``metrics``, …) come through
+    Options (``on_error``, ``policy``, ``rewards``, ``timeout``, ``workers``, ``metrics``, …) are set in
     ``reward.custom_reward_function.reward_kwargs``; other keywords are ignored.
 
     Returns
@@ -190,7 +191,7 @@ def compute_score_batched(
     extra_infos: Sequence[object] | None = None,
     **kwargs: object,
 ) -> list[Any]:
-    """The rewards of a batch, in order, as verl's batch managers call it. Options as `compute_score`."""
+    """The rewards of a batch, in order, for verl's batch managers. Options as for `compute_score`."""
     return _with(kwargs).batch(data_sources, solution_strs, ground_truths, extra_infos)
 
 

@@ -1,14 +1,14 @@
-"""lm-evaluation-harness: a task for each of ours, as YAML in ``tasks``, and the functions that these name.
+"""lm-evaluation-harness: a task for each of relfast's, as YAML in ``tasks``, and the functions named there.
 
 ::
 
     lm_eval --include_path $(relfast path lm-eval) --tasks relfast_rel_c2 --model hf --model_args pretrained=…
     lm_eval --include_path $(relfast path lm-eval) --tasks relfast --metadata '{"n": 100, "seed": 1}' …
 
-Documents are the records of the built-in set, those of a file (``"file"`` in ``--metadata``; all of it, or of
-each task its own), or ``"n"`` new ones of a ``"seed"``. A response without a score gives no ``correct`` and
-no ``reward``, so that means are over those that have one, and ``unscored`` is 1. ``relfast score`` reads the
-samples that ``--log_samples`` writes.
+Documents are the task's records in the built-in set or in a file (``"file"`` in ``--metadata``), or ``"n"``
+generated ones of a ``"seed"``. A response without a score has no ``correct`` and no ``reward``, so means are
+over scored responses, and its ``unscored`` is 1. ``relfast score`` reads the samples that ``--log_samples``
+writes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from relfast.integrations.documents import rows_of
 __all__ = ["FOLDER", "documents", "process_results"]
 
 FOLDER: Final = Path(__file__).parent / "tasks"
-"""What ``--include_path`` wants."""
+"""The folder to pass as ``--include_path``."""
 
 
 def documents(task: str, **metadata: Any) -> dict[str, Any]:
@@ -32,14 +32,14 @@ def documents(task: str, **metadata: Any) -> dict[str, Any]:
     Parameters
     ----------
     task
-        Name, in any case.
+        Name of the task, in any case.
     **metadata
-        As `relfast.integrations.documents.rows_of`.
+        As for `relfast.integrations.documents.rows_of`.
 
     Raises
     ------
     UsageError
-        There are no records of this task, or both a file and a number are given.
+        There are no records of this task, or both ``file`` and ``n`` are given.
     """
     from datasets import Dataset
 
@@ -47,7 +47,7 @@ def documents(task: str, **metadata: Any) -> dict[str, Any]:
 
 
 def process_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, float]:
-    """The metrics of one document: ``correct`` and ``reward``, where it has a score, and ``unscored``."""
+    """The metrics of one document: ``unscored`` and, if it is scored, ``correct`` and ``reward``."""
     scorer = shared_scorer({"policy": doc["policy"]})
     score = scorer.score_one(doc["task"], doc["answer"], results[0], doc["question"])
     if score.correct is None or score.reward is None:
