@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from relfast_kernels.compiled.jit import carray, kernel
 from relfast_kernels.motif.grow import largest_motifs
 from relfast_kernels.motif.layouts import (

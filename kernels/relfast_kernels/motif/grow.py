@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+
 from relfast_kernels.bits import n_bits, place_of
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.mcs.packed import (

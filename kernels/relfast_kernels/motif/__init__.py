@@ -1,0 +1,1 @@
+"""The largest motifs that all molecules of a group have in common."""
