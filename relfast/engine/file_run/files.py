@@ -1,4 +1,4 @@
-"""`score_files`: find the inputs, open the output, score the blocks of a shard or of the whole."""
+"""`score_files`: finds the inputs, opens the output, and scores all blocks or those of a shard."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def score_files(
     workers = usable_cores() if workers is None else workers
     if tell is not tell_nobody:
         for source in sources:
-            tell(_described(source, job))
-        tell(f"kernels: {_kernels(job)}")
+            tell(_about_input(source, job))
+        tell(f"kernels: {_about_kernels(job)}")
         tell(f"embedding cache ({CACHE_VARIABLE}): {os.environ.get(CACHE_VARIABLE) or 'off'}")
     if not workers:
         tell("workers: none, scored in this process without deadlines")
@@ -144,14 +144,14 @@ def score_files(
         for name, of_task in measure(sources, job, filters=filters, limit=limit, keep=keep).items():
             if name in summary.tasks:
                 summary.tasks[name].lengths = of_task
-    for line in (_ways(state), *state.detours.lines()):
+    for line in (_about_fast_path(state), *state.detours.lines()):
         tell(line)
     tell(f"{summary.rows:,} rows in {summary.seconds} s")
     return summary
 
 
-def _described(source: Source, job: Job) -> str:
-    """The line of ``-v`` about an input."""
+def _about_input(source: Source, job: Job) -> str:
+    """The line that ``-v`` prints about an input."""
     size = f"{os.stat(source.path).st_size:,} bytes, " if source.regular else ""
     if job.dialect != "auto":
         read = f"read as {job.dialect} (--input-format)"
@@ -167,8 +167,8 @@ def _described(source: Source, job: Job) -> str:
     return f"input {source.path}: {size}{source.codec}, {read}"
 
 
-def _kernels(job: Job) -> str:
-    """The line of ``-v`` about the kernels."""
+def _about_kernels(job: Job) -> str:
+    """The line that ``-v`` prints about the kernels."""
     from relfast_kernels.compiled import native
     from relfast_kernels.compiled.cache import base_directory
 
@@ -182,9 +182,9 @@ def _kernels(job: Job) -> str:
     return f"compiled {where}; lines of the text tasks take the fast path"
 
 
-def _ways(state: Progress) -> str:
-    """The line of ``-v`` about the fast path: how many lines it was given, how many of them it left to the
-    ordinary way, and for how many of the others a response was left to the task's extractor."""
+def _about_fast_path(state: Progress) -> str:
+    """The line that ``-v`` prints about the fast path: how many lines it got, how many of them it left to
+    ordinary code, and for how many of the others it left a response to the task's extractor."""
     n = state.n_fast + state.n_exact
     if not n:
         return "text fast path: not taken"
@@ -200,8 +200,8 @@ def _same_file(path: str, output: str) -> bool:
 
 
 def _shard(sources: Sequence[Source], number: int, count: int) -> Callable[[Block], bool]:
-    """The function that says whether a block belongs to a shard. Shards are contiguous ranges of the input,
-    so that their rows concatenate to those of the whole.
+    """A function that returns whether a block belongs to the shard. Shards are contiguous ranges of the
+    input, so that their rows, concatenated, are those of the whole.
 
     Raises
     ------

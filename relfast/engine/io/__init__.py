@@ -1,1 +1,2 @@
-"""Input and output of files: sources and codecs, blocks of lines, rows and the log of what is committed."""
+"""Reading and writing files: sources and codecs, blocks of lines, output rows, and the journal of committed
+blocks."""

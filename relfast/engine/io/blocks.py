@@ -1,4 +1,4 @@
-"""A block, the unit that is scored, committed and resumed: whole lines of one source."""
+"""Blocks: pieces of an input in which a run scores, commits and resumes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from relfast.plain import Plain
 
 Fault = tuple[str, str]
-"""Type and message of what is wrong with a line."""
+"""Type and message of the error of a line that cannot be scored."""
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -17,25 +17,27 @@ class Block(Plain):
     Attributes
     ----------
     seq
-        Place among the blocks of the run.
+        Number of the block in the run, from 0.
     source
         Index of the source.
     first_index, n_lines
-        Line numbers, counted over all sources.
+        Index of the first line, counted over all sources, and the number of lines.
     start, end
-        Byte range in the (decompressed) source, or rows for Parquet.
+        Byte range in the (decompressed) source; for Parquet, the range of rows.
+    path
+        The file in which workers read the block themselves; None if they cannot.
     data
-        The bytes, for sources that workers cannot read themselves; else None.
+        The bytes, if workers cannot read the source themselves; else None.
     faults
-        Lines that are no lines: index → (type, message); before `place`, by their lines in the block. Their
-        text is not in ``data``.
-    group
-        Row group of a Parquet file that a worker reads.
+        Lines that cannot be scored (too long, or damaged): line index → (type, message). Until `place` is
+        called, indices count from the start of the block. The text of these lines is not in ``data``.
+    parquet, group
+        Whether the block is rows of a Parquet file, and the row group that a worker reads.
     filter
         Filter of lm-evaluation-harness whose rows are scored.
     checksum
-        CRC-32 of the bytes of a stream, which cannot be looked at before it is read: on resume they must
-        still be the same. 0 for files, which have a fingerprint.
+        CRC-32 of the block's bytes if the source is a stream, to check on resume that the stream is still the
+        same. 0 for files, which are checked by their fingerprint.
     """
 
     seq: int
@@ -53,7 +55,7 @@ class Block(Plain):
     checksum: int = 0
 
     def place(self, first_index: int) -> None:
-        """Give the block the index of its first line."""
+        """Set the index of the first line, and count the indices of ``faults`` from it."""
         self.first_index = first_index
         self.faults = {first_index + line: fault for line, fault in self.faults.items()}
 
@@ -63,13 +65,13 @@ class Block(Plain):
 
     @property
     def then(self) -> Position:
-        """Where the run goes on after this block."""
+        """The position at which the run continues after this block."""
         return Position(self.seq + 1, self.source, self.end, self.first_index + self.n_lines)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Position(Plain):
-    """Where a run stands: the next block's number, source, offset in it, and line index."""
+    """A position in a run's input: the next block's number, source, offset in it, and first line."""
 
     seq: int = 0
     source: int = 0

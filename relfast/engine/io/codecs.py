@@ -1,4 +1,4 @@
-"""Compressed inputs read forward: gzip and zstd, with a bound on how much they may expand."""
+"""Inputs as streams of bytes, decompressed from gzip or zstd, with a limit on how much these may expand."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ _MAGIC: Final[tuple[tuple[bytes, Codec], ...]] = (
 
 
 def codec_seen(head: bytes) -> Codec:
-    """The codec that first bytes speak of."""
+    """The codec that the first bytes of a file indicate by their magic number; ``plain`` if none."""
     return next((codec for magic, codec in _MAGIC if head.startswith(magic)), "plain")
 
 
 MAX_EXPANSION: Final = 1_000
-"""Largest ratio of decompressed to compressed bytes, beyond the first 64 MB. JSON text reaches 30."""
+"""Largest ratio of decompressed to compressed bytes, checked beyond 64 MB. JSON text reaches 30."""
 
 MAX_WINDOW: Final = 2**27
-"""Bytes of a zstd stream that its decoder looks back on, and holds: as many as zstd itself takes unasked."""
+"""Largest window of a zstd stream, which the decoder holds in memory: the default limit of zstd itself."""
 
 EXPANSION_GRACE: Final = 64 * 2**20
 _READ: Final = 1 << 17
 
 
 class Damaged(InputError):
-    """A compressed stream that ends early or is broken; what came before it has been delivered."""
+    """A stream ends early or is damaged. Raised only after all bytes before the damage have been returned."""
 
 
 class Stream:
-    """Bytes to be read forward; a context manager, and an iterator of lines with their ends.
+    """A stream of bytes, read forward only; a context manager, and an iterator of lines with their ends.
 
     Parameters
     ----------
     pieces
-        The bytes, in pieces of any size; they may raise `Damaged`.
+        The bytes, in pieces of any size; the iterator may raise `Damaged`.
     files
-        What is closed with it.
+        Objects that are closed with the stream.
     """
 
     def __init__(self, pieces: Iterator[bytes], *files: Any) -> None:
@@ -59,32 +59,32 @@ class Stream:
         self._damage: Damaged | None = None
 
     def read(self, size: int, /) -> bytes:
-        """So many bytes and the rest of a piece, 32 MB at the worst (zstd); fewer at the end.
+        """At least ``size`` bytes, in whole pieces (at worst 32 MB more, for zstd); fewer at the end.
 
         Raises
         ------
         Damaged
-            It is broken, ends early, or expands beyond `MAX_EXPANSION`.
+            The stream is damaged, ends early, or expands beyond `MAX_EXPANSION`.
         """
         parts: list[bytes] = []
-        got = 0
-        while got < size and self._damage is None:
+        n_bytes = 0
+        while n_bytes < size and self._damage is None:
             try:
                 piece = next(self.pieces, None)
             except Damaged as error:
-                self._damage = error  # told when what came before it has been delivered
+                self._damage = error  # raised by the next call, after the bytes before it are returned
                 break
             if piece is None:
                 break
             parts.append(piece)
-            got += len(piece)
-        if not got and self._damage is not None:
+            n_bytes += len(piece)
+        if not n_bytes and self._damage is not None:
             raise self._damage
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:
         for file in self._files:
-            if file is not getattr(sys.stdin, "buffer", None):  # the caller's, and open before us
+            if file is not getattr(sys.stdin, "buffer", None):  # stdin stays open for the caller
                 file.close()
 
     def __enter__(self) -> Self:
@@ -104,8 +104,8 @@ class Stream:
 
 
 def stream_of(file: IO[bytes], codec: str, head: bytes = b"") -> Stream:
-    """What a file or pipe in ``gz`` or ``zst`` stands for, in another codec itself; ``head`` are bytes that
-    were read from it already. Reading it raises `MissingExtraError` where zstandard is not installed."""
+    """The bytes of a file or pipe, decompressed if ``codec`` is ``gz`` or ``zst``; ``head`` are bytes that
+    were read from the file already. Reading zstd raises `MissingExtraError` if zstandard is not installed."""
     pieces = chain((head,), iter(partial(file.read, _READ), b""))
     unpack = {"gz": _gunzipped, "zst": _unzstd}.get(codec)
     return Stream(pieces if unpack is None else _expanded(pieces, unpack), file)
@@ -114,7 +114,7 @@ def stream_of(file: IO[bytes], codec: str, head: bytes = b"") -> Stream:
 def _expanded(
     packed: Iterable[bytes], unpack: Callable[[Iterator[bytes]], Iterator[bytes]]
 ) -> Iterator[bytes]:
-    """Decompressed bytes, with a bound on how many they may be."""
+    """The decompressed bytes. Raises `Damaged` if they expand too much, or the input is damaged."""
     taken = given = 0
 
     def counted() -> Iterator[bytes]:
@@ -134,7 +134,7 @@ def _expanded(
 
 
 def _gunzipped(packed: Iterator[bytes]) -> Iterator[bytes]:
-    """Members of a gzip stream, one after the other."""
+    """The decompressed bytes of a gzip stream, which may have several members."""
     member: Any = None
     for data in packed:
         while data:
@@ -146,7 +146,7 @@ def _gunzipped(packed: Iterator[bytes]) -> Iterator[bytes]:
             try:
                 yield member.decompress(data, _READ)
             except zlib.error:
-                # zlib drops what it made of a piece before the fault in it: a byte at a time loses nothing
+                # zlib drops the output of a piece before the damage in it: feed it byte by byte to get all
                 yield from (before.decompress(data[at : at + 1]) for at in range(len(data)))
                 raise
             if member.eof:
@@ -158,13 +158,13 @@ def _gunzipped(packed: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _unzstd(packed: Iterator[bytes]) -> Iterator[bytes]:
-    """Frames of a zstd stream, one after the other."""
+    """The decompressed bytes of a zstd stream, which may have several frames."""
     try:
         import zstandard
     except ImportError:
         raise MissingExtraError("reading .zst", "zstd") from None
     frame: Any = None
-    # its output cannot be limited, and 4 bytes can stand for 128 kB: 1 kB expands to 32 MB at most
+    # the output cannot be limited, and 4 bytes can stand for 128 kB: 1 kB expands to 32 MB at most
     for data in (piece[at : at + 1024] for piece in packed for at in range(0, len(piece), 1024)):
         while data:
             if frame is None:

@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     import zipfile
 
 MAX_DOCUMENT_BYTES: Final = 2**31
-"""Largest JSON document: it is decoded as a whole, which takes some five times as much memory."""
+"""Largest JSON document: to decode it as a whole takes about five times its size in memory."""
 
 _TOO_LARGE: Final = "a JSON document of more than 2 GiB; jq -c '.[]' makes lines of it"
 
 _STORED: Final = 0
 _DEFLATED: Final = 8
 _ZSTD: Final = 93
-"""Compression methods of ZIP members; zipfile cannot read the last before Python 3.14."""
+"""Compression methods of ZIP members. Before Python 3.14, zipfile cannot read zstd."""
 
 _LOCAL_HEADER: Final = 30
 
 _DOCUMENT_LINES: Final = (b"{", b"[", b"[{")
-"""First lines of indented JSON; none is a line of JSON lines."""
+"""First lines of indented JSON; in JSON lines no line is one of these."""
 
 _LIST: Final = re.compile(rb"\[[ \t]*\{")
 _TABLE: Final = b'{"columns":'
@@ -52,17 +52,17 @@ _TABLE: Final = b'{"columns":'
 
 
 def is_document(head: bytes) -> bool:
-    """Whether a file that begins like this is one JSON document: indented, a list over several lines, or a
-    list or table on one."""
+    """Whether a file that begins with ``head`` is one JSON document: indented, a list over several lines, or
+    a list or table on one line."""
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first, end, rest = head.partition(b"\n")
     if end and first.rstrip() in _DOCUMENT_LINES:
         second, ended, _ = rest.partition(b"\n")
-        # indented, or a list with one object a line; a line of JSON lines is neither
+        # indented, or a list with one object per line, unlike JSON lines
         return rest[:1] in b' \t"\r]}' or second.rstrip()[-1:] in (b",", b"{") or not ended
     if _LIST.match(first) is None:
         return first.startswith(_TABLE) and not rest.strip()
-    # PostgreSQL's json_agg puts the first record behind the bracket: as lines, all but the last would be lost
+    # PostgreSQL's json_agg puts the first record behind the bracket; as lines, only the last could be read
     return not rest.strip() or not _is_json(first)
 
 
@@ -80,7 +80,7 @@ def open_json(path: str) -> Stream:
     Raises
     ------
     InputError
-        It is no JSON, is too large or damaged, or holds nothing that could be scored.
+        The file is no JSON, is too large or damaged, or holds nothing to score.
     """
     data = bytearray()
     try:
@@ -92,7 +92,7 @@ def open_json(path: str) -> Stream:
     except Damaged as error:
         raise InputError(str(error), file=path) from None
     try:
-        # not by orjson, which rounds large integers
+        # orjson would round large integers
         rows = rows_of(json.loads(data))
     except NoRows as error:
         raise InputError(str(error), file=path) from None
@@ -103,20 +103,20 @@ def open_json(path: str) -> Stream:
 
 
 def open_zip(path: str) -> Stream:
-    """The samples of an Inspect log, a member each; of a member that was written again the last.
+    """The samples of an Inspect log, which has one member per sample; of members of equal names, the last.
 
     Raises
     ------
     InputError
-        It is no ZIP, or none of Inspect's.
+        The file is no ZIP, or no log of Inspect.
     """
-    import zipfile  # every input is looked at here, and hardly one is a ZIP
+    import zipfile  # imported late: few inputs are ZIPs
 
     with told_of(path):
         file = open(path, "rb")  # noqa: SIM115 (the stream closes it)
     try:
         archive = zipfile.ZipFile(file)
-    except Exception as error:  # of a damaged directory, whatever zipfile stumbles over
+    except Exception as error:  # zipfile raises errors of many types for a damaged directory
         file.close()
         raise InputError(f"not a readable ZIP: {error}", file=path) from None
     members = {info.filename: info for info in archive.infolist()}
@@ -131,7 +131,7 @@ def open_zip(path: str) -> Stream:
 
 
 def _sample(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
-    """A sample as a line of JSON, without its transcript."""
+    """A member, which is a sample, as a line of JSON without the transcript."""
     data = _member(file, info)
     try:
         sample = orjson.loads(data)
@@ -144,9 +144,9 @@ def _sample(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
 
 
 def _member(file: IO[bytes], info: zipfile.ZipInfo) -> bytes:
-    """The bytes of a member. Raises `Damaged` where they are not what was written."""
+    """The decompressed bytes of a member. Raises `Damaged` if their size or checksum is wrong."""
     size = os.fstat(file.fileno()).st_size
-    # a damaged directory says anything: negative offsets, lengths of 2⁶³ bytes
+    # a damaged directory may hold any numbers: negative offsets, lengths of 2⁶³ bytes
     file.seek(min(max(0, info.header_offset), size))
     header = file.read(_LOCAL_HEADER)
     if len(header) < _LOCAL_HEADER or not header.startswith(ZIP_MAGIC):

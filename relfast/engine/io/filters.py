@@ -1,9 +1,9 @@
-"""Which filter of lm-evaluation-harness is scored, where its samples come once per filter.
+"""Chooses the filter of lm-evaluation-harness whose rows are scored, if an input has rows of several filters.
 
-A task with several filters has all its documents once for each, with the same raw responses: to score every
-row would count every response as often as there are filters. Unless ``--filter`` says otherwise, the first
-filter that an input's head names is scored. The head is a number of bytes, so that the choice depends on
-nothing but the input: neither on workers and blocks, nor on shards and resumed runs.
+A task with several filters writes each document once per filter, with the same raw responses. To score every
+row would count every response several times. Unless ``--filter`` says otherwise, rows of the first filter
+named in an input's head are scored. The head is a fixed number of bytes, so that the choice depends on the
+input alone: not on workers, blocks, shards or resumed runs.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from relfast.formats import filter_of
 from relfast.json_text import Undecodable, decode_object
 
 HEAD_BYTES: Final = 1 << 20
-"""Bytes (decompressed) at an input's start in whose whole lines a filter is looked for."""
+"""Size of an input's head in (decompressed) bytes; a filter is looked for in the whole lines within it."""
 
 HEAD_ROWS: Final = 64
-"""The same for Parquet, in rows."""
+"""Size of the head of a Parquet file, in rows."""
 
 _KEY: Final = b'"filter"'
 
 
 class Filters:
-    """The filter that is scored of each source.
+    """The filter whose rows are scored, for each source: ``filters[source]``.
 
     Parameters
     ----------
     sources
-        The inputs. Files are looked at here, streams as they are read.
+        The inputs. The heads of files are read here, those of streams later by `look`.
     dialect
         As in a `Job`.
     wanted
-        The one that ``--filter`` names.
+        The filter that ``--filter`` names.
 
     Raises
     ------
@@ -53,17 +53,17 @@ class Filters:
             self._chosen = [self._first(_head(source)) if source.regular else None for source in sources]
 
     def __getitem__(self, source: int) -> str | None:
-        """The filter of a source, or None while none has been seen."""
+        """The filter of a source; None if none has been found yet."""
         return self._chosen[source]
 
     def look(self, source: int, start: int, data: bytes) -> None:
-        """See lines of a stream, in order; ``start`` is where in it they stand."""
+        """Look for a filter in lines of a stream, which are given in order; ``start`` is their offset."""
         if not self._settled and self._chosen[source] is None and start < HEAD_BYTES:
             self._chosen[source] = self._first(_whole_lines(data, HEAD_BYTES - start))
 
     @property
     def names(self) -> list[str]:
-        """The filters that were chosen, in the order of the sources."""
+        """The chosen filters without repeats, in the order of the sources."""
         return list(dict.fromkeys(name for name in self._chosen if name is not None))
 
     def _first(self, lines: Iterable[bytes]) -> str | None:
@@ -87,7 +87,7 @@ def _whole_lines(data: bytes, length: int) -> list[bytes]:
 def _head(source: Source) -> list[bytes]:
     if source.codec == "parquet":
         return first_rows(source.path, HEAD_ROWS, columns=("doc", "filter"))
-    # what is damaged gets its row when it is read to be scored
+    # damage is reported by an output row when the source is scored
     with contextlib.suppress(Damaged), source.open() as stream:
         return _whole_lines(stream.read(HEAD_BYTES + 1), HEAD_BYTES)
     return []

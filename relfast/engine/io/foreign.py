@@ -1,4 +1,5 @@
-"""Files of other formats, known by name or first bytes: refused with the command that converts them."""
+"""Refuses files in formats that relfast does not read, known by name or first bytes; the error shows the
+command that converts such a file."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ _BY_NAME: Final = {
     ".xlsx": ("a spreadsheet (Excel)", _PANDAS.replace("{reader}", "read_excel")),
     ".xls": ("a spreadsheet (Excel)", _PANDAS.replace("{reader}", "read_excel")),
     ".feather": ("an Arrow file", _PANDAS.replace("{reader}", "read_feather")),
-    # data sets of Hugging Face; files that can be read anywhere say what they are (ARROW1)
+    # data sets of Hugging Face are Arrow streams; the Arrow file format begins with ARROW1
     ".arrow": ("an Arrow stream", _STREAM),
     ".pkl": ("a Python pickle", None),
     ".pickle": ("a Python pickle", None),
@@ -35,7 +36,7 @@ _BY_NAME: Final = {
 }  # fmt: skip
 
 _BY_MAGIC: Final = (
-    # before UTF-16, whose mark it begins with
+    # UTF-32 comes before UTF-16, since its mark begins with that of UTF-16
     (b"\xff\xfe\0\0", ("text in UTF-32", _ICONV.replace("{encoding}", "UTF-32"))),
     (b"\0\0\xfe\xff", ("text in UTF-32", _ICONV.replace("{encoding}", "UTF-32"))),
     (b"\xff\xfe", ("text in UTF-16", _ICONV.replace("{encoding}", "UTF-16"))),
@@ -56,12 +57,12 @@ _READ: Final = "JSON lines (plain, .gz, .zst), Parquet and CSV are read"
 
 
 def refuse_foreign(path: str, head: bytes) -> None:
-    """See that a regular file that begins like this may hold JSON lines, Parquet or CSV.
+    """Check that a regular file that begins with ``head`` may be JSON lines, Parquet or CSV.
 
     Raises
     ------
     InputError
-        Its name or its first bytes say what else it is; the text says what to type.
+        Its name or first bytes show that it is something else; the message says how to convert it.
     """
     found = next((what for magic, what in _BY_MAGIC if head.startswith(magic)), None)
     if found is None and head.lstrip()[:1] not in (b"{", b""):
@@ -79,13 +80,13 @@ def refuse_foreign(path: str, head: bytes) -> None:
 
 
 def _typed(command: str, path: str, target: str) -> str:
-    """A command with paths in it, in the shell's quotes if not in Python's."""
+    """A command with the paths filled in, quoted for Python or for the shell as the command needs."""
     typed, typed_target = shlex.quote(path), shlex.quote(target)
     return command.format(path=path, target=target, typed=typed, typed_target=typed_target)
 
 
 def advice_on_folder(names: Collection[str], path: str) -> str:
-    """What to do about a folder of these files, of which none is read: nothing, or what follows a colon."""
+    """Advice for a folder in which no file can be read, to append to the error message; may be empty."""
     if not any(name.endswith(".arrow") for name in names):
         return ""
     if "state.json" not in names:
@@ -100,12 +101,12 @@ _FOREIGN_OUTPUTS: Final = frozenset({*_BY_NAME, ".tsv", ".html", ".md", ".tex", 
 
 
 def refuse_output(path: str) -> None:
-    """See that an output's name does not promise what is not written.
+    """Check that an output's name does not have the suffix of a format that relfast does not write.
 
     Raises
     ------
     UsageError
-        It ends in that of another format.
+        It has such a suffix.
     """
     suffix = Path(path).suffix.lower()
     if suffix in _FOREIGN_OUTPUTS:

@@ -1,7 +1,7 @@
-"""Parquet and CSV in and out (extra ``parquet``): a row is a record.
+"""Reads and writes Parquet and CSV (extra ``parquet``), of which each row is a record or an output row.
 
-Every cell of a CSV is text. An empty cell is an empty text; an ``id`` or ``task`` is absent then. In rows of
-output, numbers are numbers and empty cells are null.
+In a CSV of records every cell is text, and an empty cell is an empty text, except that an empty ``id`` or
+``task`` counts as missing. In a CSV of output rows, numbers are numbers and empty cells are null.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from relfast.errors import InputError, MissingExtraError
 from relfast.json_text import encode_json
 
 ROWS: Final = 4_096
-"""Rows turned into Python objects at a time."""
+"""Number of rows that are turned into Python objects at a time."""
 
 _BUFFER: Final = 1 << 20
 
@@ -32,7 +32,7 @@ TABLES: Final = (".parquet", ".csv")
 
 
 def require_parquet() -> Any:
-    """pyarrow. Raises `MissingExtraError` where Parquet and CSV cannot be read or written."""
+    """The module pyarrow. Raises `MissingExtraError` if it is not installed."""
     try:
         import pyarrow.csv
         import pyarrow.parquet
@@ -44,7 +44,7 @@ def require_parquet() -> Any:
 def _file(path: str) -> Any:
     pyarrow = require_parquet()
     try:
-        # with a buffer, columns are read as they are needed, not whole
+        # with a buffer, columns are read piece by piece, not whole
         return pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER)
     except (OSError, pyarrow.ArrowException) as error:
         raise InputError(f"not a readable Parquet file: {_one_line(error)}", file=path) from None
@@ -55,26 +55,26 @@ def _one_line(error: Exception) -> str:
 
 
 def count_rows(path: str) -> int:
-    """Number of rows. Raises `InputError` where the file is no Parquet or CSV, by its name."""
+    """Number of rows of a CSV or Parquet file, by its name. Raises `InputError` if it is no such file."""
     if path.endswith(".csv"):
         return sum(1 for _ in csv_lines(path))
     return sum(n_rows for n_rows, _ in group_sizes(path))
 
 
 def group_sizes(path: str) -> list[tuple[int, int]]:
-    """Rows and uncompressed bytes of each row group. Raises `InputError` where the file is no Parquet."""
+    """(rows, uncompressed bytes) of each row group. Raises `InputError` if the file is no Parquet."""
     with _file(path) as file:
         described = map(file.metadata.row_group, range(file.num_row_groups))
         return [(int(group.num_rows), int(group.total_byte_size)) for group in described]
 
 
 def batches(path: str, group: int) -> Iterator[list[bytes]]:
-    """The rows of a row group as lines of JSON, some at a time.
+    """The rows of a row group as lines of JSON, in lists of at most `ROWS`.
 
     Raises
     ------
     Damaged
-        It cannot be read.
+        The row group cannot be read.
     """
     with _file(path) as file:
         read = file.iter_batches(ROWS, row_groups=[group], use_threads=False)
@@ -90,17 +90,17 @@ def batches(path: str, group: int) -> Iterator[list[bytes]]:
 
 
 def damaged_rows(indices: Iterable[int], error: Damaged) -> dict[int, Fault]:
-    """What is said of the rows of a row group that cannot be read."""
+    """The same fault for each row of a row group that cannot be read."""
     return dict.fromkeys(indices, ("DamagedInput", str(error)))
 
 
 def read_group(path: str, group: int) -> list[bytes]:
-    """The rows of a row group as lines of JSON. Raises `Damaged` where it cannot be read."""
+    """The rows of a row group as lines of JSON. Raises `Damaged` if it cannot be read."""
     return [line for lines in batches(path, group) for line in lines]
 
 
 def first_rows(path: str, n: int, *, columns: Sequence[str]) -> list[bytes]:
-    """The first rows as lines of JSON; none where a column is missing, or where they cannot be read."""
+    """The first ``n`` rows as lines of JSON; none if one of ``columns`` is missing, or if reading fails."""
     with _file(path) as file:
         if not set(columns) <= set(file.schema_arrow.names):
             return []
@@ -111,21 +111,21 @@ def first_rows(path: str, n: int, *, columns: Sequence[str]) -> list[bytes]:
 
 
 def parquet_lines(path: str) -> Iterator[bytes]:
-    """All rows as lines of JSON. Raises `InputError`, and `Damaged` where a row group cannot be read."""
+    """All rows as lines of JSON. Raises `InputError`, or `Damaged` if a row group cannot be read."""
     for group in range(len(group_sizes(path))):
         for lines in batches(path, group):
             yield from lines
 
 
 def csv_lines(path: str) -> Iterator[bytes]:
-    """The rows of a CSV (``.tsv``: with tabs) as lines of JSON; the header is read at once.
+    """The rows of a CSV (``.tsv``: with tabs) as lines of JSON. The header is read by the call itself.
 
     Raises
     ------
     InputError
-        It cannot be opened, is empty, or names a column twice.
+        The file cannot be opened, is empty, or names a column twice.
     Damaged
-        Later: a row has other columns than the header, or is no UTF-8.
+        From the iterator: a row has other columns than the header, or is no UTF-8.
     """
     pyarrow = require_parquet()
     types: dict[str, Any] = {}
@@ -137,9 +137,9 @@ def csv_lines(path: str) -> Iterator[bytes]:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"two columns are called {twice!r}", file=path)
-    own = _row_schema(error=pyarrow.string())
-    is_output = names == own.names
-    types |= {name: own.field(name).type if is_output else pyarrow.string() for name in names}
+    schema = _row_schema(error=pyarrow.string())
+    is_output = names == schema.names
+    types |= {name: schema.field(name).type if is_output else pyarrow.string() for name in names}
     return _csv_rows(path, types, is_output)
 
 
@@ -173,11 +173,11 @@ def _csv_rows(path: str, types: Mapping[str, Any], is_output: bool) -> Iterator[
 
 
 def _line(row: dict[str, Any]) -> bytes:
-    # a struct column holds the union of all rows' keys, the absent ones null: absent is what they are
+    # in a struct column all rows have all keys, and those that a row did not have are null: drop these
     answer = row.get("answer")
     if isinstance(answer, dict):
         row["answer"] = {key: value for key, value in answer.items() if value is not None}
-    # no newline can occur in it: JSON escapes them
+    # JSON escapes newlines, so this is one line
     return orjson.dumps(row, default=str)
 
 
@@ -185,16 +185,16 @@ _TEXT_COLUMNS: Final = ("id", "task", "status")
 
 
 def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
-    """Write output rows as Parquet or CSV, by the name: a chunk at a time, whole or not at all. Returns their
-    number.
+    """Write output rows as Parquet or CSV, by the name of ``path``, and return their number. The file appears
+    only when it is complete.
 
-    ``metrics`` is a column of JSON text, since tasks do not share their metrics; so is an ``id`` that is
-    no text, and in CSV an ``error``. Neither holds lone surrogates: they become ``?``.
+    ``metrics`` is a column of JSON text, since each task has other metrics; so are an ``id`` that is no text,
+    and in CSV ``error``. Lone surrogates, which neither format can hold, become ``?``.
 
     Raises
     ------
     OSError
-        It cannot be written.
+        The file cannot be written.
     """
     pyarrow = require_parquet()
     is_csv = path.endswith(".csv")
@@ -219,7 +219,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
 
 
 def _row_schema(error: Any = None) -> Any:
-    """The columns of output rows; ``error`` is what an error is, in place of a struct."""
+    """The columns of output rows; ``error`` is the type of the column ``error``, by default a struct."""
     pyarrow = require_parquet()
     text, whole = pyarrow.string(), pyarrow.int64()
     return pyarrow.schema(

@@ -1,7 +1,7 @@
-"""Sources cut into blocks of whole lines: files looked at in place, streams and Parquet read forward.
+"""Cuts sources into blocks of whole lines. Blocks of plain files are byte ranges; streams are read forward.
 
-Where a block ends depends on the input's bytes alone, never on the number of workers or on time: that
-is what makes a resumed run's bytes equal to an uninterrupted one's.
+Where a block ends depends only on the input's bytes, never on the number of workers or on time. Therefore a
+resumed run writes the same bytes as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -20,33 +20,33 @@ from relfast.engine.io.sources import Source
 from relfast.errors import ReadError, told_of
 
 BLOCK_BYTES: Final = 1 << 20
-"""Target size: about 500 text records (1 ms of a kernel) or 200 of REL-C3; large enough that sending a
-block costs nothing, small enough that two workers finish together."""
+"""Target size of a block: about 500 text records (1 ms of a kernel) or 200 of REL-C3. Large enough that
+sending a block costs next to nothing, small enough that two workers finish together."""
 
 LARGE_BLOCK_BYTES: Final = 4 << 20
-"""6 MB would be quicker by a twentieth, and take 5 MB more memory for each worker."""
+"""Target size in large files. 6 MB would be 5 % faster, and take 5 MB more memory for each worker."""
 
 LARGE_FILE_BYTES: Final = 128 << 20
-"""Files from this size on are cut into larger blocks: what a block costs by itself (0.3 ms in the parent, as
-much in a worker) then no longer counts, and there are still enough of them."""
+"""Size from which on a file is cut into larger blocks: the fixed cost of a block (0.3 ms in the parent, as
+much in a worker) becomes negligible, and there still are enough blocks."""
 
 GROUP_ROWS: Final = 8_192
 GROUP_BYTES: Final = 32 * 2**20
-"""Largest row group (rows, uncompressed bytes) that a worker reads as a whole. Larger ones (pandas puts a
-million rows into one) cannot be read in parts by several, so the parent reads them forward."""
+"""Largest row group (rows, uncompressed bytes) that a worker reads as a whole. Several workers cannot share
+a larger one (pandas puts a million rows into one group), so the parent reads it forward."""
 
 BLOCK_LINES: Final = 16_384
-"""Most lines in a block, so that short lines do not make huge ones."""
+"""Most lines in a block, so that a block of short lines does not have too many."""
 
 _PROBE_BYTES: Final = 1 << 14
 _LONG_LINE: Final = 500
 
 
 def lines_in(buffer: bytearray, length: int) -> int:
-    """How many line ends the first bytes hold.
+    """Number of line ends in the first ``length`` bytes.
 
-    ``bytearray.count`` looks at each byte (3 GB/s); with long lines, hopping from end to end by `find`,
-    which is memchr, is three times as fast.
+    ``bytearray.count`` looks at each byte (3 GB/s). If lines are long, it is three times as fast to go from
+    line end to line end by `find`, which is memchr.
     """
     if buffer.count(b"\n", 0, min(length, _PROBE_BYTES)) > _PROBE_BYTES // _LONG_LINE:
         return buffer.count(b"\n", 0, length)
@@ -60,13 +60,13 @@ def lines_in(buffer: bytearray, length: int) -> int:
 
 
 def too_long(max_line: int) -> Fault:
-    """What is said of a line that is longer than ``max_line`` bytes."""
+    """The fault of a line that is longer than ``max_line`` bytes."""
     return "LineTooLong", f"line is longer than {max_line} bytes (--max-line-bytes)"
 
 
 def pieces(buffer: bytearray, length: int, max_line: int) -> Iterator[tuple[int, int, int, Fault | None]]:
-    """The first `BLOCK_LINES` of the whole lines in ``buffer[:length]``, those that are too long by
-    themselves: (start, end, number of lines, fault)."""
+    """Cut the first `BLOCK_LINES` of the whole lines in ``buffer[:length]`` into pieces (start, end, number
+    of lines, fault). A line that is too long is a piece by itself, with a fault."""
     if length <= max_line:
         n_lines = lines_in(buffer, length) + (buffer[length - 1] != 10)
         if n_lines > BLOCK_LINES:
@@ -97,22 +97,24 @@ def _nth_line_end(buffer: bytearray, n: int) -> int:
 
 
 def _faulty(start: int, end: int, fault: Fault) -> Block:
-    """One line that is none."""
+    """A block of one line that cannot be scored."""
     return Block(0, 0, 0, 1, start, end, data=b"", faults={0: fault})
 
 
 class Cutter:
-    """Bytes in, blocks out; at most a line and a block are held back.
+    """Cuts bytes into blocks as they come; holds back one line and one block at most.
 
     Parameters
     ----------
+    max_line
+        Longest line in bytes; a longer one becomes a block with a fault.
     path
-        The file that the bytes are of, for workers to read blocks themselves; blocks of a stream have their
-        bytes, and a checksum.
+        The file of the bytes, in which workers read the blocks themselves. Without it (a stream), blocks have
+        their bytes and a checksum.
     at
-        Where in it the bytes begin.
+        Offset in the file at which the bytes begin.
     most
-        Bytes of a block.
+        Target size of a block in bytes; 0: `BLOCK_BYTES`.
     """
 
     def __init__(self, max_line: int, path: str | None = None, at: int = 0, most: int = 0) -> None:
@@ -124,16 +126,16 @@ class Cutter:
 
     @property
     def wants(self) -> int:
-        """Bytes that make a block of what is held; it may be fed others."""
+        """How many more bytes complete a block. `feed` takes any other number too."""
         return self._most - len(self._held) % self._most
 
     def feed(self, chunk: bytes | memoryview) -> Iterator[Block]:
-        """The blocks that are whole with this chunk."""
+        """The blocks that are complete with this chunk."""
         self._held += chunk
         return self._cut(len(self._held), final=False)
 
     def finish(self, fault: Fault | None = None) -> Iterator[Block]:
-        """The rest; where the stream broke, a faulty line in place of a torn one."""
+        """The last blocks. If the stream broke, ``fault`` says why, and replaces the incomplete last line."""
         if fault is None:
             yield from self._cut(len(self._held), final=True)
             if self._dropping:
@@ -145,7 +147,7 @@ class Cutter:
         yield self._drop(fault)
 
     def _cut(self, length: int, *, final: bool) -> Iterator[Block]:
-        """Blocks of the first ``length`` bytes held."""
+        """Cut the first ``length`` of the bytes held back into blocks; ``final``: no more bytes follow."""
         held, most = self._held, self._most
         while length:
             before = len(held)
@@ -207,7 +209,7 @@ def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = N
     InputError
         A source cannot be opened.
     ReadError
-        A source fails, or shrinks, while it is read.
+        Reading a source fails, or the source shrinks meanwhile.
     """
     seq = index = 0
     for number, source in enumerate(sources):
@@ -228,11 +230,11 @@ def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = N
             yield block
             seq += 1
             index += block.n_lines
-        _see_that_it_is_whole(source)
+        _check_not_shrunk(source)
 
 
 def first_lines(todo: Iterator[Block], limit: int) -> Iterator[Block]:
-    """The blocks of the first lines, so many."""
+    """The blocks of the first ``limit`` lines."""
     left = limit
     while left > 0 and (block := next(todo, None)) is not None:
         block.n_lines = min(block.n_lines, left)
@@ -240,12 +242,12 @@ def first_lines(todo: Iterator[Block], limit: int) -> Iterator[Block]:
         yield block
 
 
-def _see_that_it_is_whole(source: Source) -> None:
-    """Raise `ReadError` where a source was larger when it was found: its last lines were not seen."""
+def _check_not_shrunk(source: Source) -> None:
+    """Raise `ReadError` if a source has shrunk since it was found, so that its last lines were not read."""
     try:
         size = os.stat(source.path).st_size if source.size else 0
     except OSError:
-        return  # it was read to its end, and then moved
+        return  # the file was moved after it had been read to its end
     if size < source.size:
         raise ReadError(f"it shrank from {source.size} to {size} bytes while it was read", file=source.path)
 
@@ -258,21 +260,21 @@ def cut_file(
     *,
     whole: int | None = None,
 ) -> Iterator[Block]:
-    """Byte ranges of a regular file, as large as it is now. The bytes are looked at, not kept.
+    """Blocks of a regular file as byte ranges. The bytes are read to find line ends, and not kept.
 
-    ``start`` and ``end`` are where lines begin: only what lies between is cut, into blocks as of a file of
-    ``whole`` bytes.
+    ``start`` and ``end`` are offsets at which lines begin; only the lines between are cut. ``end`` is by
+    default the present size. Blocks have the size that they have in a file of ``whole`` bytes.
     """
     with told_of(path):
         file = open(path, "rb", buffering=0)  # noqa: SIM115
     with file:
         size = os.fstat(file.fileno()).st_size if end is None else end
         large = (size if whole is None else whole) >= LARGE_FILE_BYTES
-        # workers open it themselves, and this process may change its directory meanwhile
+        # the path is absolute: workers open it themselves, and this process may change its directory
         most = LARGE_BLOCK_BYTES if large else BLOCK_BYTES
         cutter = Cutter(max_line, os.path.abspath(path), start, most)
         file.seek(start)
-        buffer = memoryview(bytearray(most))  # one for all: a new one each time is fetched page by page
+        buffer = memoryview(bytearray(most))  # reused: each new buffer costs page faults
         while start < size:
             with told_of(path, ReadError):
                 got = file.readinto(buffer[: min(cutter.wants, size - start)])
@@ -297,7 +299,7 @@ def cut_stream(source: Source, max_line: int) -> Iterator[Block]:
 
 
 def cut_parquet(path: str, max_line: int, groups: slice = slice(None)) -> Iterator[Block]:
-    """The blocks of a file, or of some of its row groups; ``start`` and ``end`` count rows."""
+    """The blocks of a Parquet file, or of some of its row groups; their ``start`` and ``end`` count rows."""
     at = 0
     for group, (n_rows, n_bytes) in list(enumerate(parquet.group_sizes(path)))[groups]:
         end = at + n_rows

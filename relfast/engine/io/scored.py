@@ -18,7 +18,7 @@ def is_row(row: dict[str, Any] | None) -> bool:
 
 
 def read_scores(source: Source) -> Iterator[Score]:
-    """The rows of a file, in order; ``task`` is the group that a row is counted in (`group_of`).
+    """The rows of a file, in order; their ``task`` is the group in which a row is counted (`group_of`).
 
     Raises
     ------

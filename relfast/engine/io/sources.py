@@ -1,4 +1,4 @@
-"""Inputs named on the command line: files, globs, folders, stdin; what codec each is in, and its lines."""
+"""Finds the inputs named on the command line (files, globs, folders, stdin), their codecs and their lines."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ STDIN: Final = "-"
 
 _FOLDER_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jsonl.zst", ".parquet", ".eval")
 _WHOLE: Final = {"parquet": "Parquet", "zip": "a ZIP"}
-"""Codecs that are read from their end."""
+"""Codecs that a pipe cannot deliver, since their directory is at the end of the file."""
 
 _DOCUMENT_IN_PIPE: Final = re.compile(rb"[{\[]\r?\n[ \t]")
 _LIST_IN_PIPE: Final = re.compile(rb"\[\s*\{")
-"""First bytes of what has to be seen as a whole: of a list, the last line alone would be scored."""
+"""Beginnings of JSON documents, which a pipe cannot deliver. Of a list read as lines, only the last
+line would be scored."""
 
 HEAD_BYTES: Final = 1 << 12
-"""Bytes by which indented JSON is told from lines of it."""
+"""Number of first bytes by which indented JSON is distinguished from JSON lines."""
 
 _FRAME_BYTES: Final = 1 << 18
-"""Bytes of a zstd file that give its first ones: a block of it is whole or nothing."""
+"""Bytes of a zstd file that are read to decompress its first ones: zstd only decompresses whole blocks."""
 
 
 class Source(NamedTuple):
@@ -39,14 +40,14 @@ class Source(NamedTuple):
     Attributes
     ----------
     path
-        As it was named; ``-`` is stdin.
+        The path as the user named it; ``-`` is stdin.
     codec
-        What it is in; of what can be read only once, the codec is seen when it is opened. ``zip`` and
-        ``json`` are whole files of samples (`relfast.engine.io.documents`).
+        The input's codec. For stdin and pipes it is ``plain`` here, and recognised when the source is opened.
+        ``zip`` and ``json`` are documents that hold samples (`relfast.engine.io.documents`).
     seekable
-        A plain regular file, of which workers read byte ranges themselves.
+        Whether it is a plain regular file, of which workers read byte ranges themselves.
     size
-        Bytes of a regular file when it was found.
+        Size of a regular file in bytes when it was found.
     """
 
     path: str
@@ -56,16 +57,16 @@ class Source(NamedTuple):
 
     @property
     def regular(self) -> bool:
-        """A file that can be looked at twice; stdin and named pipes cannot."""
+        """Whether it is a file, which can be read several times, unlike stdin and named pipes."""
         return self.path != STDIN and _is_regular(self.path)
 
     def open(self) -> Stream:
-        """The decompressed bytes, to be read forward; of tables and documents one line a row or sample.
+        """The decompressed bytes, to be read forward; of tables and documents a line per row or sample.
 
         Raises
         ------
         InputError
-            It cannot be opened, or not read at all, or is a document of an unknown kind.
+            The source cannot be opened or read, or is a document of an unknown kind.
         MissingExtraError
             It is zst and zstandard is not installed.
         """
@@ -91,13 +92,13 @@ class Source(NamedTuple):
 
 
 def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Source]:
-    """The sources that some inputs name, in order. Folders and patterns leave ``output`` out: it may stand
-    among the inputs when a run is resumed.
+    """The sources that the inputs name, in order. Folders and patterns leave out ``output``, which may be
+    among the files when a run is resumed.
 
     Raises
     ------
     InputError
-        One of them names nothing that can be read, or a format that is not read (see `foreign`).
+        An input names nothing that can be read, or a file of a format that is not read (see `foreign`).
     UsageError
         Stdin is named twice.
     """
@@ -107,7 +108,7 @@ def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Sourc
 
 
 def paths_of(name: str, output: str | None = None) -> list[str]:
-    """The files that one input names: itself, a folder's inputs, what a pattern matches."""
+    """The files that one input names: the file itself, those in a folder, or those that match a pattern."""
     if name == STDIN:
         return [name]
     path = Path(name)
@@ -121,7 +122,7 @@ def paths_of(name: str, output: str | None = None) -> list[str]:
         return found
     if path.exists():
         return [name]
-    import glob  # few inputs are patterns
+    import glob  # imported late: few inputs are patterns
 
     matches = _without(output, sorted(match for match in glob.glob(name) if os.path.isfile(match)))
     if not matches:
@@ -131,7 +132,7 @@ def paths_of(name: str, output: str | None = None) -> list[str]:
 
 
 def inputs_among(paths: Iterable[str]) -> list[str]:
-    """What of a folder's files is read when the folder is named, in order."""
+    """The files of a folder that are read if the user names the folder, in order; no files of scored rows."""
     found = sorted(path for path in paths if path.endswith(_FOLDER_SUFFIXES))
     return [path for path in found if ".scored." not in path.rpartition("/")[2]]
 
@@ -139,14 +140,14 @@ def inputs_among(paths: Iterable[str]) -> list[str]:
 def _without(output: str | None, paths: list[str]) -> list[str]:
     if output in (None, STDIN):
         return paths
-    own = os.path.realpath(output or "")
-    return [path for path in paths if os.path.realpath(path) != own]
+    real = os.path.realpath(output or "")
+    return [path for path in paths if os.path.realpath(path) != real]
 
 
 def _source(path: str) -> Source:
     if path == STDIN or not _is_regular(path):
         return Source(path, "plain")
-    # opened even where the name says the codec: an input that cannot be read should be known at once
+    # opened even if the name tells the codec: an input that cannot be read should be reported at once
     with told_of(path), open(path, "rb") as file:
         head = file.read(HEAD_BYTES)
         if codec_seen(head) == "zst":
@@ -159,8 +160,8 @@ def _source(path: str) -> Source:
 
 
 def codec_of(path: str, head: bytes) -> Codec:
-    """The codec of a file by its name, else by its first bytes, which are believed where they say that it is
-    not gzip or zstd."""
+    """The codec of a file by its name, or else by its first bytes ``head``. If the name says gzip or zstd and
+    the first bytes are something else, these decide."""
     by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
     seen = codec_seen(head)
     codec = by_name.get(Path(path).suffix, seen)
@@ -180,7 +181,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def _unpacked(head: bytes, codec: Codec) -> bytes:
-    """What the first bytes of a file stand for, as far as they go; nothing where they are no text at all."""
+    """The first bytes of a file, decompressed as far as possible; empty if they are damaged or no text."""
     if codec == "plain":
         return head
     if codec not in ("gz", "zst"):
@@ -188,7 +189,7 @@ def _unpacked(head: bytes, codec: Codec) -> bytes:
     try:
         return stream_of(io.BytesIO(head), codec).read(HEAD_BYTES)[:HEAD_BYTES]
     except (Damaged, MissingExtraError):
-        return b""  # told when it is read
+        return b""  # the error is raised when the file is read
 
 
 def _is_regular(path: str) -> bool:
@@ -211,15 +212,15 @@ def _open(path: str) -> IO[bytes]:
 
 
 def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
-    """The first bytes of what can be read only once, and the codec they speak of."""
+    """Read the first bytes of stdin or a pipe, and recognise the codec. Documents raise `InputError`."""
     head = b""
-    # no more than is there: its writer may wait for what we say of the first line
+    # `read1` returns what is there: the writer may wait for the row of its first line before it goes on
     read = cast(io.BufferedReader, file).read1
     while len(head) < 4 and (more := read(HEAD_BYTES)):
         head += more
     codec = codec_seen(head)
     text = _unpacked(head, codec)
-    # a block of zstd is whole or nothing
+    # zstd only decompresses whole blocks
     while codec == "zst" and not text and len(head) < _FRAME_BYTES and (more := read(_FRAME_BYTES)):
         head += more
         text = _unpacked(head, codec)
@@ -234,12 +235,12 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
 
 
 def iterate_lines(path: str) -> Iterator[bytes]:
-    """The lines of all that a name stands for (see `find_sources`), one input after the other.
+    """The lines of all files that ``path`` names (see `find_sources`), one file after the other.
 
     Raises
     ------
     InputError
-        An input is not there, or cannot be read to its end.
+        A file does not exist, or cannot be read to its end.
     """
     for source in find_sources([path]):
         yield from lines_of(source)
@@ -248,8 +249,8 @@ def iterate_lines(path: str) -> Iterator[bytes]:
 def objects_in(
     lines: Iterable[bytes], path: str, exact: Sequence[str] = ()
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file's lines with their numbers, from 1; blank lines have none. ``exact`` as in
-    `decode_object`.
+    """The JSON objects in a file's lines, each as (line number from 1, object); blank lines are skipped.
+    ``exact`` as in `decode_object`.
 
     Raises
     ------
@@ -266,12 +267,12 @@ def objects_in(
 
 
 def lines_of(source: Source) -> Generator[bytes]:
-    """The lines of an input in any codec, without their ends; rows of Parquet as JSON.
+    """The lines of an input in any codec, without line ends; rows of tables and samples of documents as JSON.
 
     Raises
     ------
     InputError
-        It cannot be read to its end.
+        The input cannot be read to its end.
     """
     try:
         with told_of(source.path, ReadError), source.open() as stream:
