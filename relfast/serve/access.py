@@ -1,7 +1,8 @@
-"""Who may ask the server: the names it answers to, and the token it wants.
+"""Access to the server: the host names that it answers to, and its token.
 
-A browser sends any page's requests to any address, loopback included, and a page can have its own name mean
-that address (DNS rebinding): only the ``Host`` that the browser then sends tells it from a client of ours.
+A browser sends the requests of any web page to any address, loopback included, and a page can make its own
+host name resolve to that address (DNS rebinding). Only the ``Host`` header of such a request differs from
+that of a legitimate client.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from typing import Final, NamedTuple
 from relfast.errors import UsageError
 
 OPEN_PATHS: Final = frozenset({"/health"})
-"""What is answered without the token: probes have none, and learn no more than a connection tells them."""
+"""Paths answered without the token: health probes have none, and learn no more than that the server runs."""
 
 MAX_TOKEN_BYTES: Final = 4_096
 
 _HOST: Final = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s:/?#@\[\]]+))(?::[0-9]{0,5})?", re.ASCII)
-_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_GROUP_AND_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 class Denial(NamedTuple):
-    """Why a request is turned away before it is read."""
+    """The response to a request that is refused before it is read."""
 
     status: int
     detail: str
@@ -38,14 +39,14 @@ class Denial(NamedTuple):
 
 
 class Access:
-    """The names and the token of a server.
+    """Decides whether a request may be answered, by its ``Host`` and its token.
 
     Parameters
     ----------
     hosts
-        Names and addresses it answers to beside those of the loopback, without a port.
+        Names and addresses, without a port, that the server answers to besides those of the loopback.
     token
-        What has to come with every request but those for `OPEN_PATHS`; None: nothing.
+        Required with every request except those for `OPEN_PATHS`; None: no token is required.
     """
 
     def __init__(self, hosts: Iterable[str] = (), token: str | None = None) -> None:
@@ -53,7 +54,7 @@ class Access:
         self._token = None if token is None else _digest(token.encode())
 
     def denial(self, path: str, headers: Sequence[tuple[bytes, bytes]]) -> Denial | None:
-        """Why a request is not answered; None: it is. Names in ``headers`` are in lower case."""
+        """The refusal of a request; None if it may be answered. Names in ``headers`` are in lower case."""
         named = [value for name, value in headers if name == b"host"]
         if len(named) != 1:
             return Denial(400, "the request must name one Host")
@@ -78,7 +79,7 @@ class Access:
 
 
 def normal_host(name: str) -> str:
-    """A name or address in the one spelling that is compared: lower case, no brackets, no last dot."""
+    """A name or address in a normal form for comparison: lower case, no brackets, no trailing dot."""
     name = name.strip().lower().removeprefix("[").removesuffix("]")
     try:
         return str(ipaddress.ip_address(name))
@@ -87,7 +88,7 @@ def normal_host(name: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or address means the machine itself: ``localhost``, 127.0.0.0/8, ``::1``."""
+    """Whether a name or address is the machine itself: ``localhost``, 127.0.0.0/8 or ``::1``."""
     if host == "localhost":
         return True
     try:
@@ -97,10 +98,9 @@ def is_loopback(host: str) -> bool:
 
 
 def _secret_in(authorization: bytes) -> bytes:
-    """The token in a header: all of a Bearer's, the password of Basic's.
+    """The token in an Authorization header: the value of a Bearer header, the password of a Basic one.
 
-    Basic is what HTTP clients make of ``http://any:TOKEN@HOST/``, and OpenRLHF and slime take nothing but
-    a URL.
+    HTTP clients send Basic for ``http://any:TOKEN@HOST/``, and OpenRLHF and slime can only be given a URL.
     """
     scheme, _, value = authorization.strip().partition(b" ")
     if scheme.lower() == b"bearer":
@@ -114,7 +114,7 @@ def _secret_in(authorization: bytes) -> bytes:
 
 
 def _digest(secret: bytes) -> bytes:
-    """Of one length, so that comparing takes the same time whatever is compared."""
+    """A digest of fixed length, so that a comparison takes the same time for every secret."""
     return hashlib.sha256(secret).digest()
 
 
@@ -124,7 +124,7 @@ def read_token(path: Path) -> str:
     Raises
     ------
     UsageError
-        Others can read or write the file, it cannot be read, or holds something else.
+        Other users can access the file, it cannot be read, or it holds anything else.
     """
     try:
         with path.open("rb") as file:
@@ -134,7 +134,7 @@ def read_token(path: Path) -> str:
         raise UsageError(f"--token-file {path}: {error.strerror or error}") from None
     if found.st_uid not in (os.geteuid(), 0):
         raise UsageError(f"--token-file {path}: the file belongs to another user")
-    if found.st_mode & _OTHERS:
+    if found.st_mode & _GROUP_AND_OTHERS:
         mode = f"mode {stat.S_IMODE(found.st_mode):04o}"
         raise UsageError(f"--token-file {path}: others can get at it ({mode}); type `chmod 600 {path}`")
     token = content.decode("latin-1").strip()

@@ -1,7 +1,7 @@
 """The application: ``/score``, ``/get_reward``, ``/health``, ``/metrics``, NeMo-Gym's routes and the
 OpenAPI pages.
 
-Scoring runs in threads and workers; the event loop only reads, waits and writes.
+Scoring runs in threads and worker processes; the event loop only reads, waits and writes.
 """
 # no `from __future__ import annotations`: FastAPI reads the annotations of functions made in a function
 
@@ -39,13 +39,13 @@ from relfast.serve.metrics import Metrics
 from relfast.serve.nemo_gym import SeedRequest, VerifyAnswer, VerifyRequest, described_by, record_of
 
 MAX_BODY_BYTES: Final = 64 * 2**20
-"""Longest body; 1,000 responses of 20 kB with their questions."""
+"""Largest body of a request: holds 1,000 responses of 20 kB with their questions."""
 
 MAX_RECORDS: Final = 10_000
-"""Most records a request: at 10 ms each they take a minute on two workers."""
+"""Most records of a request: at 10 ms each they take a minute on two workers."""
 
 BODY_SECONDS: Final = 30.0
-"""Longest time for a body to come: the longest one at 2 MB/s."""
+"""Longest time for a body to arrive: the largest one at 2 MB/s."""
 
 STOP_SECONDS: Final = 10.0
 """Longest time to answer what is in flight when the server is told to stop."""
@@ -56,11 +56,11 @@ LABEL: Final = 'Gold, or {"task": …, "answer": gold}; may be JSON text.'
 
 @dataclass(frozen=True)
 class Settings:
-    """How the server scores, and what it accepts.
+    """How the server scores, and which requests it accepts.
 
-    ``options`` are those of `relfast.Scorer`; ``policy`` is the one of requests that do not say. ``hosts``
-    are names it answers to beside the loopback's, ``token`` is what requests have to come with, ``log`` is
-    told each request in a line.
+    ``options`` are those of `relfast.Scorer`; ``policy`` is for requests that name none. ``hosts`` are names
+    that the server answers to besides those of the loopback, ``token`` is required with requests (None: none
+    is), and ``log`` is called with a line of text for each request.
     """
 
     policy: Literal["reference", "strict"] = "strict"
@@ -203,7 +203,7 @@ _REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
 
 
 class Desk:
-    """The scorers behind the application, one a policy."""
+    """The scorers behind the application, one for each policy."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -220,22 +220,24 @@ class Desk:
         return self._scorers[policy or self.settings.policy]
 
     async def score_rows(self, rows: Iterable[Sample]) -> list[Score]:
-        """The scores of responses."""
-        asked = [*rows]
-        if not asked:
+        """The scores of responses; warns of questions that strict needs and that are missing."""
+        samples = [*rows]
+        if not samples:
             return []
-        scores = await self.ended(self.scorer().begin_columns, columns_of_rows(asked))
-        for score, (_, gold, _, question) in zip(scores, asked, strict=True):
+        scores = await self.ended(self.scorer().begin_columns, columns_of_rows(samples))
+        for score, (_, gold, _, question) in zip(scores, samples, strict=True):
             self._needs.look(score.task, gold, question)
         return scores
 
-    async def ended(self, begin: Callable[[Any], Begun], asked: Any) -> list[Score]:
-        """Scores: threads compute and never wait for workers: other requests would wait for the thread."""
-        begun = await run_in_threadpool(begin, asked)
+    async def ended(self, begin: Callable[[Any], Begun], records: Any) -> list[Score]:
+        """The scores of ``begin(records)``, which runs in a thread. The thread does not wait for workers, as
+        other requests would wait for the thread; the event loop does."""
+        begun = await run_in_threadpool(begin, records)
         await begun.ended()
         return begun.scores()
 
     def stats(self) -> dict[str, int]:
+        """Counters of `relfast.Scorer.stats`, summed over the policies."""
         every = [scorer.stats() for scorer in self._scorers.values()]
         return {name: sum(stats[name] for stats in every) for name in every[0]}
 
@@ -245,12 +247,12 @@ class Desk:
 
 
 def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
-    """The application, and the gate in front of it that a server is given.
+    """The application, and the gate around it, which is what an ASGI server has to run.
 
     Raises
     ------
     UsageError, UnknownTaskError
-        An option that cannot be used.
+        An option cannot be used.
     """
     desk = Desk(settings)
     metrics = Metrics()
@@ -259,7 +261,7 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         desk.scorer().start()
         yield
-        await asyncio.to_thread(desk.close)  # the others' threads may all be busy
+        await asyncio.to_thread(desk.close)  # not in FastAPI's thread pool, which may be busy
 
     app = FastAPI(
         title="relfast",
@@ -267,7 +269,7 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
         summary="Rewards for REL, ReAlign and SeqBench responses.",
         lifespan=lifespan,
         responses=_DENIALS,
-        # the library's own pages load their scripts from a CDN
+        # FastAPI's own pages load their scripts from a CDN
         docs_url=None,
         redoc_url=None,
     )
@@ -331,10 +333,10 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
             "extracted_answer": score.pred,
         }
         try:
-            told = orjson.dumps(row)
-        except TypeError:  # integers of any length, halves of characters: what came goes back
-            told = json.dumps(row).encode("ascii")
-        return Response(told, media_type=JSON)
+            body = orjson.dumps(row)
+        except TypeError:  # the request's fields go back: long integers and lone surrogates, too
+            body = json.dumps(row).encode("ascii")
+        return Response(body, media_type=JSON)
 
     @app.get(
         "/health", response_model=Health, responses={503: {"model": Health}}, openapi_extra={"security": []}
@@ -384,7 +386,7 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
 
 
 def _describe_token(app: FastAPI, is_wanted: bool) -> None:
-    """Have the description of the interface say what wants the token."""
+    """Put into the OpenAPI description which paths require the token."""
     described = app.openapi()
     if is_wanted:
         schemes = {scheme: {"type": "http", "scheme": scheme} for scheme in ("bearer", "basic")}
@@ -397,7 +399,7 @@ def _describe_token(app: FastAPI, is_wanted: bool) -> None:
 
 
 async def _refuse(_: Request, error: Exception) -> Response:
-    """What is wrong with a body, without the body: it may hold what JSON cannot."""
+    """The 422 response to an invalid body. It does not quote the body, which may hold what JSON cannot."""
     assert isinstance(error, RequestValidationError)
     problems = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:5]]
     text = "; ".join(problems)[:1000].encode("ascii", "backslashreplace").decode()

@@ -1,6 +1,7 @@
-"""``/docs``: the server's interface on one page, made of its OpenAPI description. Each call can be tried.
+"""``/docs``: one page that describes the server's routes, made of its OpenAPI description, with a form to try
+each call.
 
-Nothing to load: the machine that serves rewards has no way to a CDN.
+The page loads nothing: the machine that serves rewards may have no access to a CDN.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _TOKEN: Final = (
 
 
 def docs_page(openapi: Mapping[str, Any]) -> str:
-    """The page of an OpenAPI description, as HTML."""
+    """The page for an OpenAPI description, as HTML."""
     info = openapi["info"]
     title = f"{info['title']} {info['version']}"
     return (
@@ -79,14 +80,14 @@ def _operations(openapi: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _examples(schema: Mapping[str, Any], openapi: Mapping[str, Any]) -> Iterator[Any]:
-    """A body of each kind that an operation takes."""
+    """The example bodies of each request type that an operation accepts."""
     for kind in schema.get("anyOf", [schema]):
         name = kind["$ref"].rpartition("/")[2]
         yield from openapi["components"]["schemas"][name].get("examples", ())
 
 
 def _form(path: str, method: str, example: object) -> str:
-    """What sends a call: a body that can be changed, and a button. The answer stands below it."""
+    """A form that sends a call: an editable body and a button; the response appears below it."""
     text = "" if example is None else json.dumps(example, indent=1, ensure_ascii=False)
     label = f"Body of {escape(path)}"
     rows = min(16, text.count("\n") + 1)

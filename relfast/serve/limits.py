@@ -1,6 +1,5 @@
-"""What stands before the application: who may ask, the limits on bodies, the stop, the clock and the log.
-
-Plain ASGI.
+"""ASGI middleware around the application: access control, limits on bodies, orderly stop, metrics and
+access log.
 """
 
 from __future__ import annotations
@@ -17,39 +16,40 @@ from relfast.serve.access import Access, Denial
 from relfast.serve.metrics import Metrics
 
 HUNG_UP: Final = 499
-"""What is counted for a client that left before its request was there; nginx' number, HTTP has none."""
+"""Status code counted for a client that disconnected before its request had arrived: nginx' code, as HTTP has
+none."""
 
 _CLOSE: Final = (b"connection", b"close")
 
 
 class _HungUpError(Exception):
-    """The client left in the middle of its body."""
+    """The client disconnected before its body was complete."""
 
 
 class Gate:
-    """Counts, judges, limits and drains requests on their way to ``app``.
+    """Counts requests, refuses those without access, limits their bodies, and passes the others to ``app``.
 
     Parameters
     ----------
     app
-        What answers them.
+        The application.
     paths
-        Those of ``app``: others are counted together.
+        The paths of ``app``; requests for any other path are counted together.
     access
-        Who may ask.
+        Decides which requests may be answered.
     max_body_bytes
         Longer bodies get status 413 before they are read to their end.
     body_seconds
-        A body that takes longer to come gets status 408.
+        A body that takes longer to arrive gets status 408.
     log
-        Told each request in a line, when it is over; None: nothing is.
+        Called with a line of text for each finished request; None: no access log.
 
     Attributes
     ----------
     draining
-        The server is to stop: every response then closes its connection.
+        Whether the server is stopping; every response then closes its connection.
     was_cut
-        Something was still being answered at the end of the stop's time.
+        Whether requests were still being answered when the time for stopping was over.
     """
 
     def __init__(
@@ -69,14 +69,14 @@ class Gate:
         self.draining = self.was_cut = False
 
     def drain(self, seconds: float) -> None:
-        """The server is to stop: bodies have so many seconds more to come, else they get status 503."""
+        """Begin to stop: bodies that do not arrive within ``seconds`` get status 503."""
         self.draining = True
         until = asyncio.get_running_loop().time() + seconds
         for reading in self._reading:
             reading.reschedule(min(until, reading.when() or until))
 
     def cut(self) -> None:
-        """Answer all that is still being worked on with status 503."""
+        """Answer all unfinished requests with status 503."""
         self.was_cut = bool(self._tasks)
         for task in self._tasks:
             task.cancel()
@@ -107,7 +107,7 @@ class Gate:
         except _HungUpError:
             code = HUNG_UP
         except asyncio.CancelledError:
-            # by `cut`, or by a second signal: only the client waits for this task
+            # by `cut` or a second signal; nothing but the client waits for this task, so it ends normally
             if code is None:
                 await _refuse(watched, 503, "the server was stopped before this was answered", _CLOSE)
         finally:
@@ -121,7 +121,7 @@ class Gate:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         denial = self._access.denial(scope["path"], scope["headers"])
         try:
-            # read even if it is for nothing: a client that still sends would miss the answer
+            # read even if it is refused: a client that is still sending would not see the response
             body = await self._body(scope, receive, keep=denial is None)
         except TimeoutError:
             denial = (
@@ -133,7 +133,7 @@ class Gate:
         if body is None:
             denial = Denial(413, f"the body has more than {self._max} bytes", (_CLOSE,))
         elif denial is None and body and not _is_json(scope):
-            # a page of another origin may send any other type without asking, and none at all
+            # browsers let pages of other origins send other types, or none, without a preflight request
             denial = Denial(415, "the body's Content-Type must be application/json")
         if denial is not None:
             await _refuse(send, denial.status, denial.detail, *denial.headers)
@@ -141,14 +141,14 @@ class Gate:
             await self._app(scope, _replay(body or b"", receive), send)
 
     async def _body(self, scope: Scope, receive: Receive, *, keep: bool) -> bytes | None:
-        """The whole body (nothing of it unless it is to be kept), or None if it is longer than it may be.
+        """The whole body, or None if it is too long. Without ``keep`` the body is read and dropped.
 
         Raises
         ------
         TimeoutError
-            It does not come.
+            The body did not arrive in time.
         _HungUpError
-            The client is gone.
+            The client disconnected.
         """
         for name, value in scope["headers"]:
             if name == b"content-length" and value.isdigit() and int(value[:20]) > self._max:
@@ -175,10 +175,11 @@ class Gate:
 
 
 def _line(scope: Scope, code: int, length: int, seconds: float) -> str:
-    """A request in the log: when, who, what, status, bytes of the answer, milliseconds."""
+    """The line of the access log for a request: time, client, method, path, status, bytes of the response,
+    milliseconds."""
     at = time.strftime("%Y-%m-%dT%H:%M:%S%z")
     host, port = scope.get("client") or ("-", 0)
-    path = scope["raw_path"].decode("latin-1")  # as it was sent, and so on one line
+    path = scope["raw_path"].decode("latin-1")  # percent-encoded, so without line breaks
     return f"{at} {host}:{port} {scope['method']} {path} {code} {length} {1000 * seconds:.1f} ms"
 
 
@@ -190,21 +191,21 @@ async def _refuse(send: Send, status: int, detail: str, *headers: tuple[bytes, b
 
 
 def _is_json(scope: Scope) -> bool:
-    """Whether a body says that it is JSON, as FastAPI reads it."""
+    """Whether a request's Content-Type is JSON, by FastAPI's rules."""
     kinds = [value for name, value in scope["headers"] if name == b"content-type"]
     kind = kinds[0].partition(b";")[0].strip().lower() if len(kinds) == 1 else b""
     return kind == b"application/json" or (kind.startswith(b"application/") and kind.endswith(b"+json"))
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """``receive`` for an application that is given a body already read."""
-    told = False
+    """A ``receive`` that first returns the body, which has already been read."""
+    was_sent = False
 
     async def again() -> Message:
-        nonlocal told
-        if told:
+        nonlocal was_sent
+        if was_sent:
             return await receive()
-        told = True
+        was_sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again

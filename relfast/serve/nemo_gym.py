@@ -1,7 +1,8 @@
-"""NeMo-Gym's protocol of a resource server: what its two routes are asked, and how a row is read.
+"""NeMo-Gym's protocol of a resource server: the request types of its two routes, and how a row is read.
 
-A row of its data sets has ``responses_create_params`` (what is asked) and, beside it or in
-``verifier_metadata``, ``task``, ``answer`` and ``question``; without a question the user's last input is it.
+A row of its data sets has ``responses_create_params`` (the model's input) and, beside it or in
+``verifier_metadata``, ``task``, ``answer`` and ``question``. Without a question the user's last input is
+used.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from relfast.rewards.shared import Row, question_of, read_sample
 
 
 def described_by(examples: Mapping[str, Any]) -> ConfigDict:
-    """The configuration of a request that is described with an example; `/docs` offers it to be sent."""
+    """The pydantic configuration of a request type with an example, which `/docs` offers to send."""
     return ConfigDict(json_schema_extra={"examples": [dict(examples)]})
 
 
@@ -60,7 +61,7 @@ class VerifyAnswer(VerifyRequest):
 
 
 def record_of(row: Mapping[str, Any]) -> Row:
-    """Task, gold, response and question of a row."""
+    """Task, gold, response and question of a row of ``/verify``."""
     task, gold, question = read_sample(None, None, row.get("verifier_metadata"), row)
     if not isinstance(question, str):
         question = question_of(row["responses_create_params"].get("input"))
@@ -68,7 +69,7 @@ def record_of(row: Mapping[str, Any]) -> Row:
 
 
 def _text_of(output: object) -> str:
-    """The text of the last message among a response's output items; "" where there is none."""
+    """The text of the last message among a response's output items; "" without one."""
     items = output if isinstance(output, list) else ()
     messages = [item for item in items if isinstance(item, Mapping) and item.get("type") == "message"]
     content = content_of(messages[-1].get("content")) if messages else ""

@@ -1,4 +1,4 @@
-"""Running the application: uvicorn, stopped without losing a request."""
+"""Runs the application in uvicorn, and stops it without losing a request."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from relfast.serve.app import Settings, make_app
 from relfast.serve.limits import Gate
 
 LINGER_SECONDS: Final = 1.0
-"""How long connections without a request are kept after the server was told to stop: a request may be on
-its way. Busy ones are closed by their answers, so this is for idle ones only."""
+"""How long idle connections are kept open after the server was told to stop, as a request may be on its way.
+(Busy connections are closed after their response.)"""
 
 _LOOK_EVERY: Final = 0.02
 
@@ -28,11 +28,11 @@ _EVERYWHERE: Final = ("", "0.0.0.0", "::")
 
 
 class GracefulServer(uvicorn.Server):
-    """A server that answers all it was asked before it ends, as far as its time to stop goes.
+    """A uvicorn server that answers all requests it has received before it ends, within a time limit.
 
-    Told to stop it closes its port, goes on reading the connections it has for a moment (a request may be
-    in the socket, not yet read), and waits for all that is being answered. What is not by then gets status
-    503. A second signal ends it at once.
+    Told to stop, it closes its port, reads its open connections for a moment longer (a request may be in the
+    socket, not yet read), and waits until all requests are answered. Requests that are not answered within
+    ``stop_seconds`` get status 503. A second signal ends the server at once.
     """
 
     def __init__(self, config: uvicorn.Config, gate: Gate, stop_seconds: float) -> None:
@@ -40,16 +40,17 @@ class GracefulServer(uvicorn.Server):
         self._gate, self._stop_seconds = gate, stop_seconds
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Without uvicorn's note of the signal, which it would raise again: stopping when told is success."""
+        """Stop, without recording the signal as uvicorn does to raise it again: a requested stop is
+        success."""
         self.force_exit = self.should_exit
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # no await between the two: closing resets the connections that wait at the port
+        # no await between accepting and closing: closing resets the connections that wait to be accepted
         taken = [connection for listener in sockets or [] for connection in _waiting_at(listener)]
         for server in self.servers:
             server.close()
-        # from here on answers say that their connection ends, and who comes back is refused
+        # from here on responses close their connection, and new connections are refused
         linger = min(LINGER_SECONDS, self._stop_seconds)
         self._gate.drain(linger)
         for connection in taken:
@@ -61,7 +62,7 @@ class GracefulServer(uvicorn.Server):
         await super().shutdown(sockets)
 
     async def _quiet(self, busy: Callable[[], object], until: float) -> None:
-        """Wait until nothing is busy any more, or the time is up."""
+        """Wait until ``busy()`` is empty, or until the time ``until``."""
         while busy() and time.monotonic() < until and not self.force_exit:
             await asyncio.sleep(_LOOK_EVERY)
 
@@ -78,9 +79,9 @@ class GracefulServer(uvicorn.Server):
 
 
 def _waiting_at(listener: socket.socket) -> list[socket.socket]:
-    """The connections that wait at a port to be accepted."""
+    """Accept and return the connections that wait at a listening socket."""
     waiting = []
-    with contextlib.suppress(OSError):  # BlockingIOError: no other process
+    with contextlib.suppress(OSError):  # BlockingIOError: there are no more
         while True:
             connection, _ = listener.accept()
             connection.setblocking(False)
@@ -96,22 +97,22 @@ def serve(
     announce: Callable[[str], None] = lambda url: None,
     quiet: bool = False,
 ) -> bool:
-    """Serve until SIGINT or SIGTERM. ``announce`` is told the address once connections are taken.
+    """Serve until SIGINT or SIGTERM. ``announce`` is called with the URL once connections are accepted.
 
     Returns
     -------
     bool
-        Whether all that was asked has been answered: where not, threads may be scoring it still.
+        Whether all requests have been answered; if not, threads may still be scoring.
 
     Raises
     ------
     OutputError
         The address cannot be used.
     UsageError, UnknownTaskError
-        An option that cannot be used; an address beyond the loopback without a token.
+        An option cannot be used, or the address is beyond the loopback and there is no token.
     """
     if normal_host(host) not in _EVERYWHERE:
-        # clients use the name that the server was opened by
+        # clients use the name in --host
         settings = replace(settings, hosts=(*settings.hosts, host))
     _, gate = make_app(settings)
     config = uvicorn.Config(
@@ -123,7 +124,7 @@ def serve(
         server_header=False,
         ws="none",
         lifespan="on",
-        # all is answered by then; this is for clients that do not take their answers
+        # all requests are answered by then; this is for clients that do not read their response
         timeout_graceful_shutdown=1,
     )
     server = GracefulServer(config, gate, settings.stop_seconds)
