@@ -1,4 +1,4 @@
-"""Scoring on a cluster (extra ``ray``): folders of dumps on Ray, and a callable for pipelines of one's own.
+"""Scoring on a cluster (extra ``ray``): files of dumps on Ray, and a callable for your own data pipelines.
 
 ::
 
@@ -7,9 +7,9 @@
     from relfast.distributed import RayScorer
     dataset.map_batches(RayScorer, fn_constructor_kwargs={"policy": "strict"}, **RayScorer.ray_options())
 
-Inputs become chunks, chunks become parts (`relfast.distributed.parts`), a part becomes a file of rows and a
-note that it is whole (`relfast.distributed.output`). What runs where is Ray's business (`cluster`); what is
-scored, and how, is the local engine's.
+Inputs are cut into chunks, and chunks into parts (`relfast.distributed.parts`). A scored part is a file of
+rows and a note that the file is complete (`relfast.distributed.output`). Ray decides which node runs which
+task (`cluster`); the local engine scores.
 """
 
 from relfast.distributed.ray_scorer import RayScorer

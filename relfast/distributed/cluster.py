@@ -1,7 +1,7 @@
-"""Tasks on a Ray cluster: measuring a chunk, scoring a part.
+"""Runs tasks on a Ray cluster: measuring a chunk, scoring a part.
 
-Ray places them, starts processes for them and tries again what its process or node died on. A record that
-kills its process kills a worker of our own pool there, as on one machine, and is marked.
+Ray places the tasks, starts processes for them, and retries a task whose process or node died. A record that
+kills its process kills only a worker of relfast's pool on the node, as on one machine, and gets ``crashed``.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from relfast.distributed.part_scoring import Assignment, Method, answer, version
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
 
 CPUS_OF_TASK: Final = 4
-"""CPUs that scoring a part asks for, and its worker processes, unless the smallest node has fewer or the user
-says."""
+"""Default number of CPUs that scoring a part requests, and of its worker processes; fewer if the smallest
+node has fewer."""
 
 AHEAD: Final = 2
-"""Tasks that are with Ray for each that has room: the one that runs, and the next, so that nobody waits for
-the driver."""
+"""Tasks submitted to Ray for each that can run at a time: the running one and the next, so that no node waits
+for the driver."""
 
 RETRIES: Final = 3
-"""How often a task is tried again that its process or node died on, or that could not read its input: a
-store may stumble."""
+"""How often a task is retried whose process or node died, or that could not read its input, as an object
+store can fail for a moment."""
 
 KNOCK_SECONDS: Final = 10.0
 """Longest wait for a cluster's first answer."""
 
 TICK: Final = 1.0
-"""Seconds after which the waiting caller runs, to show progress and to be interrupted."""
+"""Longest wait for Ray, in seconds; then the caller shows progress and can be interrupted."""
 
 
 def ray_module() -> Any:
@@ -57,13 +57,14 @@ def node_cpus(ray: Any) -> list[int]:
 
 
 class Cluster:
-    """Who does tasks on Ray. A context manager: a Ray that its first task started ends with it.
+    """A connection to Ray that runs tasks, made by the first task. A context manager: leaving it shuts down
+    the connection, and a local Ray that was started for it.
 
     Parameters
     ----------
     address
-        ``auto``, ``HOST:PORT`` or ``ray://…``; None: the cluster of ``RAY_ADDRESS`` or of this machine, else
-        a Ray of its own that ends with the run.
+        ``auto``, ``HOST:PORT`` or ``ray://…``; None: the cluster of ``RAY_ADDRESS``, else the one of this
+        machine, else a new local Ray for this run.
     """
 
     def __init__(self, address: str | None) -> None:
@@ -83,7 +84,7 @@ class Cluster:
             return
         if self._address is not None and not self._address.strip():
             raise UsageError("the address of the Ray cluster is empty: auto, HOST:PORT, or leave it out")
-        # Ray itself would look there
+        # as Ray does
         address = os.environ.get("RAY_ADDRESS") or None if self._address is None else self._address
         _knock(address)
         try:
@@ -95,16 +96,15 @@ class Cluster:
         self._started = True
 
     def run(
-        self, method: Method, items: Sequence[Any], told: Assignment, workers: int | None
+        self, method: Method, items: Sequence[Any], assignment: Assignment, workers: int | None
     ) -> Iterator[tuple[Any, Any] | None]:
-        """Items with their answers (or errors of ours) as they come; None now and then, when there is none.
+        """Run a task for each item. Yields (item, result or `RelfastError`) in the order in which tasks
+        end, and None at least every `TICK` seconds while none ends.
 
         ``workers`` are the processes that score a part (None: as many as fit into every node).
 
         Raises
         ------
-        WorkerError
-            A node cannot do the tasks.
         UsageError
             There is no cluster at the address, or no node has so many CPUs.
         """
@@ -116,7 +116,7 @@ class Cluster:
         largest = max(nodes, default=cpus)
         if cpus > largest:
             raise UsageError(f"no node has {cpus} CPUs for a part (--workers); the largest has {largest}")
-        # what measures reads and counts, in one thread
+        # measuring reads and counts in one thread
         taken = 1 if method == "measure" else max(1, cpus)
         task = self._ray.remote(answer).options(
             name=f"relfast {method}",
@@ -125,7 +125,7 @@ class Cluster:
             retry_exceptions=[ReadError],
             scheduling_strategy="SPREAD",
         )
-        given = versions(), pickle.dumps(replace(told, workers=cpus)), method
+        given = versions(), pickle.dumps(replace(assignment, workers=cpus)), method
         refs: dict[Any, Any] = {}
         left = iter(items)
         try:
@@ -137,7 +137,8 @@ class Cluster:
                 waited = list(refs)
                 finished = self._ray.wait(waited, num_returns=1, timeout=TICK)[0]
                 if finished:
-                    # to look at all of a thousand for each that is done would be most of the driver's time
+                    # take all that have ended: a wait on 1,000 tasks for each one would dominate the
+                    # driver's time
                     finished = self._ray.wait(waited, num_returns=len(waited), timeout=0)[0]
                 else:
                     yield None
@@ -160,7 +161,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def _own_signals() -> Iterator[None]:
-    """Have SIGTERM do what it did: Ray has it leave as if all were done."""
+    """Restore the handler of SIGTERM afterwards: Ray's own exits with status 0."""
     before = signal.getsignal(signal.SIGTERM)
     try:
         yield
@@ -170,7 +171,7 @@ def _own_signals() -> Iterator[None]:
 
 
 def _knock(address: str | None) -> None:
-    """See that the address answers: Ray itself tries for minutes. Raises `UsageError`."""
+    """Check that the address accepts connections; Ray itself would try for minutes. Raises `UsageError`."""
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if "://" in host or not (colon and port.isdecimal()):
         return

@@ -1,10 +1,10 @@
-"""The folder that a run on a cluster leaves: parts of rows, notes that they are whole, plan and manifest.
+"""The output folder of a run on a cluster.
 
 ::
 
-    OUT/part-000000.jsonl …   rows, a file a part; one after the other they are the output of one machine
-    OUT/manifest.json         what is in them, written last
-    OUT/plan.json, _parts/    what the run was started with, and which parts are whole: for --resume
+    OUT/part-000000.jsonl …   rows, a file for each part; concatenated they equal the output of one machine
+    OUT/manifest.json         the list of these files with their inputs and rows; written last
+    OUT/plan.json, _parts/    what the run was started with, and a note for each complete part: for --resume
 """
 
 from __future__ import annotations
@@ -34,23 +34,25 @@ _LOCK: Final = ".lock"
 
 
 class RunFolder:
-    """The output of one run.
+    """The output folder of one run, locked while it is open.
 
     Parameters
     ----------
     run
-        What must be equal for a resumed run to continue this one.
+        The settings that must be equal for a resumed run to continue this one.
     inputs
-        What the parts are of.
+        The files that are scored.
+    suffix
+        The ending of the files of rows.
 
     Raises
     ------
     OutputExistsError
-        There is something in the folder, and neither ``resume`` nor ``overwrite``.
+        The folder is not empty, and neither ``resume`` nor ``overwrite`` is set.
     ResumeMismatchError
-        ``resume``, and the run was started differently.
+        ``resume`` is set, and the run in the folder had other settings.
     OutputError
-        It cannot be written, or another run writes it.
+        The folder cannot be written, or another run is writing it.
     """
 
     def __init__(
@@ -85,7 +87,7 @@ class RunFolder:
             raise
 
     def _hold(self) -> None:
-        """Lock the folder where it is local; object stores have no locks, and parts are put there whole."""
+        """Lock the folder if it is local. Object stores have no locks; files appear in them complete."""
         if is_url(self.folder.path):
             return
         path = self.folder.join(_LOCK)
@@ -102,8 +104,9 @@ class RunFolder:
 
     def _check(self, plan: bytes | None) -> dict[str, Any] | None:
         try:
-            told: Any = decode_object(plan or b"")
-            before = told["run"] if told["relfast_plan"] == VERSION else {"plan format": told["relfast_plan"]}
+            planned: Any = decode_object(plan or b"")
+            version = planned["relfast_plan"]
+            before = planned["run"] if version == VERSION else {"plan format": version}
         except (Undecodable, KeyError):
             raise ResumeMismatchError(
                 f"{self.folder.join(PLAN)} is missing or unreadable, so it is not known how"
@@ -111,28 +114,29 @@ class RunFolder:
             ) from None
         if difference := compare_runs(before, self._run):
             raise ResumeMismatchError(difference)
-        return dict(told)
+        return dict(planned)
 
     def planned(self) -> list[Part] | None:
-        """The parts of the run that is resumed, if its inputs are what they were and all were measured."""
-        told = self._planned
-        if told is None or told["inputs"] != self._inputs or told["failed"]:
+        """The parts of a resumed run; None if its inputs have changed or were not all measured."""
+        plan = self._planned
+        if plan is None or plan["inputs"] != self._inputs or plan["failed"]:
             return None
-        return [Part(**{**part, "input": Input(**part["input"])}) for part in told["parts"]]
+        return [Part(**{**part, "input": Input(**part["input"])}) for part in plan["parts"]]
 
     def plan(self, parts: Sequence[Part], failed: Sequence[Failed]) -> None:
-        """Write down what is to be scored."""
-        told = {
+        """Write the plan: the parts to score, and the inputs that could not be measured."""
+        plan = {
             "relfast_plan": VERSION,
             "run": self._run,
             "inputs": self._inputs,
             "parts": [asdict(part) for part in parts],
             "failed": [asdict(failure) for failure in failed],
         }
-        self.folder.write(PLAN, encode_indented(told))
+        self.folder.write(PLAN, encode_indented(plan))
 
     def done_before(self, part: Part) -> Done | None:
-        """What an earlier run has made of a part, if its rows are there."""
+        """The note of a part that an earlier run has scored; None if note or rows are missing or
+        incomplete."""
         if os.path.basename(note_of(part)) not in self._noted:
             return None
         done = Done.from_json(self.folder.read(note_of(part)), part)
@@ -141,12 +145,12 @@ class RunFolder:
         return done
 
     def finish(self, done: Sequence[Done], failed: Sequence[Failed], summary: Mapping[str, Any]) -> None:
-        """Write the manifest; what earlier runs, and tasks that were lost, left beside the parts goes."""
+        """Write the manifest, and remove files that earlier runs or lost tasks have left beside the parts."""
         files = {file_of(item.part, self.suffix): item for item in done}
         for name in self.folder.names():
             if _DRAFT.match(name) or (_PART.match(name) and name not in files):
                 self.folder.remove(name)
-        told = {
+        manifest = {
             "relfast_manifest": 1,
             "complete": not failed,
             "rows": sum(item.rows for item in done),
@@ -166,10 +170,10 @@ class RunFolder:
             "failed": [asdict(failure) for failure in failed],
             "summary": summary,
         }
-        self.folder.write(MANIFEST, encode_indented(told))
+        self.folder.write(MANIFEST, encode_indented(manifest))
 
     def withdraw(self) -> None:
-        """Leave nothing behind of a run that has scored nothing, where there was nothing before."""
+        """Remove all that this run has written, if it has scored nothing and the folder was empty before."""
         if self._new and not self.folder.names(NOTES):
             with contextlib.suppress(RelfastError, OSError):
                 for name in (NOTES, PLAN, _LOCK):
@@ -179,6 +183,6 @@ class RunFolder:
 
     def close(self) -> None:
         if self._lock >= 0:
-            # the file stays: who waits for its lock has it open already
+            # the lock file is not removed: a process that waits for the lock has it open already
             os.close(self._lock)
             self._lock = -1

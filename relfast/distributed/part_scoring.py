@@ -1,5 +1,5 @@
-"""A part scored: its blocks by the local engine, its rows in one file, what they come to beside it; and what
-a node of a cluster is asked."""
+"""Scores a part: the local engine scores its blocks, its rows go to one file, and its tally to a note
+beside it. Also the function that runs on the nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ from relfast.stats.unusable import Cause, Unusable
 from relfast.tasks import TASKS
 
 NOTES: Final = "_parts"
-"""Folder of the notes that parts are whole, one file each."""
+"""Folder of the notes of complete parts, one file each."""
 
 SUFFIXES: Final = (".jsonl.gz", ".jsonl.zst", ".parquet", ".jsonl")
 
 
 @dataclass(slots=True)
 class Done:
-    """A part whose rows are whole.
+    """A part whose file of rows is complete: the content of its note.
 
-    ``embedder`` is what scored its texts, where that was an embedding model; ``size`` the bytes of its file;
-    places in ``unusable`` are line numbers in the input.
+    ``embedder`` is the embedding model that its scores depend on ("" without one), ``size`` the bytes of its
+    file of rows. Places in ``unusable`` are line numbers in the input.
     """
 
     part: Part
@@ -68,9 +68,9 @@ class Done:
 
     @classmethod
     def from_json(cls, data: bytes | None, part: Part) -> Done | None:
-        """The note of a part, or None where it speaks of another one or is torn."""
+        """Read the note of ``part``; None if it is of another part or incomplete."""
         try:
-            note: Any = json.loads(data or b"")  # sums have more bits than orjson keeps
+            note: Any = json.loads(data or b"")  # sums are integers longer than orjson reads
             if note["part"] != asdict(part):
                 return None
             tasks = {name: TaskTally(**task) for name, task in note["tasks"].items()}
@@ -82,7 +82,8 @@ class Done:
 
 
 def suffix_of(output: str) -> str:
-    """What the parts of an output are in: what its name ends in, else ``.jsonl``."""
+    """The ending of the files of rows: the one of the output folder's name if it is one of `SUFFIXES`, else
+    ``.jsonl``."""
     return next((suffix for suffix in SUFFIXES if output.rstrip("/").endswith(suffix)), ".jsonl")
 
 
@@ -95,16 +96,17 @@ def note_of(part: Part) -> str:
 
 
 MOST: Final = 10_000
-"""Causes told apart in a part: a run has fewer, but which ones is known when all are together."""
+"""Most causes of unusable records kept for a part. A run reports fewer, but only the merged counts of all
+parts show which."""
 
 
 def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str) -> Done:
-    """Score a part; its rows are in the folder when this returns, and the note that they are.
+    """Score a part. When this returns, its rows and its note are in the folder.
 
     Raises
     ------
     InputError
-        It cannot be read, or is not what was measured.
+        The input cannot be read, or has changed since it was measured.
     OutputError
         The rows cannot be written.
     """
@@ -151,10 +153,10 @@ Method = Literal["measure", "score"]
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What every node must know of a run.
+    """The settings of a run that are sent to every node.
 
-    ``workers`` are the processes that score a part, 0 = none; rows go to ``folder``, in files that end in
-    ``suffix``.
+    ``workers`` are the processes that score a part (0: in the task's own process); rows go to ``folder``, in
+    files that end in ``suffix``.
     """
 
     job: Job
@@ -165,18 +167,19 @@ class Assignment:
 
 
 def versions() -> dict[str, str]:
-    """All whose difference could make rows of one node differ from those of another."""
+    """Versions of all packages that can change rows, so they must be equal on all nodes."""
     return {"relfast": __version__, **{name: version(name) for name in packages_of(TASKS.values())}}
 
 
-def answer(wanted: dict[str, str], told: bytes, method: Method, item: Any) -> Any:
-    """A task on a node, in a process of Ray's: the parts of a chunk, or a part whose rows are written when
-    this returns. ``told`` is a pickled `Assignment`, read if the `versions` are the ``wanted`` ones.
+def answer(wanted: dict[str, str], pickled: bytes, method: Method, item: Any) -> Any:
+    """Run a task in a Ray process of a node: returns the parts of the chunk ``item``, or scores the part
+    ``item``. ``pickled`` is an `Assignment`, which is unpickled only if the node's `versions` are the
+    ``wanted`` ones.
 
     Raises
     ------
     UsageError
-        The node cannot give the same rows, or does not see the output.
+        The node has other versions, or does not see the output folder.
     InputError, OutputError
         As `measure` and `score_part`.
     """
@@ -186,19 +189,19 @@ def answer(wanted: dict[str, str], told: bytes, method: Method, item: Any) -> An
             raise UsageError(
                 f"node {host} has {name} {here}, the driver {wanted.get(name)}: install the same"
             )
-    run: Assignment = pickle.loads(told)
+    run: Assignment = pickle.loads(pickled)
     if not is_url(run.folder.path) and not os.path.isdir(run.folder.path):
         raise UsageError(f"node {host} does not see the output: name a folder that all nodes share, or a URL")
     if method == "measure":
         return measure(item, run.job, run.part_bytes)
-    return score_part(item, run.job, kept_pool(told)[1], run.folder, run.suffix)
+    return score_part(item, run.job, kept_pool(pickled)[1], run.folder, run.suffix)
 
 
 @lru_cache(maxsize=1)
-def kept_pool(told: bytes) -> tuple[object, Blocks]:
-    """What scores blocks of a run, for all parts that this process is given; it ends with the process, or
-    when that of another run is wanted."""
-    run: Assignment = pickle.loads(told)
+def kept_pool(pickled: bytes) -> tuple[object, Blocks]:
+    """The pool of an assignment, and its function that scores blocks. It serves all parts that this process
+    gets, and ends with the process, or when the process gets a part of another run."""
+    run: Assignment = pickle.loads(pickled)
     be_modest()
     native.see_to_missing()
     pool = on_pool(run.job, run.workers) if run.workers else in_process(run.job)
@@ -206,7 +209,7 @@ def kept_pool(told: bytes) -> tuple[object, Blocks]:
 
 
 def be_modest() -> None:
-    """Have this process, and its workers, take no more of a node than their share."""
-    # a model would take a thread for every core there is, and every worker of every process would hold it
+    """Limit what embedding models take of the node in this process and its workers."""
+    # by default a model uses a thread for every core of the node, and every worker loads a copy of its own
     os.environ.setdefault(THREADS_VARIABLE, "1")
     os.environ.setdefault(SHARED_VARIABLE, "1")

@@ -1,8 +1,8 @@
-"""Inputs cut for a cluster: chunks that are measured, parts that are scored.
+"""Cuts inputs for a cluster: into chunks, which are measured, and into parts, which are scored.
 
-A chunk is what can be cut off without reading: a byte range of plain JSONL, else a whole file. To measure it
-is to find where its lines begin and end and how many they are, so that a row's index is the one that a single
-machine gives it. A line belongs to the chunk in which it begins.
+A chunk can be cut off without reading the file: a byte range of plain JSONL, or else a whole file.
+Measuring a chunk finds where its lines begin and end and counts them, so that every row gets the index that
+it has on a single machine. A line belongs to the chunk in which it begins.
 """
 
 from __future__ import annotations
@@ -27,18 +27,20 @@ from relfast.engine.job import Job
 from relfast.errors import InputError
 
 PART_BYTES: Final = 64 * 2**20
-"""Input of a part: a second of a text task, minutes of chemistry. What a part costs by itself (10 ms of the
-driver, two small files) no longer counts; what is lost with a node is one of these a worker."""
+"""Bytes of input of a part: a second's work of a text task, minutes of chemistry. That is large enough to
+make the overhead of a part (10 ms of the driver, two small files) negligible; a node that dies loses one
+part for each task that it ran."""
 
 _SCAN: Final = 1 << 16
 
 _HEAD_OF_PACKED: Final = 4 * FILTER_BYTES
-"""Compressed bytes in which are as many decompressed ones as a filter is looked for in."""
+"""Compressed bytes to read for the filter: decompressed they are at least `FILTER_BYTES`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A file to be scored: absolute path or URL, codec, bytes, and a text that changes when it does."""
+    """An input file: absolute path or URL, codec, size in bytes, and a version text that changes with the
+    file."""
 
     path: str
     codec: Codec
@@ -48,38 +50,39 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What is measured at a time: bytes ``start`` to ``end`` of an input, all of it unless it is plain."""
+    """The unit of measuring: bytes ``start`` to ``end`` of an input; the whole input unless it is plain
+    JSONL."""
 
     source: int
     input: Input
     start: int
     end: int
     count: bool = True
-    """Whether its lines are counted. Only what nothing follows, and is compressed, does without."""
+    """Whether its lines are counted. Not necessary for a compressed file that is the last input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is scored at a time, and becomes one file of rows.
+    """The unit of scoring: lines of one input that become one file of rows.
 
     Attributes
     ----------
     number
-        Its place among the parts, and in its file's name.
+        Its number among the parts, from 0, which is also in its file's name.
     source, input
-        The input it is of, by number.
+        Number of its input, and the input.
     start, end
-        Bytes of plain JSONL, row groups of Parquet; of what is compressed, bytes of the compressed file.
+        Its range: bytes of plain JSONL, row groups of Parquet, or the bytes of a compressed file.
     n_lines
-        Its lines; -1 = not counted.
+        Number of its lines; -1: not counted.
     first_index
         Index of its first line in the run.
     filter
-        Filter of lm-evaluation-harness that is scored.
+        Filter of lm-evaluation-harness whose samples are scored.
     line
-        Its first line's number in the input, from 0.
+        Number of its first line in the input, from 0.
     take
-        How many of its lines are scored; -1 = all.
+        How many of its lines are scored; -1: all.
     """
 
     source: int
@@ -95,12 +98,12 @@ class Part:
 
     @property
     def expected(self) -> int:
-        """Lines that are to be scored; -1 = not known."""
+        """Number of lines to score; -1: unknown."""
         return self.n_lines if self.take < 0 or self.n_lines < 0 else min(self.n_lines, self.take)
 
     @property
     def size(self) -> int:
-        """Bytes, about, for progress."""
+        """Approximate bytes, for progress."""
         return self.input.size if self.input.codec == "parquet" else self.end - self.start
 
     def __str__(self) -> str:
@@ -109,12 +112,13 @@ class Part:
 
 
 def find_inputs(names: Sequence[str]) -> list[Input]:
-    """Files by path or URL, in order. One that cannot be opened is among them: its parts fail.
+    """The inputs of some paths or URLs, in order. A file that cannot be opened is included; its parts fail
+    later.
 
     Raises
     ------
     InputError
-        One is of a format that is not read.
+        A file has a format that relfast does not read.
     """
     return [_input(name if is_url(name) else os.path.abspath(name)) for name in names]
 
@@ -124,7 +128,7 @@ def _input(path: str) -> Input:
     try:
         start = head(path, HEAD_BYTES)
     except InputError:
-        start = b""  # told when it is measured
+        start = b""  # reported when it is measured
     codec = codec_of(path, start)
     if start and codec in ("plain", "zip") and not is_url(path):
         refuse_foreign(path, start)
@@ -132,7 +136,7 @@ def _input(path: str) -> Input:
 
 
 def chunks_of(inputs: Sequence[Input], part_bytes: int = PART_BYTES) -> list[Chunk]:
-    """The inputs as chunks, in order."""
+    """The chunks of all inputs, in order."""
     chunks = []
     for number, item in enumerate(inputs):
         if item.codec == "plain":
@@ -145,12 +149,12 @@ def chunks_of(inputs: Sequence[Input], part_bytes: int = PART_BYTES) -> list[Chu
 
 
 def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
-    """A chunk's parts, all but their numbers and first indices; none of a chunk in which no line begins.
+    """The parts of a chunk, still without number and first index; none if no line begins in the chunk.
 
     Raises
     ------
     InputError
-        It cannot be read.
+        The chunk cannot be read.
     """
     item = chunk.input
     _check_unchanged(item)
@@ -158,7 +162,7 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
         start, end = _line_start(item, chunk.start), _line_start(item, chunk.end)
         if start >= end:
             return []
-        # the filter is seen in an input's head
+        # the filter is read from the first bytes of an input
         least = 0 if start else FILTER_BYTES + 1
         with _at_hand(item, start, min(max(end, least), item.size)) as (path, offset):
             chosen = None if start else _filter(path, "plain", job)
@@ -176,7 +180,7 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
 
 
 def _groups(whole: Part, path: str, part_bytes: int) -> Iterator[Part]:
-    """Runs of row groups; of a file that has to be fetched first, one with all."""
+    """Parts of consecutive row groups; a single part for a URL, since every part would download the file."""
     sizes = group_sizes(path)
     start = rows = held = 0
     for group, (n_rows, n_bytes) in enumerate(sizes, 1):
@@ -188,7 +192,7 @@ def _groups(whole: Part, path: str, part_bytes: int) -> Iterator[Part]:
 
 
 def _line_start(item: Input, at: int) -> int:
-    """Where the first line begins that begins at byte ``at`` or later."""
+    """The start of the first line that begins at byte ``at`` or later; the input's size without one."""
     if at == 0:
         return 0
     at -= 1
@@ -209,7 +213,7 @@ def _filter(path: str, codec: Codec, job: Job) -> str | None:
 
 @contextmanager
 def _at_hand(item: Input, start: int, end: int | None) -> Iterator[tuple[str, int]]:
-    """A local file with these bytes, and which byte of the input its first one is."""
+    """A local file that holds these bytes, and the position of its first byte in the input."""
     if is_url(item.path):
         with local_copy(item.path, start, end) as path:
             yield path, start
@@ -219,7 +223,7 @@ def _at_hand(item: Input, start: int, end: int | None) -> Iterator[tuple[str, in
 
 @contextmanager
 def blocks_of(part: Part, job: Job) -> Iterator[Iterator[Block]]:
-    """The blocks of a part, their indices those of the run; good within the context.
+    """The blocks of a part, with indices of the run; valid within the context.
 
     Raises
     ------
@@ -233,7 +237,7 @@ def blocks_of(part: Part, job: Job) -> Iterator[Iterator[Block]]:
         here = replace(part, start=part.start - offset, end=part.end - offset) if offset else part
         yield _placed(_blocks(path, here, job), part)
     if part.n_lines < 0:
-        # how many lines it should have had is unknown
+        # its lines were not counted, so this is the only check
         _check_unchanged(item)
 
 
@@ -266,24 +270,24 @@ def _placed(blocks: Iterator[Block], part: Part) -> Iterator[Block]:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A part, or a chunk, that could not be read: where, and why."""
+    """A part or a chunk that could not be read: its name, and the reason."""
 
     what: str
     reason: str
 
 
 class Planning:
-    """The parts of a run, made of its chunks' in order: each begins where the lines before it end.
+    """Numbers the parts of a run, and gives each the index of its first line. Chunks are added in order.
 
     Parameters
     ----------
     limit
-        Only the first lines, so many; None = all.
+        Number of lines to score, from the first on; None: all.
 
     Attributes
     ----------
     parts
-        By number.
+        The parts, by number.
     failed
         The chunks that could not be measured, in order.
     """
@@ -297,11 +301,11 @@ class Planning:
 
     @property
     def wants_more(self) -> bool:
-        """Whether the limit is not reached yet."""
+        """Whether the limit has not been reached yet."""
         return self._limit is None or self._lines < self._limit
 
     def add(self, chunk: Chunk, answer: list[Part] | InputError) -> None:
-        """Put a chunk's parts behind the others, as far as the limit goes, or why there are none."""
+        """Append the parts of a chunk, up to the limit, or record the error of a chunk without parts."""
         if isinstance(answer, InputError):
             where = f"{chunk.input.path} bytes {chunk.start}-{chunk.end}"
             self.failed.append(Failed(where, reason_of(answer, chunk.input)))
@@ -323,5 +327,5 @@ class Planning:
 
 
 def reason_of(error: InputError, item: Input) -> str:
-    """What an error says of an input, without its name."""
+    """The message of an error without the input's name."""
     return str(error).removeprefix(f"{item.path}: ")

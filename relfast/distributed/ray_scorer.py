@@ -1,4 +1,5 @@
-"""A callable that scores batches of tables, for pipelines of one's own: Ray Data, Dask, Spark's pandas."""
+"""A callable that scores batches of a table, for your own pipelines: Ray Data, Dask, Spark's pandas
+functions."""
 
 from __future__ import annotations
 
@@ -18,31 +19,30 @@ from relfast.keywords import JobKeywords
 from relfast.records import Score
 
 COLUMNS: Final = ("status", "correct", "reward", "metrics", "error")
-"""What is added: status (text), correct (bool or null), reward (float64, NaN where unscored), metrics (JSON
-text), error (text or null)."""
+"""Columns that are added: status (text), correct (bool or null), reward (float64, NaN if unscored), metrics
+(JSON text), error (text or null)."""
 
 
 class RayScorer:
-    """Adds scores to batches: a dict of numpy arrays, a pandas DataFrame or a `pyarrow.Table`; the same kind
-    comes out.
+    """Adds scores to batches. A batch is a dict of numpy arrays, a pandas DataFrame or a `pyarrow.Table`; the
+    result is of the same type: ``scored = RayScorer(policy="strict")(batch)``.
 
-    A row is a record with one response, in any input dialect. Every record has its own deadline; what can
-    hang is scored in worker processes. Travels by pickle: only its options do. Needs no Ray outside of Ray.
+    A row is a record with one response, in any input dialect. Every record has its own deadline; records that
+    can hang are scored in worker processes. Picklable (only the options are pickled). Works without Ray, too.
 
     Parameters
     ----------
     workers
-        Worker processes; default: the CPUs that Ray has granted to the actor, else 1: the
-        rest of the node is not ours.
+        Worker processes; default: the CPUs that Ray has granted to the actor or task, or 1 outside of Ray.
     prefix
-        Stands before the names of the columns that are added, where the batch has such names already.
+        Prefix of the added columns' names, for batches that have columns of these names already.
     **options
-        As `relfast.Scorer`.
+        Options of `relfast.Scorer`.
 
     Raises
     ------
     UsageError, UnknownTaskError
-        An option that cannot be used.
+        An option cannot be used.
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class RayScorer:
     ) -> None:
         self._workers, self._prefix, self._options = workers_of(workers), prefix, options
         self._scorer: Scorer | None = None
-        Scorer(workers=0, **options)  # what cannot be used is said here, not on a node
+        Scorer(workers=0, **options)  # unusable options raise here, not on a node
 
     @staticmethod
     def ray_options(cpus: int = 1) -> dict[str, Any]:
-        """Keywords of ``Dataset.map_batches``: ``cpus`` for each actor, and as many actors as leave every
-        node a CPU for reading and writing."""
+        """Keywords for ``Dataset.map_batches``: ``cpus`` for each actor, and as many actors as fit if one
+        CPU of every node is left for reading and writing."""
         import ray
 
         most = sum((node - 1) // cpus for node in node_cpus(ray))
@@ -70,7 +70,7 @@ class RayScorer:
         Raises
         ------
         UsageError
-            It is no such batch, or has a column of one of those names.
+            The batch has another type, a column of one of those names, or a row with several responses.
         """
         rows = _rows(batch)
         names = [self._prefix + name for name in COLUMNS]
@@ -98,8 +98,8 @@ class RayScorer:
 
 
 def _granted() -> int:
-    """CPUs of the Ray actor or task that this is, at least 1; if it is one, it takes no more."""
-    ray = sys.modules.get("ray")  # in an actor it is there
+    """CPUs of the Ray actor or task that this process runs, at least 1; also calls `be_modest` in one."""
+    ray = sys.modules.get("ray")  # always imported in an actor
     if ray is None or not ray.is_initialized():
         return 1
     be_modest()
@@ -127,13 +127,13 @@ def _record(row: Mapping[str, Any]) -> dict[str, Any]:
     record = {name: _plain(value) for name, value in row.items()}
     answer = record.get("answer")
     if isinstance(answer, dict):
-        # a struct column holds the union of all rows' keys, the absent ones null: absent is what they are
+        # a struct column holds the union of all rows' keys; a null is a key that the row does not have
         record["answer"] = {key: value for key, value in answer.items() if value is not None}
     return record
 
 
 def _plain(value: Any) -> Any:
-    """A cell as JSON would have it: no numpy in it, and null where a table has nothing."""
+    """A cell as a JSON value: numpy values converted, NaN (a missing value) as None."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
@@ -146,7 +146,7 @@ def _plain(value: Any) -> Any:
 def _columns(scores: Iterable[Score | None]) -> list[list[Any]]:
     rows: list[tuple[Any, ...]] = []
     for score in scores:
-        if score is None:  # a row of a filter that is not scored
+        if score is None:  # of a filter of lm-evaluation-harness that is not scored
             rows.append((None, None, float("nan"), None, None))
             continue
         reward = float("nan") if score.reward is None else float(score.reward)
@@ -163,7 +163,7 @@ def _with(batch: Any, columns: Mapping[str, list[Any]]) -> Any:
 
         kinds = (pyarrow.string(), pyarrow.bool_(), pyarrow.float64(), pyarrow.string(), pyarrow.string())
         for kind, (name, values) in zip(kinds, columns.items(), strict=True):
-            if kind == pyarrow.string():  # which holds no lone surrogates
+            if kind == pyarrow.string():  # it cannot hold lone surrogates
                 values = [v if v is None else v.encode("utf-8", "replace").decode() for v in values]
             batch = batch.append_column(name, pyarrow.array(values, kind))
         return batch

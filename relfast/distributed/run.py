@@ -1,4 +1,5 @@
-"""A run on a cluster: inputs measured, parts scored in any order, rows and summary as of one machine."""
+"""A run on a cluster: measures inputs, scores parts in any order; rows and summary equal those of one
+machine."""
 
 from __future__ import annotations
 
@@ -28,14 +29,14 @@ from relfast.tasks import TASKS
 _SHOWN: Final = 5
 
 _CHUNKS_OF_LIMIT: Final = 16
-"""Chunks that are measured at a time where only the first lines are wanted."""
+"""Chunks that are measured at a time if there is a limit of lines."""
 
 UNMEASURED: Final = Failed("inputs", "not measured to their end")
-"""Stands in a plan until it is whole."""
+"""Entry of a plan that is not complete yet."""
 
 
 def default_output(inputs: Sequence[str]) -> str:
-    """``INPUT.scored`` beside the one input. Raises `UsageError` where there are several."""
+    """``INPUT.scored`` beside a single input. Raises `UsageError` for several inputs."""
     if len(inputs) != 1 or any(mark in inputs[0] for mark in "*?["):
         raise UsageError("several inputs: say in which folder the rows go with -o")
     return f"{inputs[0].rstrip('/')}.scored"
@@ -60,18 +61,18 @@ def score_on_ray(
     Parameters
     ----------
     inputs
-        Paths that all nodes see, patterns, folders; and URLs that fsspec opens.
+        Paths, patterns or folders that all nodes can access, and URLs that fsspec opens.
     output
-        A folder (see `relfast.distributed.output`), by path or URL. What its name ends in says what its files
-        are in: ``.jsonl.gz``, ``.jsonl.zst``, ``.parquet``, else ``.jsonl``.
+        A folder (see `relfast.distributed.output`), by path or URL. The end of its name sets the format of
+        its files: ``.jsonl.gz``, ``.jsonl.zst``, ``.parquet``, else ``.jsonl``.
     address
         See `Cluster`.
     workers
-        Worker processes, and CPUs, of each part that is scored at a time.
+        Number of worker processes, and of CPUs, for a part.
     limit
-        Only the first lines, so many.
+        Number of lines to score, from the first on; None: all.
     part_bytes
-        Input of a part, about.
+        Approximate bytes of input of a part.
 
     Raises
     ------
@@ -86,7 +87,7 @@ def score_on_ray(
         raise UsageError("stdin and stdout are of one machine: with --engine ray name files and a folder")
     count_of("part_bytes", part_bytes, 1)
     limit = None if limit is None else count_of("limit", limit)
-    find_sources(job.data)  # gold that is not there is said before an output is made
+    find_sources(job.data)  # missing gold raises before an output is made
     output = default_output(inputs) if output is None else output
     names = [path for name in inputs for path in expand(name)]
     found = find_inputs(names)
@@ -99,7 +100,7 @@ def score_on_ray(
     target = RunFolder(folder, run, found, suffix, resume=resume, overwrite=overwrite)
     n_bytes = sum(item.size for item in found)
     state = Progress(started=time.monotonic(), total_bytes=0 if limit is not None else n_bytes)
-    told = Assignment(job, 0, part_bytes, folder, suffix)
+    assignment = Assignment(job, 0, part_bytes, folder, suffix)
     done: dict[int, Done] = {}
     failed: list[Failed] = []
     state.causes = lambda: _causes([done[number] for number in sorted(done)], names)
@@ -112,8 +113,9 @@ def score_on_ray(
         with Cluster(address) as cluster:
 
             def answers(method: Method, items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-                """Have tasks done, errors of the machinery raised, progress shown meanwhile."""
-                for item in cluster.run(method, items, told, workers_of(workers)):
+                """Yield the tasks' results (parts that cannot be read: errors). Shows progress; raises all
+                other errors."""
+                for item in cluster.run(method, items, assignment, workers_of(workers)):
                     if item is not None:
                         if isinstance(item[1], RelfastError) and not isinstance(item[1], InputError):
                             raise item[1]
@@ -126,7 +128,7 @@ def score_on_ray(
                 target.plan([], [UNMEASURED])
                 planning, chunks = Planning(limit), chunks_of(found, part_bytes)
                 while chunks and planning.wants_more:
-                    # with a limit only as many are looked at as it takes
+                    # with a limit, a few chunks at a time until it is reached
                     some = chunks if limit is None else chunks[:_CHUNKS_OF_LIMIT]
                     chunks = chunks[len(some) :]
                     measured = dict(answers("measure", some))
@@ -158,7 +160,7 @@ def score_on_ray(
         summary.seconds = round(time.monotonic() - state.started, 3)
         target.finish(ordered, failed, summary.to_dict())
     except RelfastError:
-        target.withdraw()  # as after a wrong address
+        target.withdraw()  # after a wrong address, for instance
         raise
     finally:
         target.close()
@@ -181,7 +183,8 @@ def _count(state: Progress, done: Done) -> None:
 
 
 def _causes(done: Iterable[Done], names: Sequence[str]) -> list[Cause]:
-    """Why records were unusable, ``done`` being in order; ``names`` are the inputs', as they were given."""
+    """Why records were unusable: merged causes of the parts ``done``, in order, with places in the inputs,
+    which are called by ``names``."""
     unusable = Unusable()
     for item in done:
         name = names[item.part.source]
@@ -190,7 +193,7 @@ def _causes(done: Iterable[Done], names: Sequence[str]) -> list[Cause]:
 
 
 def _summary(done: Sequence[Done], parts: Sequence[Part], job: Job, limit: int | None) -> Summary:
-    """What all parts come to, as if they had been one.
+    """The summary of all parts, equal to that of a run on one machine.
 
     Raises
     ------

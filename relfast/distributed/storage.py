@@ -1,4 +1,4 @@
-"""Files by path or by URL, by fsspec."""
+"""Reads and writes files by path or, through fsspec, by URL."""
 
 from __future__ import annotations
 
@@ -22,20 +22,21 @@ _VERSIONS: Final = (
     *("ETag", "etag", "blob_id", "md5Hash", "md5", "checksum", "generation"),
     *("mtime", "LastModified", "last_modified", "updated", "modified", "created"),
 )
-"""What file systems call a text that is another one when an object has changed, the surest first."""
+"""Names that file systems have for an object's version, which changes with the object; the most reliable
+first."""
 
 
 def is_url(path: str) -> bool:
-    """``s3://…``, ``memory://…``: whatever has a protocol."""
+    """Whether a path has a protocol, such as ``s3://…`` or ``memory://…``."""
     return "://" in path
 
 
 @contextlib.contextmanager
 def _opened(path: str, kind: type[ReadError] | type[OutputError] = ReadError) -> Iterator[tuple[Any, str]]:
-    """The file system that a path or URL is in, and the path in it.
+    """The fsspec file system of a path or URL, and the path within it.
 
-    Every store has errors of its own; in the context they become one line of ``kind``. Raises
-    `MissingExtraError`, and `InputError` for a URL that no package opens.
+    Every store raises errors of its own; within the context they become errors of ``kind`` with a message of
+    one line. Raises `MissingExtraError`, and `InputError` for a URL that no installed package opens.
     """
     try:
         import fsspec
@@ -61,12 +62,12 @@ def _line(error: BaseException) -> str:
 
 
 def expand(name: str) -> list[str]:
-    """The files that an input names: a file, a pattern, a folder.
+    """The files of an input, which is a file, a pattern or a folder.
 
     Raises
     ------
     InputError
-        It names nothing that can be read.
+        There is no such file, or none that can be an input.
     """
     if not is_url(name):
         return paths_of(name)
@@ -87,17 +88,17 @@ def expand(name: str) -> list[str]:
 
 
 def size_and_version(path: str) -> tuple[int, str]:
-    """Bytes of a file, and a text that is another one when it has changed. Raises `InputError`."""
+    """Size of a file in bytes, and a version text that changes with the file. Raises `InputError`."""
     if not is_url(path):
         with told_of(path):
-            told = os.stat(path)
-        return told.st_size, str(told.st_mtime_ns)
+            stat = os.stat(path)
+        return stat.st_size, str(stat.st_mtime_ns)
     with _opened(path) as (system, at):
-        system.invalidate_cache(at)  # a store's client remembers what it has listed
-        told = system.info(at)
-        # a node's client may tell more or less of an object than the driver's
-        version = next((told[name] for name in _VERSIONS if told.get(name) is not None), "")
-        return int(told.get("size") or 0), str(version).strip('"')
+        system.invalidate_cache(at)  # fsspec caches listings
+        entry = system.info(at)
+        # a node's fsspec may give other fields than the driver's
+        version = next((entry[name] for name in _VERSIONS if entry.get(name) is not None), "")
+        return int(entry.get("size") or 0), str(version).strip('"')
 
 
 def head(path: str, length: int, start: int = 0) -> bytes:
@@ -110,15 +111,15 @@ def head(path: str, length: int, start: int = 0) -> bytes:
 
 @contextlib.contextmanager
 def local_copy(path: str, start: int = 0, end: int | None = None) -> Iterator[str]:
-    """A local file with these bytes of a URL (all, without ``end``); gone when the context is left.
+    """A temporary local file with bytes ``start`` to ``end`` of a URL (None: to its end).
 
     Raises
     ------
     ReadError
-        It cannot be read.
+        The URL cannot be read.
     """
     with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
-        # what a file is in is told by its name, too
+        # the same name, since readers recognise formats by it, too
         target = os.path.join(folder, os.path.basename(path) or "input")
         with _opened(path) as (system, at), system.open(at, "rb") as source, open(target, "wb") as file:
             source.seek(start)
@@ -130,7 +131,7 @@ def local_copy(path: str, start: int = 0, end: int | None = None) -> Iterator[st
 
 
 class Folder:
-    """An output folder, local or by URL; picklable. A file appears in it whole or not at all."""
+    """An output folder, by path or URL. Files appear in it complete or not at all. Picklable."""
 
     def __init__(self, path: str) -> None:
         self.path = path.rstrip("/") if is_url(path) else os.path.abspath(path)
@@ -139,45 +140,44 @@ class Folder:
         return f"{self.path}/{name}"
 
     def make(self, name: str = "") -> None:
-        """Make a folder in it, or itself. Raises `OutputError`."""
+        """Make the folder, or the folder ``name`` within it. Raises `OutputError`."""
         with _opened(self.join(name) if name else self.path, OutputError) as (system, at):
             system.makedirs(at, exist_ok=True)
 
     def size(self, name: str) -> int | None:
-        """Bytes of a file, or None where there is none."""
+        """Size of a file in bytes; None if it does not exist."""
         try:
             return size_and_version(self.join(name))[0]
         except InputError:
             return None
 
     def read(self, name: str) -> bytes | None:
-        """A file's bytes, or None where there is none or it cannot be read."""
+        """The content of a file; None if it does not exist or cannot be read."""
         with contextlib.suppress(InputError):
             return head(self.join(name), size_and_version(self.join(name))[0])
         return None
 
     def names(self, folder: str = "") -> list[str]:
-        """Names of what is in the folder, or in one within it; none where it does not exist."""
+        """Sorted names of the entries of this folder, or of one within it; none if it does not exist."""
         with _opened(self.join(folder) if folder else self.path) as (system, at):
             found = system.ls(at, detail=False) if system.isdir(at) else ()
             return sorted(str(path).rstrip("/").rpartition("/")[2] for path in found)
 
     def write(self, name: str, data: bytes) -> None:
-        """Raises `OutputError`."""
+        """Write a file. Raises `OutputError`."""
         with self.draft(name) as path, writing(self.join(name)):
             Path(path).write_bytes(data)
 
     def remove(self, name: str) -> None:
-        """Remove a file or folder in it, if it is there. Raises `OutputError`."""
+        """Remove a file or folder in this folder, if it exists. Raises `OutputError`."""
         with _opened(self.join(name), OutputError) as (system, at):
             if system.exists(at):
                 system.rm(at, recursive=True)
 
     @contextlib.contextmanager
     def draft(self, name: str) -> Iterator[str]:
-        """A local path to write a file at, which is put in place under ``name`` when the context is left.
-
-        In the folder itself where that is local: the last step is a rename.
+        """A local path to write a file to, which becomes ``name`` when the context is left: by a rename
+        within a local folder, by an upload to a URL.
         """
         if is_url(self.path):
             with tempfile.TemporaryDirectory(prefix="relfast-") as folder:
