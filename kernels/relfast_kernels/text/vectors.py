@@ -6,6 +6,7 @@ compiles for. The caller makes sure that the bytes are there.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -17,16 +18,22 @@ WIDTH: Final = 64
 
 if not BUILDING:
 
+    @lru_cache(maxsize=256)
+    def _digits(least: int, span: int, other: int) -> bytes:
+        """For each byte the digit 1 if it is one of those sought, else 0."""
+        return bytes(48 + ((byte - least) & 255 <= span or byte == other) for byte in range(256))
+
+    def _places(data: Any, at: int, digits: bytes) -> Any:
+        return np.uint64(int(bytes(data[at : at + WIDTH])[::-1].translate(digits), 2))
+
     def places_of(data: Any, at: int, one: int, other: int) -> Any:
         """A bit for each place in the vector at ``at`` that holds one of two bytes, the first one lowest."""
-        window = bytes(data[at : at + WIDTH])
-        return np.uint64(sum(1 << k for k, byte in enumerate(window) if byte in (one, other)))
+        return _places(data, at, _digits(one, 0, other))
 
     def places_within(data: Any, at: int, least: int, most: int) -> Any:
         """A bit for each place in the vector at ``at`` that holds a byte from ``least`` to ``most``; if
         ``most`` is the smaller one, the range wraps around from 255 to 0."""
-        window, span = bytes(data[at : at + WIDTH]), (most - least) & 255
-        return np.uint64(sum(1 << k for k, byte in enumerate(window) if (byte - least) & 255 <= span))
+        return _places(data, at, _digits(least, (most - least) & 255, least))
 
     def lowest(places: Any) -> int:
         """The index of the lowest bit that is set, or `WIDTH`."""
