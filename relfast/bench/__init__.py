@@ -1,5 +1,5 @@
-"""From a model's name to a table: records asked, scored and reported, for several models, always resumable.
+"""`relfast bench`: sends records to models, scores the responses and writes reports. Resumable.
 
-The built-in sets are small: they show that a model, its server and its prompts work, and about how well.
-Papers take the published sets (``--records``).
+The built-in sets are small: they show that a model, its server and its prompts work, and roughly how well.
+Papers should use the published sets (``--records``).
 """

@@ -1,8 +1,8 @@
-"""Running a benchmark: each model is asked each part, its responses scored, its report written. Resumable.
+"""Runs a benchmark: sends each set of records (a part) to each model, scores the responses, writes reports.
 
-``DIR/MODEL/PART.jsonl`` are the responses, with ``.run.json`` beside them; ``PART.scored.jsonl`` the rows,
-``PART.summary.json`` their summary, ``report/`` the page; of several models
-``DIR/report/`` has them side by side. ``DIR/results.json`` is what the table shows.
+``DIR/MODEL/PART.jsonl`` holds the responses, with ``.run.json`` beside them, ``PART.scored.jsonl`` the rows,
+``PART.summary.json`` their summary, and ``report/`` the page. If there are several models, ``DIR/report/``
+shows them side by side. ``DIR/results.json`` holds the results that the table shows. Runs are resumable.
 """
 
 from __future__ import annotations
@@ -45,14 +45,16 @@ from relfast.tasks.base import resolve
 REPORT_DIR: Final = "report"
 RESULTS_FILE: Final = "results.json"
 JUDGED: Final = "ReAlign"
-"""The task whose answers a model can judge."""
+"""The task whose answers a model can grade (``--judge``)."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model and where it is asked. ``name`` is that of its folder, unless ``folder`` says another.
+    """A model to benchmark. ``plan`` has its server; ``name`` is also its folder's name, unless ``folder``
+    is set.
 
-    A ``judge`` grades its answers to ReAlign's problems, beside the comparison of what they box.
+    With a ``judge``, a model grades its answers to ReAlign's problems, besides the comparison of boxed
+    answers.
     """
 
     name: str
@@ -63,7 +65,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Spec:
-    """``MODEL``, ``MODEL@URL`` or ``MODEL@URL#VARIABLE``: a model, its server, where its key is."""
+    """A model's name, its server's URL and the environment variable of its key, as written on the command
+    line: ``MODEL``, ``MODEL@URL`` or ``MODEL@URL#VARIABLE``."""
 
     model: str
     api: str | None = None
@@ -71,7 +74,7 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str) -> Spec:
-        """Raises `UsageError` for what names no model."""
+        """Read such a text. Raises `UsageError` if it names no model."""
         found = re.fullmatch(r"(?P<model>.+?)(?:@(?P<api>https?://[^#]+)(?:#(?P<key>\w+))?)?", text.strip())
         if found is None:
             raise UsageError(f"{text!r} is not of the form MODEL, MODEL@URL or MODEL@URL#KEY_VARIABLE")
@@ -79,13 +82,13 @@ class Spec:
 
     @property
     def folder(self) -> str:
-        """A name for its folder."""
+        """The model's name as the name of a folder."""
         return re.sub(r"[^\w.-]+", "_", self.model).strip("._") or "model"
 
 
 @dataclass
 class Result:
-    """What came of one part of one model."""
+    """The result of one model on one part."""
 
     model: str
     part: Part
@@ -94,7 +97,7 @@ class Result:
     header: Mapping[str, Any] | None
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-able."""
+        """The result as JSON values."""
         return {
             "model": self.model,
             "set": self.part.shown,
@@ -106,7 +109,8 @@ class Result:
 
 @dataclass
 class Watch:
-    """Who is told of what: a part's requests as they come, steps that take long, rows as they are scored."""
+    """Callbacks for progress: ``asking(name, total)`` returns one for a part's requests, ``step(text)`` is
+    called when a long step begins, ``scoring(name)`` returns one for rows as they are scored."""
 
     asking: Callable[[str, int], Callable[[RequestCounts], None]]
     step: Callable[[str], None]
@@ -115,10 +119,10 @@ class Watch:
 
 @dataclass
 class Bench:
-    """A whole run: models, parts, where and how.
+    """A whole run: models, parts, output folder and settings.
 
-    With ``may_leave_out`` parts that need a model which is not on this machine are left out: `run` says in
-    ``left_out`` which, and why.
+    With ``may_leave_out`` it skips parts that need an embedding model which is not on this machine: after
+    `run`, ``left_out`` has their names and the reasons.
     """
 
     models: Sequence[Model]
@@ -134,12 +138,12 @@ class Bench:
     results: list[Result] = field(default_factory=list)
 
     def run(self, watch: Watch, *, resume: bool = False, overwrite: bool = False) -> list[Result]:
-        """Ask, score and report; the results in order of models and parts.
+        """Request responses, score and report. Returns the results in order of models and parts.
 
         Raises
         ------
         UsageError, InputError, OutputError, ResumeMismatchError, MissingExtraError
-            Nothing that a server does raises.
+            Failures of the server do not raise.
         """
         requests = self._requests()
         if self.may_leave_out:
@@ -183,7 +187,8 @@ class Bench:
         return found
 
     def _embedders(self, requests: Mapping[str, Sequence[Request]]) -> None:
-        """See that the models are here that parts need, or leave these out."""
+        """Check that the embedding models which parts need are on this machine; with ``may_leave_out`` skip
+        parts whose model is not."""
         from relfast.embed.embedder import get_embedder
 
         for part in self.parts:
@@ -197,7 +202,7 @@ class Bench:
         self.parts = [part for part in self.parts if part.name not in self.left_out]
 
     def _check(self, requests: Mapping[str, Sequence[Request]], *, resume: bool, overwrite: bool) -> None:
-        """What would fail after hours is found out before the first request."""
+        """Raise, before the first request, for everything that would fail hours later."""
         if resume and overwrite:
             raise UsageError("--resume and --overwrite exclude each other")
         for model in self.models:
@@ -247,12 +252,12 @@ class Bench:
             try:
                 return score_files(*files, workers=self.workers, progress=progress, resume=True)
             except ResumeMismatchError:
-                pass  # responses that had failed are there now
+                pass  # the responses have changed: some that had failed have succeeded since
         return score_files(*files, workers=self.workers, progress=progress, overwrite=True)
 
 
 def _is_judged(requests: Sequence[Request]) -> bool:
-    """Whether these are ReAlign's problems: answers to others are compared with a gold that decides."""
+    """Whether all requests are ReAlign's problems. Other tasks' answers need no judge."""
     return {request.task for request in requests} == {JUDGED}
 
 
@@ -268,7 +273,8 @@ MOCK: Final = "mock"
 
 
 class MockAsker:
-    """Answers at once, the same to the same record and sample."""
+    """Replaces a server: answers at once from gold, right or wrong by chance. Equal requests get equal
+    answers."""
 
     async def completions(
         self, prompts: Iterable[tuple[Place, Prompt]], seed_of: Callable[[Place], int | None]

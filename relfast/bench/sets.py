@@ -1,6 +1,7 @@
-"""The built-in sets of records, one a benchmark: named, versioned, and the same bytes on every machine.
+"""The built-in sets of records, one for each benchmark: named, versioned, and the same bytes on every
+machine.
 
-REL's and SeqBench's are made with our own generators (`benchmarks/make_built_in.py` holds seeds and sizes),
+REL's and SeqBench's are made with relfast's generators (`benchmarks/make_built_in.py` has seeds and sizes),
 ReAlign's are problems of GSM8K and MATH.
 """
 
@@ -19,9 +20,10 @@ _DATA: Final = Path(__file__).parent.parent / "data"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Records that are asked together: a name, the files, and what they are called in a table of results.
+    """A set of records: its name in file names, its input files, and its name in tables of results
+    (``shown``).
 
-    ``rows`` are the records themselves, in place of files.
+    ``rows`` holds the records themselves if there are no files.
     """
 
     name: str
@@ -32,7 +34,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class BuiltIn:
-    """A set that ships with relfast. The version is bumped whenever a byte of it changes."""
+    """A set that ships with relfast. Its version increases whenever a byte of it changes."""
 
     name: str
     version: int
@@ -55,12 +57,12 @@ SETS: Final[Mapping[str, BuiltIn]] = {
 
 
 def built_in(names: Iterable[str] = ()) -> list[Part]:
-    """The sets of those names, all without any.
+    """The built-in sets of these names; all if there are no names.
 
     Raises
     ------
     UsageError
-        There is no such set.
+        There is no set of a name.
     """
     chosen = list(dict.fromkeys(name.strip().lower() for name in names)) or list(SETS)
     absent = [name for name in chosen if name not in SETS]
@@ -75,7 +77,7 @@ def from_files(paths: Iterable[str]) -> Iterator[Part]:
     Raises
     ------
     UsageError
-        Two files have one name.
+        Two files have the same name.
     """
     seen: dict[str, str] = {}
     for path in paths:
@@ -87,7 +89,7 @@ def from_files(paths: Iterable[str]) -> Iterator[Part]:
 
 
 def _digest(path: str) -> str:
-    """The start of a file's SHA-256; empty where it is none (a pattern or a folder, say)."""
+    """The start of a file's SHA-256; "" if the path is no file (a pattern or a folder, say)."""
     if not Path(path).is_file():
         return ""
     with open(path, "rb") as file:

@@ -1,5 +1,5 @@
-"""Asking OpenAI-compatible servers: the client, the log of requested rows, and `relfast run`.
+"""Sends records to OpenAI-compatible servers: the client, the log of requested rows, and `relfast run`.
 
-A *request* is a record's prompt on its way to a server, a *completion* what came back: a text, or an error
-as a value. The extra `run` is needed, and loaded, when a client is made.
+A *request* is a record with its prompt; a *completion* is the server's result for one prompt: a text, or an
+error as a value. The extra `run` (`openai`) is imported when a client is made.
 """

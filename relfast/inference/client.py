@@ -1,9 +1,9 @@
-"""A client of OpenAI-compatible servers: where one is asked, how and how fast (bounded concurrency, retries
-with backoff), and what its replies say.
+"""A client of OpenAI-compatible servers: endpoint, settings, rate (bounded concurrency, retries with
+backoff), and how replies are read.
 
-Both kinds of endpoint are known: ``…/v1/completions`` takes a prompt, ``…/v1/chat/completions`` (and a
-bare ``…/v1``) messages. A request that fails for good is a `Completion` with an error, never an exception:
-the row that it was for says so.
+It supports both kinds of endpoint: ``…/v1/completions`` takes a prompt, ``…/v1/chat/completions`` (and a bare
+``…/v1``) messages. A request that fails for good gives a `Completion` with an error, never an exception, so
+that the error goes into the record's row.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from relfast.errors import MissingExtraError, UsageError
 
 
 class Pace:
-    """Lets requests begin, evenly spread over each minute.
+    """A rate limiter: requests start at even distances.
 
     Parameters
     ----------
     per_minute
-        Requests begun in a minute; None: unlimited.
+        Most requests that start in a minute; None: unlimited.
     clock, sleep
-        Seconds, and how they pass.
+        Replace `time.monotonic` and `asyncio.sleep` in tests.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Pace:
         self._next = self._held = clock()
 
     def hold(self, seconds: float) -> None:
-        """No request begins for so long: the server told one request to wait, and means all."""
+        """Let no request start for ``seconds``: a Retry-After for one request holds for all."""
         self._held = max(self._held, self._clock() + seconds)
 
     async def turn(self) -> None:
-        """Wait until a request may begin."""
+        """Wait until a request may start."""
         at = max(self._next, self._held, self._clock())
         self._next = at + self._interval
         while (wait := max(at, self._held) - self._clock()) > 0:
@@ -58,7 +58,7 @@ class Pace:
 
 
 def seconds_asked(header: str) -> float | None:
-    """The seconds that a Retry-After asks for, as a number or a date; None if it is neither."""
+    """The seconds to wait by a Retry-After header, which is a number or a date; None if it is neither."""
     text = header.strip()
     if text.replace(".", "", 1).isdecimal():
         return float(text)
@@ -74,31 +74,31 @@ def seconds_asked(header: str) -> float | None:
 KEY_VARIABLE: Final = "OPENAI_API_KEY"
 
 OWN_KEYS: Final = ("messages", "prompt", "model", "stream", "n")
-"""Keys of a request that the extra body may not set: they would change what an answer is the answer to."""
+"""Keys that the extra body may not set: they would change which prompt a reply is for, or its form."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a server is asked: the API's base URL and which of its two ways."""
+    """A server's API: its base URL, and which of the two kinds of endpoint is used."""
 
     base_url: str
     kind: Literal["chat", "completions"]
 
     @classmethod
     def parse(cls, url: str) -> Endpoint:
-        """From a full endpoint URL, or from a base URL, which means chat.
+        """Read the URL of an endpoint, or a base URL, which means chat.
 
         Raises
         ------
         UsageError
-            It is no http(s) URL, or holds a password.
+            The text is no http(s) URL, or contains a password or a query.
         """
         trimmed = url.strip().rstrip("/")
         if not trimmed.startswith(("http://", "https://")):
             raise UsageError(f"--api must be an http(s) URL such as http://127.0.0.1:1234/v1, not {url!r}")
         parts = urlsplit(trimmed)
         if "@" in parts.netloc or parts.query or parts.fragment:
-            # what stands in a URL stands in process lists and error messages
+            # URLs are visible in process lists and error messages
             raise UsageError(
                 f"--api must hold neither a password nor a query: a key goes into {KEY_VARIABLE}"
             )
@@ -111,26 +111,26 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a server is asked.
+    """The settings of requests to a server.
 
     Attributes
     ----------
     concurrency
-        Requests in flight.
+        Most requests in flight.
     timeout
-        Seconds of one attempt from its start to the last byte of the reply.
+        Longest time of one attempt in seconds, from its start to the last byte of the reply.
     attempts
-        Attempts of one request, the first one too.
+        Most attempts of one request, including the first.
     backoff
-        Mean first pause in seconds; it doubles.
+        Mean pause before the second attempt in seconds; each further pause doubles.
     requests_per_minute
-        Requests begun in a minute, retries too; None: unlimited.
+        Most attempts that start in a minute; None: unlimited.
     seed
-        Of the first sample of each prompt; the next ones have the numbers after it. None: none is sent.
+        Seed of the first sample of each prompt; sample k gets ``seed + k``. None: no seed is sent.
     stop
         Texts that end a response.
     extra_body
-        Further fields of each request, before ours; null takes one of ours away.
+        Further fields of each request, which override relfast's; null removes a field.
     key_variable
         Name of the environment variable that holds the server's key.
     """
@@ -155,7 +155,7 @@ class Settings:
             raise UsageError(f"the extra body must not set {taken[0]!r}: relfast does")
 
     def body(self, max_tokens: int | None = None, seed: int | None = None) -> dict[str, Any]:
-        """The fields of a request beside its prompt."""
+        """The fields of a request except its prompt."""
         fields: dict[str, Any] = {
             "model": self.model,
             "temperature": self.temperature,
@@ -169,7 +169,7 @@ class Settings:
         return {name: value for name, value in fields.items() if value is not None}
 
     def describe(self) -> dict[str, Any]:
-        """What responses depend on, JSON-able: a resumed run must agree in all of it."""
+        """The settings that responses depend on, as JSON values; they must be equal in a resumed run."""
         return {
             "model": self.model,
             "temperature": self.temperature,
@@ -181,33 +181,34 @@ class Settings:
         }
 
     def key(self) -> str | None:
-        """The server's key, or None. It is read here, and only the client keeps it."""
+        """The server's key from the environment, or None. Only the client keeps it."""
         return os.environ.get(self.key_variable) or None
 
 
 MAX_REPLY_BYTES: Final = 64 * 2**20
-"""Longest reply that is read: some ten million tokens."""
+"""Longest reply that is read: about ten million tokens."""
 
 MAX_TOKENS: Final = 2**40
-"""Highest count of tokens that is believed: no reply has more, and files of JSON hold sums of it."""
+"""Higher counts of tokens are ignored as nonsense: JSON files hold sums of them."""
 
 
 @dataclass(frozen=True)
 class Completion:
-    """What a server said: ``text``, or ``error`` with type and message.
+    """The result of one request: ``text``, or ``error`` with type and message.
 
     Attributes
     ----------
     attempts
-        Requests that it took, in this run.
+        Number of attempts in this run.
     reasoning
-        What the server gave as the model's reasoning, apart from the text.
+        The model's reasoning, if the server returns it apart from the text.
     finish_reason
-        Why the text ended, in the server's words; ``length`` where it was cut off.
+        The server's word for why the text ended; ``length`` if it was cut off.
     usage
-        Tokens: ``prompt_tokens``, ``completion_tokens``, and ``reasoning_tokens`` of these, as far as said.
+        Counts of tokens that the server reports: ``prompt_tokens``, ``completion_tokens``, and
+        ``reasoning_tokens``, which are among the latter.
     model
-        The model's name as the server has it.
+        The model's name by the server.
     """
 
     text: str | None
@@ -220,30 +221,30 @@ class Completion:
 
 
 class GarbageError(Exception):
-    """A server's reply is no completion: no JSON, no choices, no text."""
+    """A server's reply is not a completion: it has no JSON, no choices or no text."""
 
 
 REFUSED: Final = "RefusalError"
-"""The model, or a filter behind it, refused to answer; it would again."""
+"""The model or a content filter refused to answer, and would again: such a request is not retried."""
 
 CUT_OFF: Final = "TruncatedError"
-"""The tokens ran out before the answer began, in reasoning; they would again."""
+"""The tokens ran out during reasoning, before the answer began, and would again: it is not retried."""
 
 
 _REASONING: Final = ("reasoning_content", "reasoning")
-"""Where servers put reasoning: DeepSeek and vLLM, and others."""
+"""Fields in which servers return reasoning: the first of DeepSeek and vLLM, the second of others."""
 
 
 def read_reply(reply: Any) -> Completion:
-    """The completion that a reply is. The library hands on whatever JSON, or text, the server sent.
+    """The completion in a reply. `openai` passes on any JSON or text that the server sent, so all is checked.
 
-    A refusal is an error, and so is a response that ends before its first word: asked again, the server
-    would say the same.
+    A refusal becomes an error, and so does a response that was cut off before its first word: a retry would
+    give the same.
 
     Raises
     ------
     GarbageError
-        It is none; another attempt may do.
+        The reply is not a completion; another attempt may succeed.
     """
     try:
         choice = reply.choices[0]
@@ -280,7 +281,7 @@ def _text(value: object) -> str | None:
 
 
 def _name(value: object) -> str | None:
-    """A text that is counted by its value."""
+    """A text of the server as a short one, since it becomes a key of counts; None without one."""
     text = _text(value)
     return None if text is None else short(text)
 
@@ -301,25 +302,25 @@ _SHOWN: Final = 200
 
 
 def _line(value: object) -> str:
-    """A value in one line, longer than what is shown: a key in it is looked for before it is cut."""
+    """A value in one line, longer than is shown: the server's key must be removed before the text is cut."""
     return " ".join(str(value)[:_LONGEST].split())
 
 
 def short(text: str) -> str:
-    """A text in one line of 200 characters at most, without halves of characters."""
+    """A text in one line of at most 200 characters, without lone surrogates."""
     text = " ".join(text[:_LONGEST].encode("utf-8", "replace").decode("utf-8").split())
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def cause_of(error: BaseException) -> str:
-    """What lies behind an error of a connection, in the system's words where it has some."""
+    """The root cause of a connection error, as the operating system's message if there is one."""
     text = str(error)
     seen: set[int] = set()
     at: BaseException | None = error
     while at is not None and id(at) not in seen:
         seen.add(id(at))
         if isinstance(at, OSError) and at.errno is not None:
-            # the system's own numbers are above 0; asyncio puts words of its own beside them
+            # the system's error numbers are above 0; their text in asyncio's errors is asyncio's own
             return os.strerror(at.errno) if at.errno > 0 else str(at.strerror)
         text = str(at) or text
         at = at.__cause__ or at.__context__
@@ -327,7 +328,7 @@ def cause_of(error: BaseException) -> str:
 
 
 async def limit(response: Any) -> None:
-    """Have no more of a reply be read than `MAX_REPLY_BYTES`: a hook of the library's HTTP client."""
+    """Limit a reply to `MAX_REPLY_BYTES`: a response hook of `openai`'s HTTP client."""
     http: Any = importlib.import_module(type(response).__module__.partition(".")[0])
     if response.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
         raise http.DecodingError("the reply is compressed, which was not asked for")
@@ -354,28 +355,28 @@ Prompt = str | Sequence[Mapping[str, Any]]
 Key = TypeVar("Key")
 
 MAX_WAIT_SECONDS: Final = 60.0
-"""Longest pause between two attempts, also where a server's Retry-After asks for more."""
+"""Longest pause between two attempts, even if a server's Retry-After asks for more."""
 
 _PASSING_STATUS: Final = frozenset({408, 409, 425, 429})
-"""Statuses below 500 that say "later" rather than "no"."""
+"""Status codes below 500 that are worth a retry."""
 
 _LEAST_SECRET: Final = 6
-"""Characters of a key that is looked for in what a server says; shorter ones are no secrets."""
+"""Shortest key that is removed from a server's texts; shorter ones are no secrets."""
 
 
 def no_seed(key: object) -> None:
-    """Of requests that are all alike."""
+    """No seed for any request."""
 
 
 class Client(Generic[Key]):
-    """Sends requests to one server. An async context manager; of one event loop.
+    """Sends requests to one server. An async context manager, for one event loop.
 
     Raises
     ------
     MissingExtraError
         `openai` is not installed.
     UsageError
-        The URL is none.
+        The URL is invalid.
     """
 
     def __init__(self, api: str, settings: Settings) -> None:
@@ -389,11 +390,11 @@ class Client(Generic[Key]):
         self._key = settings.key()
         self._client = openai.AsyncOpenAI(
             base_url=self.endpoint.base_url,
-            # local servers take any key, but the library insists on one
+            # local servers accept any key, but `openai` requires one
             api_key=self._key or "none",
             max_retries=0,
             timeout=settings.timeout,
-            # a compressed reply would tell its length only when it fills the memory
+            # the length of a compressed reply is known only after it has been decompressed into memory
             default_headers={"Accept-Encoding": "identity"},
             http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [limit]}),
         )
@@ -409,7 +410,7 @@ class Client(Generic[Key]):
     async def complete(
         self, prompt: Prompt, max_tokens: int | None = None, *, seed: int | None = None
     ) -> Completion:
-        """The completion of one prompt. Never raises for what the server does."""
+        """The completion of one prompt. Failures of the server do not raise."""
         attempts = 0
         while True:
             attempts += 1
@@ -428,7 +429,8 @@ class Client(Generic[Key]):
     async def completions(
         self, prompts: Iterable[tuple[Key, Prompt]], seed_of: Callable[[Key], int | None] = no_seed
     ) -> AsyncIterator[tuple[Key, Completion]]:
-        """Completions with their keys, as they come. Takes no more prompts than requests may be in flight."""
+        """Completions with their prompts' keys, in the order in which they arrive. Takes prompts from the
+        iterable only as requests can start."""
         source = iter(prompts)
         running: dict[asyncio.Task[Completion], Key] = {}
         try:
@@ -447,7 +449,7 @@ class Client(Generic[Key]):
             await asyncio.gather(*running, return_exceptions=True)
 
     async def _request(self, prompt: Prompt, body: dict[str, Any]) -> Completion:
-        # what the library's methods do not know goes beside their arguments, in the body
+        # by `extra_body`, since `openai`'s methods do not accept all fields as arguments
         model = body.pop("model")
         if self.endpoint.kind == "chat":
             reply = await self._client.chat.completions.create(
@@ -478,7 +480,7 @@ class Client(Generic[Key]):
         return "\n\n".join(parts)
 
     def _may_pass(self, error: BaseException) -> bool:
-        """Whether another attempt may do: the server is busy, down, slow or talks nonsense."""
+        """Whether another attempt may succeed: the server is busy, down or slow, or sent an invalid reply."""
         if isinstance(error, self._openai.APIStatusError):
             return error.status_code >= 500 or error.status_code in _PASSING_STATUS
         return isinstance(
@@ -491,7 +493,8 @@ class Client(Generic[Key]):
         )
 
     def _pause(self, error: Exception, attempts: int) -> float:
-        """Seconds before the next attempt: up to twice as many each time, or those that a server asks for."""
+        """Seconds before the next attempt: random, up to a bound that doubles with each attempt, and at
+        least those of the server's Retry-After."""
         pause = random.uniform(0, min(self.settings.backoff * 2 ** min(attempts, 16), MAX_WAIT_SECONDS))
         if isinstance(error, self._openai.APIStatusError):
             asked = seconds_asked(error.response.headers.get("retry-after", ""))
@@ -504,7 +507,7 @@ class Client(Generic[Key]):
     def _describe(self, error: Exception, attempts: int) -> dict[str, str]:
         kind = type(error).__name__
         if "Timeout" in kind:
-            # the library's comes without the number; asyncio's without any text at all
+            # `openai`'s error does not name the seconds, and asyncio's has no text
             message = f"no reply in {self.settings.timeout:g} s"
         elif isinstance(error, self._openai.APIConnectionError):
             message = f"{cause_of(error)}: {urlsplit(self.endpoint.base_url).netloc}"
@@ -514,12 +517,12 @@ class Client(Generic[Key]):
         return {"type": kind, "message": f"{message} ({tries})"}
 
     def _clean(self, text: str) -> str:
-        """A text without our key, which some servers repeat: it must stand in no row."""
+        """A text without the API key, which some servers repeat; no row may contain it."""
         key = self._key
         return text if key is None or len(key) < _LEAST_SECRET else text.replace(key, "[key]")
 
     def _without_key(self, completion: Completion) -> Completion:
-        said: dict[str, Any] = {
+        texts: dict[str, Any] = {
             name: self._clean(text)
             for name in ("text", "reasoning", "finish_reason", "model")
             if (text := getattr(completion, name)) is not None
@@ -527,4 +530,4 @@ class Client(Generic[Key]):
         error = completion.error
         if error is not None:
             error = {name: short(self._clean(text)) for name, text in error.items()}
-        return replace(completion, error=error, **said)
+        return replace(completion, error=error, **texts)

@@ -1,8 +1,8 @@
-"""``OUT.run.json``: what a run was asked with, and what came of it, for reports on its rows.
+"""``OUT.run.json``, the header of a run: its settings and statistics of its responses, for reports.
 
-Its flat entries are what responses depend on (`relfast.inference.client.Settings.describe`, with ``api``
-and ``samples``); its `MADE` is counted from the rows of a finished run, and so the same however it was
-interrupted.
+The flat entries are the settings that responses depend on (`relfast.inference.client.Settings.describe`,
+with ``api`` and ``samples``). The entry `MADE` is counted from the rows of a finished run, so it does not
+depend on interruptions.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _SCORED: Final = ".scored.jsonl"
 def made_of(
     rows: Iterable[Mapping[str, Any]], requests: Sequence[Request], generation: str
 ) -> dict[str, Any]:
-    """The `MADE` of a header: what is counted of the rows of some requests, with the prompts by task, and our
-    version. ``generation`` is the field that says how a row's response came about."""
+    """The entry `MADE` of a header: relfast's version, the prompt of each task, and counts over the rows of
+    ``requests``. ``generation`` is the name of the rows' field with the details of the request."""
     records = failed = 0
     errors, reasons, tokens = Counter[str](), Counter[str](), Counter[str]()
     models: set[str] = set()
@@ -58,7 +58,7 @@ def made_of(
 
 
 def _listed(value: Any) -> list[Any]:
-    """A value of each sample, as far as there is one."""
+    """The values of a row's samples that are not None; ``value`` is one for all samples, or a list."""
     return [item for item in (value if isinstance(value, list) else [value]) if item is not None]
 
 
@@ -75,7 +75,7 @@ def read_header(path: str | Path) -> dict[str, Any] | None:
 
 
 def header_line(header: Mapping[str, Any]) -> str:
-    """What a run was asked with, in one line: to be shown where its scores are."""
+    """The settings of a run in one line, to be shown beside its scores."""
     made = header.get(MADE) or {}
     parts = [f"model {header.get('model')}"]
     others = [name for name in made.get("server_models", ()) if name != header.get("model")]

@@ -1,9 +1,10 @@
-"""The log of requested rows: JSONL that grows as completions come in, survives kills, ends up in input order.
+"""The log of requested rows: JSONL that grows as completions arrive, survives kills, and ends in input order.
 
-Used where each row costs a request to a server: `relfast run` and `relfast realign`. Rows are appended in the
-order in which they come; when all are there, `finish` puts them in the order of the input. A resumed run
-keeps the rows that succeeded, drops a torn last line, and asks again for those that failed. A row that came
-in part (a failed one, or a line with one of its samples) stays until its successor is written.
+`relfast run` and `relfast realign` use it, as each of their rows costs a request to a server. Rows are
+appended in the order in which they arrive; when all are there, `finish` sorts them into the order of the
+input. A resumed run keeps the rows that succeeded, drops an incomplete last line, and sends failed requests
+again. A row with some of its samples (a failed row, or a line with one sample) stays until the whole row is
+written.
 """
 
 from __future__ import annotations
@@ -29,23 +30,26 @@ Row = dict[str, Any]
 _Place = tuple[int, int]
 
 SETTINGS_SUFFIX: Final = ".run.json"
-"""Beside the rows: what they were made with, so that a resumed run mixes nothing."""
+"""Suffix of the file beside the rows with the settings they were made with: a resumed run must have the
+same."""
 
 
 MADE: Final = "made"
-"""The entry of the settings that says what came of them: it may differ in a run that goes on."""
+"""Entry of this file with statistics of the finished run; a resumed run may have others."""
 
 SECONDS_BETWEEN_SYNCS: Final = 1.0
-"""Rows are with the kernel at once, which outlives us, and on the disk after so long at most."""
+"""Longest time between two fsyncs. Written rows survive the end of the process at once (the operating system
+has them), a power cut after this time."""
 
 
 @dataclass
 class RequestCounts:
-    """How far a run is: rows in all, had before it, made by it, and those of them that failed.
+    """The progress of a run: rows in all, rows of earlier runs (``before``), rows of this run (``done``),
+    and those of them that failed.
 
-    ``prompt_tokens`` and ``completion_tokens`` are those of this run, as far as the server says;
-    ``retries`` its requests beside the first one of each, ``cut_off`` responses that ran out of tokens,
-    ``causes`` its requests that failed, by kind.
+    ``prompt_tokens`` and ``completion_tokens`` are sums over this run as the server reports them, ``retries``
+    counts attempts after the first of each request, ``cut_off`` responses that ran out of tokens, ``causes``
+    failed requests by kind.
     """
 
     total: int
@@ -60,7 +64,8 @@ class RequestCounts:
     _shown: dict[str, str] = field(default_factory=dict)
 
     def add_cause(self, error: Mapping[str, str]) -> None:
-        """Count why a request failed. Messages that begin alike are of one kind: the rest may be a number."""
+        """Count the error of a failed request. Messages with the same beginning are one kind, as the rest
+        may vary (a number, say)."""
         message = re.sub(r" \(\d+ attempts?\)$", "", error["message"])
         beginning = re.match(r"Error code: \d+|[^:]*", message)
         kind = f"{error['type']}: {beginning[0] if beginning else ''}"
@@ -76,22 +81,22 @@ class RequestCounts:
 
 
 class RequestLog:
-    """The rows of a run. A context manager, which holds the file's lock.
+    """The rows of a run in their file. A context manager that holds the file's lock.
 
     Parameters
     ----------
     path
         The file.
     key
-        A row's key; rows of a finished run are ordered by it.
+        Function that returns a row's key; `finish` sorts by keys.
     failed
-        Whether a row is to be asked for again when resumed.
+        Function that says whether a resumed run has to request a row again.
     partial
-        Whether a failed row holds something that need not be asked for again: see `before`.
+        Function that says whether a failed row has samples that need no new request: see `before`.
     piece
-        Whether a row is a piece of one: what was asked for with one of several requests.
+        Function that says whether a line is a piece of a row: one of several samples.
     settings
-        What must be equal for a run to continue another one, but for `MADE`; JSON-able.
+        JSON values that must be equal (except `MADE`) for a run to continue another one.
     resume, overwrite
         What to do with a file that exists; with neither, it is an error.
 
@@ -100,9 +105,9 @@ class RequestLog:
     OutputExistsError
         The file exists.
     OutputError
-        It cannot be written, or another run holds it.
+        The file cannot be written, or another run has its lock.
     ResumeMismatchError
-        ``resume``, and the rows were made with other settings.
+        ``resume`` is set, and the rows were made with other settings.
     """
 
     def __init__(
@@ -164,7 +169,7 @@ class RequestLog:
         return len(self._places)
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Add rows: from now on the end of our process does not lose them, a second later no power cut."""
+        """Append rows. They survive the end of this process at once, a power cut a second later."""
         with writing(self.path):
             self._file.seek(0, os.SEEK_END)
             for row in rows:
@@ -189,14 +194,14 @@ class RequestLog:
             yield decode_object(self._read(start, end))
 
     def before(self, key: Hashable) -> list[Row]:
-        """What came of a row before: the failed row of which a part succeeded, as an earlier run left it, and
-        pieces. Empty if it has a successor."""
+        """What an earlier run has of an unfinished row: the failed row, some of whose samples succeeded, and
+        pieces. Empty if the whole row has been written."""
         return [decode_object(self._read(*place)) for place in self._before.get(key, ())]
 
     def finish(self, order: Iterable[Hashable], made: Row | None = None) -> None:
-        """Put the rows in that order of their keys. The file is replaced in one step or not at all.
+        """Sort the rows by ``order``, a list of keys. The file is replaced atomically.
 
-        ``made`` becomes the `MADE` of the settings.
+        ``made`` becomes the entry `MADE` of the settings' file.
         """
         there = {**{key: places[0] for key, places in self._before.items()}, **self._places}
         places = [there[key] for key in order if key in there]
@@ -210,7 +215,7 @@ class RequestLog:
                 self._write_settings()
 
     def _write_settings(self) -> None:
-        """In one step: a torn file would keep its run from being resumed."""
+        """Write the settings atomically: an incomplete file would prevent resuming."""
         new = self._settings_path.with_name(self._settings_path.name + ".new")
         new.write_bytes(encode_indented(self._settings) + b"\n")
         os.replace(new, self._settings_path)
@@ -237,12 +242,13 @@ class RequestLog:
             raise ResumeMismatchError(f"{name} was {before.get(name)!r} and is {now.get(name)!r}")
 
     def _recover(self) -> None:
-        """Keep whole rows that succeeded; the last one of a key counts."""
+        """Read the rows of an earlier run: keep those that succeeded (of several with one key the last),
+        and what is usable of the others."""
         self._file.seek(0)
         start = 0
         for line in self._file:
             end = start + len(line)
-            # a line without its end was cut by a kill, although what is left may still be JSON
+            # a line without a line feed was cut off by a kill, even if what is left is valid JSON
             if line.endswith(b"\n"):
                 try:
                     row = decode_object(line)
@@ -268,7 +274,7 @@ class RequestLog:
         return self._file.read(end - start)
 
     def _replace(self, places: list[_Place]) -> None:
-        """Write the rows at those places to a new file and put it in the old one's stead."""
+        """Write the rows at these places to a new file, and replace the old file by it."""
         target = self.path.with_name(self.path.name + ".sorting")
         moved: dict[_Place, _Place] = {}
         with writing(self.path):

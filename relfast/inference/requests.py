@@ -1,4 +1,4 @@
-"""Records to requests: which task a row is of, what its question is, and how that is put to a model."""
+"""Makes requests of records: finds a row's task and question, and puts the question into a prompt."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ from relfast.tasks.prompting import AS_IT_STANDS
 from relfast.tasks.prompting import Prompt as Wording
 
 _QUESTIONS: Final = ("question", "problem")
-"""Where a row has its question, beside where its dialect does; ``prompt`` is one that is worded already."""
+"""Fields that may hold a row's question besides the field of its dialect. A field ``prompt`` holds a complete
+prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A record to complete: its place in the input, its row, and its prompt or why it has none.
+    """A record to complete: its index in the input, its row, and its prompt, or the ``problem`` that
+    prevents one.
 
-    ``task`` is its task's name, ``wording`` the prompt it was put into; None where there is neither.
+    ``task`` is the task's name (None: unknown), ``wording`` the name of the prompt (None without one).
     """
 
     index: int
@@ -45,12 +47,13 @@ class Request:
 
 
 class Wordings:
-    """The prompt of each task: its own first one, another one by name, or one's own from a file.
+    """Chooses the prompt of each task: its default, another one by name, or the user's from a file.
 
     Parameters
     ----------
     chosen
-        A name of any task's prompts, ``question`` for the question as it stands, or a text file.
+        Name of a prompt of any task, ``question`` for the bare question, or the path of a text file; None:
+        each task's default.
     task
         Task of records that name none.
 
@@ -71,7 +74,7 @@ class Wordings:
         elif any(chosen == wording.name for one in TASKS.values() for wording in one.prompts):
             self._named = chosen
         else:
-            self._for_all = _own(chosen)
+            self._for_all = _from_file(chosen)
 
     def request(self, index: int, row: dict[str, Any]) -> Request:
         """The request of a row."""
@@ -81,8 +84,8 @@ class Wordings:
         name = None if task is None else task.name
         question = next((row[key] for key in _QUESTIONS if row.get(key) is not None), entry.question)
         if question in (MISSING, None) and row.get("prompt") is not None:
-            return _asked(index, row, row["prompt"], name, AS_IT_STANDS)
-        return _asked(index, row, None if question is MISSING else question, name, self._wording(task))
+            return _request(index, row, row["prompt"], name, AS_IT_STANDS)
+        return _request(index, row, None if question is MISSING else question, name, self._wording(task))
 
     def _task_of(self, answer: Any) -> Task | None:
         if self._task is not None:
@@ -100,11 +103,11 @@ class Wordings:
 
 
 def completed(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose gold stands beside its question, as a dataset has it, as a record: with task and answer, so
-    that it can be scored. Others come back as they are.
+    """A data set's row, which has fields of gold beside its question, as a record with task and answer, so
+    that it can be scored. Other rows are returned as they are.
 
-    Records of a documented format (`relfast.tasks.facts.Gold.domain`) have their gold in ``answer``: a column
-    of such a name in some other table is none.
+    Tasks with a documented format of records (`relfast.tasks.facts.Gold.domain`) are left out: their gold is
+    always in ``answer``, and a column of the same name in another table is not gold.
     """
     entry = read_row(row, "auto")
     if entry.task not in (MISSING, None) or entry.answer not in (MISSING, None):
@@ -120,7 +123,7 @@ def completed(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "task": task.name, "question": question, "answer": {key: row[key] for key in keys}}
 
 
-def _own(path: str) -> Wording:
+def _from_file(path: str) -> Wording:
     names = dict.fromkeys(wording.name for task in TASKS.values() for wording in task.prompts)
     try:
         text = Path(path).read_text("utf-8")
@@ -132,7 +135,7 @@ def _own(path: str) -> Wording:
     return Wording.own(Path(path).name, text)
 
 
-def _asked(index: int, row: dict[str, Any], question: Any, task: str | None, wording: Wording) -> Request:
+def _request(index: int, row: dict[str, Any], question: Any, task: str | None, wording: Wording) -> Request:
     if isinstance(question, str) and question.strip():
         return Request(index, row, wording.words(question, row), None, task, wording.shown)
     is_chat = (
@@ -143,7 +146,7 @@ def _asked(index: int, row: dict[str, Any], question: Any, task: str | None, wor
         )
     )
     if is_chat:
-        # who writes messages has worded them
+        # chat messages are a complete prompt
         return Request(index, row, question, None, task, AS_IT_STANDS.shown)
     what = "is missing" if question is None else "is neither text nor chat messages"
     return Request(index, row, None, f"question {what}", task)
@@ -152,7 +155,7 @@ def _asked(index: int, row: dict[str, Any], question: Any, task: str | None, wor
 def read_requests(
     inputs: Iterable[str], limit: int | None = None, wordings: Wordings | None = None
 ) -> Iterator[Request]:
-    """The records of some inputs (JSONL, plain or compressed, or Parquet), blank lines left out.
+    """The requests of all records in some inputs (JSONL, plain or compressed, or Parquet); skips blank lines.
 
     Raises
     ------

@@ -1,4 +1,5 @@
-"""Completing records on a server: what `relfast run` does. Resumable; a failure is a row."""
+"""Completes records on a server, for `relfast run`. Resumable; a failed request becomes a row with its
+error."""
 
 from __future__ import annotations
 
@@ -19,23 +20,23 @@ from relfast.inference.request_log import RequestCounts, RequestLog
 from relfast.inference.requests import Request
 
 GENERATION: Final = "generation"
-"""The field of an output row that says how its response came about."""
+"""The field of an output row with the details of its request: prompt, model, tokens, …"""
 
 _OWN_FIELDS: Final = ("response", "error", "status_code", GENERATION)
-"""What a record may say of an earlier response."""
+"""Fields that the output row sets; those of an earlier response in the record are dropped."""
 
 _SAMPLE: Final = "sample"
-"""In `GENERATION` of a line that holds one of several samples, until all of them are there."""
+"""Key in `GENERATION` of a line with one of several samples, which is kept until all of them have arrived."""
 
 _ABOUT: Final = ("finish_reason", "usage", "reasoning")
-"""What `GENERATION` says of each sample."""
+"""Keys of `GENERATION` with a value for each sample."""
 
 Place = tuple[Request, int]
-"""A request, and which of its samples."""
+"""A request, and the number of one of its samples."""
 
 
 class Asker(Protocol):
-    """Who is asked: a `Client`, or what stands in for one."""
+    """Gives completions for prompts: a `Client`, or a replacement of one."""
 
     def completions(
         self, prompts: Iterable[tuple[Place, Prompt]], seed_of: Callable[[Place], int | None]
@@ -44,16 +45,17 @@ class Asker(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is asked, and how.
+    """Settings of a run: the server, how requests are made, and how many.
 
     Attributes
     ----------
     samples
-        Responses to each record; several make a list.
+        Number of responses to each record; several make a list.
     cut_off_fails
-        A response that ran out of tokens counts as failed; else it is one like others, and its row says so.
+        Whether a response that ran out of tokens counts as failed. If not, it is used, and its row's
+        ``finish_reason`` shows it.
     asker
-        Who is asked, if not the server.
+        Gives the completions in place of the server.
     """
 
     api: str
@@ -66,9 +68,9 @@ class Plan:
         return Client[Place](self.api, self.settings) if self.asker is None else nullcontext(self.asker)
 
     def describe(self) -> dict[str, Any]:
-        """What rows depend on: a resumed run must agree in all of it."""
+        """The settings that rows depend on; they must be equal in a resumed run."""
         if self.asker is None:
-            Endpoint.parse(self.api)  # no password in a URL comes into the file
+            Endpoint.parse(self.api)  # raises for a URL with a password, which would be written to the file
         facts = {"api": self.api, **self.settings.describe(), "samples": self.samples}
         return facts | ({"cut_off_fails": True} if self.cut_off_fails else {})
 
@@ -82,15 +84,15 @@ def complete_records(
     overwrite: bool = False,
     report: Callable[[RequestCounts], None] | None = None,
 ) -> RequestCounts:
-    """Write each record with its ``response`` (a list if several samples), in the input's order.
+    """Write each record with its ``response`` (a list if there are several samples), in the input's order.
 
-    Where a request failed, ``response`` (or its place in the list) is null, and ``error`` (a list too then)
-    says why. Resumed, the run asks again for exactly those.
+    Where a request failed, ``response`` (or its place in the list) is null, and ``error`` (then a list,
+    too) has the reason. A resumed run sends exactly these requests again.
 
     Raises
     ------
     MissingExtraError, UsageError, OutputError, ResumeMismatchError
-        Nothing that a server does raises.
+        Failures of the server do not raise.
     """
     with RequestLog(
         output,
@@ -111,7 +113,7 @@ def complete_records(
 
 
 class _Sending:
-    """A run's requests on their way, and the rows that they become."""
+    """Sends the requests of a run, and writes their rows as they become complete."""
 
     def __init__(
         self,
@@ -131,7 +133,7 @@ class _Sending:
                 continue
             self._waiting[request.index] = self._held(request)
         for request in requests:
-            # a run may have ended between the last sample and the row
+            # an earlier run may have ended after the last sample and before the row
             self._close(request)
         prompts = (
             ((request, sample), request.prompt or "")
@@ -145,7 +147,7 @@ class _Sending:
                 self._take(*place, completion)
 
     def _held(self, request: Request) -> list[Completion | None]:
-        """The completions of a request that an earlier run has, None for the others."""
+        """A request's completions, by sample, that an earlier run has; None for each other sample."""
         held: list[Completion | None] = [None] * self._plan.samples
         for row in self._log.before(request.index):
             sample = row[GENERATION].get(_SAMPLE)
@@ -173,13 +175,13 @@ class _Sending:
         completions = self._waiting[request.index]
         completions[sample] = completion
         if not self._close(request) and completion.text is not None:
-            # at once: what has succeeded is never asked again, whatever ends us
+            # at once, so that no sample is requested twice, however this process ends
             self._log.append([_piece(request, sample, completion)])
         if self._report is not None:
             self._report(counts)
 
     def _close(self, request: Request) -> bool:
-        """Write the row of a request all of whose samples are there."""
+        """Write the row of a request if all of its samples have arrived; whether it did."""
         completions = self._waiting.get(request.index)
         if completions is None or None in completions:
             return False
@@ -198,17 +200,17 @@ class _Sending:
 
 
 def _completions_in(row: Mapping[str, Any]) -> list[Completion | None]:
-    """The completions in an output row, None in the place of each that is to be asked for again."""
+    """The completions in an output row, by sample; None for each that has to be requested again."""
     samples = read_row(row, "native").samples()
     about = row[GENERATION]
     columns = {name: about.get(name) for name in _ABOUT}
 
     def completion(place: int, text: Any) -> Completion:
-        said = {
+        details = {
             name: column[place] if isinstance(column, list) and len(column) == len(samples) else column
             for name, column in columns.items()
         }
-        return Completion(text, None, 0, model=about.get("server_model"), **said)
+        return Completion(text, None, 0, model=about.get("server_model"), **details)
 
     return [
         None if isinstance(sample, NoResponse) else completion(place, sample)
@@ -217,7 +219,8 @@ def _completions_in(row: Mapping[str, Any]) -> list[Completion | None]:
 
 
 def _generation(request: Request, completions: list[Completion], settings: Settings) -> dict[str, Any]:
-    """How a row's responses came about; nothing in it depends on how often a server failed before."""
+    """The field `GENERATION` of a row. It does not depend on failed attempts, so resumed runs give equal
+    rows."""
     models = [completion.model for completion in completions if completion.model is not None]
     about: dict[str, Any] = {
         "index": request.index,
@@ -246,14 +249,14 @@ def _row(request: Request, completions: list[Completion], settings: Settings) ->
 
 
 def _piece(request: Request, sample: int, completion: Completion) -> dict[str, Any]:
-    """A line with one of several samples: without the record, which its row will have."""
-    said = {name: value for name in _ABOUT if (value := getattr(completion, name)) is not None}
+    """A line with one of several samples, without the record, which the whole row will have."""
+    details = {name: value for name in _ABOUT if (value := getattr(completion, name)) is not None}
     about = {"index": request.index, _SAMPLE: sample, "prompt": request.digest}
-    return {"response": completion.text, GENERATION: about | {"server_model": completion.model} | said}
+    return {"response": completion.text, GENERATION: about | {"server_model": completion.model} | details}
 
 
 def _check_records(log: RequestLog, requests: list[Request]) -> None:
-    """Whether the rows that are there complete these very records."""
+    """Raise `ResumeMismatchError` if rows of an earlier run are responses to other prompts."""
     digests = {request.index: request.digest for request in requests}
     parts = chain.from_iterable(log.before(request.index) for request in requests)
     for row in chain(log.rows(), parts):
