@@ -49,3 +49,8 @@ def comes_true(condition: Callable[[], Any]) -> bool:
 def until(condition: Callable[[], Any], what: str = "what was waited for") -> None:
     """Wait for a condition to hold. Fails where it does not."""
     assert comes_true(condition), f"{what} did not happen"
+
+
+def busy(pool: Any) -> list[Any]:
+    """The workers of a pool that have a record in flight."""
+    return [worker for worker in list(pool._live.values()) if worker.in_flight.read() is not None]

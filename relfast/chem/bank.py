@@ -18,12 +18,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 from relfast_kernels.motif.layouts import MAX_ATOMS
+from relfast_kernels.smiles.layouts import MAX_SMILES
 
 from relfast.chem.clean import parse_clean
 from relfast.chem.kept import read_kept, write_kept
 from relfast.chem.molecule import Molecule
 from relfast.chem.motif import StoredMolecule, packed, similar
-from relfast.chem.smiles_table import MAX_CHARS
 from relfast.errors import InputError
 
 BUILT_IN: Final = "rel_c2_molecules.smi.gz"
@@ -110,7 +110,7 @@ class Bank:
     @staticmethod
     def _usable(smiles: str, min_atoms: int) -> Molecule | None:
         """The molecule of a SMILES, without stereo; None if a bank cannot use it."""
-        if len(smiles) > MAX_CHARS:
+        if len(smiles) > MAX_SMILES:
             return None
         molecule, _ = parse_clean(smiles)
         if molecule is None or not min_atoms <= molecule.heavy_atoms <= MAX_ATOMS:

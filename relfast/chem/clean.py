@@ -8,10 +8,10 @@ from typing import Any, Final, Literal
 
 from rdkit import Chem
 from rdkit.Chem import rdMolDescriptors
-from relfast_kernels.smiles.layouts import FINGERPRINT_MASK
+from relfast_kernels.smiles.layouts import FINGERPRINT_MASK, MAX_SMILES
 
 from relfast.chem.molecule import CACHED_MOLECULES, Molecule, parse
-from relfast.chem.smiles_table import MAX_CHARS, flaw_of_text
+from relfast.chem.smiles_table import flaw_of_text
 
 CACHED_FORMULAS: Final = 50_000
 """SMILES whose formula a process caches, at some 200 bytes each."""
@@ -60,7 +60,7 @@ def parse_clean(smiles: Any) -> tuple[Molecule | None, str | None]:
     """
     if not isinstance(smiles, str):
         return None, "not_text"
-    if len(smiles) > MAX_CHARS:
+    if len(smiles) > MAX_SMILES:
         return None, "too_long"
     return _parse_clean(smiles)
 

@@ -30,9 +30,6 @@ UNIT: Final = "mcs"
 MAX_STEPS: Final = 20_000
 """Maximum steps of a search, at most 10 ms. 98 in 100 pairs of drugs need fewer than 1,000."""
 
-MAX_CANONICAL: Final = 1_000
-"""Maximum characters of a SMILES written by RDKit: graphs of 60 atoms take at most 200."""
-
 CACHED_PREPARED: Final = 1_024
 """Molecules that are cached in prepared form, mostly golds: 26 kB each."""
 
@@ -82,7 +79,7 @@ def prepared_in(
     memory: ctypes.Array[ctypes.c_int64], text: str, *, by_rdkit: bool = False
 ) -> Prepared | Literal["invalid"] | None:
     """`prepared` in memory of `PREPARED_SIZE` numbers, which the caller must not change afterwards."""
-    if not 0 < len(text) <= (MAX_CANONICAL if by_rdkit else MAX_SMILES) or not text.isascii():
+    if not 0 < len(text) <= MAX_SMILES or not text.isascii():
         return None
     n = native.functions(UNIT)["prepare"](text.encode(), len(text), by_rdkit, memory)
     return Prepared(memory, text) if n > 0 else "invalid" if n == INVALID else None
@@ -99,7 +96,7 @@ def prepared(text: str, *, by_rdkit: bool = False) -> Prepared | Literal["invali
 
     ``by_rdkit``: RDKit wrote the SMILES, without stereo; then charges and all elements are read.
     """
-    if not 0 < len(text) <= (MAX_CANONICAL if by_rdkit else MAX_SMILES):
+    if not 0 < len(text) <= MAX_SMILES:
         return None
     return _prepared(text, by_rdkit)
 

@@ -220,9 +220,6 @@ def same_clean_molecule(a: str, b: str) -> bool:
 
 # Flaws that ``strict`` finds in a SMILES before parsing it.
 
-MAX_CHARS: Final = 1_000
-"""Maximum characters of a SMILES under ``strict``; the longest published gold has 90."""
-
 # letters, digits, bonds, branches, rings, charges and chirality; no '~', '*', '$', '.', ':', '?'
 _ALPHABET: Final = re.compile(r"[A-Za-z0-9@+\-\[\]()=#/\\%]+")
 _ISOTOPE: Final = re.compile(r"\[[0-9]")
@@ -234,7 +231,7 @@ def flaw_of_text(smiles: str) -> str | None:
     ``not_plain_smiles``, or None."""
     if not smiles:
         return "empty"
-    if len(smiles) > MAX_CHARS:
+    if len(smiles) > layouts.MAX_SMILES:
         return "too_long"
     if "." in smiles:
         return "several_fragments"

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from relfast.comparison.model import Comparison, Flip, LeftOut, Side, TaskComparison
 from relfast.comparison.runs import UNSCORED, Loaded, RunLike, load, rows_at
 from relfast.errors import UsageError
-from relfast.stats.intervals import LEVEL, Interval, mean_interval, share_interval
+from relfast.stats.intervals import LEVEL, Interval, check_level, mean_interval, share_interval
 from relfast.stats.paired import Differences, holm
 from relfast.stats.samples import group_of
 from relfast.tasks import TASKS
@@ -266,8 +266,7 @@ def comparing(
     allow_different: bool = False,
 ) -> Comparing:
     """`relfast.compare`, with an iterator over all flips (`Comparing.flips`)."""
-    if not 0 < level < 1:
-        raise UsageError(f"level {level!r} is not between 0 and 1")
+    check_level(level)
     if bootstrap is not None and bootstrap < 1000:
         raise UsageError(f"bootstrap {bootstrap}: fewer than 1000 draws give no 95 % interval worth its name")
     loaded = load(runs, names, metric)

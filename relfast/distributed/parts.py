@@ -165,7 +165,7 @@ def measure(chunk: Chunk, job: Job, part_bytes: int = PART_BYTES) -> list[Part]:
         # the filter is read from the first bytes of an input
         least = 0 if start else FILTER_BYTES + 1
         with _at_hand(item, start, min(max(end, least), item.size)) as (path, offset):
-            chosen = None if start else _filter(path, "plain", job)
+            chosen = job.filter if start else _filter(path, "plain", job)
             blocks = cut_file(path, job.max_line_bytes, start - offset, end - offset)
             n_lines = sum(block.n_lines for block in blocks)
         return [Part(chunk.source, item, start, end, n_lines, filter=chosen)]

@@ -129,7 +129,7 @@ class Scoring:
         """The records of one decoded input row, or of its entry."""
         try:
             entry = row if isinstance(row, Entry) else entry_of(row, self.job)
-            return list(records_of(entry, index, self.job, self.gold, chosen or self.job.filter))
+            return list(records_of(entry, index, self.job, self.gold, chosen))
         except Exception as error:
             # a dialect failed on something unexpected in the row: its output row says so, the run goes on
             return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]

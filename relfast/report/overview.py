@@ -189,7 +189,9 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
 
 
 def number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}" if abs(value) < 1_000 else f"{value:,.0f}"
+    if value is None or value != value:
+        return "–"
+    return f"{value:.3f}" if abs(value) < 1_000 else f"{value:,.0f}"
 
 
 MOST_ROWS = 3_000_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from relfast.report import figures
 from relfast.report.canvas import FORMATS, Canvas
 from relfast.report.figures import Point
 from relfast.report.inputs import is_entry
+from relfast.report.overview import number
 from relfast.report.page import (
     OnStep,
     Page,
@@ -34,6 +36,7 @@ from relfast.tasks.options import AllOptions
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 from relfast.tasks.realign.display import MAX_STEPS_DRAWN
 from relfast.tasks.realign.extract import read_reference, read_response
+from relfast.tasks.realign.score import quadrant
 
 TOTAL: Final = "TOTAL"
 _FEWEST_FOR_CORRELATION: Final = 3
@@ -88,12 +91,8 @@ def first_divergence(alignment: Sequence[dict[str, Any]]) -> int | None:
 
 def quadrant_shares(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> dict[str, float]:
     """The share of each quadrant among all solutions; zeros if there are no solutions."""
-    high = scores >= DIVERGENCE_THRESHOLD
-    members = (high & correct, ~high & correct, high & ~correct, ~high & ~correct)
-    return {
-        name: float(chosen.sum()) / max(1, len(scores))
-        for name, chosen in zip(figures.QUADRANTS, members, strict=True)
-    }
+    found = Counter(map(quadrant, scores.tolist(), correct.tolist()))
+    return {name: found[name] / max(1, len(scores)) for name in figures.QUADRANTS}
 
 
 def summary_table(solved: Solved) -> Any:
@@ -237,9 +236,9 @@ def generate_analysis_report(
 def _entries(path: str) -> Iterator[dict[str, Any]]:
     seen = False
     for source in find_sources([path]):
-        for number, entry in objects_in(lines_of(source), source.path):
+        for line, entry in objects_in(lines_of(source), source.path):
             if not seen and not is_entry(entry):
-                raise InputError("is no result of ReAlign", file=source.path, line=number)
+                raise InputError("is no result of ReAlign", file=source.path, line=line)
             seen = True
             yield entry
 
@@ -267,7 +266,7 @@ def _correlation_line(name: str, value: float | None, why: str) -> str:
 
 def _subset_table(table: Any) -> Table:
     rows = [
-        [str(name), f"{row.Count:,.0f}", *(_number(row[column]) for column in table.columns[1:])]
+        [str(name), f"{row.Count:,.0f}", *(number(row[column]) for column in table.columns[1:])]
         for name, row in table.iterrows()
     ]
     header = ["subset", "count", "accuracy", "mean alignment", "standard deviation"]
@@ -442,7 +441,3 @@ def _write_tables(table: Any, solved: Solved, report: Report) -> None:
         "correlations.txt": "".join(f"{_correlation_line(*item)}\n" for item in related),
     }
     report.write_texts(texts)
-
-
-def _number(value: Any) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}"

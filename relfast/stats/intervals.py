@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from relfast.errors import UsageError
+
 _TINY: Final = 1e-300
 _STEPS: Final = 100_000
 
@@ -112,9 +114,9 @@ class Interval(NamedTuple):
 
 
 def check_level(level: float) -> float:
-    """``level``, if it lies strictly between 0 and 1; else raises ValueError."""
+    """``level``, if it lies strictly between 0 and 1; else raises `UsageError`."""
     if not 0 < level < 1:
-        raise ValueError(f"a confidence level lies between 0 and 1, not at {level!r}")
+        raise UsageError(f"level {level!r} is not between 0 and 1")
     return level
 
 

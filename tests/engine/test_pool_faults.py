@@ -18,7 +18,7 @@ from typing import Any
 import psutil
 import pytest
 from engine_runs import HANG, honest, rows_of, statuses, write_dump
-from processes import PATIENCE, comes_true, python, until
+from processes import PATIENCE, busy, comes_true, python, until
 from rdkit import Chem
 from relfast_kernels.compiled import native
 
@@ -200,7 +200,7 @@ def test_whom_a_death_is_blamed_on(signum: signal.Signals, monkeypatch: pytest.M
             monkeypatch.setattr(pool, "BLAME_SECONDS", a_while)
             _done(workers, **EASY)  # RDKit is loaded
             task = _submitted(workers)
-            until(workers.in_flight)
+            until(lambda: busy(workers))
             os.kill(workers.pids()[0], signum)
             task.wait()
             assert (task.deaths[0].place == (7, 0)) == blamed
@@ -212,7 +212,7 @@ def test_a_stopped_worker_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     with contextlib.closing(Pool(Job(timeout=0.5), 1)) as workers:
         _done(workers, **EASY)
         task = _submitted(workers)
-        until(workers.in_flight)
+        until(lambda: busy(workers))
         os.kill(workers.pids()[0], signal.SIGSTOP)
         task.wait()
         assert task.deaths[0].timed_out
@@ -223,7 +223,7 @@ def _hang(workers: Pool, *, stopped: bool) -> tuple[Death, float]:
     """End a worker by its deadline; its death, and the least share of the time for which it has computed."""
     began = time.monotonic()
     task = _submitted(workers)
-    until(workers.in_flight)
+    until(lambda: busy(workers))
     worker = psutil.Process(workers.pids()[0])
     before = worked = sum(worker.cpu_times()[:2])
     if stopped:
@@ -271,7 +271,7 @@ def test_close_with_tasks_under_way() -> None:
     tasks = [_Wait(_record()) for _ in range(5)]
     for task in tasks:
         workers.submit(task)
-    until(workers.in_flight)
+    until(lambda: busy(workers))
     workers.close()  # waits for none of them
     assert all(task.over.is_set() and task.error is not None and not task.scores for task in tasks)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
-from processes import PATIENCE, until
+from processes import PATIENCE, busy, until
 from reward_cases import HANG, MIXED, distinct_c2, forget, wait_for_no_workers, workers_of
 
 import relfast
@@ -226,15 +226,9 @@ def test_more_hangs_than_workers_end_too(fast_scorer: relfast.Scorer) -> None:
 
 def _kill_the_busy_worker(scorer: relfast.Scorer) -> None:
     """Kill the worker that has a record in flight, as soon as there is one."""
-    until(
-        lambda: scorer._isolated._pool is not None and scorer._isolated._pool.in_flight(),
-        "a record in flight",
-    )
-    queue = scorer._isolated._pool
-    assert queue is not None
-    for worker in list(queue._live.values()):
-        if worker.in_flight.read() is not None:
-            os.kill(worker.pid, signal.SIGKILL)
+    until(lambda: scorer._isolated._pool and busy(scorer._isolated._pool), "a record in flight")
+    for worker in busy(scorer._isolated._pool):
+        os.kill(worker.pid, signal.SIGKILL)
 
 
 def test_a_record_that_kills_two_workers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

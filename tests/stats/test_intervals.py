@@ -15,6 +15,7 @@ from seeds import fresh, rounds
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
+import relfast
 from relfast.stats import intervals as special
 from relfast.stats import paired
 from relfast.stats.intervals import (
@@ -70,7 +71,7 @@ def test_one_prompt_one_sample_and_a_mean() -> None:
     half = 0.5 * t_quantile(0.975, 9)
     assert mean_interval(3.0, 0.5, 10) == pytest.approx((3 - half, 3 + half))
     assert mean_interval(3.0, None, 1) is share_interval({}) is None
-    with pytest.raises(ValueError, match="between 0 and 1"):
+    with pytest.raises(relfast.UsageError, match="between 0 and 1"):
         wilson(1, 2, 95)
 
 

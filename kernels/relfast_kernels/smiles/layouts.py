@@ -78,8 +78,9 @@ BOND_FACTOR: Final = 0xC2B2_AE35 >> 1
 # A table of texts and molecules (`relfast_kernels.smiles.table`)
 
 MAX_SMILES: Final = 1_000
-"""Bytes of the longest text that is read: as many as strict reads. The longest published gold has 90, a drug
-with all its hydrogens written out 500."""
+"""Characters of the longest SMILES that kernels, ``strict`` and the check of gold read: huge ones hang RDKit.
+The longest published gold has 90, a molecule of a question 119, a drug with all its hydrogens written out
+500."""
 
 TEXT_START, TEXT_LENGTH, TEXT_CLASS, TEXT_CLEAN = range(4)
 TEXT_COLUMNS: Final = 4

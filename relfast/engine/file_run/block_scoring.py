@@ -117,8 +117,7 @@ class BlockScoring:
         score: Callable[[int, int, int], Segment]
         fast_path = None if one_by_one else self._open_fast_path()
         if fast_path is not None:
-            chosen = block.filter or self._scoring.job.filter
-            scanned = fast_path.scan(data, stop, block.first_index, chosen)
+            scanned = fast_path.scan(data, stop, block.first_index, block.filter)
             n_lines = scanned.n_lines
             score = partial(fast_path.segment, scanned, verdicts=verdicts)
             if n_lines >= stop and not verdicts:

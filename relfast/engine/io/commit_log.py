@@ -210,7 +210,7 @@ def compare_runs(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | Non
     flat_before, flat_now = dict(_flatten(before)), dict(_flatten(now))
     for name in {**flat_before, **flat_now}:
         old, new = flat_before.get(name), flat_now.get(name)
-        if old != new and not name.startswith(PATHS):
+        if old != new and not name.startswith(f"{PATHS} "):
             for shown, path in now.get(PATHS, {}).items():
                 if name.startswith(f"{shown} "):
                     name = f"{name.removeprefix(shown).lstrip()} of {path}"

@@ -104,7 +104,7 @@ class IsolatedScoring:
     def _begin(self, task: Task, record: Record, new: list[PendingScore]) -> Score | PendingScore:
         """`begin_all` for a record that the kernels have left: extract its answer and look that up."""
         response, options = record.response, self._scoring.options
-        if type(response) is not str and not isinstance(response, str):
+        if not isinstance(response, str):
             response = None
         question = record.question
         if not (options.strict and "question" in task.strict_needs and isinstance(question, str)):

@@ -154,17 +154,17 @@ class Begun:
         The score or pending score of each entry.
     entries
         The entries that are scored; an entry with a pending score is a `Record`.
-    count
-        Called with each score by `scores`.
+    counts
+        Where `scores` counts each score's status.
     """
 
     def __init__(
         self,
         begun: Sequence[Score | PendingScore],
         entries: Sequence[Record | Score | None],
-        count: Callable[[Score], object],
+        counts: Counts,
     ) -> None:
-        self._begun, self._entries, self._count = begun, entries, count
+        self._begun, self._entries, self._counts = begun, entries, counts
 
     async def ended(self) -> None:
         """Return when all are scored, without blocking the event loop or holding a thread."""
@@ -175,7 +175,7 @@ class Begun:
         """The scores in order; waits for those that are pending. Call it once."""
         scores = [*map(delivered, self._begun, self._entries)]
         for score in scores:
-            self._count(score)
+            self._counts[score.status]()
         return scores
 
 

@@ -376,7 +376,7 @@ class Scorer:
         more = self._begin([entries[at] for at in left]) if left else ()
         for at, each in zip(left, more, strict=True):
             begun[at] = each
-        return Begun(begun, entries, self._count)
+        return Begun(begun, entries, self._counts)
 
     def score(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
         """One `Score` per sample of each record (a dict in any input dialect), in order.
@@ -405,7 +405,7 @@ class Scorer:
                 entries.append(
                     unscored(index, None, None, 0, "invalid_record", "InvalidRecord", f"{kind}, not a dict")
                 )
-        return Begun(self._begin(entries), entries, self._count)
+        return Begun(self._begin(entries), entries, self._counts)
 
     async def ascore(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
         """`score` without blocking the event loop; no thread waits for workers."""
@@ -539,9 +539,6 @@ class Scorer:
             # no embedding model, or a missing package: no record's fault, and other tasks can be scored
             why = type(error).__name__, str(error)
             return [each.unscored("crashed", *why) for each in records]
-
-    def _count(self, score: Score) -> None:
-        self._counts[score.status]()
 
     def _goes_to_workers(self, record: Record) -> bool:
         return self.workers != 0 and (TASKS[record.task].can_hang or _is_long(record))

@@ -221,12 +221,6 @@ class Pool:
         with self._changed:
             return sum((worker.in_flight.seconds() or 0.0) > seconds for worker in self._live.values())
 
-    def in_flight(self) -> set[Place]:
-        """The records that workers are scoring at this moment."""
-        with self._changed:
-            places = {worker.in_flight.read() for worker in self._live.values()}
-        return {place for place in places if place is not None}
-
     def abandon(self) -> None:
         """In a forked child: forget the parent's workers without disturbing them."""
         # without the lock: a thread of the parent, which does not exist here, may hold it

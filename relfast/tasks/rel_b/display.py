@@ -18,6 +18,7 @@ from relfast.tasks.display import (
     Shown,
     verdict_columns,
 )
+from relfast.tasks.rel_b.score import FASTA
 
 DISPLAY: Final = Display(
     shown=("f1",),
@@ -32,17 +33,15 @@ DISPLAY: Final = Display(
     layouts=(Layout("By number of taxa", "taxa", "N_taxa", verdict_columns("yes", "no")),),
 )
 
-_FASTA: Final = re.compile(r"^[ \t]*>[^\n]*\n([^>\n]*)", re.MULTILINE)
-
 
 def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
     """Number and length of the alignment's sequences, and number of gold taxa; the class is gold's label."""
     answer = record.answer if isinstance(record.answer, Mapping) else {}
     sizes: dict[str, float | str] = {}
     if isinstance(record.question, str):
-        first = _FASTA.search(record.question)
+        first = FASTA.search(record.question)
         if first is not None:
-            sizes = {"taxa": record.question.count(">"), "columns": len(first[1].strip())}
+            sizes = {"taxa": record.question.count(">"), "columns": len(first[2])}
     taxa, label = answer.get("taxa"), answer.get("label")
     if isinstance(taxa, list):
         sizes["involved"] = len(taxa)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import random
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -26,6 +25,7 @@ from relfast.tasks import get_task
 from relfast.tasks.generation import Slot, check_count, check_range, plan, record_of, stream
 from relfast.tasks.modules import BlindStrategy
 from relfast.tasks.rel_b.parameters import HomoplasyParameters
+from relfast.tasks.rel_b.score import FASTA
 
 MAX_LEAVES: Final = 1_000
 MAX_SEQ_LEN: Final = 10_000
@@ -353,13 +353,11 @@ def distant_clades(numbers: random.Random, tree: Tree, n_taxa: int) -> list[int]
     return None
 
 
-_FASTA: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)[^\n]*\n[ \t]*([A-Za-z-]+)", re.MULTILINE)
-
 Record = Mapping[str, Any]
 
 
 def _rows(record: Record) -> list[tuple[str, str]]:
-    return _FASTA.findall(str(record.get("question", "")))
+    return FASTA.findall(str(record.get("question", "")))
 
 
 def _names(record: Record) -> list[str]:

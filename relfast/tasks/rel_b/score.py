@@ -25,7 +25,7 @@ from relfast.tasks.reasoning import read_final, strip_reasoning
 from relfast.tasks.rel_b import UNDEFINED, RelBOptions
 
 _PREFIX: Final = re.compile(r"^tax(?:on|a)[\s_#:-]*", re.IGNORECASE)
-_FASTA: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)[^\n]*\n[ \t]*([A-Za-z-]+)[ \t]*$", re.MULTILINE)
+FASTA: Final = re.compile(r"^[ \t]*>[ \t]*(\S+)[^\n]*\n[ \t]*([A-Za-z-]+)[ \t]*$", re.MULTILINE)
 
 WINDOW: Final = 4
 """Columns of a shared stretch in `_evidence`; planted motifs have at least as many."""
@@ -73,7 +73,7 @@ def _named(written: tuple[str, ...], question: str, taxa_as: str | None) -> froz
     as_written = frozenset(written)
     if taxa_as == "name" or not all(name.isdigit() and len(name) < 10 for name in written):
         return as_written
-    shown = _FASTA.findall(question)
+    shown = FASTA.findall(question)
     rows = {plain_name(name): sequence.upper() for name, sequence in shown}
     order = sorted(name for name, _ in shown)
     if len(rows) != len(shown) or any(int(place) >= len(order) for place in written):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
+
+from relfast_kernels.smiles.layouts import MAX_SMILES
 
 from relfast.tasks.facts import Problem, check_label, kind_of, shown
-
-MAX_SMILES_CHARS: Final = 1_000
-"""Longer SMILES are rejected unread: the longest published one has 119, and huge ones hang RDKit."""
 
 
 def check_isomer_set(answer: Mapping[str, Any]) -> Iterator[Problem]:
@@ -69,8 +68,8 @@ def _flaw_of_text(value: Any) -> str | None:
         return f"must be a SMILES string, not {kind_of(value)}"
     if not value.strip():
         return "is empty"
-    if len(value) > MAX_SMILES_CHARS:
-        return f"has {len(value):,} characters; {MAX_SMILES_CHARS:,} are read"
+    if len(value) > MAX_SMILES:
+        return f"has {len(value):,} characters; {MAX_SMILES:,} are read"
     return None
 
 

@@ -42,7 +42,7 @@ RIGHT: Final = 1
 """The vote of every response that names the motif, however its SMILES is written."""
 
 MAX_KNOWN: Final = 20_000
-MAX_KNOWN_CHARS: Final = 1_000
+MAX_PAIR_CHARS: Final = 1_000
 """Maximum pairs whose outcome a process caches, and maximum characters of a cached pair. Models repeat the
 same wrong answers, and scoring one can take RDKit milliseconds."""
 
@@ -183,7 +183,7 @@ def judge_as_published(gold: object, extracted: Extracted[str | None], options: 
         outcome = _judge_as_published(gold, extracted, options)
         # how far a search got before its time limit depends on the machine's load: do not cache that
         is_settled = "mcs_canceled" not in outcome.metrics and isinstance(outcome.vote, int)
-        if is_settled and isinstance(gold, str) and len(f"{gold}{extracted.value}") <= MAX_KNOWN_CHARS:
+        if is_settled and isinstance(gold, str) and len(f"{gold}{extracted.value}") <= MAX_PAIR_CHARS:
             if len(_known) >= MAX_KNOWN:
                 _known.clear()
             _known[pair] = outcome

@@ -37,7 +37,7 @@ GOLD_BYTES: Final = 1 << 24
 KNOWN: Final = 10_000
 """Maximum answers with a cached outcome, about 1 kB each. A GRPO step has 1,000 to 10,000 rollouts."""
 
-MAX_KNOWN_CHARS: Final = 4_000
+MAX_ANSWER_CHARS: Final = 4_000
 """Maximum characters of a cached answer: in REL-C3 a model may list molecules without end."""
 
 
@@ -103,7 +103,7 @@ class TagScorer(KernelScorer):
                         "pred": self.shown(named, read.rows[at][0]),
                         "gold": self.shown_gold(golds[at]),
                     }
-                    if len(named) <= MAX_KNOWN_CHARS:
+                    if len(named) <= MAX_ANSWER_CHARS:
                         known[answer] = outcome
                 found[at] = outcome
             for at, first in again:
