@@ -1,6 +1,6 @@
 """relfast: exact, fast and unkillable scoring for the REL, ReAlign and SeqBench reasoning benchmarks.
 
-The public names below load on first use, so that ``import relfast`` costs next to nothing and loads
+The public names below are imported on first use, so that ``import relfast`` takes next to no time and loads
 neither numba, rdkit nor onnxruntime.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:  # `as`: what type checkers take for exported
+if TYPE_CHECKING:  # with `as`, type checkers treat a name as exported
     from relfast.api import areward as areward
     from relfast.api import ascore as ascore
     from relfast.api import evaluate_response as evaluate_response
@@ -49,7 +49,7 @@ _HOMES: Final = {
 __all__ = ["__version__", *(name for names in _HOMES.values() for name in names.split())]
 
 
-if not TYPE_CHECKING:  # type checkers would take any name for one of ours
+if not TYPE_CHECKING:  # else type checkers would accept any name
 
     def __getattr__(name: str) -> Any:
         home = next((home for home, names in _HOMES.items() if name in names.split()), None)

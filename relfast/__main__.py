@@ -1,4 +1,5 @@
-"""The ``relfast`` command: forks its workers before it has loaded itself."""
+"""The ``relfast`` command. For ``relfast score`` it starts the worker processes before it imports the
+command, so that both load at the same time."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from typing import Final
 
 
 def _has_workers(arguments: Sequence[str]) -> bool:
-    """Whether ``relfast score`` is going to use workers, as far as can be seen at a glance."""
+    """Whether the command is ``relfast score`` with workers, by a quick look at its arguments."""
     # on a cluster (--engine ray) this process has none
     if not arguments or arguments[0] != "score" or {"-h", "--help", "ray", "--engine=ray"} & set(arguments):
         return False
@@ -28,8 +29,8 @@ def _has_workers(arguments: Sequence[str]) -> bool:
 
 
 def _open_standard_streams() -> None:
-    """Give closed standard streams (``2>&-``, some daemons) a descriptor: the output would get their number,
-    and with it whatever a library prints."""
+    """Open /dev/null for closed standard streams (``2>&-``, some daemons). Otherwise the output file would
+    get the descriptor 1 or 2, and everything that a library prints."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
@@ -38,7 +39,8 @@ def _open_standard_streams() -> None:
 
 
 COLLECT_AFTER: Final = 50_000
-"""Objects that come before the collector looks for garbage, else 700: imports make 100,000, and all stay."""
+"""New objects after which the garbage collector runs (Python's default: 700). Imports make 100,000 objects,
+none of them garbage."""
 
 
 def main() -> None:
@@ -51,11 +53,11 @@ def main() -> None:
 
 
 def _leave(code: object) -> None:
-    """End the process at once, where nothing but memory is left to be given back: to take a hundred thousand
-    objects apart one by one takes 10 ms.
+    """End the process at once if there is nothing left to do but to free memory: Python would take 10 ms to
+    destroy a hundred thousand objects.
 
-    Returns where Python's own way may have something to do: for a command whose work was not done by workers,
-    and that has libraries loaded which end in ways of their own.
+    Returns if Python's own exit may be necessary: for commands without workers, which have loaded libraries
+    with clean-up of their own, and while threads still run.
     """
     if not _has_workers(sys.argv[1:]) or "ray" in sys.modules or not (code is None or isinstance(code, int)):
         return
@@ -76,7 +78,7 @@ def _main() -> None:
     from relfast.cli.signals import Interrupted, interruptible
 
     _open_standard_streams()
-    # numpy's linear algebra would start a thread per core, and the command never uses one
+    # OpenBLAS in numpy would start a thread for every core, and the command needs none
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         with contextlib.ExitStack() as at_the_end, interruptible(at_the_end=True):
@@ -89,7 +91,7 @@ def _main() -> None:
 
             run()
     except Interrupted as interrupted:
-        # while it was still loading; from then on the command itself knows what to say
+        # during the imports; later the command handles it itself, with a message of its own
         sys.stderr.write("relfast: interrupted\n")
         sys.exit(interrupted.exit_code)
 

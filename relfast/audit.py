@@ -1,8 +1,8 @@
-"""What can be earned without an answer: blind strategies on your records, under both policies.
+"""Measures the reward of blind strategies on your records, under both policies.
 
-A blind strategy looks at the question as text, never at gold, and answers by a leak of the records
-("the shortest option") or by a constant ("No"). What it earns is what a policy in training finds first; right
-answers should earn far more.
+A blind strategy answers without solving the problem: by a leak of the records ("the shortest option") or by a
+constant ("No"). It sees the question's text, never gold. A model in training finds such strategies first, so
+right answers should earn far more.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from relfast.tasks import TASKS, find_task, infer_task
 
 RIGHT: Final = "responses that are right"
 WRONG: Final = "responses that are wrong"
-"""The records' own responses, where they have any, told apart by ``strict``."""
+"""The records' own responses, if they have any, split by whether ``strict`` scores them as correct."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one strategy earns on the records of a task.
+    """The rewards of one strategy on the records of a task.
 
     Attributes
     ----------
     task, strategy
-        Names; `RIGHT` and `WRONG` are the records' own responses.
+        Names; the strategies `RIGHT` and `WRONG` are the records' own responses.
     n
-        Responses.
+        Number of responses.
     rewards, correct
         By policy: the mean of the task's reward metric, and the share of correct responses; a response
         without a score counts as 0.
@@ -55,22 +55,23 @@ def audit(
     seed: int = 0,
     workers: int | None = None,
 ) -> list[Finding]:
-    """Hold each task's blind strategies against records, as dumps or data sets have them.
+    """Score the blind strategies of each task on records of dumps or data sets.
 
     Parameters
     ----------
     rows
-        Rows of any input dialect, with or without responses. The first ``limit`` of each task are taken;
-        rows without a known task or an answer are passed over.
+        Rows of any input dialect, with or without responses. The first ``limit`` of each task are used; rows
+        without a known task or without gold are skipped.
     seed
-        Of the strategies' guesses.
+        Seed of the strategies' guesses.
     workers
-        As `relfast.Scorer`.
+        As for `relfast.Scorer`.
 
     Returns
     -------
     list of Finding
-        By task in the table's order; own responses first, then strategies, best first under ``strict``.
+        By task, in the order of the table of tasks. For each task first the records' own responses, then the
+        strategies, by falling reward under ``strict``.
     """
     taken: dict[str, list[Entry]] = {}
     for row in rows:
@@ -112,15 +113,15 @@ def _own_responses(name: str, entries: Sequence[Entry], scorers: Mapping[Policy,
     answered = [(entry, sample) for entry in entries for sample in entry.samples() if isinstance(sample, str)]
     if not answered:
         return []
-    verdicts = _scored(scorers["strict"], name, *zip(*answered, strict=True))
+    scored = _scored(scorers["strict"], name, *zip(*answered, strict=True))
     findings = []
     for strategy, wanted in ((RIGHT, True), (WRONG, False)):
         chosen = [
-            pair for pair, score in zip(answered, verdicts.scores, strict=True) if score.correct is wanted
+            pair for pair, score in zip(answered, scored.scores, strict=True) if score.correct is wanted
         ]
         if chosen:
-            own, samples = zip(*chosen, strict=True)
-            findings.append(_finding(name, strategy, own, samples, scorers))
+            their_entries, samples = zip(*chosen, strict=True)
+            findings.append(_finding(name, strategy, their_entries, samples, scorers))
     return findings
 
 

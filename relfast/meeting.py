@@ -1,5 +1,5 @@
-"""A process that others find at a socket: started by the first that needs it, gone when nobody has been
-connected for a while."""
+"""A service process that several processes share through a Unix socket: the first one that needs the service
+starts it, and it ends when no process has been connected for a while."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ _CREDENTIALS: Final = struct.Struct("3i")
 
 
 def reach(place: str, start: Callable[..., subprocess.Popen[bytes]]) -> socket.socket:
-    """A connection to the process at a socket.
+    """A connection to the service, which is started if it does not run.
 
     Parameters
     ----------
+    place
+        Path of the service's socket.
     start
-        Starts it where there is none: it is given the descriptor of the socket that it is to listen at, and
-        keywords of `subprocess.Popen`.
+        Function that starts the service. It gets the descriptor of the socket on which the service has to
+        listen, and keywords for `subprocess.Popen`.
 
     Raises
     ------
     OSError
-        It cannot be started.
+        The service cannot be started.
     """
     with contextlib.suppress(OSError):
         return _connected(place)
     with _locked(place):
-        # one of those who come at the same time starts it
+        # of several processes that come here at the same time, one starts the service
         with contextlib.suppress(OSError):
             return _connected(place)
         with contextlib.suppress(FileNotFoundError):
@@ -42,16 +44,16 @@ def reach(place: str, start: Callable[..., subprocess.Popen[bytes]]) -> socket.s
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(place)
             listener.listen(_BACKLOG)
-            # from here on others may connect: they wait at the socket until it is up
+            # from here on other processes can connect; their connections wait until the service accepts them
             process = start(
                 listener.fileno(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 pass_fds=(listener.fileno(),),
-                start_new_session=True,  # it is for others, too, when we are gone
+                start_new_session=True,  # the service must outlive this process and its terminal
             )
-            # its end is nobody's news, and `subprocess` warns of children it has not waited for
+            # waits only to collect the exit status: `subprocess` warns of children without
             threading.Thread(target=process.wait, name="relfast-host", daemon=True).start()
             return _connected(place)
 
@@ -60,7 +62,7 @@ def _connected(place: str) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
     try:
         connection.connect(place)
-        if not _is_ours(connection):
+        if not _is_same_user(connection):
             raise OSError(f"{place} is not this user's")
     except BaseException:
         connection.close()
@@ -70,54 +72,55 @@ def _connected(place: str) -> socket.socket:
 
 @contextlib.contextmanager
 def _locked(place: str) -> Iterator[None]:
-    """One process at a time starts or leaves."""
+    """Lock the socket's path: only one process at a time starts the service, or ends as the service."""
     with open(f"{place}.lock", "ab") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def _is_ours(connection: socket.socket) -> bool:
-    """Whether the other side is this user's process."""
+def _is_same_user(connection: socket.socket) -> bool:
+    """Whether the process at the other end runs as this user."""
     raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     _, user, _ = _CREDENTIALS.unpack(raw)
     return bool(user == os.getuid())
 
 
 def serve(listener: socket.socket, linger: float, attend: Callable[[socket.socket], None]) -> None:
-    """Attend to all that connect, each in a thread, until nobody has been connected for so many seconds."""
-    here = 0
+    """Run the service: call ``attend`` with each connection, in a thread of its own, until no process has
+    been connected for ``linger`` seconds."""
+    connected = 0
     changed = threading.Lock()
 
-    def one(connection: socket.socket) -> None:
-        nonlocal here
+    def attend_to(connection: socket.socket) -> None:
+        nonlocal connected
         try:
             with connection, contextlib.suppress(OSError, EOFError):
-                if _is_ours(connection):
+                if _is_same_user(connection):
                     attend(connection)
         finally:
             with changed:
-                here -= 1
+                connected -= 1
 
-    def welcome() -> None:
-        nonlocal here
+    def accept() -> None:
+        nonlocal connected
         connection, _ = listener.accept()
         connection.settimeout(None)
         with changed:
-            here += 1
-        threading.Thread(target=one, args=(connection,), daemon=True).start()
+            connected += 1
+        threading.Thread(target=attend_to, args=(connection,), daemon=True).start()
 
     while True:
         listener.settimeout(linger)
         try:
-            welcome()
+            accept()
         except TimeoutError:
-            if here:
+            if connected:
                 continue
             place = listener.getsockname()
             with _locked(place):
                 listener.settimeout(0)
                 try:
-                    welcome()  # who has come meanwhile
+                    accept()  # a process may have connected meanwhile
                 except BlockingIOError:
                     with contextlib.suppress(FileNotFoundError):
                         os.unlink(place)

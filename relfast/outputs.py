@@ -1,4 +1,4 @@
-"""Output files: none is replaced unasked, and one that is made in one go appears when it is whole."""
+"""Output files: existing files are replaced only on request, and `whole_file` makes files appear complete."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ STDOUT: Final = "-"
 
 
 def refuse_existing(path: str | Path, *, unless: bool, resumable: bool = False) -> None:
-    """Keep a file from being replaced unasked. Devices and pipes are there to be written to.
+    """Raise if ``path`` is an existing file. Devices and pipes may be written to.
 
     Parameters
     ----------
     unless
-        Whether the caller was asked to replace, or to continue, what is there.
+        Whether the user asked to replace or to continue an existing file: then it is accepted.
     resumable
-        Whether the error names ``--resume`` as a way on.
+        Whether the error suggests ``--resume``.
 
     Raises
     ------
     OutputExistsError
+        The file exists.
     """
     if not unless and os.path.isfile(path):
         raise OutputExistsError(path, resumable=resumable)
@@ -35,7 +36,7 @@ def refuse_existing(path: str | Path, *, unless: bool, resumable: bool = False) 
 
 @contextmanager
 def writing(path: object) -> Iterator[None]:
-    """Have what the system refuses meanwhile be an `OutputError` that names ``path``."""
+    """Turn an `OSError` within the context into an `OutputError` that names ``path``."""
     try:
         yield
     except OSError as error:
@@ -43,21 +44,22 @@ def writing(path: object) -> Iterator[None]:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """A value as JSON for people to read. Raises `OutputError`."""
+    """Write a value as indented JSON. Raises `OutputError`."""
     with writing(path):
         Path(path).write_bytes(encode_indented(value) + b"\n")
 
 
 @contextmanager
 def whole_file(output: str, *, overwrite: bool = False) -> Iterator[BinaryIO]:
-    """A file that appears under its name when everything is in it; ``-`` is stdout.
+    """A file to write to that appears under its name when the context is left without an error; ``-`` is
+    stdout.
 
     Raises
     ------
     OutputExistsError
-        The file exists and is not to be replaced.
+        The file exists, and ``overwrite`` is not set.
     OutputError
-        It cannot be written.
+        The file cannot be written.
     """
     if output == STDOUT:
         yield sys.stdout.buffer

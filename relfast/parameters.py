@@ -1,8 +1,9 @@
-"""Declared parameters: a field of a dataclass that says of itself what it takes and what it is for.
+"""Declared parameters: fields of dataclasses with a declaration of their allowed values, help text and
+option.
 
-Options of tasks and parameters of generators are frozen dataclasses whose fields are made by `parameter`.
-What needs more than the value reads the declaration: the command line makes its options of it, Python's
-keywords are checked by it, the signature shows what it says is to be shown.
+Options of tasks and parameters of generators are frozen dataclasses whose fields are made by `parameter`. The
+command line makes its options of the declarations, Python's keywords are checked against them, and the
+run's signature shows the parameters that are declared as shown.
 """
 
 from __future__ import annotations
@@ -18,36 +19,36 @@ from typing import Any, Final, NamedTuple, Protocol
 from relfast.errors import UsageError, did_you_mean
 
 MAX_COUNT: Final = 2**63 - 1
-"""Largest whole number that a file of ours can hold."""
+"""Largest whole number that relfast's files can hold."""
 
 
 class Kind(Protocol):
-    """What values a parameter takes."""
+    """The values that a parameter accepts."""
 
     def check(self, name: str, value: object) -> Any:
-        """The value as it is kept. Raises `UsageError`, with the parameter's name, for one that is none."""
+        """The value in normal form. Raises `UsageError`, with the parameter's name, for an invalid value."""
         ...
 
 
 class WrittenKind(Kind, Protocol):
-    """A kind with a notation of its own on the command line."""
+    """A kind with its own notation on the command line."""
 
     @property
     def metavar(self) -> str:
-        """How help names a value."""
+        """The word for a value in help texts."""
         ...
 
     def parse(self, text: str) -> Any:
-        """The value of a text. Raises ValueError with what is wrong."""
+        """Read a value from text. Raises ValueError with the reason."""
         ...
 
     def write(self, value: Any) -> str:
-        """The text of a value, for help."""
+        """The text of a value, for help texts."""
         ...
 
 
 class Flag:
-    """A bool, and nothing that only looks like one (``"no"`` is true)."""
+    """A bool; other values are refused, since ``bool("no")`` is True."""
 
     def check(self, name: str, value: object) -> bool:
         if not isinstance(value, bool):
@@ -68,7 +69,7 @@ class Choice(NamedTuple):
 
 
 class Text:
-    """A text; a path counts as one."""
+    """A text; a path is converted to one."""
 
     def check(self, name: str, value: object) -> str:
         if isinstance(value, os.PathLike):
@@ -79,7 +80,7 @@ class Text:
 
 
 class Whole(NamedTuple):
-    """A whole number, between bounds that both count."""
+    """A whole number; the bounds are inclusive."""
 
     low: int | None = None
     high: int | None = None
@@ -95,7 +96,7 @@ class Whole(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A number (numpy's too, NaN not), between bounds that both count."""
+    """A number (also numpy's, but not NaN); the bounds are inclusive."""
 
     low: float | None = None
     high: float | None = None
@@ -112,7 +113,7 @@ class Number(NamedTuple):
 
 
 class Pair:
-    """Two numbers, the lower one first."""
+    """Two numbers: low and high."""
 
     def check(self, name: str, value: object) -> tuple[float, float]:
         if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 2:
@@ -122,7 +123,7 @@ class Pair:
 
 
 class Sizes(NamedTuple):
-    """Some whole numbers, written ``5,10,20`` or ``5:50:5`` (from, to and with, step)."""
+    """Several whole numbers, written ``5,10,20`` or ``5:50:5`` (first, last, step)."""
 
     metavar: str = "SIZES"
 
@@ -149,8 +150,8 @@ class Sizes(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """Pairs of an opening and a closing mark, written ``OPEN…CLOSE`` (or with three full stops) or
-    ``OPEN,CLOSE``; any number of them."""
+    """Any number of pairs of an opening and a closing mark, each written ``OPEN…CLOSE`` (or with three full
+    stops) or ``OPEN,CLOSE``."""
 
     metavar: str = "MARKS"
 
@@ -193,25 +194,26 @@ class Parameter(NamedTuple):
     Attributes
     ----------
     name
-        Its keyword in Python.
+        The parameter's keyword in Python.
     default
-        Its default.
+        Its default value.
     kind
-        What values it takes.
+        The values that it accepts.
     help
-        What it is for, in one line.
+        What it does, in one line.
     flag
-        Its option on the command line, where that is not ``--name``; None: it has none.
+        Its option on the command line, by default ``--name``; None: it has no option.
     metavar
-        How help names a value, where its kind's name does not do.
+        The word for a value in help texts, if not the kind's.
     repeat
-        The option may be given several times.
+        Whether the option may be given several times.
     strict_only
-        Only the policy ``strict`` looks at it.
+        Whether it has an effect only under the policy ``strict``.
     shown
-        Whether the signature shows it.
+        Whether the run's signature shows it.
     within
-        Its value for records with a deadline of so many seconds (0: none), where the deadline decides it.
+        For a value that depends on the deadline of a record: function of the deadline in seconds (0: none)
+        that returns it.
     """
 
     name: str
@@ -226,7 +228,7 @@ class Parameter(NamedTuple):
     within: Callable[[float], Any] | None = None
 
     def write(self, value: Any) -> str:
-        """The parameter with a value, as the signature has it: ``b1-min-f1 0.5``."""
+        """The parameter with a value, in the form of the signature: ``b1-min-f1 0.5``."""
         shown = f"{value:g}" if isinstance(value, float) else str(value)
         return f"{self.name.replace('_', '-')} {shown}"
 
@@ -235,7 +237,8 @@ _DECLARED: Final = "relfast parameter"
 
 
 def parameter(default: Any, kind: Kind, help: str, **more: Any) -> Any:
-    """A field of a dataclass with its declaration; the arguments are the attributes of `Parameter`."""
+    """A field of a dataclass with its declaration; the arguments are the attributes of `Parameter`, as in
+    ``limit: int = parameter(10, Whole(1), "Most answers.")``."""
     return field(default=default, metadata={_DECLARED: {"kind": kind, "help": help, **more}})
 
 
@@ -243,17 +246,17 @@ def parameters_of(declaring: type) -> Iterator[Parameter]:
     """The declared parameters of a dataclass, in the order of its fields."""
     for declared in fields(declaring):
         if _DECLARED in declared.metadata:
-            said = {"flag": f"--{declared.name.replace('_', '-')}"} | declared.metadata[_DECLARED]
-            yield Parameter(declared.name, declared.default, **said)
+            declaration = {"flag": f"--{declared.name.replace('_', '-')}"} | declared.metadata[_DECLARED]
+            yield Parameter(declared.name, declared.default, **declaration)
 
 
 def check_parameters(declaring: type, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The given values as they are kept.
+    """The given values in normal form, checked against the declarations.
 
     Raises
     ------
     UsageError
-        A name that is not declared, or a value that its kind does not take.
+        A name is not declared, or its kind does not accept a value.
     """
     declared = {parameter.name: parameter.kind for parameter in parameters_of(declaring)}
     unknown = sorted(set(given) - set(declared))
@@ -264,7 +267,7 @@ def check_parameters(declaring: type, given: Mapping[str, Any]) -> dict[str, Any
 
 
 def number_of(value: object) -> float | None:
-    """A number that is one (of numpy too), or None; no bool and no NaN."""
+    """The value as a float if it is a number (also numpy's); None for others, bools and NaN."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return None
     number = float(value)

@@ -13,7 +13,7 @@ from relfast.json_text import encode_json
 
 
 def signed(value: float, decimals: int = 3) -> str:
-    """A difference, with its sign and a real minus."""
+    """A difference with its sign; the minus is U+2212. A rounded 0 has no sign."""
     text = f"{value:+.{decimals}f}"
     return text.replace("-", "−") if float(text) else f"{0:.{decimals}f}"
 
@@ -24,22 +24,22 @@ def percent_points(value: float) -> str:
 
 
 def probability(p: float) -> str:
-    """A p: three decimals, or that it is smaller."""
+    """A p-value with three decimals, or ``<0.001``."""
     return f"{p:.3f}" if p >= 0.0005 else "<0.001"
 
 
 def percent(value: float) -> str:
-    """A share, in percent without the sign."""
+    """A share in percent, without the percent sign."""
     return f"{100 * value:.1f}"
 
 
 def three_decimals(value: float) -> str:
-    """A number of any kind."""
+    """A number with three decimals."""
     return f"{value:.3f}"
 
 
 def to_pandas(columns: Mapping[str, Sequence[Any]], what: str) -> Any:
-    """A `pandas.DataFrame`; ``what`` is named by the `MissingExtraError` that is raised without pandas."""
+    """A `pandas.DataFrame`. Raises `MissingExtraError`, which names ``what``, without pandas."""
     try:
         import pandas
     except ImportError:
@@ -48,8 +48,8 @@ def to_pandas(columns: Mapping[str, Sequence[Any]], what: str) -> Any:
 
 
 def to_arrow(columns: Mapping[str, Sequence[Any]], what: str, types: Mapping[str, str] | None = None) -> Any:
-    """A `pyarrow.Table`, its columns of ``types`` or what their values are, JSON texts where these are of
-    several kinds; ``what`` is named by the `MissingExtraError` that is raised without pyarrow."""
+    """A `pyarrow.Table`. Columns have the given ``types``, or else those of their values; values of several
+    types become JSON texts. Raises `MissingExtraError`, which names ``what``, without pyarrow."""
     try:
         import pyarrow
     except ImportError:
@@ -67,13 +67,14 @@ def to_arrow(columns: Mapping[str, Sequence[Any]], what: str, types: Mapping[str
 
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What a spreadsheet takes a cell for a formula by (OWASP, "CSV Injection"), in full width too."""
+"""Characters that begin a formula in a spreadsheet (OWASP, "CSV Injection"), also in full width."""
 
 
 def safe_cell(value: object) -> object:
-    """A cell's value; a text that a spreadsheet would run gets an apostrophe, which makes it text there.
+    """The value of a CSV cell. A text that a spreadsheet would run as a formula gets an apostrophe before it.
 
-    Numbers stay numbers: ``-0.5`` is one, the text ``"-0.5"`` of a record's id is not.
+    Numbers stay numbers: ``-0.5`` is unchanged, while the text ``"-0.5"`` (a record's id, say) gets the
+    apostrophe.
     """
     if value is None:
         return ""
@@ -81,14 +82,14 @@ def safe_cell(value: object) -> object:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return value
-    # lone surrogates have no UTF-8, NUL ends a cell for some readers, and a bare CR a line
+    # lone surrogates cannot be encoded; for some readers NUL ends a cell, and a bare CR a line
     text = str(value).encode("utf-8", "replace").decode("utf-8").replace("\0", "\N{REPLACEMENT CHARACTER}")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) or text.startswith(_FORMULA) else text
 
 
 def csv_line(values: Iterable[object]) -> str:
-    """A line of a CSV file: UTF-8 without a mark, LF, everything quoted that needs to be."""
+    """A line of a CSV file, ended by LF; cells are quoted if necessary."""
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerow([safe_cell(value) for value in values])
     return stream.getvalue()
@@ -107,7 +108,7 @@ def html_table(
     notes: Sequence[str] = (),
     text_columns: int = 1,
 ) -> str:
-    """A table of texts, all of them escaped; the first columns are words, the others numbers."""
+    """An HTML table of escaped texts; the first ``text_columns`` columns are aligned left, others right."""
     import html  # few runs need it
 
     parts = ["<table>"]
@@ -135,18 +136,18 @@ _ESCAPES: Final = {
     ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
     "–": "--", "—": "---", "−": r"$-$", "±": r"$\pm$", "…": r"\ldots{}",
 }  # fmt: skip
-"""Characters that mean something else to LaTeX, in text of any font encoding of ours (T1)."""
+"""Characters that are special in LaTeX, or not in the font encoding (T1), and their replacements."""
 
 
 def latex_escape(text: str) -> str:
-    """Text that LaTeX prints as it is: no command, no line break, no control character."""
+    """Text escaped so that LaTeX prints it literally, on one line and without control characters."""
     shown = "".join(_ESCAPES.get(char, char if char.isprintable() else " ") for char in text)
     return " ".join(shown.split())
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What is LaTeX already, such as a number with its interval."""
+    """A cell that is LaTeX code already, such as a number with its interval."""
 
     text: str
 
@@ -154,9 +155,10 @@ class Cell:
 def number_cell(
     value: float, interval: tuple[float, float] | None, *, shown: Callable[[float], str], bold: bool = False
 ) -> Cell:
-    r"""``51.2 {\small$\pm$2.1}``, or both distances where they differ by more than rounding.
+    r"""A number with its interval: ``51.2 {\small$\pm$2.1}``, or with both distances if they differ by more
+    than rounding.
 
-    ``shown`` writes a number, ``interval`` are the bounds around ``value``.
+    ``shown`` formats a number, ``interval`` holds the bounds around ``value``.
     """
     text = shown(value)
     step = 10.0 ** -len(text.partition(".")[2])
@@ -177,14 +179,14 @@ def latex_table(
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    r"""A ``tabular`` with booktabs' rules, in a ``table`` where it has a caption.
+    r"""A ``tabular`` with booktabs' rules, within a ``table`` if there is a caption.
 
     Parameters
     ----------
     header, rows
-        Texts are escaped; a `Cell` is taken as it is.
+        Texts are escaped; a `Cell` is inserted as it is.
     text_columns
-        The first columns, which are words; the others are numbers, to the right.
+        Number of leading columns with words, aligned left; the others hold numbers, aligned right.
     """
     lines = ["% needs \\usepackage{booktabs}"]
     if caption is not None:

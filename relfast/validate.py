@@ -1,7 +1,7 @@
-"""Whether records are what their task wants: every line checked, every flaw named.
+"""Checks records against the format of their task, line by line, and reports every flaw.
 
-REL's rules are those of its document's section "Benchmark Format" (`REL/README.md`). Records of other
-tasks are good if a response to them could be scored under ``strict``.
+REL's rules are those of section "Benchmark Format" of REL's `REL/README.md`. A record of another task is good
+if a response to it can be scored under ``strict``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 class Flaw(NamedTuple):
-    """A problem and where it is: file, 1-based line."""
+    """A problem with its place: file, and line from 1."""
 
     file: str
     line: int
@@ -48,7 +48,7 @@ def _scorer() -> Scorer:
 
 
 def _undocumented(record: Any) -> Task | None:
-    """The task of a record, if the document has no format for it."""
+    """The task of a record if it is a known one without a documented format, else None."""
     if not isinstance(record, dict) or record.get("task") in _NAMES:
         return None
     entry = read_row(completed(record), "auto")
@@ -57,7 +57,7 @@ def _undocumented(record: Any) -> Task | None:
 
 
 def check_record(record: Any) -> list[Problem]:
-    """Everything that is wrong with one record; an empty list if it is as its task wants it."""
+    """All problems of one record; an empty list if it has the format of its task."""
     if not isinstance(record, Mapping):
         return [Problem("", f"a record must be an object, not {kind_of(record)}")]
     if _undocumented(record) is not None:
@@ -102,14 +102,14 @@ def _check_text(record: Mapping[str, Any], name: str) -> Iterator[Problem]:
 
 @dataclass
 class FileCheck:
-    """The check of one file: go through it for its flaws, then read the counts.
+    """The check of one file. Iterating yields its flaws; after that the counts are complete.
 
-    Going through it raises `InputError` if the file cannot be read at all.
+    Iterating raises `InputError` if the file cannot be read at all.
 
     Attributes
     ----------
     path
-        Plain, gzip, zstd or Parquet; ``-`` is stdin.
+        A file, plain or compressed by gzip or zstd, or Parquet; ``-`` is stdin.
     n_records, n_good
         Records seen so far, and those without a flaw. Blank lines are no records.
     tasks
@@ -130,7 +130,7 @@ class FileCheck:
         except InputError as error:
             if not number:
                 raise
-            # a compressed file that ends early: what came before has been checked
+            # a damaged compressed file, for instance: the lines before have been checked
             yield Flaw(self.path, number + 1, Problem("", str(error).removeprefix(f"{self.path}: ")))
 
     def _check_line(self, number: int, line: bytes, first_line: dict[str, int]) -> Iterator[Flaw]:

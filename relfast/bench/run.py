@@ -273,8 +273,7 @@ MOCK: Final = "mock"
 
 
 class MockAsker:
-    """Replaces a server: answers at once from gold, right or wrong by chance. Equal requests get equal
-    answers."""
+    """Replaces a server: answers from gold, right or wrong by chance; equal requests get equal answers."""
 
     async def completions(
         self, prompts: Iterable[tuple[Place, Prompt]], seed_of: Callable[[Place], int | None]

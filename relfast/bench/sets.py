@@ -1,5 +1,4 @@
-"""The built-in sets of records, one for each benchmark: named, versioned, and the same bytes on every
-machine.
+"""The built-in sets of records, one for each benchmark: named, versioned, and the same on every machine.
 
 REL's and SeqBench's are made with relfast's generators (`benchmarks/make_built_in.py` has seeds and sizes),
 ReAlign's are problems of GSM8K and MATH.
@@ -20,8 +19,7 @@ _DATA: Final = Path(__file__).parent.parent / "data"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A set of records: its name in file names, its input files, and its name in tables of results
-    (``shown``).
+    """A set of records: its name in file names, its input files, and its name in tables (``shown``).
 
     ``rows`` holds the records themselves if there are no files.
     """

@@ -1,1 +1,2 @@
-"""The command line: one module a command. A command parses, calls the library, and maps errors."""
+"""The command line. Each command has a module, which parses options and calls the library; `.main` maps
+errors to exit codes."""

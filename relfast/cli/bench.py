@@ -1,4 +1,5 @@
-"""``relfast bench``, and ``relfast realign``: the published command, as ``bench --judge`` on problems of the hub."""
+"""``relfast bench``, and ``relfast realign``: ReAlign's published command, which is ``bench --judge`` with
+problems from the hub."""
 
 from __future__ import annotations
 
@@ -76,7 +77,8 @@ def run(
     may_leave_out: bool = False,
     **options: Any,
 ) -> int:
-    """Ask, score and report, and tell how it went; the exit code. ``flat``: results lie in the folder itself."""
+    """Request responses, score and report, and print results. Returns the exit code. With ``flat`` the
+    results are written to ``output`` itself, not to a folder for each model."""
     from relfast.bench.run import REPORT_DIR, Bench, Watch
     from relfast.cli.progress import ProgressReporter, scoring
     from relfast.engine.job import make_job
@@ -121,12 +123,12 @@ def run(
 
 
 def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str, Any]) -> list[Model]:
-    """The models that are named.
+    """The models of the command line.
 
     Raises
     ------
     UsageError
-        None is, one has no server, or two have one name.
+        There is none, one has no server, or two have the same folder.
     """
     from relfast.bench.run import MOCK, MockAsker, Model, Spec
     from relfast.inference.client import Endpoint
@@ -153,7 +155,7 @@ def _models(specs: Sequence[str], api: str | None, mock: bool, asking: dict[str,
 
 
 def _judge(text: str, plan: Plan, asking: dict[str, Any]) -> Judge:
-    """Who grades the answers of a model that is asked by ``plan``."""
+    """The judge for the answers of the model of ``plan``, from the value of ``--judge``."""
     from relfast.bench.run import Spec
     from relfast.inference.client import Endpoint
     from relfast.realign.benchmark import BOXES_ONLY, MOCK, Judge
@@ -171,7 +173,7 @@ def _judge(text: str, plan: Plan, asking: dict[str, Any]) -> Judge:
 
 
 def _print(results: Sequence[Result]) -> None:
-    """The table on stderr: a line for each model and task."""
+    """Print the table to stderr, with a row for each model and task."""
     from rich.console import Console
 
     from relfast.cli.table import UNSCORED, show_table
@@ -179,7 +181,7 @@ def _print(results: Sequence[Result]) -> None:
 
     if sys.stderr is None:
         return
-    # models of one set below each other
+    # sort by set, so that models with the same set are adjacent
     order = list(dict.fromkeys(result.part.name for result in results))
     results = sorted(results, key=lambda result: order.index(result.part.name))
     columns = [*COLUMNS] if any(result.summary.count(*UNSCORED) for result in results) else [*COLUMNS[:-1]]
@@ -188,8 +190,8 @@ def _print(results: Sequence[Result]) -> None:
     rows = []
     for result in results:
         for name, task in result.summary.tasks.items():
-            said = [result.part.name, result.model, name] if several else [result.part.name, name]
-            rows.append([*said, *cells(task)[: len(columns)]])
+            names = [result.part.name, result.model, name] if several else [result.part.name, name]
+            rows.append([*names, *cells(task)[: len(columns)]])
     console = Console(file=sys.stderr, highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, 120)
@@ -246,7 +248,7 @@ def realign(
 def _problems(
     subsets: list[str], limit: int | None, mock: bool, data: str | None, dataset: str | None
 ) -> tuple[tuple[dict[str, Any], ...], str]:
-    """The problems as records, and where they are from."""
+    """The problems as records, and the name of their source."""
     from relfast.realign import problems as sources
 
     if data is not None:
@@ -259,7 +261,7 @@ def _problems(
         source = dataset or sources.DATASET
         asks = not Path(source).is_dir() and os.environ.get(sources.OFFLINE) is None
         if asks and (why := sources.why_unreachable()) is not None:
-            # the hub's client would look for a network for half a minute
+            # without a network the hub's client would retry for half a minute
             click.echo(f"no network ({why}): only data sets that were fetched before can be loaded", err=True)
             os.environ[sources.OFFLINE] = "1"
         found = sources.from_hub(subsets or sources.SUBSETS, limit, dataset=source)

@@ -100,7 +100,7 @@ def _table(comparison: Comparison, **how: Any) -> str:
 
 
 def _show(comparison: Comparison, console: Any) -> None:
-    """The table, 80 columns wide; what needs more room stands below it."""
+    """Print the table, at most 80 columns wide, and below it the details that need more room."""
     from relfast.cli.table import show_table
     from relfast.comparison.model import header_of, methods, names_in_columns, pair_of, rows_of, text_columns
 
@@ -114,14 +114,14 @@ def _show(comparison: Comparison, console: Any) -> None:
     plain = " before correction" if len(comparison) > 1 else ""
     for item in comparison:
         runs = "" if len(comparison.runs) == 2 else f" {pair_of(item, called)}"
-        told = [f"{item.pairs:,} pairs of {item.prompts:,} prompts"]
+        parts = [f"{item.pairs:,} pairs of {item.prompts:,} prompts"]
         if len(comparison.runs) > 2:
-            told.append(f"{item.wins:,} won, {item.losses:,} lost, {item.ties:,} tied")
+            parts.append(f"{item.wins:,} won, {item.losses:,} lost, {item.ties:,} tied")
         if comparison.metric != "correct":
-            told.append(
+            parts.append(
                 f"only {called[item.a]} right {item.gained:,}, only {called[item.b]} right {item.lost:,}"
             )
-        console.print(printable(f"{item.task}{runs}: {'; '.join(told)}; p {item.p:.3g}{plain}"))
+        console.print(printable(f"{item.task}{runs}: {'; '.join(parts)}; p {item.p:.3g}{plain}"))
     for flip in comparison.flips:
         what = f"{flip.task} {flip.id!r:.60} sample {flip.sample}"
         console.print(printable(f"flipped: {what}: right in {called[flip.right]} only"))

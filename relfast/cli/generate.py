@@ -1,4 +1,4 @@
-"""``relfast generate``: one subcommand a task, each with its own parameters."""
+"""``relfast generate``: a subcommand for each task with a generator, with options for its parameters."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from relfast.outputs import STDOUT, whole_file
 from relfast.tasks import TASKS, Task, find_task
 
 RECORDS_PACKED: Final = 1_024
-"""Records that are compressed together."""
+"""Records that are compressed at a time."""
 
 
 def subcommand(task: Task) -> click.Command:
-    """The command that makes a task's records, its options those that the task declares."""
+    """The command that generates a task's records, with options for the parameters that the task declares."""
     declaring = task.parameters
     assert declaring is not None
 
@@ -71,7 +71,7 @@ _GENERATED: Final = {task.name.lower(): task for task in TASKS.values() if task.
 
 
 class _Group(NamedGroup):
-    """Subcommands made when they are asked for; names in any case, as everywhere."""
+    """Makes a subcommand when it is looked up; names are accepted in any case."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_GENERATED)

@@ -1,4 +1,4 @@
-"""``relfast embedder``, ``path`` and ``warmup``: what is on this machine."""
+"""``relfast embedder``, ``path`` and ``warmup``: models, folders and compiled kernels on this machine."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def add(source: str, name: str | None, take: str, precision: str, overwrite: boo
     try:
         model = adding.add(source, name, take=take, precision=precision, overwrite=overwrite)  # type: ignore[arg-type]
     except OutputExistsError as error:
-        # asked for by its name and in no other form than it has: there is nothing left to do
+        # a known model with default options, which is on this machine already: nothing to do
         known = models.canonical_name(source) in models.KNOWN and not Path(source).is_dir()
         if not known or (name, take, precision) != (None, "auto", "fp32"):
             raise
@@ -100,7 +100,7 @@ PLACES: Final[Mapping[str, Callable[[], Path]]] = {
     "verl": lambda: Path(__file__).parent.parent / "rewards" / "verl.py",
     "cache": base_directory,
 }
-"""What is asked for, and where it is."""
+"""Argument of ``relfast path`` → function that returns the path."""
 
 
 @click.command(name="path")
@@ -140,12 +140,12 @@ def warmup() -> None:
 
 
 def compile_kernels() -> int:
-    """Build the kernels' units that are missing; how many there are.
+    """Compile the missing units of kernels. Returns the number of all units.
 
     Raises
     ------
     OutputError
-        What is compiled cannot be kept.
+        The compiled units cannot be written to the cache.
     """
     from relfast_kernels.compiled import native
 
@@ -157,7 +157,7 @@ def compile_kernels() -> int:
         if missing:
             native.check_room()
             for unit in missing:
-                native.remove(unit)  # what cannot be loaded is damaged
+                native.remove(unit)  # a file that cannot be loaded is damaged
             with ProgressReporter(quiet=False) as reporter:
 
                 def shown(made: Progress) -> None:

@@ -1,5 +1,5 @@
-"""``relfast``: the table of commands, what their help shows beside options, and errors turned into one line and
-an exit code."""
+"""``relfast``: the table of commands, the groups and examples in their help, and the mapping of errors to a
+line on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -38,8 +38,12 @@ _NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 class _Command(NamedTuple):
-    """A command: where it lives (asking for help loads none of them), its group (old names have none) and line in
-    ``relfast --help``, and two examples."""
+    """An entry of the table of commands.
+
+    ``target`` is the command's place, ``module:name``, which is imported only when the command is used;
+    ``group`` and ``summary`` are for ``relfast --help`` (commands with the group "" are not listed);
+    ``examples`` for the command's help.
+    """
 
     target: str
     group: str
@@ -116,13 +120,14 @@ _OTHER_WORDS: Final = {
     "eval": "score", "evaluate": "score", "grade": "score", "plot": "report", "diff": "compare", "list": "tasks",
     "server": "serve", "ask": "run", "infer": "run", "check": "validate", "lint": "validate", "draw": "show",
 }  # fmt: skip
-"""What newcomers from other tools type."""
+"""Names that other tools have for a command, for "did you mean"."""
 
 
 class NamedGroup(click.Group):
-    """Commands that are made when they are asked for; for a name that is none, one that may be meant."""
+    """A group that makes its commands when they are looked up, and suggests names for unknown ones."""
 
     def meant(self, ctx: click.Context, name: str) -> str:
+        """The end of the message for an unknown name: "; did you mean …?" or ""."""
         return did_you_mean(name, self.list_commands(ctx))
 
     def resolve_command(
@@ -180,7 +185,8 @@ _OPTION_GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "run": {"What is asked": ("api", "model", "task", "limit", "samples", "prompt"), **_ASKING},
 }
-"""Options by group, in the order they are shown; those of no group decide scores, and stand second."""
+"""Headings of a command's help with the names of their options, in order. All options that are not named here
+decide scores; their heading is `_REST`, and comes second."""
 
 _REST: Final = "What decides a score"
 
@@ -189,11 +195,11 @@ _RARE: Final[Mapping[str, frozenset[str]]] = {
     "bench": frozenset({*ANSWERS[3:], *SERVER[2:], "reasoning", "device", "no_report"}),
     "run": frozenset({*ANSWERS[4:], *SERVER[2:]}),
 }
-"""Options that one user in a hundred needs: ``--help-all`` shows them."""
+"""Rarely needed options, which only ``--help-all`` shows."""
 
 
 SHOW_ALL: Final = "relfast.help-all"
-"""Key of a context's ``meta``: whether its help has the rare options too."""
+"""Key in a context's ``meta``: whether its help shows the rare options, too."""
 
 
 def _help_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
@@ -204,7 +210,7 @@ def _help_all(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
 
 
 class HelpedCommand(click.Command):
-    """A command whose options are shown by group, the rare ones by ``--help-all``."""
+    """A command whose help shows options by group, and rare ones only with ``--help-all``."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         more = click.Option(
@@ -214,7 +220,7 @@ class HelpedCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         groups = _OPTION_GROUPS.get(self.name or "", {})
-        of = {name: group for group, names in groups.items() for name in names}
+        group_of = {name: group for group, names in groups.items() for name in names}
         shown: dict[str, list[tuple[str, str]]] = {}
         first = next(iter(groups), _REST)
         for title in dict.fromkeys([first, _REST, *groups]):
@@ -227,7 +233,7 @@ class HelpedCommand(click.Command):
             if name in rare:
                 left.append(parameter.opts[-1])
             elif record is not None and name != "help_all":
-                shown[of.get(name, _REST)].append(record)
+                shown[group_of.get(name, _REST)].append(record)
         for title, records in shown.items():
             if records:
                 with formatter.section(title):
@@ -258,7 +264,7 @@ def cli() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Entry point: runs a command and leaves with the contract's exit code."""
+    """Entry point: runs a command and ends the process with its exit code."""
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         cache.is_command = True
@@ -267,11 +273,11 @@ def main(arguments: list[str] | None = None) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
-        # the reader of our stdout went away (`| head`): there is no reader to tell
+        # the reader of stdout has ended (`| head`), which is no error
         _discard(sys.stdout)
         code = 0
     except OSError as error:
-        # a full disk under a redirected stdout; files that are named say so themselves
+        # a full disk under a redirected stdout; errors of named files are `OutputError`
         if error.errno not in _NO_ROOM:
             raise
         say(f"relfast: {error.filename or 'the output'} cannot be written: {error.strerror}")
@@ -281,7 +287,7 @@ def main(arguments: list[str] | None = None) -> None:
         if sys.stderr is not None:
             sys.stderr.flush()
     except OSError:
-        # what could not be told is no failure
+        # messages that cannot be written do not change the exit code
         _discard(sys.stderr)
     sys.exit(code)
 
@@ -292,7 +298,7 @@ def _run(arguments: list[str] | None) -> int:
     except click.exceptions.Exit as error:
         return error.exit_code
     except SystemExit:
-        # how click and rich end a command whose reader went away; nothing of ours leaves in this way
+        # click and rich end a command in this way when the reader has ended; relfast's own code does not
         raise BrokenPipeError from None
     except (click.Abort, KeyboardInterrupt) as error:
         say("relfast: interrupted")
@@ -311,28 +317,28 @@ def _run(arguments: list[str] | None) -> int:
 
 @contextlib.contextmanager
 def _plain_warnings() -> Iterator[None]:
-    """Have our own warnings be a line, as errors are: where in the code they were made tells a user nothing."""
+    """Show relfast's own warnings as a line, like errors, without their place in the code."""
     with warnings.catch_warnings():
-        as_ever = warnings.showwarning
+        show_default = warnings.showwarning
 
         def show(message: Warning | str, *where: Any, **more: Any) -> None:
             if str(message).startswith("relfast: "):
                 say(str(message))
             else:
-                as_ever(message, *where, **more)
+                show_default(message, *where, **more)
 
         warnings.showwarning = show
         yield
 
 
 def say(text: str) -> None:
-    """Lines on stderr, if it is open; control characters of an input in them are replaced."""
+    """Print lines to stderr, if it is open. Control characters (from an input, say) are replaced."""
     with contextlib.suppress(OSError):
         click.echo("\n".join(map(printable, text.split("\n"))), err=True)
 
 
 def _discard(stream: TextIO) -> None:
-    """Point a stream at nothing, so that the interpreter's last flush does not fail again."""
+    """Redirect a stream to /dev/null, so that Python's last flush does not fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

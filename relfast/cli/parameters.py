@@ -1,4 +1,4 @@
-"""Options of the command line, made of declared parameters."""
+"""Makes options of the command line from declared parameters (`relfast.parameters`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relfast.parameters import Choice, Flag, Number, Pair, Parameter, Text, Whol
 
 
 def check_timeout(_: click.Context, parameter: click.Parameter, value: float) -> float:
-    """A deadline in seconds; click's own ranges let NaN pass."""
+    """click callback for a deadline in seconds; click's own ranges would accept NaN."""
     try:
         return timeout_of(value)
     except UsageError as error:
@@ -21,12 +21,12 @@ def check_timeout(_: click.Context, parameter: click.Parameter, value: float) ->
 
 
 def pairs_of(texts: Iterable[str], option: str) -> dict[str, str]:
-    """The values of an option that is given as NAME=VALUE, by name.
+    """The values of a repeatable option NAME=VALUE, by name.
 
     Raises
     ------
     UsageError
-        One is not of this form.
+        A value is not of this form.
     """
     pairs = {}
     for text in texts:
@@ -41,13 +41,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def options_of(declaring: type, *, without: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """A decorator that gives a command the options that ``declaring`` declares, in that order."""
+    """A decorator that gives a command options for the parameters that ``declaring`` declares, in order."""
     shown = [p for p in parameters_of(declaring) if p.flag is not None and p.name not in without]
     return with_options(*map(_option, shown))
 
 
 def with_options(*options: Callable[[Any], Any]) -> Callable[[F], F]:
-    """A decorator that gives a command some options, in that order."""
+    """A decorator that gives a command these options, in order."""
 
     def decorate(function: F) -> F:
         for option in reversed(options):
@@ -64,7 +64,7 @@ def _option(parameter: Parameter) -> Callable[[F], F]:
         more["metavar"] = parameter.metavar
     match parameter.kind:
         case Flag():
-            # "default: off" of a switch tells nothing
+            # without show_default: "default: off" is no news for a switch
             return click.option(
                 parameter.flag, parameter.name, is_flag=True, default=parameter.default, help=parameter.help
             )
@@ -91,7 +91,7 @@ def _option(parameter: Parameter) -> Callable[[F], F]:
 
 
 class _Written(click.ParamType[Any]):
-    """A kind with a notation of its own."""
+    """The click type of a kind with its own notation."""
 
     def __init__(self, kind: WrittenKind) -> None:
         self._kind = kind

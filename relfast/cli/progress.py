@@ -1,7 +1,7 @@
-"""Progress on stderr: a bar on a terminal, a plain line every few seconds elsewhere.
+"""Shows progress on stderr: a bar on a terminal, otherwise a plain line every few seconds.
 
-Rich draws the bar. It is loaded when there is a bar to draw: a command that ends at once, or writes to a file,
-does not wait for it. What is shown is a `Status`; how it is drawn is the same for every command.
+Rich draws the bar. It is imported when the first bar is drawn, so that a command that ends at once, or whose
+stderr is a file, does not wait for it. Commands give a `Status`; drawing is the same for all of them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ SECONDS_BETWEEN_LINES: Final = 10.0
 
 MIN_BAR: Final = 8
 MAX_BAR: Final = 40
-"""Columns of a bar: it takes what the text leaves; text that leaves less is cut, fact by fact."""
+"""Width of the bar in columns: it takes what the text leaves. If the text leaves less than `MIN_BAR`, facts
+are dropped from its end."""
 
 
 class Status(NamedTuple):
-    """What is shown: facts, the first the most important, and how much is done where that is known."""
+    """The content of a line of progress: facts, the most important first, and, if known, the share that is
+    done and the seconds that are left."""
 
     facts: Sequence[str]
     share: float | None = None
@@ -45,13 +47,14 @@ class Status(NamedTuple):
 
 
 def counted_status(done: int, total: int, seconds: float, facts: Sequence[str], before: int = 0) -> Status:
-    """How far a job of known length is that has done some, and some ``before`` that took no time."""
+    """The status of a job of known length: ``done`` items in ``seconds``, and ``before`` items of earlier
+    runs, which do not count for the speed."""
     left = seconds / done * (total - done - before) if done else None
     return Status(facts, (before + done) / max(1, total), left)
 
 
 class ProgressReporter:
-    """Shows what it is told, as often as the place where it shows it can bear. A context manager."""
+    """Shows statuses: every 0.2 seconds on a terminal, every 10 seconds elsewhere. A context manager."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
@@ -69,7 +72,8 @@ class ProgressReporter:
             self._bar.close()
 
     def update(self, status: Callable[[], Status], *, at_once: bool = False) -> None:
-        """Show a status if it is time. ``at_once``: on a terminal in any case, for steps that are few and long."""
+        """Show a status if the last one is old enough. With ``at_once`` a terminal shows it in any case,
+        for jobs of few and long steps."""
         now = time.monotonic()
         if self._quiet or (now < self._next and not (at_once and self._terminal)):
             return
@@ -82,11 +86,11 @@ class ProgressReporter:
         self._bar.show(status())
 
     def step(self, text: str) -> None:
-        """What is being done from now on: one of a job's few and long steps."""
+        """Show the name of the step that begins now, for jobs of few and long steps."""
         self.update(lambda: Status((text,)), at_once=True)
 
     def say(self, text: str) -> None:
-        """A line that stays, above the bar. Any thread may call it; ``quiet`` does not silence it."""
+        """Print a line that stays, above the bar. Thread-safe; ``quiet`` has no effect on it."""
         if self._bar is None:
             self._stream.write(f"relfast: {text}\n")
         else:
@@ -94,9 +98,10 @@ class ProgressReporter:
 
 
 def scoring_status(state: run.Progress, now: float, idle: float = 0.0) -> Status:
-    """How far a dump is scored: rows, speed, errors; what an earlier run did counts for no speed.
+    """The status of scoring a dump: rows, speed, errors. Rows of an earlier run do not count for the speed.
 
-    ``idle``: seconds since input was last done. An end that is overdue by a second is no longer promised.
+    ``idle`` are the seconds since the last block was scored. If the estimated end has passed by more than a
+    second, no estimate is shown.
     """
     seconds = max(now - state.started, 1e-9)
     rows = state.rows - state.resumed_rows
@@ -110,7 +115,7 @@ def scoring_status(state: run.Progress, now: float, idle: float = 0.0) -> Status
     )
     slow = state.slow and state.done_bytes != state.total_bytes
     if slow:
-        # what is done says nothing of when these end
+        # the speed so far does not tell when slow records end, so no estimate is shown
         limit = f", up to {state.timeout:g} s each" if state.timeout else ""
         facts = (f"{state.slow:,} slow {'record' if state.slow == 1 else 'records'}{limit}", *facts)
     if not state.total_bytes:
@@ -123,8 +128,7 @@ def scoring_status(state: run.Progress, now: float, idle: float = 0.0) -> Status
 
 
 def scoring(reporter: ProgressReporter, name: str = "") -> Callable[[run.Progress], None]:
-    """What shows how far a dump is scored, as it is told; ``name`` is of what is scored, where that is not
-    plain."""
+    """A callback that shows the progress of scoring, with a ``name`` if the command scores several dumps."""
     done, moved = 0, time.monotonic()
 
     def update(state: run.Progress) -> None:
@@ -134,8 +138,8 @@ def scoring(reporter: ProgressReporter, name: str = "") -> Callable[[run.Progres
             done, moved = state.done_bytes, now
 
         def status() -> Status:
-            found = scoring_status(state, now, now - moved)
-            return found._replace(facts=(name, *found.facts)) if name else found
+            shown = scoring_status(state, now, now - moved)
+            return shown._replace(facts=(name, *shown.facts)) if name else shown
 
         reporter.update(status)
 
@@ -143,10 +147,10 @@ def scoring(reporter: ProgressReporter, name: str = "") -> Callable[[run.Progres
 
 
 class _Bar:
-    """A line of a terminal that is drawn anew, never wider than the terminal, and gone in the end.
+    """A line of the terminal that is redrawn in place, never wider than the terminal, and removed at the end.
 
-    No thread draws it (processes are forked beside it), and the cursor stays visible: the second Ctrl-C ends the
-    process on the spot, which would leave the terminal without one.
+    It is not drawn by a thread of its own, since the process forks meanwhile. The cursor stays visible: a
+    second Ctrl-C ends the process at once, which would leave the terminal without a cursor.
     """
 
     def __init__(self, stream: _Stderr) -> None:
@@ -192,7 +196,7 @@ class _Bar:
 
 
 class _Stderr:
-    """Stderr, which may be closed, or a pipe without a reader: rows matter, this does not."""
+    """Stderr for progress. It may be closed, or a pipe without a reader: such errors are ignored."""
 
     def __init__(self) -> None:
         self._stream: TextIO | None = sys.stderr
@@ -215,4 +219,4 @@ class _Stderr:
         return len(text)
 
     def flush(self) -> None:
-        """Every write has done it."""
+        """Do nothing: `write` flushes."""

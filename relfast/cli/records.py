@@ -1,4 +1,4 @@
-"""``relfast validate``, ``audit``, ``show`` and ``tasks``: what there is to know of records and their tasks."""
+"""``relfast validate``, ``audit``, ``show`` and ``tasks``: commands about records and tasks."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def show(record: str) -> None:
 
 
 def _find(record: str) -> tuple[str, Mapping[str, Any]]:
-    """The file, and the row asked for."""
+    """The file and the row that FILE, FILE:ID or FILE:INDEX names."""
     from relfast.engine.io.sources import iterate_lines
     from relfast.json_text import Undecodable, decode_object
 

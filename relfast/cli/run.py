@@ -1,4 +1,4 @@
-"""``relfast run``, and what the commands that ask a server have in common: options, settings, progress."""
+"""``relfast run``, and what it shares with ``relfast bench``: options for requests, settings, progress."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ asking_options = with_options(
     click.option("--backoff", type=click.FloatRange(0), default=0.5, show_default=True, metavar="SECONDS", help="Mean pause before the second attempt; it doubles."),
     click.option("--key-env", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Environment variable with the server's key."),
 )  # fmt: skip
-"""Gives a command the options that say how a server is asked; `settings_of` takes them."""
+"""Decorator that gives a command the options of requests; `settings_of` reads their values."""
 
 ASKING = ("prompt", "samples", *ANSWERS, *SERVER)
-"""Their names."""
+"""The names of these options."""
 
 
 def settings_of(model: str, given: Mapping[str, Any]) -> Settings:
-    """The settings that the options come to.
+    """The settings of a model's requests, from the values of these options.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def _extra_body(text: str | None) -> dict[str, Any]:
 
 
 class Asking:
-    """How far a run is: records, failures, tokens a second and tokens spent."""
+    """Shows the progress of requests: records, failures, tokens per second, tokens used, retries."""
 
     def __init__(self, reporter: ProgressReporter, total: int, name: str = "") -> None:
         self._reporter, self._total, self._name = reporter, total, name
@@ -83,7 +83,7 @@ class Asking:
         self._reporter.update(lambda: self.status(counts, time.monotonic() - self._started))
 
     def status(self, counts: RequestCounts, seconds: float) -> Status:
-        """What is shown after so many seconds."""
+        """The status after ``seconds`` of this run."""
         done = counts.before + counts.done
         facts = [f"{self._name}{done:,} of {self._total:,} records", f"{counts.failed:,} failed"]
         if counts.completion_tokens:
@@ -96,7 +96,7 @@ class Asking:
 
 
 def tell_result(counts: RequestCounts, output: str | Path, quiet: bool) -> None:
-    """What came of a run, in a line or a few on stderr."""
+    """Print the result of a run to stderr, in one line and one for each cause of failures."""
     if not quiet:
         parts = [f"{counts.total:,} records in {output}"]
         if counts.prompt_tokens or counts.completion_tokens:
@@ -110,7 +110,7 @@ def tell_result(counts: RequestCounts, output: str | Path, quiet: bool) -> None:
 
 
 def tell_failures(counts: RequestCounts, of: str = "") -> None:
-    """How many records have no response, and why, on stderr; ``of``: of what run."""
+    """Print to stderr how many records have no response, and why; ``of`` names the run in the message."""
     if counts.failed:
         say(f"relfast: {of}{counts.failed:,} records have no response; --resume asks for them again")
         for cause in counts.causes_shown():

@@ -98,7 +98,7 @@ def command(
         useless_so_far = not rows_before and 0 < state.rows == state.invalid
         rows_before = state.rows
         if useless_so_far and not quiet and state.done_bytes != state.total_bytes:
-            # after the first block, and not when the hours of the whole dump are over
+            # right after the first block, so that nobody waits hours for a run without a usable record
             reporter.say(describe(state.causes(), state.rows, "command", so_far=True))
         show_progress(state)
 
@@ -117,7 +117,7 @@ def command(
             else:
                 how |= {"shard": _shard(shard), "lengths": lengths}
                 summary = score_files(inputs, output, job, limit=limit, **how)
-                if summary.rows > 1:  # of one row it is not worth asking
+                if summary.rows > 1:  # for one row it is not worth the time
                     from relfast_kernels.compiled import native
 
                     native.see_to_missing()
@@ -140,7 +140,7 @@ def command(
             say(line)
         if not summary.rows and limit != 0 and shard is None:
             say(f"relfast: no records in {', '.join(inputs)}: the input is empty")
-    # a shard may hold nothing but what follows the good records
+    # a single shard may hold only unusable records while the other shards are good
     useless = shard is None and 0 < summary.rows == summary.count("invalid_record")
     if summary.unusable and (useless or not quiet):
         say(f"relfast: {describe(summary.unusable, summary.rows, 'command')}")
@@ -179,7 +179,7 @@ def _on_ray(
     try:
         return score_on_ray(inputs, output, job, address=address, part_bytes=part_bytes or PART_BYTES, **how)
     except KeyboardInterrupt:
-        signals.check()  # while it waits, Ray raises one of its own instead of ours
+        signals.check()  # Ray raises a KeyboardInterrupt of its own in place of `Interrupted`
         raise
 
 
@@ -193,7 +193,7 @@ def _shard(text: str | None) -> tuple[int, int] | None:
 
 
 def _check_summary_path(path: str | None, output: str | None) -> None:
-    """See now rather than after hours that the summary can be written."""
+    """Raise at once, not after hours of scoring, if the summary cannot be written."""
     if path is None:
         return
     if output is not None and os.path.realpath(path) == os.path.realpath(output):

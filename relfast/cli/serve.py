@@ -81,7 +81,7 @@ def command(
         log=say if access_log else None,
     )
     if not serve(host, port, settings, announce=_announce, quiet=quiet):
-        # threads still score for clients that are gone, and Python would wait for them
+        # threads may still score for disconnected clients, and a normal exit would wait for them
         os._exit(0)
     return 0
 
@@ -100,7 +100,7 @@ def _host(text: str) -> str:
 
 
 def _on_error(texts: tuple[str, ...]) -> OnError:
-    """``0``, or ``response=0`` and ``machinery=-1``."""
+    """The value of ``on_error`` from the options' texts: ``0``, or ``response=0`` and ``machinery=-1``."""
     kinds: dict[str, float | None] = {}
     for text in texts:
         kind, sign, number = text.rpartition("=")

@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: once in an orderly way, twice at once."""
+"""SIGINT and SIGTERM: the first one ends the command in an orderly way, the second one at once."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from types import FrameType
 from typing import Final
 
 EXIT_BY_SIGNAL: Final = 128
-"""A command ended by signal N leaves with 128 + N: 130 for SIGINT, 143 for SIGTERM."""
+"""The exit code of a command ended by signal N is 128 + N: 130 for SIGINT, 143 for SIGTERM."""
 
 _HANDLED: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupted(KeyboardInterrupt):
-    """A signal asked the command to end."""
+    """Raised in the main thread when SIGINT or SIGTERM arrives."""
 
     def __init__(self, signum: int) -> None:
         self.signum = signum
@@ -45,8 +45,8 @@ def _interrupt(signum: int, frame: FrameType | None) -> None:
 
 
 def _raise_unless_importing(frame: FrameType | None) -> None:
-    """Raise `Interrupted`, but not while modules are being imported: compiled ones crash on an exception
-    in the middle of it (orjson does). Then the alarm clock looks again."""
+    """Raise `Interrupted`, but not during an import: some compiled modules (orjson) crash if an exception
+    interrupts it. Then a timer (SIGALRM) tries again, and after `_IMPORT_SECONDS` ends the process."""
     signum = _pending[0]
     if not _importing(frame):
         raise Interrupted(signum)
@@ -66,18 +66,18 @@ def _importing(frame: FrameType | None) -> bool:
 
 
 def check() -> None:
-    """Raise what a signal raised where Python swallows exceptions (in a destructor, say)."""
+    """Raise `Interrupted` again if a signal has come: Python may have swallowed it (in a destructor, say)."""
     if _pending:
         raise Interrupted(_pending[0])
 
 
 @contextmanager
 def interruptible(*, at_the_end: bool = False) -> Iterator[None]:
-    """Raise `Interrupted` in the main thread at the first SIGINT or SIGTERM; the second is not caught.
+    """Raise `Interrupted` in the main thread at the first SIGINT or SIGTERM; the second ends the process.
 
-    A signal that is ignored stays so: a shell's background job does not end by its terminal's Ctrl-C.
-    ``at_the_end`` of the process, when all that is left is to give back its memory, a SIGINT comes too late to be
-    more than a wrong exit status, and is ignored from then on.
+    Signals that are ignored stay ignored, so that Ctrl-C does not end a shell's background job. With
+    ``at_the_end`` SIGINT is ignored after the context: only the end of the process is left then, and a SIGINT
+    would do nothing but change the exit status.
     """
     before = {}
     for signum in _HANDLED:
@@ -87,7 +87,7 @@ def interruptible(*, at_the_end: bool = False) -> Iterator[None]:
         yield
     finally:
         if _pending:
-            # everything is done: an alarm clock that still runs would end the process in its last moments
+            # a timer that still runs would end the process during its normal exit
             signal.setitimer(signal.ITIMER_REAL, 0)
         _pending.clear()
         for signum, handler in before.items():

@@ -1,4 +1,4 @@
-"""The summary as a table for people: at most 80 columns wide, what needs more room stands below it; and lists of rows."""
+"""Prints tables and lists for people; above all the summary, a table of at most 80 columns with details."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 def show_table(
     console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1
 ) -> None:
-    """A table where the terminal is wide enough, or else each row as a line that says what its numbers are.
+    """Print a table if the terminal is wide enough, or else each row as a list with the names of its columns.
 
     Parameters
     ----------
     words
-        How many columns, from the left, hold names; the others hold numbers.
+        Number of leading columns that hold names; the others hold numbers.
     """
     table = _table(header, rows, words)
     if console.measure(table, options=console.options.update(width=1_000)).maximum <= console.width:
@@ -39,7 +39,7 @@ def show_table(
 
 
 def show_list(console: Console, name: str, parts: Sequence[str]) -> None:
-    """``name: part · part · …``, in as many lines as it takes, further ones indented; no part is broken."""
+    """Print ``name: part · part · …``, wrapped between parts; further lines are indented."""
     whole = " ".join(f"{printable(part)} ·".replace(" ", _HARD) for part in parts)
     for line in textwrap.wrap(
         f"{printable(name)}: {whole}",
@@ -71,7 +71,7 @@ _STOPPED: Final = ("timeout", "crashed")
 
 
 def how_to_list(summary: Summary) -> Iterator[str]:
-    """The command that lists what hung or crashed, if anything did."""
+    """A line with the command that lists the rows that hung or crashed; none if there are no such rows."""
     there = [status for status in _STOPPED if summary.count(status)]
     output = str(summary.output)
     if there and summary.output not in (None, "-") and not output.endswith(".parquet"):
@@ -83,22 +83,22 @@ def how_to_list(summary: Summary) -> Iterator[str]:
 
 
 MOST_TASKS: Final = 3
-"""Tasks whose metrics, pass@k and tables stand below the table; of more they would fill several screens."""
+"""Most tasks in a summary whose metrics, pass@k and tables are printed; those of more would fill screens."""
 
 MOST_MAJORITIES: Final = 4
-"""Numbers of samples that maj@k is shown for: prompts that lost some samples each have one of their own."""
+"""Most values of k for which maj@k is shown: prompts that have lost samples add further ones."""
 
 UNSCORED: Final = tuple(status for status in STATUSES if status not in SCORED)
 
 
 def print_summary(summary: Summary) -> None:
-    """On stderr, if there is one: a line a task, below it the task's metrics, then what was run."""
+    """Print the summary to stderr, if it is open: a line for each task, the metrics, and the signature."""
     from rich.console import Console
 
     if sys.stderr is None:
         return
     console = Console(file=sys.stderr, highlight=False)
-    # written by ourselves: a console ends the process where the pipe has no reader
+    # written here, not by rich: its console ends the process if the pipe has no reader
     with console.capture() as text:
         _print(summary, console)
     with contextlib.suppress(OSError):
@@ -114,20 +114,20 @@ def _print(summary: Summary, console: Console) -> None:
     if not summary.count(*UNSCORED):
         _drop(columns, rows, "unscored")
     show_table(console, columns, rows)
-    told = {name: [_metrics(task), _at_k(task), _lengths(task)] for name, task in summary.tasks.items()}
+    details = {name: [_metrics(task), _at_k(task), _lengths(task)] for name, task in summary.tasks.items()}
     if len(summary.tasks) <= MOST_TASKS:
         for name, task in summary.tasks.items():
-            for parts in filter(None, told[name]):
+            for parts in filter(None, details[name]):
                 show_list(console, name, parts)
             for shown in task.tables():
                 console.print(f"{name} {shown.title}", markup=False)
                 show_table(console, shown.columns, shown.rows)
-    elif any(map(any, told.values())):
+    elif any(map(any, details.values())):
         console.print("metrics, pass@k and lengths by task: --summary FILE.json, relfast report")
     lost = {status.replace("_", " "): summary.count(status) for status in UNSCORED}
     if without := ", ".join(f"{n:,} {status}" for status, n in lost.items() if n):
         console.print(f"without a score: {without}", markup=False)
-    # one line whatever the width: it is there to be copied and compared
+    # on one line whatever the width, to be copied and compared
     console.print(summary.signature, style="dim", soft_wrap=True)
     for note in summary.notes:
         console.print(f"note: {note}", overflow="fold")
@@ -144,8 +144,9 @@ def _metrics(task: TaskSummary) -> list[str]:
 
 
 def _at_k(task: TaskSummary) -> list[str]:
-    """pass@k for powers of two from 2 on (pass@1 says what ``correct`` says) and the largest k, maj@k for the numbers of samples that most prompts have; each
-    with the prompts it rests on. avg@k is pass@1 of the same prompts, and in the JSON as all others are."""
+    """pass@k for powers of two from 2 on (pass@1 equals ``correct``) and for the largest k, and maj@k for
+    the numbers of samples that most prompts have; each with its number of prompts. All other k, and avg@k,
+    which is pass@1 of the same prompts, are in the JSON only."""
     lines = []
     left_out = 0
     for name, points in task.at_k().items():

@@ -135,8 +135,7 @@ class RunFolder:
         self.folder.write(PLAN, encode_indented(plan))
 
     def done_before(self, part: Part) -> Done | None:
-        """The note of a part that an earlier run has scored; None if note or rows are missing or
-        incomplete."""
+        """The note of a part scored by an earlier run; None if note or rows are missing or incomplete."""
         if os.path.basename(note_of(part)) not in self._noted:
             return None
         done = Done.from_json(self.folder.read(note_of(part)), part)

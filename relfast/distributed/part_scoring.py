@@ -82,8 +82,7 @@ class Done:
 
 
 def suffix_of(output: str) -> str:
-    """The ending of the files of rows: the one of the output folder's name if it is one of `SUFFIXES`, else
-    ``.jsonl``."""
+    """The ending of the files of rows: that of the output's name if it is in `SUFFIXES`, else ``.jsonl``."""
     return next((suffix for suffix in SUFFIXES if output.rstrip("/").endswith(suffix)), ".jsonl")
 
 

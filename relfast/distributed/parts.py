@@ -39,8 +39,7 @@ _HEAD_OF_PACKED: Final = 4 * FILTER_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input file: absolute path or URL, codec, size in bytes, and a version text that changes with the
-    file."""
+    """An input file: absolute path or URL, codec, bytes, and a version text that changes with the file."""
 
     path: str
     codec: Codec
@@ -50,8 +49,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The unit of measuring: bytes ``start`` to ``end`` of an input; the whole input unless it is plain
-    JSONL."""
+    """The unit of measuring: bytes ``start`` to ``end`` of an input; all of it unless it is plain JSONL."""
 
     source: int
     input: Input

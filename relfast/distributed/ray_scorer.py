@@ -1,5 +1,4 @@
-"""A callable that scores batches of a table, for your own pipelines: Ray Data, Dask, Spark's pandas
-functions."""
+"""A callable that scores batches of a table, for your own pipelines: Ray Data, Dask, pandas on Spark."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A run on a cluster: measures inputs, scores parts in any order; rows and summary equal those of one
-machine."""
+"""A run on a cluster: measures inputs, scores parts in any order; rows and summary are as of one machine."""
 
 from __future__ import annotations
 
@@ -113,8 +112,7 @@ def score_on_ray(
         with Cluster(address) as cluster:
 
             def answers(method: Method, items: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-                """Yield the tasks' results (parts that cannot be read: errors). Shows progress; raises all
-                other errors."""
+                """Yield results; `InputError` for unreadable items, others raise. Shows progress."""
                 for item in cluster.run(method, items, assignment, workers_of(workers)):
                     if item is not None:
                         if isinstance(item[1], RelfastError) and not isinstance(item[1], InputError):

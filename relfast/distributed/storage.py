@@ -22,8 +22,7 @@ _VERSIONS: Final = (
     *("ETag", "etag", "blob_id", "md5Hash", "md5", "checksum", "generation"),
     *("mtime", "LastModified", "last_modified", "updated", "modified", "created"),
 )
-"""Names that file systems have for an object's version, which changes with the object; the most reliable
-first."""
+"""Names of file systems for an object's version, which changes with the object; the most reliable first."""
 
 
 def is_url(path: str) -> bool:

@@ -30,8 +30,7 @@ Row = dict[str, Any]
 _Place = tuple[int, int]
 
 SETTINGS_SUFFIX: Final = ".run.json"
-"""Suffix of the file beside the rows with the settings they were made with: a resumed run must have the
-same."""
+"""Suffix of the file beside the rows with their settings, which must be equal in a resumed run."""
 
 
 MADE: Final = "made"

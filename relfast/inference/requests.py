@@ -21,8 +21,7 @@ from relfast.tasks.prompting import AS_IT_STANDS
 from relfast.tasks.prompting import Prompt as Wording
 
 _QUESTIONS: Final = ("question", "problem")
-"""Fields that may hold a row's question besides the field of its dialect. A field ``prompt`` holds a complete
-prompt."""
+"""Fields that may hold a row's question, besides its dialect's. (``prompt`` holds a complete prompt.)"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,4 @@
-"""Completes records on a server, for `relfast run`. Resumable; a failed request becomes a row with its
-error."""
+"""Completes records on a server, for `relfast run`. Resumable; failed requests give rows with an error."""
 
 from __future__ import annotations
 
@@ -219,8 +218,7 @@ def _completions_in(row: Mapping[str, Any]) -> list[Completion | None]:
 
 
 def _generation(request: Request, completions: list[Completion], settings: Settings) -> dict[str, Any]:
-    """The field `GENERATION` of a row. It does not depend on failed attempts, so resumed runs give equal
-    rows."""
+    """The field `GENERATION` of a row. It is independent of failed attempts: resumed runs give equal rows."""
     models = [completion.model for completion in completions if completion.model is not None]
     about: dict[str, Any] = {
         "index": request.index,

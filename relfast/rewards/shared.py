@@ -309,8 +309,7 @@ def response_of(completion: object) -> Any:
 
 
 def question_of(prompt: object) -> str | None:
-    """The question in a prompt: a text itself, or the user's last message of a list (or array) of chat
-    messages."""
+    """The question in a prompt: a text itself, or the user's last of a list (or array) of chat messages."""
     if hasattr(prompt, "tolist"):
         prompt = prompt.tolist()
     if isinstance(prompt, str) or not isinstance(prompt, Sequence):

@@ -16,8 +16,7 @@ from relfast.serve.access import Access, Denial
 from relfast.serve.metrics import Metrics
 
 HUNG_UP: Final = 499
-"""Status code counted for a client that disconnected before its request had arrived: nginx' code, as HTTP has
-none."""
+"""Status code for a client that disconnected before its request had arrived: nginx's, as HTTP has none."""
 
 _CLOSE: Final = (b"connection", b"close")
 
@@ -175,8 +174,7 @@ class Gate:
 
 
 def _line(scope: Scope, code: int, length: int, seconds: float) -> str:
-    """The line of the access log for a request: time, client, method, path, status, bytes of the response,
-    milliseconds."""
+    """A line of the access log: time, client, method, path, status, bytes of the response, milliseconds."""
     at = time.strftime("%Y-%m-%dT%H:%M:%S%z")
     host, port = scope.get("client") or ("-", 0)
     path = scope["raw_path"].decode("latin-1")  # percent-encoded, so without line breaks

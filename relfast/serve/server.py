@@ -40,8 +40,7 @@ class GracefulServer(uvicorn.Server):
         self._gate, self._stop_seconds = gate, stop_seconds
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop, without recording the signal as uvicorn does to raise it again: a requested stop is
-        success."""
+        """Stop without raising the signal again at the end, as uvicorn does: a requested stop is success."""
         self.force_exit = self.should_exit
         self.should_exit = True
 
