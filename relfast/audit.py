@@ -115,9 +115,9 @@ def _own_responses(name: str, entries: Sequence[Entry], scorers: Mapping[Policy,
         return []
     scored = _scored(scorers["strict"], name, *zip(*answered, strict=True))
     findings = []
-    for strategy, wanted in ((RIGHT, True), (WRONG, False)):
+    for strategy, is_right in ((RIGHT, True), (WRONG, False)):
         chosen = [
-            pair for pair, score in zip(answered, scored.scores, strict=True) if score.correct is wanted
+            pair for pair, score in zip(answered, scored.scores, strict=True) if score.correct is is_right
         ]
         if chosen:
             their_entries, samples = zip(*chosen, strict=True)

@@ -165,8 +165,8 @@ class Marks(NamedTuple):
 
     def parse(self, text: str) -> tuple[str, str]:
         for between in ("…", "...", ","):
-            opening, found, closing = text.partition(between)
-            if found:
+            opening, separator, closing = text.partition(between)
+            if separator:
                 return self._checked(opening, closing)
         raise ValueError(f"{text!r:.60} is not of the form OPEN…CLOSE or OPEN,CLOSE")
 

@@ -75,10 +75,10 @@ class Spec:
     @classmethod
     def parse(cls, text: str) -> Spec:
         """Read such a text. Raises `UsageError` if it names no model."""
-        found = re.fullmatch(r"(?P<model>.+?)(?:@(?P<api>https?://[^#]+)(?:#(?P<key>\w+))?)?", text.strip())
-        if found is None:
+        match = re.fullmatch(r"(?P<model>.+?)(?:@(?P<api>https?://[^#]+)(?:#(?P<key>\w+))?)?", text.strip())
+        if match is None:
             raise UsageError(f"{text!r} is not of the form MODEL, MODEL@URL or MODEL@URL#KEY_VARIABLE")
-        return cls(found["model"], found["api"], found["key"])
+        return cls(match["model"], match["api"], match["key"])
 
     @property
     def folder(self) -> str:
@@ -173,18 +173,18 @@ class Bench:
 
     def _requests(self) -> dict[str, list[Request]]:
         wordings = Wordings(self.prompt)
-        found = {
+        requests = {
             part.name: list(read_requests(part.inputs, self.limit, wordings))
             or [wordings.request(index, {**row}) for index, row in enumerate(part.rows)]
             for part in self.parts
         }
         for part in self.parts:
-            unknown = next((request for request in found[part.name] if request.task is None), None)
+            unknown = next((request for request in requests[part.name] if request.task is None), None)
             if unknown is not None:
                 raise UsageError(
                     f"{part.shown}: record {unknown.index} does not say its task, nor does its gold"
                 )
-        return found
+        return requests
 
     def _embedders(self, requests: Mapping[str, Sequence[Request]]) -> None:
         """Check that the embedding models which parts need are on this machine; with ``may_leave_out`` skip

@@ -84,11 +84,11 @@ def run(
     from relfast.engine.job import make_job
 
     asking = {name: options.pop(name) for name in ASKING}
-    found = _models(models, api, mock, asking)
+    named_models = _models(models, api, mock, asking)
     if judge is not None:
-        found = [replace(each, judge=_judge(judge, each.plan, asking)) for each in found]
+        named_models = [replace(each, judge=_judge(judge, each.plan, asking)) for each in named_models]
     bench = Bench(
-        [replace(each, folder=".") for each in found] if flat else found,
+        [replace(each, folder=".") for each in named_models] if flat else named_models,
         parts,
         Path(output),
         make_job(**options),
@@ -254,9 +254,9 @@ def _problems(
     if data is not None:
         if dataset is not None:
             raise UsageError("--data and --dataset exclude each other")
-        found, source = sources.from_file(data, subsets, limit), data
+        problems, source = sources.from_file(data, subsets, limit), data
     elif mock and dataset is None:
-        found, source = sources.built_in(subsets, limit), "built-in"
+        problems, source = sources.built_in(subsets, limit), "built-in"
     else:
         source = dataset or sources.DATASET
         asks = not Path(source).is_dir() and os.environ.get(sources.OFFLINE) is None
@@ -264,8 +264,8 @@ def _problems(
             # without a network the hub's client would retry for half a minute
             click.echo(f"no network ({why}): only data sets that were fetched before can be loaded", err=True)
             os.environ[sources.OFFLINE] = "1"
-        found = sources.from_hub(subsets or sources.SUBSETS, limit, dataset=source)
+        problems = sources.from_hub(subsets or sources.SUBSETS, limit, dataset=source)
     return tuple(
         {"subset": each.subset, "id": each.id, "problem": each.question, "solution": each.solution}
-        for each in found
+        for each in problems
     ), source

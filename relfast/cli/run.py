@@ -136,7 +136,7 @@ def command(
 
     RECORDS are REL's, SeqBench's or ReAlign's, published or generated. Each is put to the model in its task's
     own prompt. The output has each record with its response, in the records' order, ready for `relfast score`;
-    what was asked with stands beside it in FILE.run.json. A request that fails after all attempts leaves
+    the run's settings stand beside it in FILE.run.json. A request that fails after all attempts leaves
     response null and says why in error. The key of a hosted server is taken from the environment.
     """
     from relfast.inference.requests import Wordings, read_requests

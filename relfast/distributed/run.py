@@ -89,15 +89,15 @@ def score_on_ray(
     find_sources(job.data)  # missing gold raises before an output is made
     output = default_output(inputs) if output is None else output
     names = [path for name in inputs for path in expand(name)]
-    found = find_inputs(names)
+    input_files = find_inputs(names)
     folder, suffix = Folder(output), suffix_of(output)
     if suffix == ".parquet":
         require_parquet()
-    if any(item.path == folder.path for item in found):
+    if any(item.path == folder.path for item in input_files):
         raise UsageError(f"{output} is an input; rows would overwrite it")
     run = fingerprint(job, (), part_bytes=part_bytes, limit=limit)
-    target = RunFolder(folder, run, found, suffix, resume=resume, overwrite=overwrite)
-    n_bytes = sum(item.size for item in found)
+    target = RunFolder(folder, run, input_files, suffix, resume=resume, overwrite=overwrite)
+    n_bytes = sum(item.size for item in input_files)
     state = Progress(started=time.monotonic(), total_bytes=0 if limit is not None else n_bytes)
     assignment = Assignment(job, 0, part_bytes, folder, suffix)
     done: dict[int, Done] = {}
@@ -124,7 +124,7 @@ def score_on_ray(
             parts = target.planned()
             if parts is None:
                 target.plan([], [UNMEASURED])
-                planning, chunks = Planning(limit), chunks_of(found, part_bytes)
+                planning, chunks = Planning(limit), chunks_of(input_files, part_bytes)
                 while chunks and planning.wants_more:
                     # with a limit, a few chunks at a time until it is reached
                     some = chunks if limit is None else chunks[:_CHUNKS_OF_LIMIT]

@@ -288,12 +288,12 @@ def _name(value: object) -> str | None:
 
 def _usage(usage: Any) -> dict[str, int] | None:
     details = getattr(usage, "completion_tokens_details", None)
-    found = {
+    sent = {
         "prompt_tokens": getattr(usage, "prompt_tokens", None),
         "completion_tokens": getattr(usage, "completion_tokens", None),
         "reasoning_tokens": getattr(details, "reasoning_tokens", None),
     }
-    counts = {name: count for name, count in found.items() if type(count) is int and 0 <= count <= MAX_TOKENS}
+    counts = {name: count for name, count in sent.items() if type(count) is int and 0 <= count <= MAX_TOKENS}
     return counts or None
 
 
@@ -497,11 +497,11 @@ class Client(Generic[Key]):
         least those of the server's Retry-After."""
         pause = random.uniform(0, min(self.settings.backoff * 2 ** min(attempts, 16), MAX_WAIT_SECONDS))
         if isinstance(error, self._openai.APIStatusError):
-            asked = seconds_asked(error.response.headers.get("retry-after", ""))
-            if asked is not None:
-                asked = min(asked, MAX_WAIT_SECONDS)
-                self._pace.hold(asked)
-                pause = max(pause, asked)
+            retry_after = seconds_asked(error.response.headers.get("retry-after", ""))
+            if retry_after is not None:
+                retry_after = min(retry_after, MAX_WAIT_SECONDS)
+                self._pace.hold(retry_after)
+                pause = max(pause, retry_after)
         return pause
 
     def _describe(self, error: Exception, attempts: int) -> dict[str, str]:

@@ -29,10 +29,10 @@ def made_of(
     records = failed = 0
     errors, reasons, tokens = Counter[str](), Counter[str](), Counter[str]()
     models: set[str] = set()
-    asked = {request.index for request in requests}
+    indices = {request.index for request in requests}
     for row in rows:
         about = row[generation]
-        if about["index"] not in asked:
+        if about["index"] not in indices:
             continue
         records += 1
         failed += row["error"] is not None

@@ -114,8 +114,8 @@ def completed(row: dict[str, Any]) -> dict[str, Any]:
     task = infer_task(row)
     if task is None or task.gold.domain is not None:
         return row
-    given = (keys for keys in task.gold.keys if all(row.get(key) is not None for key in keys))
-    keys = next(given, None)
+    complete = (keys for keys in task.gold.keys if all(row.get(key) is not None for key in keys))
+    keys = next(complete, None)
     if keys is None:
         return row
     question = next((row[key] for key in _QUESTIONS if row.get(key) is not None), None)

@@ -33,24 +33,24 @@ def rows_of(task: str, **metadata: Any) -> list[dict[str, Any]]:
         There are no records of this task, or both ``file`` and ``n`` are given.
     """
     name = get_task(task).name
-    given = {key: metadata[key] for key in OWN if metadata.get(key) is not None}
-    policy = given.get("policy", "reference")
+    options = {key: metadata[key] for key in OWN if metadata.get(key) is not None}
+    policy = options.get("policy", "reference")
     shared_scorer({"policy": policy})  # raises for an unusable policy before the model is called
-    rows = [_row(at, problem, policy) for at, problem in enumerate(_problems(name, given))]
+    rows = [_row(at, problem, policy) for at, problem in enumerate(_problems(name, options))]
     if not rows:
-        raise UsageError(f"no records of {name} in {given.get('file') or 'the built-in sets'}")
+        raise UsageError(f"no records of {name} in {options.get('file') or 'the built-in sets'}")
     return rows
 
 
-def _problems(name: str, given: Mapping[str, Any]) -> Iterator[Problem]:
-    if "n" in given:
-        if "file" in given:
+def _problems(name: str, options: Mapping[str, Any]) -> Iterator[Problem]:
+    if "n" in options:
+        if "file" in options:
             raise UsageError("metadata: 'file' or 'n', not both")
-        seed, parameters = given.get("seed", 0), given.get("parameters", {})
-        yield from (generated(name, at, seed, **parameters) for at in range(given["n"]))
+        seed, parameters = options.get("seed", 0), options.get("parameters", {})
+        yield from (generated(name, at, seed, **parameters) for at in range(options["n"]))
         return
     # without a file: the built-in set of the task's benchmark
-    problems = from_file(given.get("file") or SETS[name.lower().partition("-")[0]].path)
+    problems = from_file(options.get("file") or SETS[name.lower().partition("-")[0]].path)
     yield from (problem for problem in problems if problem.task == name)
 
 

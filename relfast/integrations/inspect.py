@@ -99,8 +99,8 @@ def relfast_task(
     if file is not None:
         problems = list(from_file(file))
     else:
-        given = json.loads(parameters) if isinstance(parameters, str) else dict(parameters)
-        problems = [generated(str(benchmark), at, seed, **given) for at in range(n)]
+        values = json.loads(parameters) if isinstance(parameters, str) else dict(parameters)
+        problems = [generated(str(benchmark), at, seed, **values) for at in range(n)]
     return Task(
         dataset=MemoryDataset([sample_of(problem) for problem in problems], name=benchmark or file),
         solver=generate(),

@@ -138,12 +138,12 @@ class RelfastScores(SampleLevelComputation, SamplingMetric):
             scorer.score_one(about["task"], about["answer"], text, about["question"])
             for text in model_response.final_text
         ]
-        known = [score for score in scores if score.correct is not None and score.reward is not None]
-        found = {"unscored": 1 - len(known) / len(scores)}
-        if known:
-            found["correct"] = float(np.mean([bool(score.correct) for score in known]))
-            found["reward"] = float(np.mean([score.reward for score in known]))
-        return found
+        scored = [score for score in scores if score.correct is not None and score.reward is not None]
+        metrics = {"unscored": 1 - len(scored) / len(scores)}
+        if scored:
+            metrics["correct"] = float(np.mean([bool(score.correct) for score in scored]))
+            metrics["reward"] = float(np.mean([score.reward for score in scored]))
+        return metrics
 
 
 def _metric(samples: int) -> SampleLevelMetricGrouping:

@@ -50,15 +50,15 @@ class Problems:
     """
 
     def __init__(self, task: str, *, seed: int = 0, curriculum: Sequence[Level] = (), start: int = 0) -> None:
-        found = get_task(task)
-        self.task, self.seed, self.start = found.name, seed, start
+        resolved = get_task(task)
+        self.task, self.seed, self.start = resolved.name, seed, start
         self.curriculum: list[Level] = [(at, dict(given)) for at, given in curriculum] or [_FIRST]
         self._begins = [at for at, _ in self.curriculum]
         if self._begins[0] != 0 or self._begins != sorted(set(self._begins)):
             raise UsageError(f"curriculum: levels begin at 0 and go up, not at {self._begins}")
         if start < 0 or seed < 0:
             raise UsageError(f"seed and start must be 0 or more, not {seed} and {start}")
-        declared: Any = found.parameters
+        declared: Any = resolved.parameters
         for at, parameters in self.curriculum:
             if declared is None:
                 generated(self.task, 0)  # raises: the task has no generator

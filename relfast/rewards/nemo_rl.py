@@ -55,12 +55,12 @@ class _Environment(Adapter):
     question_at: ClassVar[str] = "as the message log's message of the user, or as 'question' in metadata"
 
     def __init__(self, cfg: Mapping[str, Any] | None = None, **options: Unpack[ScorerKeywords]) -> None:
-        given: dict[str, Any] = {**(cfg or {}), **options}
-        given.pop("stop_strings", None)
-        n_workers = given.pop("num_workers", None)
+        merged: dict[str, Any] = {**(cfg or {}), **options}
+        merged.pop("stop_strings", None)
+        n_workers = merged.pop("num_workers", None)
         if n_workers is not None:
-            given.setdefault("workers", n_workers)
-        super().__init__(**given)
+            merged.setdefault("workers", n_workers)
+        super().__init__(**merged)
 
     def step(
         self,

@@ -108,12 +108,12 @@ def generated(task: str, at: int, seed: int = 0, **parameters: Any) -> Problem:
     if not 0 <= at < SEEDS:
         raise UsageError(f"at must be from 0 to {SEEDS - 1}, not {at!r}")
     name = get_task(task).name
-    block = _block(name, seed * SEEDS + at // BLOCK, _Given(repr(sorted(parameters.items())), parameters))
+    block = _block(name, seed * SEEDS + at // BLOCK, _Key(repr(sorted(parameters.items())), parameters))
     return problem_of(block[at % BLOCK], name)._replace(id=f"{name.lower()}-{seed}-{at}")
 
 
 @dataclass(frozen=True)
-class _Given:
+class _Key:
     """Parameters of a generator as a key of the cache: equal if their text is equal."""
 
     text: str
@@ -121,6 +121,6 @@ class _Given:
 
 
 @lru_cache(maxsize=64)
-def _block(name: str, seed: int, given: _Given) -> list[dict[str, Any]]:
+def _block(name: str, seed: int, key: _Key) -> list[dict[str, Any]]:
     """The `BLOCK` rows of one call of a generator, which takes 15 to 60 ms."""
-    return list(get_task(name).source.generate(name, BLOCK, seed, **given.values))
+    return list(get_task(name).source.generate(name, BLOCK, seed, **key.values))

@@ -93,29 +93,29 @@ def response_in(query: object, prompt: object, question: object = None) -> Any:
         return query
     if prompt == "":
         return cut_turn(query)
-    for asked in (prompt, question):
-        if isinstance(asked, str) and asked and not asked.isspace():
-            rest = _after(query, asked)
+    for beginning in (prompt, question):
+        if isinstance(beginning, str) and beginning and not beginning.isspace():
+            rest = _after(query, beginning)
             if rest is not None:
                 return cut_turn(rest)
     return None
 
 
-def _after(query: str, asked: str) -> str | None:
+def _after(query: str, beginning: str) -> str | None:
     """The text after the first occurrence of a prompt or question; the response may repeat it. None without
     one. If a chat template's user turn is open there, the text after the start of the model's turn."""
-    if query.startswith(asked):
-        return query[len(asked) :]
-    at = query.find(asked)
+    if query.startswith(beginning):
+        return query[len(beginning) :]
+    at = query.find(beginning)
     if at < 0:
         # decoding tokens can lose white space at the ends
-        asked = asked.strip()
-        at = query.find(asked)
+        beginning = beginning.strip()
+        at = query.find(beginning)
     if at < 0:
         return None
-    before, rest = query[:at], query[at + len(asked) :]
+    before, rest = query[:at], query[at + len(beginning) :]
     for user, model in _TURNS:
         if user in before:
-            _, found, rest = rest.partition(model)
-            return rest if found else None
+            _, separator, rest = rest.partition(model)
+            return rest if separator else None
     return rest

@@ -58,10 +58,10 @@ class Access:
         named = [value for name, value in headers if name == b"host"]
         if len(named) != 1:
             return Denial(400, "the request must name one Host")
-        found = _HOST.fullmatch(named[0].decode("latin-1").strip().lower())
-        if found is None:
+        match = _HOST.fullmatch(named[0].decode("latin-1").strip().lower())
+        if match is None:
             return Denial(400, "the request's Host is none")
-        host = normal_host(found[1] or found[2])
+        host = normal_host(match[1] or match[2])
         if not (is_loopback(host) or host in self._hosts):
             shown = host.encode("ascii", "backslashreplace").decode()[:100]
             return Denial(421, f"this server does not answer to {shown}; --allow-host has it do so")
@@ -128,14 +128,14 @@ def read_token(path: Path) -> str:
     """
     try:
         with path.open("rb") as file:
-            found = os.fstat(file.fileno())
+            status = os.fstat(file.fileno())
             content = file.read(MAX_TOKEN_BYTES + 1)
     except OSError as error:
         raise UsageError(f"--token-file {path}: {error.strerror or error}") from None
-    if found.st_uid not in (os.geteuid(), 0):
+    if status.st_uid not in (os.geteuid(), 0):
         raise UsageError(f"--token-file {path}: the file belongs to another user")
-    if found.st_mode & _GROUP_AND_OTHERS:
-        mode = f"mode {stat.S_IMODE(found.st_mode):04o}"
+    if status.st_mode & _GROUP_AND_OTHERS:
+        mode = f"mode {stat.S_IMODE(status.st_mode):04o}"
         raise UsageError(f"--token-file {path}: others can get at it ({mode}); type `chmod 600 {path}`")
     token = content.decode("latin-1").strip()
     if not re.fullmatch(r"[!-~]+", token) or len(content) > MAX_TOKEN_BYTES:

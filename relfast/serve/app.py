@@ -141,7 +141,7 @@ class OpenRLHFRequest(BaseModel):
 
 
 class OpenRLHFAnswer(BaseModel):
-    """Lists of the request's length; null for what is worth nothing that can be said (``--on-error``)."""
+    """Lists of the request's length; null for a response without a reward (``--on-error``)."""
 
     rewards: list[float | None]
     scores: list[float | None]
@@ -198,7 +198,7 @@ _REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Refusal, "description": "The body cannot be read."},
     413: {"model": Refusal, "description": "Too many bytes or records."},
     415: {"model": Refusal, "description": "The body does not say that it is JSON."},
-    422: {"model": Refusal, "description": "The body is not what is asked for."},
+    422: {"model": Refusal, "description": "The body does not have the required form."},
 }
 
 

@@ -45,7 +45,7 @@ class VerifyRequest(BaseModel):
     )
 
     responses_create_params: dict[str, Any] = Field(
-        description="What was asked, as the Responses API has it."
+        description="The model's input, in the form of the Responses API."
     )
     response: dict[str, Any] = Field(description="The Responses API's object, with ``output``.")
 
