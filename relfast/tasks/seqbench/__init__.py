@@ -1,7 +1,8 @@
-"""SeqBench: plans through mazes with keys and doors.
+"""The task SeqBench: plans through mazes with keys and doors.
 
-Facts about rooms, doors and keys in; a list of actions out, from start to rescue. Gold is the shortest
-plan. The published measures compare with gold action by action; ours also run the plan in the maze.
+The question states facts about rooms, doors and keys; the response is a list of actions from start to rescue,
+and gold is the shortest plan. The published metrics compare a plan with gold action by action; relfast also
+runs the plan in the maze.
 """
 
 from __future__ import annotations

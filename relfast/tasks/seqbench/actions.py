@@ -1,4 +1,4 @@
-"""Actions as text: ``"move_to: F6"``, and how they are found in a response."""
+"""Actions such as ``"move_to: F6"``, and how plans are found in a response."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ CODES: Final = {name: code for code, name in enumerate(ACTIONS)}
 """The kernels' code of each action."""
 
 MAX_BYTES: Final = 1 << 29
-"""Longest response that is read, in bytes: the kernel counts twice as many in 32 bits. Readers stop lines far
-earlier."""
+"""Longest response that is read, in bytes: the kernel counts twice as many in 32 bits. Readers of files
+refuse lines far shorter than this."""
 
 
 class Action(NamedTuple):
-    """An action and what it acts on: a room, a key or a person."""
+    """An action and its parameter: a room, a key or a person."""
 
     name: str
     parameter: str
@@ -28,7 +28,7 @@ class Action(NamedTuple):
 
 
 def as_action(item: object) -> Action | None:
-    """The action that ``"action: param"`` or a pair ``(action, param)`` stands for, or None."""
+    """The action given as ``"action: param"`` or as a pair ``(action, param)``; None for anything else."""
     if isinstance(item, str):
         name, _, parameter = item.partition(":")
         name, parameter = name.strip(), parameter.strip()
@@ -44,17 +44,18 @@ def _number(value: object) -> str:
 
 
 def encode(text: str) -> bytes:
-    """UTF-8, lone surrogates included; nothing of what is too long."""
+    """The text as UTF-8, lone surrogates included; empty if it is longer than `MAX_BYTES`."""
     raw = text.encode("utf-8", "surrogatepass")
     return raw if len(raw) <= MAX_BYTES else b""
 
 
 def parse_actions(text: object) -> list[str] | None:
-    """The plan that a text ends with, as ``"action: param"`` strings; None if there is none.
+    """The last plan in a text, as ``"action: param"`` strings; None if there is none.
 
-    A plan is a list of ``'action: param'`` strings or of ``('action', 'param')`` pairs, as tuples or lists,
+    A plan is a list of ``'action: param'`` strings or of ``('action', 'param')`` pairs (tuples or lists),
     quoted and escaped as in Python or JSON, within prose, a code fence or one more list. The last list with
-    at least one of the six actions counts. Items that are no action stay in it. Never raises; linear time.
+    at least one of the six actions counts. Items that are no action stay in it. Never raises; takes linear
+    time.
 
     >>> parse_actions("First ['start: A1'], or better: [('start', 'A1'), ('rescue', 'Bob')]")
     ['start: A1', 'rescue: Bob']
@@ -66,7 +67,7 @@ def parse_actions(text: object) -> list[str] | None:
 
 
 def last_plan(text: str) -> tuple[int, int] | None:
-    """Where, in characters, the plan begins and ends that `parse_actions` finds."""
+    """Begin and end, in characters, of the plan that `parse_actions` finds; None without a plan."""
     raw = encode(text)
     _, span, items = machine().plan(raw)
     if not items:
@@ -82,6 +83,6 @@ def _write(data: bytes, item: Sequence[int]) -> str:
 
 
 def as_plan(actions: Any) -> list[Action | None] | None:
-    """A plan given as text or as a list of actions (None for items that are none); None if it is neither."""
+    """The actions of a plan given as text or list (None for an item that is no action); None if neither."""
     items = parse_actions(actions) if isinstance(actions, str) else actions
     return [as_action(item) for item in items] if isinstance(items, Sequence) else None

@@ -1,7 +1,7 @@
-"""Stand-ins for models: strategies that answer without solving the maze, and a mock.
+"""Stand-ins for models: strategies that answer without solving the maze, and a mock model.
 
-Strategies see the record as a model does, without gold: what they earn, the reward gives for nothing. The
-mock sees gold.
+Strategies see the record as a model does, without gold: their reward shows what can be earned without
+reasoning. The mock sees gold.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _RANDOM_STEPS: Final = 40
 
 
 def _in_maze(plan: Callable[[Layout, random.Random], Sequence[str] | None]) -> BlindStrategy:
-    """A strategy that plans in the maze that a question tells of; "[]" without one that has a start and a
-    person to rescue, and where there is no plan."""
+    """A strategy that responds with ``plan`` for the maze that the question describes. It responds "[]" if
+    that has no start or no person to rescue, or ``plan`` returns nothing."""
 
     def respond(record: Mapping[str, Any], rng: random.Random) -> str:
         question = record.get("question")
@@ -34,14 +34,15 @@ def _in_maze(plan: Callable[[Layout, random.Random], Sequence[str] | None]) -> B
 
 
 def _transcribe(layout: Layout, rng: random.Random) -> list[str]:
-    """Take the passages in the order in which the question prints them, going back to where the next begins.
+    """Take the passages in the order in which the question prints them, walking back to where the next one
+    begins.
 
-    One that does not lead from a visited room to a new one is left out.
+    A passage that does not lead from a visited room to a new one is skipped.
     """
     here = str(layout.start)
     plan = [f"start: {here}"]
     lying = {room: key for key, room in layout.key_rooms.items()}
-    visited: dict[str, list[str]] = {here: []}  # and the passages taken between them
+    visited: dict[str, list[str]] = {here: []}  # each with its neighbours along passages taken
     for (one, other), door in layout.passages.items():
         if here == layout.goal:
             break
@@ -61,7 +62,7 @@ def _transcribe(layout: Layout, rng: random.Random) -> list[str]:
 
 
 def _straight(layout: Layout, rng: random.Random) -> list[str] | None:
-    """The shortest way from start to goal as if all doors were open."""
+    """Take the shortest way from start to goal as if all doors were open."""
     if layout.goal is None:
         return None
     way = _way(layout.neighbours(), str(layout.start), layout.goal)
@@ -69,7 +70,7 @@ def _straight(layout: Layout, rng: random.Random) -> list[str] | None:
 
 
 def _random_walk(layout: Layout, rng: random.Random) -> list[str]:
-    """Random legal moves, keys picked up where they lie."""
+    """Make random legal moves, and pick up every key on the way."""
     neighbours = layout.neighbours(locked=False)
     here = str(layout.start)
     plan = [f"start: {here}"]
@@ -85,13 +86,13 @@ def _random_walk(layout: Layout, rng: random.Random) -> list[str]:
 
 
 def _one_random_move(layout: Layout, rng: random.Random) -> list[str]:
-    """The start and one legal move."""
+    """Start, and make one random legal move."""
     rooms = layout.neighbours(locked=False).get(str(layout.start))
     return [f"start: {layout.start}", *([f"move_to: {rng.choice(rooms)}"] if rooms else [])]
 
 
 def _way(neighbours: Mapping[str, list[str]], start: str, goal: str) -> list[str]:
-    """Rooms on the shortest way (breadth-first), without ``start``; none where there is no way."""
+    """Rooms on the shortest way (breadth-first) without ``start``; none if there is no way."""
     before = {start: start}
     queue = [start]
     for room in queue:
@@ -120,15 +121,15 @@ STRATEGIES: Final[dict[str, BlindStrategy]] = {
     "copies the question": lambda record, rng: str(record.get("question") or ""),
     "copies an example": lambda record, rng: str(EXAMPLES[1].plan.split(", ")),
 }
-"""Name → function of a record without gold and a random source, giving a response."""
+"""Name → function from a record without gold and a random source to a response."""
 
 MOCK_L0: Final = 60.0
-"""The mock's L0: it is right with probability exp(−L / MOCK_L0) where the gold plan has L actions."""
+"""The mock's L0: it is right with probability exp(−L / MOCK_L0) if the gold plan has L actions."""
 
 
 def mock(row: Mapping[str, Any], luck: random.Random) -> str:
-    """The gold plan of an input row, or its first few actions and a rescue at once: right the less often the
-    longer the plan, as real models are."""
+    """The gold plan of an input row, or a wrong one of its first few actions and the rescue. Like real
+    models, the mock is right less often the longer the plan is."""
     plan = Fields.of(row.get("answer"), row.get("question"), row).gold()
     if luck.random() >= math.exp(-len(plan) / MOCK_L0):
         plan = [*plan[: luck.randrange(1, len(plan))], plan[-1]]

@@ -1,5 +1,5 @@
-"""What is shown of SeqBench: rates by doors and noise, and a maze with both plans, one drawing for terminal
-and page.
+"""How reports show SeqBench: rates by doors and noise, and a drawing of a maze with gold's and the model's
+plan, for the terminal and for pages.
 
 Rooms are placed by their labels (``D5``: column D, row 5, rows counted from the bottom).
 """
@@ -36,13 +36,13 @@ _VIOLATIONS: Final = {"unparsable": "no plan", "no_rescue": "stops before the re
 
 
 def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
-    """Backtracking and noise, as rows have them."""
+    """Backtracking and noise of a record, as its output row has them."""
     known = {axis.name: metrics.get(axis.name) for axis in DISPLAY.axes}
     return Measures({name: value for name, value in known.items() if isinstance(value, int | float)})
 
 
 def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
-    """The rule that the plan breaks; or how a legal plan differs."""
+    """What is wrong with a plan: the rule that it breaks, or how a legal plan differs from gold."""
     violation = metrics["violation"]
     if violation is not None:
         return _VIOLATIONS.get(violation, str(violation).replace("_", " "))
@@ -52,7 +52,7 @@ def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 
 
 def exhibit(shown: Shown) -> Exhibit:
-    """The plan where it stands, and the maze with gold's and the model's path."""
+    """A response with its plan marked, and the maze with gold's and the model's path."""
     record, response = shown.record, shown.record.response
     place = last_plan(response) if isinstance(response, str) else None
     marks = () if place is None else (Mark(*place, "plan"),)
@@ -74,18 +74,18 @@ Cell = tuple[int, int]
 """Column and row of a room, from 0, top left."""
 
 MAX_CELLS: Final = 250_000
-"""Cells of the largest grid that is drawn."""
+"""Most cells of a grid that is drawn."""
 
 _LABEL: Final = re.compile(r"([A-Z]{1,3})([0-9]{1,4})")
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What is drawn.
+    """A maze and its paths, ready to be drawn.
 
     ``passages`` maps two cells, the left or upper one first, to whether a locked door is between them;
-    ``keys`` maps a cell to the keys in it. ``gold_path`` and ``model_path`` are rooms entered, in
-    order; the model's ends where its plan breaks a rule. ``verdict`` is None without a response.
+    ``keys`` maps a cell to the keys in it. ``gold_path`` and ``model_path`` are cells entered, in
+    order; the model's path ends where its plan breaks a rule. ``verdict`` is None without a response.
     """
 
     columns: int
@@ -165,7 +165,7 @@ def _place(label: str) -> tuple[int, int]:
 
 
 def _path(plan: Sequence[Action | None], cells: Mapping[str, Cell]) -> list[Cell]:
-    """Cells that a plan enters."""
+    """The cells that a plan enters, in order."""
     return [
         cells[action.parameter]
         for action in plan
@@ -174,7 +174,7 @@ def _path(plan: Sequence[Action | None], cells: Mapping[str, Cell]) -> list[Cell
 
 
 def describe(verdict: Verdict | None) -> str:
-    """The verdict in one line; empty without one."""
+    """A verdict in one line; empty without a verdict."""
     if verdict is None:
         return ""
     if verdict.valid:
@@ -185,17 +185,18 @@ def describe(verdict: Verdict | None) -> str:
 
 
 Line = list[tuple[str, str]]
-"""A line of the drawing: texts, each with the name of its colour, "" for that of the page or terminal."""
+"""A line of the drawing: texts, each with the name of its colour; "" is the default colour."""
 
 _CELL_WIDTH: Final = 6
 _GOLD, _MODEL, _BOTH, _VIOLATION = "•", "○", "◉", "✗"
 
 
 def draw(picture: Picture) -> Iterator[Line]:
-    """The drawing, six columns and two lines a room.
+    """The drawing, with six columns and two lines per room.
 
-    A path's mark stands left in a room: gold •, model ○, both ◉; ✗ where the model's plan breaks a rule. S is
-    the start, G the goal, a number a key. A gap in a wall is an open door, # a locked one.
+    At the left of a room is the mark of the paths through it: gold •, model ○, both ◉; ✗ where the model's
+    plan breaks a rule. S is the start, G the goal, a number a key. A gap in a wall is an open door, # a
+    locked one.
     """
     margin = len(str(picture.top_row)) + 2
     header = "".join(
@@ -265,7 +266,7 @@ _COLOURS: Final = {
     "yellow": "var(--s4)",
     "cyan": "var(--soft)",
 }
-"""A page's colours, which follow its dark mode, by those of a terminal."""
+"""Colours of the terminal → colours of a page, which follow its dark mode."""
 
 _ADVANCE, _LINE_HEIGHT = 8, 16
 """Pixels of a character and of a line in a page."""
@@ -286,7 +287,8 @@ def to_svg(picture: Picture) -> str:
         column = 1
         for colour, texts in groupby(line, key=lambda part: part[1]):
             text = "".join(part for part, _ in texts)
-            # each text at its place, stretched to its columns: fonts have no marks as wide as their letters
+            # place each text by itself and stretch it to its columns: in fonts, marks are not as wide as
+            # letters
             for found in _TEXT.finditer(text):
                 at, length = _ADVANCE * (column + found.start()), _ADVANCE * len(found[0])
                 parts.append(

@@ -1,10 +1,10 @@
-"""New SeqBench instances with chosen logical depth, backtracking and noise, in the dataset's own schema.
+"""Generates SeqBench instances with chosen logical depth, backtracking and noise, in the dataset's schema.
 
-A row is a pure function of its maze seed and the parameters; the maze depends on neither noise, shuffling
-nor names, so variants of one seed are variants of one maze.
+A row is a pure function of its maze seed and the parameters. The maze does not depend on noise, shuffling or
+names, so that rows of the same seed are variants of the same maze.
 
-Room ``x * rows + y`` is the room in column x and row y, counted from the top left; ``"x,y"`` is its
-coordinate, and its label is the column's letters and ``rows - y``: ``"3,6"`` is D5 where there are 11 rows.
+Room ``x * rows + y`` is the room in column x and row y, counted from the top left; its coordinate is
+``"x,y"``, and its label the column's letters and ``rows - y``: with 11 rows, ``"3,6"`` is D5.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ LOCKED: Final = "closed and locked"
 
 
 class Fact(NamedTuple):
-    """A fact as it stands in ``canonical_facts`` (JSON) and as a sentence of the context."""
+    """A fact, as JSON for ``canonical_facts`` and as a sentence for the context."""
 
     canonical: orjson.Fragment
     sentence: str
 
 
 class Grid(NamedTuple):
-    """What all mazes of ``rows`` × ``cols`` rooms share.
+    """The data that all mazes of ``rows`` × ``cols`` rooms share.
 
-    ``edges`` (edges × 2, int32): rooms next to each other, the smaller coordinate first; ``edge_of`` finds
-    them. Per edge: ``door_ids``, and the fact that an open door is there: ``plain_facts`` for a distracting
-    one, ``used_facts`` for a supporting one. ``mappings``: the JSON of all coordinates' names.
+    ``edges`` (edges × 2, int32): pairs of adjacent rooms, the smaller coordinate first; ``edge_of``: index of
+    a pair. For each edge: ``door_ids``, and the fact that an open door is there, as a distracting fact in
+    ``plain_facts`` and as a supporting one in ``used_facts``. ``mappings``: JSON of all coordinates' names.
     """
 
     rows: int
@@ -73,7 +73,7 @@ class Grid(NamedTuple):
         return self.rows * self.cols
 
     def connection(self, edge: int, status: str, supporting: bool) -> Fact:
-        """The fact that the rooms of an edge are connected."""
+        """The fact that the rooms of an edge are connected by a door of this status."""
         one, other = self.edges[edge].tolist()
         article = "an" if status == OPEN else "a"
         return fact(
@@ -85,14 +85,14 @@ class Grid(NamedTuple):
 
 
 def fact(kind: str, args: list[str], supporting: bool, sentence: str) -> Fact:
-    """A fact of that type."""
+    """A fact of type ``kind``."""
     canonical = orjson.dumps({"type": kind, "args": args, "supporting": supporting})
     return Fact(orjson.Fragment(canonical), sentence)
 
 
 @lru_cache(maxsize=8)
 def grid(rows: int, cols: int) -> Grid:
-    """The grid of that size."""
+    """The grid of ``rows`` × ``cols`` rooms."""
     places = [(x, y) for x in range(cols) for y in range(rows)]
     coordinates = [f"{x},{y}" for x, y in places]
     labels = [f"{column_letters(x)}{rows - y}" for x, y in places]
@@ -121,7 +121,7 @@ def grid(rows: int, cols: int) -> Grid:
 
 
 class Lock(NamedTuple):
-    """A locked door (an edge of the grid), the number of its key and the room where that lies."""
+    """A locked door (an edge of the grid), the number of its key, and the room of the key."""
 
     edge: int
     key: int
@@ -130,11 +130,11 @@ class Lock(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A maze on a grid.
+    """A generated maze on a grid.
 
-    ``chosen`` (int32): the grid's edges that are passages, in the order in which they were joined;
-    ``first_edge``, ``neighbors``: these passages as `relfast_kernels.maze.search.MazeTables` has them,
-    ``edges`` (int32) the grid's edge of each row there. ``locks``: in the order in which keys are removed.
+    ``chosen`` (int32): the grid's edges that are passages, in the order in which they were joined.
+    ``first_edge``, ``neighbors``: these passages as in `relfast_kernels.maze.search.MazeTables`; ``edges``
+    (int32): the grid's edge of each of ``neighbors``. ``locks``: in the order in which keys are removed.
     """
 
     grid: Grid
@@ -147,11 +147,11 @@ class Growth:
     goal: int
 
     def without_keys(self, count: int) -> Growth:
-        """The maze with the first ``count`` doors open and their keys gone."""
+        """The maze with the first ``count`` locked doors opened and their keys removed."""
         return replace(self, locks=self.locks[count:])
 
     def tables(self) -> MazeTables:
-        """The maze for the kernels; rooms as in the grid, keys and doors in the order of ``locks``."""
+        """The maze as arrays for kernels: rooms as in the grid, keys and doors in the order of ``locks``."""
         from relfast_kernels.maze.search import MazeTables
 
         door_of_edge = np.full(len(self.grid.edges), NO_DOOR, np.int32)
@@ -167,7 +167,7 @@ class Growth:
         )
 
     def solve(self) -> Search:
-        """The shortest plan."""
+        """The shortest plan through the maze."""
         from relfast_kernels.maze.search import shortest_plan
 
         return shortest_plan(self.tables())
@@ -187,7 +187,7 @@ def _plan(growth: Growth, solution: Search, target: str) -> list[str]:
 
 
 def _facts(growth: Growth, solution: Search) -> tuple[list[Fact], list[Fact]]:
-    """Facts that the plan uses, in the order of its path, and all others. A locked door is three facts."""
+    """The facts that the plan uses, in the order of its path, and all others. A locked door has three."""
     grid = growth.grid
     locks = {lock.edge: lock for lock in growth.locks}
     used: dict[int, None] = {}
@@ -241,7 +241,7 @@ def _people(growth: Growth, people: tuple[str, str]) -> list[Fact]:
 
 
 def _structure(growth: Growth, facts: Sequence[Fact]) -> str:
-    """``structural_details``: the maze as JSON text."""
+    """The value of ``structural_details``: the maze as JSON text."""
     coordinates, door_ids = growth.grid.coordinates, growth.grid.door_ids
     behind = [coordinates[room] for room in growth.neighbors.tolist()]
     first = growth.first_edge.tolist()
@@ -267,24 +267,24 @@ def _structure(growth: Growth, facts: Sequence[Fact]) -> str:
 
 
 ATTEMPTS_PER_TREE: Final = 40
-"""Placements of doors and keys tried in one tree before another is grown."""
+"""Placements of doors and keys that are tried in one tree before another tree is generated."""
 
 MAX_TREES: Final = 1_000
-"""Trees tried for one row: 40,000 placements, some seconds on a 40 × 40 grid."""
+"""Most trees that are tried for a row: 40,000 placements, some seconds on a 40 × 40 grid."""
 
 MAX_SEED: Final = 10**12
 
 SEEDS_PER_RUN: Final = 1_000_000
-"""Maze seeds of run ``seed`` are seed × this + 0, 1, 2, …, so that the rows of different runs differ."""
+"""A run with ``seed`` uses the maze seeds seed × this + 0, 1, 2, …, so that runs do not share rows."""
 
 NAMES: Final = (
     "Alice", "Bob", "Carol", "David", "Emma", "Frank", "Grace", "Henry", "Irene", "Jack", "Karen", "Liam",
     "Mona", "Nora", "Oscar", "Paula", "Quentin", "Rosa", "Samuel", "Tina",
 )  # fmt: skip
-"""Where ``names="random"`` takes agent and target from."""
+"""Names from which ``names="random"`` draws agent and target."""
 
 KEY_NUMBERS: Final = 99
-"""Keys bear numbers from 1 to this, as in the published rows."""
+"""Keys are numbered from 1 to this, as in the published rows."""
 
 _MAZE_STREAM, _TEXT_STREAM, _NAME_STREAM = range(3)
 
@@ -314,7 +314,7 @@ def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
     solution = growth.solve()
     supporting, distracting = _facts(growth, solution)
     draws = _stream(seed, _TEXT_STREAM)
-    # a higher noise keeps the distractors of a lower one
+    # shuffled before they are cut, so that a higher noise contains the distractors of a lower one
     distracting = _shuffled(draws, distracting)
     who = _people(growth, names)
     facts = [*supporting, *distracting[: round(noise * len(distracting))], *who]
@@ -341,9 +341,9 @@ def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
 
 
 def grow(seed: int, settings: Parameters, trees: int = MAX_TREES) -> Growth:
-    """The maze of a seed, all keys in place. Every number of removed keys leaves one shortest plan.
+    """The maze of a seed, with all its keys. However many keys are removed, the shortest plan is unique.
 
-    ``trees`` is how many are tried.
+    At most ``trees`` trees are tried.
 
     Raises
     ------
@@ -391,7 +391,7 @@ def grow(seed: int, settings: Parameters, trees: int = MAX_TREES) -> Growth:
 
 
 def _is_sound(growth: Growth, length: int, n_doors: int) -> bool:
-    """Whether the search finds what was built, and one shortest plan however many keys are removed."""
+    """Whether the plan has this length and these doors, and is unique however many keys are removed."""
     solution = growth.solve()
     if len(solution.kinds) != length or solution.kinds.count(CODES["unlock_and_open_door_to"]) != n_doors:
         return False
@@ -400,34 +400,33 @@ def _is_sound(growth: Growth, length: int, n_doors: int) -> bool:
     )
 
 
-# Even coverage, as the published set's: bins of L × B × N, each maze as large as its bin needs. A maze of
-# fixed size has the depths that its size gives, so bins are filled evenly only when the size follows the bin.
-# Which size carries a bin is tried out, with seeds of its own: it depends on nothing but the bin.
+# Even coverage of bins of L × B × N, as in the published set. Mazes of one size have only the depths of
+# that size, so bins are filled evenly only if each has mazes of the size that it needs. That size is found
+# by trial, with fixed seeds, so that it depends on the bin alone.
 
 MARGIN: Final = 1.2
-"""Sides are taken so much longer than the smallest that will do: room for distractors."""
+"""Factor by which a side is longer than the shortest possible one, to have room for distractors."""
 
 STEP: Final = 1.2
-"""From one side that is tried to the next."""
+"""Factor from one side that is tried to the next."""
 
 _SMALLEST: Final = 4
 _LARGE: Final = 20
-"""Sides are tried up to this in any case, and to three times what a bin takes on average: a random path of m
-moves needs a side of about m to the 3/4."""
+"""Sides are tried at least up to this, and up to three times the side that a bin needs on average: a random
+path of m moves needs a side of about m to the 3/4."""
 
 _TRIES: Final = 3
 _TREES: Final = 8
-"""A size carries a bin if so many mazes are found in it, each within so many trees."""
+"""A size can fill a bin if `_TRIES` mazes of the bin are found in it, each within `_TREES` trees."""
 
 
 def covering(variants: Iterable[Parameters]) -> list[Parameters]:
-    """The variants, each that says ``cover`` replaced by one for each bin of L, of the size that it needs.
+    """Replace each variant that has ``cover`` by one variant per bin of L, of the size that the bin needs.
 
     Raises
     ------
     UsageError
-        Some bins cannot be reached, and the variant does not say to leave them out (a warning names them
-        then).
+        Some bins cannot be reached. With ``skip_unreachable`` they are left out, and a warning names them.
     """
     chosen: list[Parameters] = []
     missed: dict[tuple[int, tuple[int, int]], str] = {}
@@ -456,7 +455,7 @@ def covering(variants: Iterable[Parameters]) -> list[Parameters]:
 
 @lru_cache(maxsize=4096)
 def _size(low: int, high: int, doors: int, rows: int | None, cols: int | None) -> tuple[int, int] | str:
-    """Rows and columns that carry a bin, or why none do."""
+    """Rows and columns with which a bin can be filled; or a message why no size can."""
     fewest = 3 + 5 * doors
     if high < fewest:
         return f"takes {fewest} actions at least"
@@ -487,7 +486,8 @@ def _carries(low: int, high: int, doors: int, rows: int, cols: int) -> bool:
 
 
 def _in_words(missed: dict[tuple[int, tuple[int, int]], str]) -> Iterator[str]:
-    """Runs of bins of one B missed for one reason: ``L 10-24 with B=4 (takes 23 actions at least)``."""
+    """The unreachable bins in words; successive bins with the same B and reason are joined: ``L 10-24 with
+    B=4 (takes 23 actions at least)``."""
     for (doors, why), cells in groupby(sorted(missed.items()), key=lambda item: (item[0][0], item[1])):
         bins = [cell[1] for cell, _ in cells]
         for first, last in _runs(bins):
@@ -505,8 +505,7 @@ def _runs(bins: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
 
 
 def mazes_of(variants: Iterable[Parameters]) -> list[list[Parameters]]:
-    """Variants by the maze that they are variants of: those that differ in noise and removed keys only share
-    it, and its seed."""
+    """Group variants by maze: those that differ only in noise and removed keys share a maze and its seed."""
     mazes: dict[object, list[Parameters]] = {}
     for variant in variants:
         mazes.setdefault((variant.size, variant.L, variant.B), []).append(variant)
@@ -514,20 +513,20 @@ def mazes_of(variants: Iterable[Parameters]) -> list[list[Parameters]]:
 
 
 CHUNK: Final = 8
-"""Mazes that a process makes at once: 3 MB of text at 40 × 40."""
+"""Mazes that a process makes per call: 3 MB of text at 40 × 40."""
 
 WAITING_PER_WORKER: Final = 4
-"""Chunks made ahead of the one that is taken: bounds memory."""
+"""Most chunks per worker that are made in advance; bounds memory."""
 
 MANY: Final = 20
-"""Mazes of one kind from which it is said that they leave a part of their bounds empty."""
+"""Number of mazes of one kind from which on a warning says that they do not fill the bounds of L."""
 
 _Kinds = list[list[Parameters]]
-"""The variants of a maze, for each kind of maze."""
+"""For each kind of maze, its variants."""
 
 
 class Rows(Iterator[Row]):
-    """The rows of a run; `operator.length_hint` says how many there are."""
+    """An iterator of a run's rows; `operator.length_hint` gives their number."""
 
     def __init__(self, rows: Iterator[Row], n: int) -> None:
         self._rows, self._n = rows, n
@@ -545,18 +544,17 @@ def make_rows(n: int = 1, seed: int = 0, *, workers: int = 1, **parameters: Any)
     Parameters
     ----------
     n
-        Mazes of each kind, each in all variants. Variants that differ in noise and removed keys only are
-        variants of one maze; others are of other kinds, and their mazes take turns.
+        Number of mazes of each kind, each in all its variants. Variants that differ only in noise and removed
+        keys are variants of the same maze; others are kinds of their own, and mazes of the kinds alternate.
     workers
-        Processes.
+        Number of processes.
     **parameters
-        As `Parameters` lists them; B, N and remove_keys may be several. With ``cover`` there is a kind for
-        each bin of L.
+        The fields of `Parameters`; B, N and remove_keys may be lists. With ``cover`` each bin of L is a kind.
 
     Raises
     ------
     UsageError
-        A parameter is out of range, or the grid cannot carry B and L.
+        A parameter is out of range, or the grid is too small for B and L.
     """
     kinds = mazes_of(covering(_variants(parameters)))
     total = n * len(kinds)
@@ -575,17 +573,17 @@ def make_rows(n: int = 1, seed: int = 0, *, workers: int = 1, **parameters: Any)
 def generate(
     task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
 ) -> Rows:
-    """The task's generator: see `make_rows`. It warns of bounds of L that are not filled. ``tell`` is not
-    called: nothing here takes long before the first row."""
+    """The task's generator: see `make_rows`. It also warns if the bounds of L are not filled. ``tell`` is
+    never called, since the first row comes quickly."""
     rows = make_rows(n, seed, **parameters)
     bounds = parameters.get("L")
     if n < MANY or bounds is None or isinstance(bounds, int) or rows.__length_hint__() > n:
         return rows
-    return Rows(_telling_of_gaps(rows, *bounds), n)
+    return Rows(_warning_of_gaps(rows, *bounds), n)
 
 
-def _telling_of_gaps(rows: Iterator[Row], low: int, high: int) -> Iterator[Row]:
-    """The rows; then a warning where they leave a tenth or more of the bounds of L empty at an end."""
+def _warning_of_gaps(rows: Iterator[Row], low: int, high: int) -> Iterator[Row]:
+    """The rows; then a warning if they leave a tenth or more of the bounds of L empty at either end."""
     depths = set()
     for row in rows:
         depths.add(row["complexity_parameters"]["logical_depth_L"])
@@ -600,7 +598,7 @@ def _telling_of_gaps(rows: Iterator[Row], low: int, high: int) -> Iterator[Row]:
 
 
 def _variants(parameters: dict[str, Any]) -> list[Parameters]:
-    """All combinations of what is given several times; the last such parameter varies slowest."""
+    """All combinations of the parameters that have several values; the last of them varies slowest."""
     given = dict(parameters)
     repeated = [one.name for one in parameters_of(Parameters) if one.repeat and one.name in given][::-1]
     values = [given.pop(name) for name in repeated]

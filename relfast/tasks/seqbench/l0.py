@@ -1,9 +1,9 @@
 """L0: how fast success decays with logical depth, P(L) = exp(-L / L0).
 
-The law and its name are SeqBench's (arXiv 2509.16866). Here it is fitted by maximum likelihood to the single
-outcomes, with a profile-likelihood interval, and, for comparison, by least squares to binned success rates.
+The law and its name are SeqBench's (arXiv 2509.16866). It is fitted by maximum likelihood to the single
+outcomes, with a profile-likelihood interval, and for comparison by least squares to binned success rates.
 
-Below are the tables of Pass@1 and progress by L, B and N.
+This module also makes the tables of Pass@1 and progress by L, B and N.
 """
 
 from __future__ import annotations
@@ -24,18 +24,19 @@ CHI2_95: Final = 3.841458820694124
 BIN_WIDTH: Final = 5
 """Width of the bins of logical depth, as on the dataset card."""
 
-_SLOWEST, _FASTEST = 1e-9, 1e3  # decay rates 1/L0 looked at: L0 from a thousandth of an action to 10^9
-_HALVINGS: Final = 100  # of an interval of log rates: down to the last bit of a double
+_SLOWEST, _FASTEST = 1e-9, 1e3  # range of decay rates 1/L0: L0 from a thousandth of an action to 10^9
+_HALVINGS: Final = 100  # bisections of an interval of log rates: down to the last bit of a double
 
 
 @dataclass(frozen=True, slots=True)
 class L0Fit:
     """L0 with its 95 % interval, in actions.
 
-    ``l0`` is the maximum likelihood estimate: 0 if nothing is correct, infinite if everything is.
-    ``low`` and ``high`` bound the values whose likelihood ratio to the best one is within `CHI2_95`.
-    ``least_squares`` fits the success rates of bins ``bin_width`` actions wide, all bins alike; NaN where
-    everything or nothing is correct. ``n`` outcomes, ``n_correct`` of them correct.
+    ``l0`` is the maximum likelihood estimate: 0 if nothing is correct, infinite if everything is. ``low``
+    and ``high`` bound the values whose log-likelihood is at most `CHI2_95` / 2 below the maximum.
+    ``least_squares`` is fitted to the success rates of bins ``bin_width`` actions wide, with equal weights;
+    NaN if everything or nothing is correct. ``n`` is the number of outcomes, ``n_correct`` of which are
+    correct.
     """
 
     l0: float
@@ -47,7 +48,7 @@ class L0Fit:
     n_correct: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields, with null for what is infinite or not a number (JSON has neither)."""
+        """The fields, with None for infinite values and NaN, which JSON cannot hold."""
         return {name: value if math.isfinite(value) else None for name, value in asdict(self).items()}
 
 
@@ -61,9 +62,9 @@ def fit_l0(
     L
         Logical depth of each problem, in actions, positive.
     correct
-        Whether each was solved, same length; with ``n``, how often.
+        Whether each problem was solved, same length; with ``n``, how often.
     n
-        How often each was tried, where outcomes are counted already; else once.
+        How often each problem was tried, if outcomes are counted; by default once.
 
     Raises
     ------
@@ -93,8 +94,8 @@ def fit_l0(
         with np.errstate(over="ignore"):
             return float(-gain + (counts * missed / np.expm1(rate * missed)).sum())
 
-    # the likelihood is concave in the rate; without failures it falls from rate 0 on, without successes it
-    # rises for ever
+    # the log-likelihood is concave in the rate; without failures it falls from rate 0 on, without successes
+    # it rises without bound
     if not len(missed):
         best, least = 0.0, 0.0
     elif gain == 0:
@@ -125,7 +126,7 @@ def _inverse(rate: float) -> float:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function that is positive before and negative after crosses zero, by bisection of log rates."""
+    """The zero of a function that is positive below and negative above it, by bisection of log rates."""
     low, high = math.log(low), math.log(high)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -139,7 +140,7 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
 def _least_squares(
     depths: NDArray[np.float64], solved: NDArray[np.int64], tried: NDArray[np.int64], bin_width: int
 ) -> float:
-    """L0 of least squared distance between the bins' success rates and the curve at their mean depths."""
+    """The L0 of the least-squares fit of the curve to success rates of bins, at their mean depths."""
     if not 0 < solved.sum() < tried.sum():
         return math.nan
     depths, solved, tried = depths[tried > 0], solved[tried > 0], tried[tried > 0]
@@ -151,7 +152,7 @@ def _least_squares(
     def misfit(log_rate: float) -> float:
         return float(((rates - np.exp(-math.exp(log_rate) * centres)) ** 2).sum())
 
-    # a coarse grid first, since the sum of squares has flat ends; then golden sections
+    # first a coarse grid, since the sum of squares is flat at both ends; then golden-section search
     grid = np.linspace(math.log(_SLOWEST), math.log(_FASTEST), 600)
     curves = np.exp(-np.exp(grid)[:, None] * centres)
     at = int(np.argmin(((rates - curves) ** 2).sum(axis=1)))
@@ -167,8 +168,8 @@ def _least_squares(
 
 
 class Cells(NamedTuple):
-    """A run's cells as columns: logical depth, backtracking and noise (NaN where a record does not say);
-    rows, sums of exact_match and of progress_ratio."""
+    """A run's cells as columns: logical depth, backtracking and noise (NaN if a record does not state it);
+    number of rows, and sums of exact_match and progress_ratio."""
 
     depth: NDArray[np.float64]
     doors: NDArray[np.float64]
@@ -179,7 +180,7 @@ class Cells(NamedTuple):
 
     @classmethod
     def of(cls, cells: Mapping[str, Sequence[float]]) -> Cells:
-        """See `relfast.tasks.facts.Breakdown`."""
+        """The columns of the cells of a `relfast.tasks.facts.Breakdown`."""
         rows = [
             [*(float(part or "nan") for part in name.split("/")), *values] for name, values in cells.items()
         ]
@@ -187,14 +188,14 @@ class Cells(NamedTuple):
 
     @property
     def settings(self) -> list[tuple[float, float]]:
-        """The pairs of backtracking and noise that there are."""
+        """The pairs of backtracking and noise that occur, sorted."""
         known = np.isfinite(self.doors) & np.isfinite(self.noise)
         return sorted(set(zip(self.doors[known].tolist(), self.noise[known].tolist(), strict=True)))
 
     def fit(
         self, doors: float | None = None, noise: float | None = None, *, bin_width: int = BIN_WIDTH
     ) -> L0Fit | None:
-        """L0 of all responses with an L, or of those with a setting; None without any."""
+        """L0 of all responses with a known L, or of those of one setting; None if there are none."""
         here = self.depth > 0
         if doors is not None:
             here &= (self.doors == doors) & (self.noise == noise)
@@ -209,14 +210,14 @@ def aggregate(cells: Mapping[str, Sequence[float]], *, bin_width: int = BIN_WIDT
     Parameters
     ----------
     cells
-        ``"L/B/N"`` (nothing between the slashes where a record does not say) → rows, sums of exact_match and
-        of progress_ratio.
+        ``"L/B/N"`` (a part is empty if the record does not state it) → number of rows, and sums of
+        exact_match and progress_ratio.
 
     Returns
     -------
     dict
         JSON-able. ``by_L`` (bins ``"0-4"``, ``"5-9"``, …), ``by_B``, ``by_N``: per value ``n``,
-        ``pass_at_1``, ``progress_ratio``; ``l0``: `L0Fit.to_dict` of all responses with an L, or None
+        ``pass_at_1``, ``progress_ratio``; ``l0``: `L0Fit.to_dict` of all responses with a known L, or None
         without any; ``l0_by_B_N``: the same per ``"B=2,N=0.0"``, the form in which L0 is published.
     """
     columns = Cells.of(cells)
@@ -248,7 +249,7 @@ def aggregate(cells: Mapping[str, Sequence[float]], *, bin_width: int = BIN_WIDT
 
 
 MAX_ROWS: Final = 12
-"""Bins of L in a table: with more, the bins are widened. The summary has them all."""
+"""Most bins of L in a table; if there are more, bins are widened. The summary has all bins."""
 
 _WIDTHS: Final = (BIN_WIDTH, 10, 20, 50, 100, 200, 500, 1000)
 
@@ -285,7 +286,7 @@ def tables(cells: Mapping[str, Sequence[float]]) -> Iterator[ShownTable]:
 
 
 def _fit(fit: Mapping[str, Any]) -> list[str]:
-    # null is infinite where all were right; of the least squares it says that there was nothing to fit
+    # None is infinite (everything was right); for least squares it means that there was nothing to fit
     infinite = {name: math.inf if fit[name] is None else fit[name] for name in ("l0", "low", "high")}
     squares = fit["least_squares"]
     return [

@@ -1,8 +1,8 @@
-"""The machine code of mazes, and where it does its work.
+"""Calls the maze kernels, and owns their work space.
 
-Each thread has work space of its own, 0.7 MB as long as responses are no longer than 16 kB: nothing here
-relies on the interpreter's lock, which kernels hold for the whole of a call. Texts are looked at some at a
-time, so that others get their turn."""
+Each thread has its own work space, 0.7 MB as long as responses are no longer than 16 kB, so that threads
+are safe without the interpreter's lock. Kernels hold that lock for a whole call; therefore texts are scored
+some at a time, and other threads run in between."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ UNIT: Final = "maze"
 
 _TEXT_BYTES: Final = 1 << 14
 _NUMBERS: Final = 1 << 17
-"""Work space at first: responses of 16 kB, searches of 20,000 states. A text's is kept, a search's is not."""
+"""Initial work space: for responses of 16 kB and searches of 20,000 states. Larger work space for texts is
+kept; that for searches is given back."""
 
 _NUMBERS_A_BYTE: Final = 6
-"""Work space for a maze of so many bytes, more than published ones take; else it grows."""
+"""Work space of a search, in int32 per byte of maze: more than published mazes need; else it grows."""
 
 _TEXTS_A_CALL: Final = 32
-"""Responses that are judged before the interpreter's lock may change hands: 1 ms."""
+"""Responses that are scored per call of the kernel, after which another thread may run: 1 ms."""
 
 
 class Machine:
-    """The kernels' functions, and a thread's work space, which grows with what is asked."""
+    """The maze kernels with the work space of one thread, which grows as texts and mazes need."""
 
     def __init__(self) -> None:
         unit = native.functions(UNIT)
@@ -44,12 +45,12 @@ class Machine:
         self._grow(_NUMBERS)
 
     def _put(self, place: int, size: int) -> None:
-        """New work space, all zeros."""
+        """Allocate work space of ``size`` bytes, all zeros, and enter its address in the desk."""
         self._spaces[place] = space = (ctypes.c_char * size)()
         self.desk[place] = ctypes.addressof(space)
 
     def _make_room(self, size: int) -> None:
-        """See to it that texts of so many bytes can be looked at."""
+        """Ensure work space for texts of ``size`` bytes."""
         if 2 * size + 64 > self.desk[layouts.DESK.text_size]:
             size += size // 2
             rows = 2 * (size // layouts.SHORTEST_ITEM + 4)
@@ -59,15 +60,15 @@ class Machine:
             self.desk[layouts.DESK.text_size], self.desk[layouts.DESK.items_size] = 2 * size + 64, rows
 
     def _grow(self, n: int) -> None:
-        """Have so many numbers for searches."""
+        """Allocate work space of ``n`` int32 for searches."""
         self._put(layouts.DESK.numbers, 4 * n)
         self.desk[layouts.DESK.numbers_size] = n
 
     def judge(
         self, parts: Sequence[bytes], mazes: Sequence[int], how: int = 0
     ) -> list[tuple[tuple[int, ...], tuple[float, ...]]]:
-        """Find the plans of responses (UTF-8) and judge them, each in the maze whose numbers are there: what
-        `relfast_kernels.maze.layouts` has as ``Found`` and ``Ratio``."""
+        """Find the plans in responses (UTF-8) and score them, each against the problem at the address in
+        ``mazes``: a row of `FOUND` and a row of `RATIO` (`relfast_kernels.maze.layouts`) per response."""
         n, sizes = len(parts), [*map(len, parts)]
         texts = (ctypes.c_char_p * n)(*parts)
         self._make_room(max(sizes, default=0))
@@ -94,8 +95,9 @@ class Machine:
         return [*zip(said, rated, strict=True)]
 
     def build(self, structure: bytes, gold: bytes, target: bytes) -> tuple[int, array[int]]:
-        """A maze (JSON), its gold and who is rescued if gold does not say as the kernels take them
-        (`relfast_kernels.maze.layouts`), or a `FLAW` of these and what is known of its place."""
+        """Build a problem (`relfast_kernels.maze.layouts`) from a maze (JSON), the gold plan, and the name of
+        the person to rescue, for gold without a rescue: its size and numbers. If that fails, a `FLAW` and, in
+        the array, the index of a gold item that is no action."""
         raw, about = structure + gold + target, array("q", bytes(24))
         ends = len(structure), len(structure) + len(gold), len(raw)
         self._make_room(len(raw))
@@ -112,8 +114,8 @@ class Machine:
         return (n, numbers) if n > 0 else (n, array("i", about[:1]))
 
     def plan(self, raw: bytes) -> tuple[bytes, tuple[int, int], list[list[int]]]:
-        """The last plan of a text (UTF-8): the text with what is written without escapes behind it, where
-        the plan begins and ends, and its items; without a plan there are no items."""
+        """The last plan of a text (UTF-8): the text, followed by the decoded forms of items with escapes; the
+        plan's begin and end; and its items, none without a plan."""
         size, result, place = len(raw), array("q", bytes(8)), layouts.DESK
         self._make_room(size)
         text, items, span = self.desk[place.text], self.desk[place.items], self.desk[place.span]
@@ -135,7 +137,7 @@ _THREADS: Final = _Threads()
 
 
 def machine() -> Machine:
-    """The calling thread's own."""
+    """The `Machine` of the calling thread."""
     if _THREADS.machine is None:
         _THREADS.machine = Machine()
     return _THREADS.machine

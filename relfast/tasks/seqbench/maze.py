@@ -1,4 +1,4 @@
-"""What a record says of its maze, the maze as numbers, and the plans that run through it."""
+"""Reads mazes from records, builds them for the kernels, and runs plans in them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Source = Literal["structural_details", "context"]
-"""The field a maze was read from."""
+"""The field from which a maze was read."""
 
-# a chat template may follow the last sentence without a blank
+# a token of a chat template (``<…``, ``[…``) may follow the last sentence without a blank
 _SENTENCE_END: Final = re.compile(r"\.(?:\s+|$|(?=[<\[]))|\n")
 _BULLET: Final = " \t-*•"
 _PASSAGE: Final = re.compile(
@@ -38,11 +38,11 @@ _KEY: Final = re.compile(r"Key (\S+) is in room (\S+)")
 _PERSON: Final = re.compile(r"(\S.{0,200}?) is in room (\S+)")
 
 USUAL_AGENT: Final = "Bob"
-"""Who moves in the published contexts, in whatever order the sentences come."""
+"""The agent in all published contexts, whatever the order of the sentences."""
 
 
 class Door(NamedTuple):
-    """A passage between two rooms: ``locked`` or open, and the key it takes ("" where it is not said)."""
+    """The door of a passage between two rooms: locked or open, and its key ("" if none is named)."""
 
     locked: bool
     key: str
@@ -50,10 +50,10 @@ class Door(NamedTuple):
 
 @dataclass(slots=True)
 class Layout:
-    """A maze as names.
+    """A maze in terms of names.
 
-    ``passages`` has each pair of rooms once, in the order of its source. ``agent`` and ``target`` are the
-    names of who moves and who is rescued.
+    ``passages`` has each pair of rooms once, in the order of its source. ``agent`` is the name of the person
+    who moves, ``target`` that of the person to rescue.
     """
 
     passages: dict[tuple[str, str], Door] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Layout:
     target: str | None = None
 
     def connect(self, one: str, other: str, locked: bool = False, key: str = "") -> None:
-        """Add a passage, or what else is known of it."""
+        """Add a passage; if it is known already, add the lock and the key to it."""
         if one == other:
             return
         pair = (other, one) if (other, one) in self.passages else (one, other)
@@ -102,7 +102,7 @@ class Layout:
         return text.encode("utf-8", "surrogatepass")
 
     def neighbours(self, locked: bool = True) -> dict[str, list[str]]:
-        """For each room those next to it: behind all doors, or only behind open ones (not ``locked``)."""
+        """For each room, the adjacent rooms; without ``locked`` only those behind open doors."""
         found: dict[str, list[str]] = {}
         for (one, other), door in self.passages.items():
             if locked or not door.locked:
@@ -112,10 +112,10 @@ class Layout:
 
 
 def from_facts(text: str, agent: str | None = None, target: str | None = None) -> Layout | None:
-    """The layout that a question's facts describe; None where it holds no fact about rooms.
+    """The layout that the facts in a question describe; None if there is no fact about rooms.
 
-    Sentences and lines that are no facts are passed over. Linear time. Unless they are given, the agent is
-    Bob or else the first person of the text, and the target the first other one.
+    Sentences and lines that are no facts are skipped. Takes linear time. If they are not given, the agent is
+    Bob or else the first person in the text, and the target the first other person.
     """
     layout = Layout()
     people: dict[str, str] = {}
@@ -143,7 +143,7 @@ def from_facts(text: str, agent: str | None = None, target: str | None = None) -
 
 
 def column_letters(column: int) -> str:
-    """A, B, …, Z, AA, AB, …, as spreadsheets count (column from 0)."""
+    """The letters of a column (from 0), as in spreadsheets: A, B, …, Z, AA, AB, …"""
     letters = ""
     column += 1
     while column:
@@ -153,11 +153,10 @@ def column_letters(column: int) -> str:
 
 
 class Fields(NamedTuple):
-    """The parts, wherever they stood.
+    """The fields of a SeqBench record, from wherever they stand in it.
 
-    ``structure`` is ``structural_details`` as text or decoded, ``context`` the facts. ``depth``,
-    ``backtracking`` and ``noise`` are L, B and N as the record states them; like the names of the people,
-    None where it does not.
+    ``completion`` is gold, ``structure`` is ``structural_details`` as text or decoded, ``context`` the facts.
+    ``depth``, ``backtracking`` and ``noise`` are L, B and N. Fields that the record lacks are None.
     """
 
     completion: Any
@@ -171,7 +170,7 @@ class Fields(NamedTuple):
 
     @classmethod
     def of(cls, answer: object, question: object, row: Mapping[str, Any] | None = None) -> Fields:
-        """Read ``answer`` (an object, or its JSON text), then the row; a field that is None is absent."""
+        """Read fields from ``answer`` (an object, or its JSON text), or else from the row; None is absent."""
         answer, rest = _decoded(answer), row or {}
         completion = first(answer.get("actions"), answer.get("completion"), rest.get("completion"))
         structure = first(answer.get("structural_details"), rest.get("structural_details"))
@@ -191,9 +190,10 @@ class Fields(NamedTuple):
 
     @property
     def key(self) -> bytes:
-        """SHA-256 of what a maze and its gold are made of: equal only for equal ones, and small.
+        """SHA-256 of all that determines the maze and its gold: a short key of caches.
 
-        A text and an object that Python writes as that text are two. A maze of 40 × 40 takes 0.2 ms.
+        A text and an object with that text as its ``repr`` have different keys. A maze of 40 × 40 takes 0.2
+        ms.
         """
         found = sha256()
         of_maze = ("facts", self.context) if self.structure is None else ("structure", self.structure)
@@ -210,7 +210,7 @@ class Fields(NamedTuple):
         Raises
         ------
         InputError
-            There is none, or an item of it is no action.
+            There is no gold, or an item of it is no action.
         """
         if self.completion is None:
             raise InputError("gold is missing", field="completion")
@@ -226,21 +226,21 @@ class Fields(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The gold plan as a text. Raises `InputError` as `gold`."""
+        """The gold plan as a text. Raises `InputError` like `gold`."""
         if isinstance(self.completion, str):
             return self.completion
         return str([str(action) for action in self.gold()])
 
     def rescued(self) -> str | None:
-        """Whom gold rescues, or the record names. Raises `InputError` as `gold`."""
+        """The person whom gold rescues, or else whom the record names. Raises `InputError` like `gold`."""
         plan = self.gold() if self.completion is not None else []
         return next((one.parameter for one in reversed(plan) if one.name == "rescue"), self.target)
 
     def built(self) -> tuple[array[int], Source | None, Layout | None]:
-        """The maze and gold (else the rescue alone) as the kernels take them; where the maze was read from,
-        and what the facts say if it was there.
+        """Build the problem for the kernels: its numbers, the field from which the maze was read, and the
+        layout that was read if that field was the facts. Without gold, gold is the rescue alone.
 
-        Where nothing describes a maze there is one room, so that plans can be compared with gold.
+        If nothing describes a maze, the problem has one room, so that plans can be compared with gold.
 
         Raises
         ------
@@ -259,11 +259,11 @@ class Fields(NamedTuple):
             layout = facts or Layout(start="", goal="", target=_NOBODY)
             code, numbers = build(layout.as_structure(), gold, encode(layout.target or ""))
         else:
-            # as it stands, or else in the one way that all parsers read alike
+            # the text as it stands; if the kernel cannot read that, as orjson writes it
             code, numbers = build(_as_written(self.structure), gold, encode(who))
             if code == FLAW.json:
                 if is_told:
-                    self.gold()  # its flaws are told first
+                    self.gold()  # reports a flaw of gold before one of the maze
                 code, numbers = build(_as_json(self.structure), gold, encode(who))
         if code < 0:
             what, where = _FLAWS[FLAW.index(code)]
@@ -294,14 +294,14 @@ _FLAWS: Final = Flaw(
     goal=(_NO_PLACE, f"{_DETAILS}.structure.end_room_coord"),
     target=("the facts do not say where the person to rescue is", _DETAILS),
 )
-"""What is wrong with a record, and where."""
+"""For each `FLAW`: the message, and the field of the record."""
 
 _NOBODY: Final = "\n"
 """A name that no plan can have."""
 
 
 def _as_written(details: str | Mapping[str, Any]) -> bytes:
-    """A maze's JSON as it stands, nothing where it is no text."""
+    """The JSON of a maze as it stands; empty if it is no text that UTF-8 can encode."""
     try:
         return details.encode() if isinstance(details, str) else b""
     except UnicodeEncodeError:
@@ -309,7 +309,7 @@ def _as_written(details: str | Mapping[str, Any]) -> bytes:
 
 
 def _as_json(details: str | Mapping[str, Any]) -> bytes:
-    """A maze as orjson writes it."""
+    """The JSON of a maze as orjson writes it."""
     try:
         return orjson.dumps(orjson.loads(details) if isinstance(details, str) else details, default=dict)
     except (ValueError, TypeError) as error:
@@ -317,12 +317,12 @@ def _as_json(details: str | Mapping[str, Any]) -> bytes:
 
 
 def first(*values: Any) -> Any:
-    """The first one that is there."""
+    """The first value that is not None."""
     return next((value for value in values if value is not None), None)
 
 
 def _decoded(value: object) -> Mapping[str, Any]:
-    """An object, given as such or as its JSON text; empty if it is neither."""
+    """The object that a value is, or holds as JSON text; else an empty one."""
     if type(value) is dict:
         return value
     if isinstance(value, str):
@@ -335,14 +335,14 @@ def _text(value: object) -> str | None:
 
 
 def _only(value: Any, *kinds: type) -> Any:
-    """A value of one of these types, and nothing else."""
+    """The value if it has exactly one of these types, else None."""
     return value if type(value) in kinds else None
 
 
 class Verdict(NamedTuple):
-    """What running a plan in its maze shows.
+    """The result of running a plan in its maze.
 
-    ``violation`` and ``violation_index`` (0-based) say where the first illegal action is, None for a plan
+    ``violation`` and ``violation_index`` (0-based) describe the first illegal action, and are None for a plan
     that is legal from start to rescue; a missing rescue is a violation behind the last action.
     ``n_actions`` counts all actions, ``n_legal`` those before the violation.
     """
@@ -356,10 +356,10 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maze:
-    """A maze with its names, and the field that it was read from.
+    """A maze with its names, and the field from which it was read.
 
-    ``numbers`` are what the kernels take of it and of gold (`relfast_kernels.maze.layouts`); where the record
-    has no gold, that is the rescue alone.
+    ``numbers`` are the maze and gold as a problem for the kernels (`relfast_kernels.maze.layouts`); if the
+    record has no gold, gold is the rescue alone.
     """
 
     layout: Layout
@@ -378,7 +378,7 @@ class Maze:
         Raises
         ------
         InputError
-            Neither describes a maze; names the field.
+            No field describes a maze, or one is faulty; names the field.
         """
         question, facts = row.get("question"), row.get("facts")
         if question is None and isinstance(facts, (list, tuple)):
@@ -387,7 +387,7 @@ class Maze:
 
     @classmethod
     def of(cls, fields: Fields) -> Maze:
-        """See `from_row`."""
+        """The maze of a record's fields: see `from_row`."""
         numbers, source, facts = fields.built()
         if source is None:
             raise InputError("no maze: neither structural_details nor facts about rooms", field="context")
@@ -410,7 +410,7 @@ class Maze:
         return cls(layout, tuple(rooms), tuple(keys), names[-1], numbers, source)
 
     def violations(self, *plans: Sequence[Action | None]) -> list[tuple[int, int]]:
-        """Code and index of the first violation of each plan, LEGAL and -1 for one from start to rescue."""
+        """Code and index of the first violation of each plan; LEGAL and -1 for a legal one with a rescue."""
         texts = [str(["?" if action is None else str(action) for action in plan]) for plan in plans]
         found = machine().judge([*map(encode, texts)], [self.numbers.buffer_info()[0]] * len(texts))
         return [
@@ -422,7 +422,7 @@ class Maze:
 
 
 def _tables(numbers: array[int]) -> Any:
-    """The parts of a problem (`relfast_kernels.maze.search.Problem`)."""
+    """The parts of a packed problem, as a `relfast_kernels.maze.search.Problem`."""
     import numpy as np
     from relfast_kernels.maze.search import unpack
 
@@ -432,7 +432,7 @@ def _tables(numbers: array[int]) -> Any:
 def edge_lists(
     n_rooms: int, ends: NDArray[np.int32], doors: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """The first three of `MazeTables`, from passages (pairs of rooms) and their doors (or other marks)."""
+    """The first three of `MazeTables`, from passages (pairs of rooms) and their doors (or any numbers)."""
     import numpy as np
 
     sources = np.concatenate((ends[:, 0], ends[:, 1]))
@@ -452,7 +452,8 @@ def validate(maze: Maze, actions: object) -> Verdict:
     Parameters
     ----------
     actions
-        ``"action: param"`` strings or (action, param) pairs; a text, which is parsed; or None (unparsable).
+        ``"action: param"`` strings or (action, param) pairs; or a text, which is parsed. Anything else, and a
+        text without a plan, is ``unparsable``.
     """
     plan = as_plan(actions)
     if plan is None:
@@ -466,7 +467,7 @@ def validate(maze: Maze, actions: object) -> Verdict:
 def shortest_plan(maze: Maze) -> list[str] | None:
     """The shortest legal plan as ``"action: param"`` strings, keys picked up at the first visit.
 
-    None where no plan rescues. Of several shortest plans, one that is the same at every call.
+    None if no plan rescues. Of several shortest plans, every call returns the same.
 
     Raises
     ------

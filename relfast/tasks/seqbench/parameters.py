@@ -1,4 +1,4 @@
-"""What a run of new SeqBench rows is made with."""
+"""The parameters with which SeqBench rows are generated."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from relfast.errors import UsageError
 from relfast.parameters import Flag, Number, Whole, parameter
 
 SMALLEST_SIDE: Final = 10
-"""Rows and columns where neither they nor L are given."""
+"""Rows and columns if neither these nor L are given, and the fewest if L is."""
 
 ANY_LENGTH: Final = 1 << 30
 
 MAX_SIDE: Final = 200
-"""Rows or columns of the largest grid."""
+"""Most rows or columns of a grid."""
 
 MAX_DOORS: Final = 20
-"""Locked doors of a maze; the published ones have at most 6."""
+"""Most locked doors of a maze; published mazes have at most 6."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A whole number, or bounds of it: both of a pair count. Written ``40`` or ``40:60``."""
+    """A parameter that is a whole number, or inclusive bounds of one. Written ``40`` or ``40:60``."""
 
     metavar: str = "L | LOW:HIGH"
 
@@ -47,7 +47,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Names of agent and target, or ``random``. Written ``AGENT,TARGET``."""
+    """A parameter that is the names of agent and target, or ``random``. Written ``AGENT,TARGET``."""
 
     metavar: str = "TEXT"
 
@@ -84,11 +84,11 @@ def _are_names(names: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What the rows of a run have in common.
+    """The parameters that the rows of a run share.
 
-    ``rows`` or ``cols`` alone is both; L and B need a grid of 10 × 10 at least. Bounds of L both count. N is
-    rounded to whole facts. With ``remove_keys`` L and B of the row are what is left: those given are the
-    whole maze's, that of the same seed without removals.
+    ``rows`` or ``cols`` alone stands for both; the default grid is at least 10 × 10. Bounds of L are
+    inclusive. N is rounded to whole facts. With ``remove_keys``, the L and B of a row are those that remain;
+    the parameters L and B are those of the maze of the same seed without removals.
     """
 
     about: ClassVar[str] = (
@@ -173,12 +173,12 @@ class Parameters:
 
     @property
     def extra(self) -> int:
-        """Actions that are no moves: start, rescue; pick up, use and unlock for each door."""
+        """Number of actions that are no moves: start and rescue; pick up, use and unlock for each door."""
         return 2 + 3 * self.B
 
     @property
     def moves(self) -> tuple[int, int]:
-        """Bounds of the moves of the shortest plan."""
+        """Bounds of the number of moves of the shortest plan."""
         if self.L is None:
             return self.fewest_moves, ANY_LENGTH
         low, high = (self.L, self.L) if isinstance(self.L, int) else self.L
@@ -186,7 +186,7 @@ class Parameters:
 
     @property
     def fewest_moves(self) -> int:
-        """One move, and two for each detour: into the key's room and out again."""
+        """Fewest moves of a plan: one, and two for each detour into a key's room and out again."""
         return 1 + 2 * self.B
 
     @property
@@ -197,7 +197,7 @@ class Parameters:
             return rows, cols
         side = SMALLEST_SIDE
         if self.L is not None:
-            # one leg of the walk is a path in a random tree, whose length grows like side^1.25
+            # a leg of the walk is a path in a random tree, and its length grows like side^1.25
             leg = self.moves[1] / (self.B + 1)
             side = max(side, round(2 * leg**0.7), round(math.sqrt(3 * self.moves[1])))
         return min(side, MAX_SIDE), min(side, MAX_SIDE)

@@ -1,8 +1,8 @@
 """SeqBench's prompts: the task, the six actions and their rules, worked examples, and the form of the answer.
 
 After the paper's prompt (arXiv 2509.16866): its three worked examples, its six actions, and its answer as a
-list of ``('action', 'parameter')`` tuples. The words around them are ours, since the paper's own are not at
-hand; a run says name and version of what it asked with.
+list of ``('action', 'parameter')`` tuples. The wording is relfast's, since the paper's is not available. A
+run records the name and version of its prompt.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ EXAMPLES: Final = (
 
 _AGENT: Final = "Bob"
 _TARGET: Final = "Alice"
-"""Who is who in the examples, and in a row that does not say."""
+"""Agent and target in the examples, and in a row that does not name them."""
 
 
 def few_shot(question: str, row: Mapping[str, Any]) -> str:
@@ -97,7 +97,7 @@ def few_shot(question: str, row: Mapping[str, Any]) -> str:
 
 
 def zero_shot(question: str, row: Mapping[str, Any]) -> str:
-    """The same without examples."""
+    """The prompt without examples."""
     return f"{_TASK}\n{_question(question, row)}"
 
 

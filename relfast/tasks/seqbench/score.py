@@ -1,8 +1,8 @@
-"""Scoring SeqBench: agreement with gold, and what running the plan in its maze shows.
+"""Scores SeqBench: how far a plan agrees with gold, and how it runs in its maze.
 
-Whether a text holds a plan is found out in `score`, by the batch: machine code reads the texts and runs their
-plans (`relfast.tasks.seqbench.machine`), and what is left to Python is one dict a response. Gold of a record
-is made ready for the kernels once, and kept for the other responses to the same maze."""
+Kernels find the plans in a batch of texts and run them (`relfast.tasks.seqbench.machine`), so that only
+`score` finds out whether a text has a plan; Python only makes one dict per response. The maze and gold of a
+record are prepared for the kernels once, and cached for further responses to the same maze."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ NO_MAZE: Final = (
 NO_WAY: Final = "no legal plan rescues anybody in this maze: facts or structural_details lack something"
 SEARCH_GIVEN_UP: Final = "search_given_up"
 """The reason of a ``strict`` row whose maze has so many doors and keys on cycles that the search for the
-shortest plan, or for the way on from where this one breaks off, was given up."""
+shortest plan, or for the shortest completion of a broken plan, was given up."""
 
 CACHE_BYTES: Final = 64 << 20
-"""What cached mazes may take: about 800 of 40 × 40 rooms, 7,000 of 10 × 10."""
+"""Most memory of cached mazes: about 800 of 40 × 40 rooms, 7,000 of 10 × 10."""
 
-_OBJECT_BYTES: Final = 2_000  # an entry's Python objects beside its arrays
+_OBJECT_BYTES: Final = 2_000  # of an entry's Python objects, besides its arrays
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A maze with its gold plan.
 
-    ``numbers``: what the kernels take of it (`relfast_kernels.maze.layouts`), settled. ``source`` is None
-    where nothing describes the maze: then plans can only be compared with gold. ``length`` and ``unlocks``
-    are counted in gold; ``text`` is that as the record has it. ``flaw``: why ``strict`` cannot say what a
-    plan is worth here, if so. ``given_up``: whether the search for the shortest plan was; gold's length
-    stands for it."""
+    ``numbers``: the packed problem for the kernels (`relfast_kernels.maze.layouts`). ``source`` is None if
+    nothing describes the maze: then plans can only be compared with gold. ``text``: the gold plan as the
+    record has it; ``length`` and ``unlocks``: its numbers of actions and of doors unlocked. ``flaw``: why
+    ``strict`` cannot score plans for this record, or None. ``given_up``: whether the search for the
+    shortest plan was given up, so that gold's length takes its place."""
 
     numbers: array[int]
     source: Source | None
@@ -57,7 +57,7 @@ class Problem:
 
     @property
     def address(self) -> int:
-        """Where the numbers are."""
+        """Address of the numbers in memory."""
         return self.numbers.buffer_info()[0]
 
     @property
@@ -66,7 +66,7 @@ class Problem:
 
 
 def solve(fields: Fields) -> Problem:
-    """Build the maze and its gold.
+    """Build the problem of a record: its maze and gold.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def solve(fields: Fields) -> Problem:
 
 
 class ProblemCache:
-    """Problems by their fields; what was not used for longest leaves when the bytes run out. Thread-safe."""
+    """A thread-safe LRU cache of problems by their fields, limited in bytes."""
 
     def __init__(self, limit: int = CACHE_BYTES) -> None:
         self.limit = limit
@@ -93,7 +93,7 @@ class ProblemCache:
         self._entries: OrderedDict[bytes, Problem | str] = OrderedDict()
 
     def get(self, fields: Fields, key: bytes) -> Problem | str:
-        """The problem, or one line that says why there is none. ``key`` is `Fields.key`."""
+        """The problem, or a message why there is none. ``key`` is `Fields.key`."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is not None:
@@ -118,19 +118,19 @@ def _size(entry: Problem | str) -> int:
 
 
 PROBLEMS: Final = ProblemCache()
-"""The process's own: workers see the same mazes again and again."""
+"""The cache of this process: workers see the same mazes again and again."""
 
 
 MAX_JOINED: Final = 16 << 20
-"""Characters that are held as bytes at a time; longer batches take several."""
+"""Most characters that are encoded at a time; a longer batch is scored in parts."""
 
 _OF_NO_MAZE: Final = dict.fromkeys(("valid", "optimal", "legal_ratio", "violation", "violation_index"))
-"""What a plan's run shows where nothing describes the maze."""
+"""Metrics that are None if nothing describes the maze."""
 
 
 def extract(record: Record, options: Options) -> Extracted[str]:
-    """The text to look for a plan in; `score` finds out whether it holds one. Reasoning is left for the
-    kernel to cut, unless its marks are none that kernels know."""
+    """The text of a response; `score` finds out whether it has a plan. The kernel cuts the reasoning, except
+    that custom reasoning marks, which it does not know, are cut here."""
     response = record.response
     if not isinstance(response, str):
         return Extracted("", False, "not_text")
@@ -138,7 +138,7 @@ def extract(record: Record, options: Options) -> Extracted[str]:
 
 
 def _cut(response: str, options: Options) -> Extracted[str]:
-    """A response without reasoning."""
+    """A response with its reasoning cut by Python."""
     if options.strict:
         text, reason = read_strictly(response, options.reasoning)
         return Extracted(text, reason is None, reason)
@@ -158,7 +158,7 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 
 def _score(batch: Batch, options: Options) -> list[Outcome]:
     outcomes: list[Outcome | None] = []
-    asked: list[Asked] = []
+    attempts: list[Attempt] = []
     for record, extracted in batch:
         fields, problem = gold_of(record)
         flaw = problem if isinstance(problem, str) else problem.flaw if options.strict else None
@@ -166,19 +166,20 @@ def _score(batch: Batch, options: Options) -> list[Outcome]:
             outcomes.append(Outcome(False, found=False, error=flaw))
             continue
         outcomes.append(None)
-        asked.append(Asked(problem, fields, extracted.value, extracted.reason))
-    judged = iter(_judged(asked, options))
-    return [next(judged) if outcome is None else outcome for outcome in outcomes]
+        attempts.append(Attempt(problem, fields, extracted.value, extracted.reason))
+    scored = iter(_scored(attempts, options))
+    return [next(scored) if outcome is None else outcome for outcome in outcomes]
 
 
-def _judged(asked: Sequence[Asked], options: Options) -> list[Outcome]:
-    """Responses cut and judged by the kernel; those that only Python can cut, a second time."""
+def _scored(attempts: Sequence[Attempt], options: Options) -> list[Outcome]:
+    """Score responses by the kernel, which also cuts their reasoning; those that only Python can cut are
+    scored a second time."""
     if options.reasoning or not (options.strict or options.strip_reasoning):
-        return _outcomes(asked, options, 0)[0]
-    outcomes, certain = _outcomes(asked, options, layouts.CUTS_REASONING)
-    left = [at for at, flag in enumerate(certain) if not flag or _has_surrogate(asked[at].response)]
+        return _outcomes(attempts, options, 0)[0]
+    outcomes, certain = _outcomes(attempts, options, layouts.CUTS_REASONING)
+    left = [at for at, flag in enumerate(certain) if not flag or _has_surrogate(attempts[at].response)]
     if left:
-        cut = [(asked[at], _cut(asked[at].response, options)) for at in left]
+        cut = [(attempts[at], _cut(attempts[at].response, options)) for at in left]
         again = [each._replace(response=text.value, reason=each.reason or text.reason) for each, text in cut]
         for at, outcome in zip(left, _outcomes(again, options, 0)[0], strict=True):
             outcomes[at] = outcome
@@ -195,7 +196,7 @@ def _has_surrogate(text: str) -> bool:
 
 
 def gold_of(record: Record) -> tuple[Fields, Problem | str]:
-    """What a record says, and its problem or why there is none."""
+    """A record's fields, and its problem or a message why there is none."""
     shared = record.shared
     if shared is None or shared.made is None:
         fields = Fields.of(record.answer, record.question, record.row)
@@ -207,8 +208,8 @@ def gold_of(record: Record) -> tuple[Fields, Problem | str]:
     return found
 
 
-class Asked(NamedTuple):
-    """A record's problem and gold, its response, and why no plan was looked for there, if so."""
+class Attempt(NamedTuple):
+    """A response with its problem and its record's fields; ``reason``: why it is not searched, or None."""
 
     problem: Problem
     fields: Fields
@@ -216,22 +217,24 @@ class Asked(NamedTuple):
     reason: str | None
 
 
-def _outcomes(asked: Sequence[Asked], options: Options, how: int) -> tuple[list[Outcome], list[int]]:
-    """What the kernel finds in responses, as outcomes; 0 for each that only Python can cut."""
-    texts = [encode(each.response) for each in asked]
+def _outcomes(attempts: Sequence[Attempt], options: Options, how: int) -> tuple[list[Outcome], list[int]]:
+    """Outcomes of responses as the kernel finds them, and for each a flag: 0 if only Python can cut it."""
+    texts = [encode(each.response) for each in attempts]
     how |= layouts.IS_STRICT if options.strict else 0
-    found = machine().judge(texts, [each.problem.address for each in asked], how)
+    found = machine().judge(texts, [each.problem.address for each in attempts], how)
     outcomes = [
-        _outcome(each, text, *judged, options.strict)
-        for each, text, judged in zip(asked, texts, found, strict=True)
+        _outcome(each, text, *scored, options.strict)
+        for each, text, scored in zip(attempts, texts, found, strict=True)
     ]
-    return outcomes, [said[layouts.FOUND.certain] for said, _ in found]
+    return outcomes, [row[layouts.FOUND.certain] for row, _ in found]
 
 
-def _outcome(each: Asked, text: bytes, said: Sequence[int], rated: Sequence[float], strict: bool) -> Outcome:
-    """The outcome of a response in which the kernel has found this."""
-    violation, violation_index, n, is_exact, is_optimal, unknown, begin, end, vote, _ = said
-    progress, precision, recall, f1, legal_ratio, walk_score = rated
+def _outcome(
+    each: Attempt, text: bytes, row: Sequence[int], ratios: Sequence[float], strict: bool
+) -> Outcome:
+    """The outcome of a response, made of the kernel's two result rows."""
+    violation, violation_index, n, is_exact, is_optimal, unknown, begin, end, vote, _ = row
+    progress, precision, recall, f1, legal_ratio, walk_score = ratios
     problem, fields = each.problem, each.fields
     exact, optimal, is_legal = is_exact == 1, is_optimal == 1, violation < 0
     metrics = {

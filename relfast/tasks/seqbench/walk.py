@@ -1,7 +1,7 @@
-"""A maze to walk through action by action: what an environment of several steps is made of.
+"""A maze to walk through action by action, for multi-step environments.
 
-What is legal is the judge's to say (`relfast_kernels.maze.judge`): a walk is a plan that grows, and each new
-action is tried at its end. So what a walk has done is a plan, and scores as any other.
+A walk is a plan that grows: each new action is appended to it, and the kernel that scores plans
+(`relfast_kernels.maze.judge`) decides whether the longer plan is legal. So a walk scores as any other plan.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _WHY: Final[Mapping[str, str]] = {
     "wrong_rescue": "they are not in this room",
     "after_rescue": "the rescue was the last action",
 }
-"""By violation, what the one who walks is told."""
+"""Violation → the message to the agent."""
 
 _GOES_ON: Final = VIOLATIONS.index("no_rescue")
-"""The judge's verdict on a plan that is legal so far."""
+"""The violation of a plan that is legal so far, and only lacks the rescue."""
 
 
 class Walk:
-    """A walk from the start on. One thread at a time.
+    """A walk through a maze, which begins at the start. Not thread-safe.
 
     Parameters
     ----------
@@ -62,18 +62,18 @@ class Walk:
     plan
         The actions so far as ``"action: parameter"``, from ``start`` on, all legal.
     room, held
-        Where it has come to, and the keys picked up, in order.
+        The agent's room, and the keys picked up, in order.
     refused
-        How many actions were tried that are not legal.
+        Number of illegal actions that were tried.
     done
         Whether the target is rescued.
     shortest
-        Actions of gold, or of the shortest plan where the record has none.
+        Number of actions of gold, or of the shortest plan if the record has no gold.
 
     Raises
     ------
     InputError
-        The record describes no maze, or one without a way.
+        The record describes no maze, or a maze in which nobody can be rescued.
     """
 
     def __init__(self, answer: object, question: object) -> None:
@@ -93,29 +93,29 @@ class Walk:
 
     @property
     def told(self) -> str:
-        """What is to be done, the facts, and where it starts; the actions are left for tools to name."""
+        """The prompt: task, facts and the agent's room, but not the actions, which tools describe."""
         agent = self.maze.layout.agent
         name = f" as {agent}" if agent else ""
         return _TASK.format(name=name, target=self.maze.target, facts=self._facts, where=self.where)
 
     @property
     def text(self) -> str:
-        """The same with the actions."""
+        """The prompt with the actions."""
         return self.told + _ACTIONS.format(target=self.maze.target)
 
     @property
     def where(self) -> str:
-        """Where it has come to, and with which keys."""
+        """A sentence with the agent's room and keys."""
         keys = f", with key {' and key '.join(self.held)}" if self.held else ""
         return f"You are in room {self.room}{keys}."
 
     @property
     def tried(self) -> int:
-        """Actions tried so far, legal or not; the start is none."""
+        """Number of actions tried so far, legal or not, without the start."""
         return len(self.plan) - 1 + self.refused
 
     def legal(self) -> list[str]:
-        """The actions that are possible now, in a fixed order; none once it is done."""
+        """The actions that are legal now, in a fixed order; none after the rescue."""
         behind = self._behind.get(self.room, [])
         tried = [
             *(Action("move_to", room) for room in behind),
@@ -124,16 +124,17 @@ class Walk:
             *(Action("unlock_and_open_door_to", room) for room in behind),
             Action("rescue", self.maze.target),
         ]
-        violations = self._tried(*([action] for action in tried))
+        violations = self._violations(*([action] for action in tried))
         return [str(action) for action, wrong in zip(tried, violations, strict=True) if wrong is None]
 
     def step(self, action: object) -> str | None:
-        """Do an action (``"action: parameter"``, or a pair); what is wrong with one that is not legal.
+        """Do an action, given as ``"action: parameter"`` or as a pair; return None, or the violation if it is
+        illegal.
 
-        Nothing but ``refused`` changes then.
+        An illegal action changes nothing but ``refused``.
         """
         read = as_action(action)
-        (violation,) = self._tried([read])
+        (violation,) = self._violations([read])
         if violation is not None or read is None:
             self.refused += 1
             return violation or "bad_action"
@@ -146,20 +147,20 @@ class Walk:
         return None
 
     def key_to(self, room: str) -> str | None:
-        """The key that is held and opens the locked door from here to a room, if so."""
+        """The key held that opens the locked door from here to a room; None without such a key or door."""
         ways = [(Action("use_key", key), Action("unlock_and_open_door_to", room)) for key in self.held]
-        for key, violation in zip(self.held, self._tried(*ways), strict=True):
+        for key, violation in zip(self.held, self._violations(*ways), strict=True):
             if violation is None:
                 return key
         return None
 
     @staticmethod
     def why(violation: str) -> str:
-        """A violation in words."""
+        """The message for a violation."""
         return _WHY.get(violation, _WHY["bad_action"])
 
-    def _tried(self, *ways: Sequence[Action | None]) -> list[str | None]:
-        """What is wrong with each of some ways on."""
+    def _violations(self, *ways: Sequence[Action | None]) -> list[str | None]:
+        """The violation of each of some continuations of the plan; None for a legal one."""
         done = [*map(as_action, self.plan)]
         found = self.maze.violations(*([*done, *way] for way in ways))
         return [None if code in (LEGAL, _GOES_ON) else VIOLATIONS[code] for code, _ in found]
