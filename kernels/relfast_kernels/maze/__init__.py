@@ -1,1 +1,1 @@
-"""SeqBench's mazes: grown, searched, and plans judged in them."""
+"""Kernels for SeqBench: build, generate and search mazes, read plans from responses, and score these."""

@@ -1,7 +1,7 @@
-"""From what a record says of its maze and its gold to a problem, as `relfast_kernels.maze.layouts` has it.
+"""Builds a problem (`relfast_kernels.maze.layouts`) from a record's maze and gold.
 
-The maze comes as the dataset's ``structural_details`` (JSON), gold as the text of a plan. What is said twice
-of a passage adds up: it is locked if one of them says so, and takes the last key.
+The maze comes as the dataset's ``structural_details`` (JSON), gold as the text of a plan. If a passage is
+described several times, it is locked if any description says so, and its key is the last one named.
 """
 
 from __future__ import annotations
@@ -51,13 +51,14 @@ from relfast_kernels.text.plans import hash_bytes, scan
 
 _UNDERSCORE: Final = 95
 _NUMBERS_A_THING: Final = 32
-"""Work space for each name that there may be: in three tables, twice as many places, and a passage."""
+"""Work space in int32 per possible name: for entries and slots of three tables, and for a passage."""
 
 
 class Names(NamedTuple):
-    """Things by their names, numbered as they come: thing t is called text[begins[t]:ends[t]].
+    """A table of names that are numbered in the order in which they come: thing t is named
+    text[begins[t]:ends[t]].
 
-    ``size[0]`` of them are known; ``slots`` as `relfast_kernels.maze.search.NameTables` has them.
+    ``size[0]`` is the number of things so far; ``slots`` are as in `relfast_kernels.maze.search.NameTables`.
     """
 
     text: Any
@@ -68,8 +69,8 @@ class Names(NamedTuple):
 
 
 class Passages(NamedTuple):
-    """Passages as they come: their two rooms, whether a door is locked, and its key or NO_KEY. ``slots``
-    finds them by their rooms; ``size[0]`` of them are known."""
+    """Passages in the order in which they come: their two rooms, whether the door is locked, and its key or
+    NO_KEY. ``slots`` is a hash table by the two rooms; ``size[0]`` is the number of passages so far."""
 
     ones: Any
     others: Any
@@ -80,8 +81,8 @@ class Passages(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is known of a maze so far: coordinates, and where what these are called begins and ends; rooms,
-    keys and where these lie; and passages. Strings are written without their escapes from ``tail[0]`` on."""
+    """A maze while it is read: coordinates, with begin and end of the room name of each (``called``); rooms;
+    keys and their rooms; passages. Strings with escapes are decoded into the text from ``tail[0]`` on."""
 
     coordinates: Names
     called: Any
@@ -95,7 +96,7 @@ class Plan(NamedTuple):
 
 @kernel
 def _number(names: Names, begin: int, end: int, adds: bool) -> int:
-    """The number of what is called text[begin:end]; of what is new, -1, or with ``adds`` the next one."""
+    """The number of the thing named text[begin:end]. A new name gets -1, or the next number with ``adds``."""
     mask = len(names.slots) - 1
     slot = hash_bytes(names.text, begin, end) & mask
     while names.slots[slot] >= 0:
@@ -114,7 +115,7 @@ def _number(names: Names, begin: int, end: int, adds: bool) -> int:
 
 @kernel
 def _room(plan: Plan, begin: int, end: int) -> int:
-    """The room at the coordinate text[begin:end], which may be its name."""
+    """The number of the room at the coordinate text[begin:end]; without a mapping that is the room's name."""
     at = _number(plan.coordinates, begin, end, False)
     if at >= 0:
         begin, end = int(plan.called[at]), int(plan.called_end[at])
@@ -123,7 +124,7 @@ def _room(plan: Plan, begin: int, end: int) -> int:
 
 @kernel
 def _connect(passages: Passages, one: int, other: int, locked: int, key: int) -> None:
-    """Add a passage, or what else is known of it."""
+    """Add a passage; if it is known already, add the lock and the key to it."""
     if one == other:
         return
     ones, others, slots = passages.ones, passages.others, passages.slots
@@ -144,7 +145,7 @@ def _connect(passages: Passages, one: int, other: int, locked: int, key: int) ->
 
 @kernel
 def _string(text: Any, tape: Any, token: int, tail: Any) -> Any:
-    """Where a string without escapes, or a value as it is written, begins and ends."""
+    """Begin and end of a string, decoded if it has escapes; of any other value, as it is written."""
     begin, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
     if find_byte(text, begin, end, BACKSLASH) == end:
         return begin, end
@@ -160,7 +161,7 @@ def _is_string(tape: Any, token: int) -> bool:
 
 @kernel
 def _place(text: Any, tape: Any, token: int, plan: Plan) -> int:
-    """The number of the room at a coordinate; -1 where that is no string."""
+    """The number of the room at the coordinate that a token holds; -1 if the token is no string."""
     if not _is_string(tape, token):
         return -1
     begin, end = _string(text, tape, token, plan.tail)
@@ -169,7 +170,7 @@ def _place(text: Any, tape: Any, token: int, plan: Plan) -> int:
 
 @kernel
 def _read(text: Any, tape: Any, plan: Plan) -> Any:
-    """Read the maze of tokens; start, goal, and what is wrong with it (0: nothing)."""
+    """Read the maze from the tokens of its JSON into ``plan``; return start, goal and a `FLAW` (0: none)."""
     structure = member(text, tape, 0, _STRUCTURE)
     if structure == 0 or tape[structure, TOKEN_KIND] != OBJECT:
         return 0, 0, FLAW.structure
@@ -251,7 +252,7 @@ def _read(text: Any, tape: Any, plan: Plan) -> Any:
 
 @kernel
 def _table(text: Any, numbers: Any, at: int, most: int, n_slots: int) -> Names:
-    """An empty table for so many names."""
+    """An empty table for up to ``most`` names, placed in ``numbers`` from ``at`` on."""
     slots, size = numbers[at : at + n_slots], numbers[at + n_slots : at + n_slots + 1]
     slots[:] = -1
     size[0] = 0
@@ -261,7 +262,7 @@ def _table(text: Any, numbers: Any, at: int, most: int, n_slots: int) -> Names:
 
 @kernel
 def _size(names: Names) -> int:
-    """Bytes of all names."""
+    """Number of bytes of all names together."""
     size = 0
     for thing in range(names.size[0]):
         size += int(names.ends[thing] - names.begins[thing])
@@ -270,7 +271,8 @@ def _size(names: Names) -> int:
 
 @kernel
 def _copied(names: Names, text: Any, at: int, ends: Any) -> int:
-    """Write names one behind the other, and where each ends; where the last one does."""
+    """Copy names into ``text`` from ``at`` on, one after the other, and their ends into ``ends``; return
+    the end of the last."""
     for thing in range(names.size[0]):
         at = copy(names.text, names.begins[thing], names.ends[thing], text, at)
         ends[thing] = at
@@ -279,8 +281,8 @@ def _copied(names: Names, text: Any, at: int, ends: Any) -> int:
 
 @kernel
 def _put_edges(plan: Plan, made: Any, passages: Any) -> None:
-    """Fill in the edges of a problem's maze, its doors, and the passages that it ends with. At each room the
-    edges of passages that name it first come first."""
+    """Fill in a problem's edges, doors and list of passages. Of the edges of a room, those of passages that
+    name this room first come first."""
     first_edge, known, n = made.first_edge, plan.passages, plan.passages.size[0]
     doors = 0
     for row in range(n):
@@ -309,22 +311,22 @@ def _put_edges(plan: Plan, made: Any, passages: Any) -> None:
 def build(
     text: Any, structure: int, gold: int, end: int, tape: Any, items: Any, span: Any, work: Work, about: Any
 ) -> int:
-    """Write a problem, settled; how many numbers it takes, NO_ROOM where there is no room for that, or a
-    `FLAW` below that.
+    """Build a complete problem in ``work.numbers``; return its size in int32, NO_ROOM if the work space is
+    too small, or a `FLAW`.
 
     Parameters
     ----------
     text : uint8
-        The maze up to ``structure``, from there a plan up to ``gold``, and who is rescued if the plan does
-        not say, up to ``end``. Behind it there is as much room again.
+        text[:structure] is the maze, text[structure:gold] the gold plan, and text[gold:end] the name of the
+        person to rescue, for a plan that has none. Behind it there is as much room again.
     tape : int64, shape (n, TOKEN_COLUMNS)
         Room for tokens.
     items : int32, shape (2, n, ITEM_COLUMNS)
     span : int64, shape (1, 3)
-        Room for the items of the plan, and for its place.
+        Room for the items of the gold plan, and for its span.
     about : int64, shape (3,)
-        Work space; receives the item of gold that is no action, or where in the numbers of ``work`` the
-        problem begins: ``about[1]``.
+        Work space. ``about[1]`` receives the offset of the problem in ``work.numbers``; with `FLAW.action`,
+        ``about[0]`` the index of the gold item that is no action.
     """
     n_tokens = tokenise(text, 0, structure, tape, 0)
     if n_tokens < 0 or find_outside(text, 0, structure, 32, 255) < structure:

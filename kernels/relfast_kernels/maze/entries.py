@@ -1,4 +1,4 @@
-"""Mazes as functions over pointers, for `relfast_kernels.compiled.native`."""
+"""Entry points of the maze kernels: functions that take pointers, for `relfast_kernels.compiled.native`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _desk(address: Any) -> Desk:
 
 
 def _build(structure: int, gold: int, end: int, about: Any, desk: Any) -> int:
-    """The size of the problem that is made of the texts on the desk, or what is wrong with them."""
+    """Build a problem from the texts in the work space ``desk``; return its size, or a `FLAW` or NO_ROOM."""
     space, addresses = _desk(desk), carray(desk, DESK_COLUMNS, np.int64)
     tape = carray(pointer(addresses[DESK.tape]), (addresses[DESK.text_size] // 4, TOKEN_COLUMNS), np.int64)
     known = carray(about, 3, np.int64)
@@ -42,8 +42,8 @@ def _build(structure: int, gold: int, end: int, about: Any, desk: Any) -> int:
 def _judge(
     texts: Any, sizes: Any, problems: Any, start: int, n: int, how: int, found: Any, ratios: Any, desk: Any
 ) -> int:
-    """Judge responses ``start`` to ``n``; how many are done, fewer than ``n`` where one wants more work
-    space."""
+    """Score responses ``start`` to ``n``; return the index of the first that is not done: ``n``, or less if a
+    response needs more work space."""
     space = _desk(desk)
     at, lengths, of_mazes = (
         carray(texts, n, np.int64),
@@ -61,8 +61,8 @@ def _judge(
 
 
 def _scan(text: Any, size: int, spans: Any, n_spans: int, result: Any, desk: Any) -> int:
-    """All plans of a text, which has as many bytes again behind it; how many there are. ``result`` has the
-    number of items of the last one, which stand in the second half of the items."""
+    """Find all plans in a text and return their number. Behind the text there is as much room again. The
+    items of the last plan are put into the second half of the items, their number into ``result``."""
     items = _desk(desk).items
     n_items, n_plans = scan(
         carray(text, 2 * size, np.uint8), 0, size, items[0], items[1], carray(spans, (n_spans, 3), np.int64)
@@ -72,7 +72,7 @@ def _scan(text: Any, size: int, spans: Any, n_spans: int, result: Any, desk: Any
 
 
 def _solve(problem: Any, size: int, numbers: Any, n: int, pairs: Any, plan: Any, told: Any) -> int:
-    """The length of a maze's shortest plan; ``told`` has whether it is unique."""
+    """Put a maze's shortest plan into ``plan``, and whether it is unique into ``told``; return its length."""
     work = Work(carray(numbers, n, np.int32), carray(pairs, (MAX_PAIRS, 2), np.int64))
     maze = unpack(carray(problem, size, np.int32)).maze
     length, unique = find_plan(maze, work, carray(plan, (2, n), np.int32))
@@ -115,4 +115,4 @@ ENTRIES = {
     "judge": (_judge, "pppiiippp"),
     "scan": (_scan, "pipipp"),
 }
-"""Name → function and its arguments (``p`` pointer, ``i`` int64)."""
+"""Name → function, and the types of its arguments (``p`` pointer, ``i`` int64)."""

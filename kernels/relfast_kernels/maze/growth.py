@@ -1,6 +1,6 @@
-"""Growing a maze: a random spanning tree of a grid, and doors and keys placed from the goal backwards.
+"""Generates mazes: a random spanning tree of a grid, and doors and keys placed from the goal backwards.
 
-Chance comes in as arrays of uniform draws, so that a maze is a pure function of them.
+All randomness is passed in as arrays of uniform draws, so that a maze is a pure function of these.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from relfast_kernels.compiled.jit import kernel
 
 DRAWS_PER_POINT: Final = 3
-"""Draws that `rewind` takes for each of its points: how far, which room, which door."""
+"""Draws that `rewind` uses per point: for its distance, its room and its door."""
 
 PLACING: Final = 7
-"""Numbers a room that `place` works with."""
+"""Work space of `place`, in int32 per room."""
 
 _ANYWHERE: Final = -1
 
@@ -25,7 +25,8 @@ _ANYWHERE: Final = -1
 def join(
     edges: NDArray[np.int32], order: NDArray[np.int64], above: NDArray[np.int32], chosen: NDArray[np.int32]
 ) -> int:
-    """`spanning_tree` into ``chosen``; how many. ``above`` (rooms, int32) is work space."""
+    """Put the edges of `spanning_tree` into ``chosen``, and return their number. ``above`` (rooms, int32):
+    work space, the parents of a disjoint-set forest."""
     for room in range(len(above)):
         above[room] = room
     count = 0
@@ -45,7 +46,8 @@ def join(
 
 
 def spanning_tree(edges: NDArray[np.int32], order: NDArray[np.int64], n_rooms: int) -> NDArray[np.int32]:
-    """Kruskal: which edges (rows of room pairs), tried in the given order, join what was apart before.
+    """Kruskal's algorithm: the edges (rows of room pairs) that, tried in the given order, connect rooms not
+    yet connected.
 
     Returns indices of edges (int32), in the order of joining; rooms - 1 of them if the grid is connected.
     """
@@ -71,7 +73,8 @@ def _spread(
     branches: NDArray[np.int32],
     queue: NDArray[np.int32],
 ) -> None:
-    """Distance from root, next room towards it, and the root's neighbour on the way, of all rooms inside.
+    """For every room: its distance from the root, the next room towards the root (parent), and the neighbour
+    of the root on that way (branch), by breadth-first search within ``inside``.
 
     Rooms that cannot be reached within ``inside`` get distance -1.
     """
@@ -104,7 +107,8 @@ def place(
     doors: NDArray[np.int32],
     work: NDArray[np.int32],
 ) -> int:
-    """`rewind` into ``points`` and ``doors``; the moves. ``work`` (PLACING × rooms, int32) is work space."""
+    """Put the results of `rewind` into ``points`` and ``doors``, and return the number of moves. ``work``
+    (PLACING × rooms, int32) is work space."""
     n_rooms = len(first_edge) - 1
     n_doors = len(doors)
     inside, on_path, distances, parents = work[0], work[1], work[2], work[3]
@@ -116,14 +120,14 @@ def place(
     on_path[point] = 1
     hook = _ANYWHERE
     moves = 0
-    # the length aimed at; where any will do, points are chosen without regard to distance
+    # the number of moves aimed at; without an upper bound, points are chosen at any distance
     bounded = most < n_rooms * (n_doors + 1)
     aim = fewest + draws[1] * (most - fewest)
     for step in range(1, n_doors + 2):
         far, which, where = draws[step * DRAWS_PER_POINT : (step + 1) * DRAWS_PER_POINT]
         _spread(first_edge, neighbors, point, inside, distances, parents, branches, queue)
         last = step == n_doors + 1
-        # an equal share of what is left, give or take a half
+        # an equal share of the moves that are left, plus or minus a half
         share = (aim - moves) / (n_doors + 2 - step) * (0.5 + far)
         count = 0
         closest = float(n_rooms)
@@ -153,7 +157,7 @@ def place(
         points[step] = chosen
         if last:
             break
-        # the door is not the first passage from the key: there the hook hangs
+        # the door is never at the first passage from the key, which is the way in and out (``hook``)
         near = parents[chosen]
         hook = near
         on_path[chosen] = 1
@@ -179,26 +183,26 @@ def rewind(
     """Place doors and keys in a tree so that the shortest plan makes ``n_doors`` detours.
 
     Points are chosen backwards: the goal, the key of door 1, the key of door 2, …, the start. Door i stands
-    on the path from key i to the point before, and whatever lies behind it is closed to all later points.
-    So the agent cannot cross door i before it holds key i, needs key i to go on, and has to take the keys
-    in the order n … 1: the shortest plan is the walk from point to point, and it is the only one. A point
-    is reached and left through the same neighbour (``hook``), and the door stands beyond it: each key is
-    a detour, not a stop on the way.
+    on the path from key i to the point before, and the rooms behind it are closed to all later points.
+    So the agent needs key i to pass door i, has to pass it to go on, and must take the keys in the order
+    n … 1: the shortest plan is the walk from point to point, and it is the only one. A key's room is reached
+    and left through the same neighbour (``hook``), and the door stands beyond that neighbour: each key is a
+    detour, not a stop on the way.
 
     Parameters
     ----------
     first_edge, neighbors
         The tree, as in `MazeTables`.
     fewest, most
-        Bounds of the walk's moves.
+        Bounds of the number of moves of the walk.
     draws
         Uniform in [0, 1), (n_doors + 2) × DRAWS_PER_POINT of them.
 
     Returns
     -------
     (moves, points, doors)
-        ``moves`` is 0 if these draws lead nowhere. ``points`` (n_doors + 2, int32): goal, keys, start.
-        ``doors`` (n_doors × 2, int32): rooms on the key's and on the goal's side.
+        ``moves`` is 0 if these draws give no maze. ``points`` (n_doors + 2, int32): goal, keys, start.
+        ``doors`` (n_doors × 2, int32): the rooms on the key's and on the goal's side of each door.
     """
     from relfast_kernels.compiled import native
 

@@ -1,7 +1,7 @@
-"""Is a plan legal in its maze, and how far does it agree with gold?
+"""Scores plans: whether a plan is legal in its maze, and how far it agrees with gold.
 
-A plan is a sequence of (action, argument): a room index for START, MOVE and UNLOCK, a key index for
-PICK_UP and USE, 0 for the rescue of the right person; -1 for anything that the maze does not know.
+A plan is a sequence of (action, argument). The argument is a room index for START, MOVE and UNLOCK, a key
+index for PICK_UP and USE, 0 for the rescue of the right person, and -1 for any name that the maze lacks.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from relfast_kernels.maze.search import (
 
 @kernel
 def step_code(kind: int, argument: int) -> int:
-    """One number for a step; -1 for a step that no gold plan contains."""
+    """Action and argument as one number; -1 for a step that no gold plan can contain."""
     return argument * BAD + kind if kind != BAD and argument >= 0 else -1
 
 
@@ -78,10 +78,10 @@ def first_violation(
     opened: NDArray[np.int32],
     held: NDArray[np.int32],
 ) -> tuple[int, int, int, int]:
-    """Code and index of the first violation (LEGAL and -1 for a plan from start to rescue); where the agent
-    then is, and the key in use (or NO_KEY).
+    """Run a plan up to its first violation: that violation's code and index (LEGAL and -1 for a legal plan
+    from start to rescue), the agent's room then, and the key in use (or NO_KEY).
 
-    ``opened`` (doors) and ``held`` (keys) are zeros at first, and 1 afterwards for those opened and held.
+    ``opened`` (doors) and ``held`` (keys) come in as zeros, and receive 1 for doors opened and keys held.
     """
     n_actions = len(kinds)
     room = maze.start
@@ -133,7 +133,7 @@ def first_violation(
 def find_name(
     names: NameTables, text: NDArray[np.uint8], begin: int, end: int, value: int, low: int, high: int
 ) -> int:
-    """Which of the things low:high is called text[begin:end] (hash ``value``), or -1."""
+    """The number, within low:high, of the thing named text[begin:end] (hash ``value``); -1 if none is."""
     mask = len(names.slots) - 1
     slot = value & mask
     while names.slots[slot] >= 0:
@@ -153,7 +153,7 @@ def find_name(
 
 @kernel
 def _search(ordered: NDArray[np.int32], value: int) -> int:
-    """Place of a value in an ordered array, or -1."""
+    """Index of a value in a sorted array, or -1."""
     low, high = 0, len(ordered)
     while low < high:
         middle = (low + high) // 2
@@ -168,20 +168,21 @@ def _search(ordered: NDArray[np.int32], value: int) -> int:
 
 @kernel
 def progress_score(best: int, n_actions: int, n_legal: int, rest: int) -> float:
-    """What a plan that does not rescue is worth: how much nearer its legal actions came to the goal.
+    """The ``walk_score`` of a plan that does not end in a legal rescue: by how much its legal actions came
+    nearer to the goal.
 
-    Half of that share's square (a few steps at random are worth next to nothing), and less by as much as
-    the plan, or the shortest way to complete it, is longer than the shortest plan: completing it is always
-    worth twice as much or more.
+    That share is squared and halved, so that a few random steps are worth next to nothing, and reduced in
+    proportion as the plan, or its shortest completion, is longer than the shortest plan. To complete the
+    plan is always worth at least twice as much.
 
     Parameters
     ----------
     best
-        Actions of the shortest plan.
+        Number of actions of the shortest plan.
     n_actions, n_legal
-        All actions of this one, and those before the first violation.
+        Number of all actions of the plan, and of those before its first violation.
     rest
-        Actions of the shortest way on; not positive where there is none.
+        Number of actions of the shortest completion; not positive if there is none.
     """
     nearer = (best - 1 - rest) / (best - 1)
     if rest <= 0 or nearer <= 0:
@@ -193,17 +194,18 @@ def progress_score(best: int, n_actions: int, n_legal: int, rest: int) -> float:
 def judge_plan(
     problem: Problem, follow: bool, text: Any, items: Any, work: Work, found: Any, ratios: Any
 ) -> bool:
-    """Hold a plan against its maze and its gold; False where there is no room for that.
+    """Score a plan against its maze and gold; False if the work space is too small.
 
     Parameters
     ----------
     follow
-        Whether to search for the way on where a plan breaks off; else such a plan's ``walk_score`` is 0.
+        Whether to search for the shortest completion of a broken plan; without it such a plan's
+        ``walk_score`` is 0.
     text, items
-        What `relfast_kernels.text.plans.scan` took, and the items of the plan that it found.
+        The text that `relfast_kernels.text.plans.scan` read, and the items of the plan that it found.
     found, ratios
-        Rows of `relfast_kernels.maze.layouts`, filled in. They come in as zeros, which is what a
-        text without a plan keeps.
+        The rows of a result (`FOUND`, `RATIO`) to fill in. They come in as zeros, and stay zeros if there
+        are no items.
     """
     maze, names, gold, best = problem.maze, problem.names, problem.gold, problem.best
     n_actions = len(items)
@@ -271,7 +273,7 @@ def judge_plan(
     if violation == LEGAL or violation == AFTER_RESCUE:
         ratios[RATIO.walk_score] = min(best / n_actions, 1.0)
     elif follow and index > 1:
-        # an optimal gold's states have no need of a search
+        # a prefix of an optimal gold plan is completed by the rest of gold: no search is needed
         rest = best - index
         if not (problem.gold_is_best and prefix >= index):
             rest = remaining(maze, room, used, opened, held, Work(numbers[used_up:], work.pairs))
@@ -284,7 +286,7 @@ def judge_plan(
 
 @kernel
 def _sort(values: NDArray[np.int32], n: int) -> None:
-    """Shell's sort, in place."""
+    """Sort the first ``n`` values in place (Shell sort)."""
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
@@ -301,7 +303,8 @@ def _sort(values: NDArray[np.int32], n: int) -> None:
 
 @kernel
 def settle(problem: NDArray[np.int32], work: Work) -> bool:
-    """Fill in what a problem's maker leaves; False where the work space does not suffice."""
+    """Complete a problem that `build` has made: hash table, codes of gold, shortest plan. False if the work
+    space is too small."""
     n_gold = int(problem[FACT.n_gold])
     problem[FACT.n_distinct] = n_gold  # as long as the room for them
     maze, names, gold, _, _, _ = unpack(problem)

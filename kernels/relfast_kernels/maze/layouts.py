@@ -1,5 +1,4 @@
-"""What the machine code of mazes and its callers both have to know; importing it loads neither numba nor
-numpy."""
+"""Layouts of arrays that maze kernels share with their callers. Importing this loads no numba or numpy."""
 
 from __future__ import annotations
 
@@ -15,19 +14,19 @@ Fact = namedtuple(
 )
 HEADER: Final = 16
 FACT: Final = Fact(*range(HEADER))
-"""Numbers at the beginning of a problem: rooms, entries of the list of edges, doors, keys, first room and
-goal, actions of gold and how many of them are distinct, names (rooms, keys, the person), places of their
-table and bytes; actions of the shortest plan, or of gold where the search found none or was given up; whether
-gold is such a plan; what the search said (`UNSOLVABLE`, `TOO_LARGE` or a length); doors that gold unlocks;
-and all numbers of the problem.
+"""Header of a problem: numbers of rooms, edges (each passage is two), doors and keys; start and goal room;
+numbers of gold's actions and of distinct ones among them; number of names (rooms, keys, the person to
+rescue), slots of their hash table and their bytes; ``best``: length of the shortest plan, or of gold if the
+search found none or was given up; whether gold is a shortest plan; the result of the search (a length,
+`UNSOLVABLE` or `TOO_LARGE`); number of doors that gold unlocks; and the size of the whole problem in int32.
 
-Behind them stand, one after the other: first_edge, neighbors, doors, door_keys and key_rooms of
-`relfast_kernels.maze.search.MazeTables`, kinds and arguments of gold, the ends of the names, their slots,
-codes, distinct codes, counts and places of gold, the names (bytes), and last the passages in the order in
-which the record has them: two rooms and the door or NO_DOOR. Who makes a problem leaves slots, codes and all
-that is said of gold and of the shortest plan to `relfast_kernels.maze.judge.settle`."""
+After the header come, in this order: first_edge, neighbors, doors, door_keys and key_rooms of
+`relfast_kernels.maze.search.MazeTables`; kinds and arguments of gold; ends and slots of the names; codes,
+distinct codes, counts and places of gold; the names (bytes); and the passages in the order of the record,
+each as two rooms and the door or NO_DOOR. `relfast_kernels.maze.building.build` fills in the maze, the
+names and gold's actions; `relfast_kernels.maze.judge.settle` computes the rest."""
 
-# What is found in a text
+# The result for a response
 
 Found = namedtuple(
     "Found",
@@ -35,40 +34,40 @@ Found = namedtuple(
 )
 FOUND: Final = Found(*range(10))
 FOUND_COLUMNS: Final = len(FOUND)
-"""Columns of what is found, int64: what is wrong with the plan and at which action, how many it has, whether
-it is gold's, whether it is a shortest one, whether the search for the way on from where it breaks off was
-given up, so that its ``walk_score`` is 0; where it begins and ends in the text, its vote, and whether that is
-all: 0 where Python has to cut the reasoning. A row of zeros is that of no plan."""
+"""Columns of a result, int64: the plan's first violation and at which action it is; number of actions;
+whether the plan equals gold; whether it is a shortest one; whether the search for the rest of a broken plan
+was given up, so that its ``walk_score`` is 0; where the plan begins and ends in the text; its vote; and
+whether the result holds: 0 if Python must cut the reasoning first. Without a plan, the row is zeros."""
 
 Ratio = namedtuple("Ratio", "progress precision recall f1 legal_ratio walk_score")
 RATIO: Final = Ratio(*range(6))
 N_RATIOS: Final = len(RATIO)
-"""And what is judged in fractions, float64: ``progress_ratio``, ``precision``, ``recall``, ``f1``,
-``legal_ratio`` and ``walk_score`` of a row."""
+"""Columns of a result that are fractions, float64: the metrics ``progress_ratio``, ``precision``, ``recall``,
+``f1``, ``legal_ratio`` and ``walk_score``."""
 
 CUTS_REASONING, IS_STRICT = 1, 2
-"""How a text is read: without its reasoning, as ``strict`` does."""
+"""Bits of how a text is read: reasoning is cut first; plans are read as under ``strict``."""
 
 Desk = namedtuple("Desk", "text text_size items items_size numbers numbers_size pairs span tape")
 DESK: Final = Desk(*range(9))
 DESK_COLUMNS: Final = len(DESK)
-"""Addresses and sizes of work space: bytes, items of plans (int32, rows of ITEM_COLUMNS), numbers of a search
-(int32) and its pairs (int64, MAX_PAIRS × 2), a plan's span (3 int64), and tokens (int64, a row of
-TOKEN_COLUMNS for two bytes of text)."""
+"""Addresses and sizes of a thread's work space: text (bytes), items of plans (int32, rows of ITEM_COLUMNS),
+numbers of a search (int32) and its pairs (int64, MAX_PAIRS × 2), the span of a plan (3 int64), and tokens
+(int64, a row of TOKEN_COLUMNS per two bytes of text)."""
 
 NO_ROOM: Final = -2
-"""Instead of a plan's length: the search wants more work space."""
+"""Result in place of a plan's length or a problem's size: the work space is too small."""
 
 Flaw = namedtuple(
     "Flaw",
     "json gold action structure names name doors door around behind neighbor keys key start goal target",
 )
 FLAW: Final = Flaw(*range(-3, -19, -1))
-"""Instead of a problem: what is wrong with a record."""
+"""Results in place of a problem's size: what is wrong with the record."""
 
 SHORTEST_ITEM: Final = 3
-"""Bytes of text that an item takes: two quotes and a comma."""
+"""Fewest bytes of text that an item takes: two quotes and a comma."""
 
 MAX_PAIRS: Final = 1024
-"""Pairs of a search: they are looked through one by one. A maze with 6 doors has at most 2^12, of which a
-tree's plan meets some 20."""
+"""Most pairs (doors opened, keys held) of a search, which looks them up one by one. A maze with 6 doors has
+at most 2^12; the search in a tree meets some 20 of them."""

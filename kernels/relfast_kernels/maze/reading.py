@@ -1,12 +1,12 @@
-"""From a response to what is judged of its plan.
+"""Finds the plan in a response, and has it scored.
 
-Plans that are no list of texts are read under ``strict`` only (`find_steps`): calls, lines, objects and cells
-that follow each other. An item is an action's name, in either case and with any mark between its words, and
-what it acts on behind a separator: ``move_to: B1``, ``move_to("B1")``, ``"action": "move_to", "target":
-"B1"``, or in cells. Items are one plan as long as nothing of weight stands between them: marks, digits, names
-of fields and tags; behind an item that begins its line the rest of that line is a remark, and so are indented
-lines below it. A line that is an item of the same list and no action stays in the plan as what it is. A
-``start`` opens a new plan. No vocabulary, no sentence is read; linear time.
+Only ``strict`` reads plans that are not a list of texts (`find_steps`): successive calls, lines, objects or
+table cells. An item is the name of an action, in upper or lower case and with any mark between its words,
+and behind a separator the action's argument: ``move_to: B1``, ``move_to("B1")``, ``"action": "move_to",
+"target": "B1"``, or two cells. Items belong to one plan if only marks, digits, field names and tags stand
+between them. If an item begins its line, the rest of the line and indented lines below it are remarks,
+which are skipped. A line that is an entry of the same list but no action stays in the plan, as an illegal
+item. A ``start`` opens a new plan. Sentences are not interpreted. Takes linear time.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from relfast_kernels.text.plans import NAME_AT, NAMES, accept, hash_bytes, scan
 from relfast_kernels.text.reasoning import cut_reasoning
 
 _WORDS: Final = np.frombuffer(b"then\nand\nnext\nstep\nfinally\nitem\n", np.uint8)
-"""Words that say no more than that another item follows."""
+"""Words that only announce another item."""
 _KINDS_OF_PLACE: Final = np.frombuffer(b"room\nkey\ndoor\n", np.uint8)
 
 _NEWLINE, _SPACE, _TAB = 10, 32, 9
 _MOST_QUOTED: Final = 120
-"""Bytes of a text in quotes that is taken for one item."""
+"""Longest text in quotes, in bytes, that counts as an item."""
 _LONGEST_TAG: Final = 40
 
 _WORD, _ENDS, _PARTS, _STRONG = 1, 2, 4, 8
 _BYTES: Final = np.zeros(256, np.uint8)
-"""Of each byte: letter, digit or underscore; ends what an action acts on; may stand before that; and says by
-itself that something follows."""
+"""Flags of each byte: it is a letter, digit or underscore (`_WORD`); ends an action's argument (`_ENDS`); may
+stand between action and argument (`_PARTS`); is a separator even without any other (`_STRONG`)."""
 for _byte in range(256):
     if (chr(_byte).isalnum() and _byte < 128) or _byte == 95:
         _BYTES[_byte] |= _WORD
@@ -56,7 +56,7 @@ def _lower(byte: int) -> int:
 
 @kernel
 def _name(text: Any, at: int, end: int) -> Any:
-    """The action whose name begins at ``at``, `BAD` if none does, and where it ends."""
+    """The action whose name begins at ``at`` (`BAD`: none), and where the name ends."""
     first = _lower(text[at])
     for code in range(BAD):
         name, stop = NAME_AT[code], NAME_AT[code + 1]
@@ -79,8 +79,8 @@ def _name(text: Any, at: int, end: int) -> Any:
 
 @kernel
 def _field(text: Any, at: int, end: int) -> int:
-    """Where a field's name with its colon or sign of equality ends (``target": ``, ``to =``, ``room_id:``);
-    ``at`` where none stands."""
+    """The end of a field name with its colon or equals sign (``target": ``, ``to =``, ``room_id:``); ``at``
+    if there is no field name."""
     k = at
     while k < end and _BYTES[text[k]] & _WORD:
         k += 1
@@ -93,12 +93,12 @@ def _field(text: Any, at: int, end: int) -> int:
 
 @kernel
 def _object(text: Any, at: int, end: int) -> int:
-    """Where what stands behind an action's name begins that it acts on; -1 where nothing does."""
+    """Where the argument begins that follows an action's name, which ends at ``at``; -1 if there is none."""
     strong = fields = lines = 0
     while at < end:
         byte = text[at]
         if byte == 60 and at + 1 < end and text[at + 1] == 47:
-            # </b>
+            # a closing tag such as </b>
             close = min(end, at + _LONGEST_TAG)
             while at < close and text[at] != 62 and text[at] != _NEWLINE:
                 at += 1
@@ -134,7 +134,7 @@ def _object(text: Any, at: int, end: int) -> int:
         return -1
     if strong:
         return at
-    # a blank alone: only where nothing else is said on the line
+    # only a blank separates the argument: it counts if no other word is on the line
     stop = at
     while stop < end and not _BYTES[text[stop]] & _ENDS:
         stop += 1
@@ -147,13 +147,13 @@ def _object(text: Any, at: int, end: int) -> int:
 
 @kernel
 def _is_known(names: Any, text: Any, begin: int, end: int) -> bool:
-    """Whether something in the maze is called text[begin:end]."""
+    """Whether text[begin:end] is the name of something in the maze."""
     return find_name(names, text, begin, end, hash_bytes(text, begin, end), 0, len(names.ends)) >= 0
 
 
 @kernel
 def _as_known(names: Any, text: Any, begin: int, end: int) -> None:
-    """Write a room's name in capitals where that is how the maze has it (``b1``)."""
+    """Turn a name (``b1``) into capitals in place if the maze has it only so (``B1``)."""
     has_lower = False
     for k in range(begin, end):
         has_lower |= 97 <= text[k] <= 122
@@ -170,7 +170,7 @@ def _as_known(names: Any, text: Any, begin: int, end: int) -> None:
 
 @kernel
 def _item(text: Any, at: int, end: int, names: Any, item: Any) -> int:
-    """Read an item that begins at ``at``; where it ends, -1 where none stands there."""
+    """Read the item that begins at ``at`` into ``item``, and return its end; -1 if there is no item."""
     code, stop = _name(text, at, end)
     if code == BAD or stop == end:
         return -1
@@ -181,7 +181,7 @@ def _item(text: Any, at: int, end: int, names: Any, item: Any) -> int:
     while stop < end and not _BYTES[text[stop]] & _ENDS:
         stop += 1
     if code == RESCUE:
-        # a person may have two names
+        # a person's name may have several words
         longer = stop
         while (
             longer < end
@@ -204,7 +204,7 @@ def _item(text: Any, at: int, end: int, names: Any, item: Any) -> int:
 
 @kernel
 def _is_glue(text: Any, at: int, end: int) -> bool:
-    """Whether nothing of weight stands here: marks, digits, names of fields and tags, "then"."""
+    """Whether text[at:end] may stand between items of a plan: marks, digits, field names, tags, "then"."""
     while at < end:
         byte = text[at]
         if not _BYTES[byte] & _WORD:
@@ -226,7 +226,7 @@ def _is_glue(text: Any, at: int, end: int) -> bool:
             continue
         field = _field(text, at, end)
         if field > at:
-            # a field's value in quotes is its own
+            # the value of the field, if it is in quotes, belongs to the field
             k = skip(text, field, end, BLANKS)
             if k < end and (text[k] == 34 or text[k] == 39):
                 close = k + 1
@@ -249,7 +249,7 @@ def _is_glue(text: Any, at: int, end: int) -> bool:
 
 @kernel
 def _is_entry(text: Any, at: int, end: int) -> bool:
-    """Whether a line begins as an entry of a list does: with a number or a bullet."""
+    """Whether a line begins like an entry of a list: with a number or a bullet."""
     while at < end and (text[at] == _SPACE or text[at] == 62):
         at += 1
     k = skip(text, at, end, DIGITS)
@@ -265,10 +265,10 @@ def _is_comment(text: Any, at: int, end: int) -> bool:
 
 @kernel
 def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) -> Any:
-    """Put what follows an item in its list and is no action behind it; how many items there are then, and
-    where the list goes on: -1 where it ends before ``end``."""
+    """Append the entries of the list between ``at`` (the end of an item) and ``end`` that are no actions, as
+    BAD items; return the number of items, and from where the list goes on (-1: it ends before ``end``)."""
     while True:
-        # 'wait', 'wait': more texts in quotes
+        # further texts in quotes, as in 'wait', 'wait'
         k = at
         while k < end and text[k] in (_SPACE, _TAB, 34, 39, 96, 41, 125):
             k += 1
@@ -307,7 +307,7 @@ def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) 
         begin = line + 1
         line = find_byte(text, begin, end, _NEWLINE)
         if line == end:
-            # the line of the next item, or the last one
+            # this is the line of the next item, or the last line
             break
         if text[begin] == _TAB or (text[begin] == _SPACE and begin + 1 < line and text[begin + 1] == _SPACE):
             continue
@@ -327,17 +327,17 @@ def _junk(text: Any, at: int, end: int, first_of_line: bool, work: Any, n: int) 
 
 @kernel
 def find_steps(text: Any, begin: int, end: int, names: Any, work: Any, plan: Any, span: Any) -> int:
-    """The last plan of two items or more in text[begin:end] that opens with a start; how many items it has, 0
-    where there is none.
+    """Find the last plan in text[begin:end] that begins with a start and has at least two items; return its
+    number of items, 0 without one.
 
     Parameters
     ----------
     text : uint8
-        UTF-8, folded (`relfast_kernels.maze.reading`); names of rooms in it are written as the maze has them.
+        UTF-8, folded by `fold`. Room names in it are changed in place to the maze's capitals.
     names
-        Of the things in the maze.
+        The `NameTables` of the maze.
     work, plan : int32, shape (n, ITEM_COLUMNS)
-        Work space, and the items.
+        Work space, and the items of the plan.
     span : int64, shape (3,)
         Begin, end and vote of the plan.
     """
@@ -385,8 +385,8 @@ def find_steps(text: Any, begin: int, end: int, names: Any, work: Any, plan: Any
 
 @kernel
 def _read_anew(text: Any, names: Any, plan: Any, one: Any) -> None:
-    """Read items that are no action, or name nothing in the maze, as actions in another form
-    (``"Move to: B1"``, ``"move_to(B1)"``, ``"move_to: Room b1"``)."""
+    """Read again those items of a list that are no action or name nothing in the maze, as actions in another
+    form (``"Move to: B1"``, ``"move_to(B1)"``, ``"move_to: Room b1"``)."""
     for row in range(len(plan)):
         item = plan[row]
         end = item[ITEM_END]
@@ -404,13 +404,14 @@ def _read_anew(text: Any, names: Any, plan: Any, one: Any) -> None:
 
 @kernel
 def last_plan(text: Any, end: int, n: int, names: Any, items: Any, span: Any) -> int:
-    """The plan of a folded text in which `relfast_kernels.text.plans.scan` has found the last list: that, or
-    what opens with a start behind it, or before it if the list does not; how many items it has.
+    """Choose the plan of a folded text, given the last list that `relfast_kernels.text.plans.scan` found:
+    steps behind the list that begin with a start; or else such steps before it, if the list itself does not
+    begin with a start; or else the list. Returns the number of items.
 
     Parameters
     ----------
     n
-        Items of the list, which are ``items[1]``; its place is ``span[0]``.
+        Number of items of the list, which are in ``items[1]``; its span is ``span[0]``.
     items : int32, shape (2, n, ITEM_COLUMNS)
         Work space; ``items[1]`` receives the plan.
     """
@@ -430,14 +431,14 @@ def last_plan(text: Any, end: int, n: int, names: Any, items: Any, span: Any) ->
 
 
 MAX_STRICT = 1_000_000
-"""Bytes of a response that is read under ``strict``, which reads as many characters."""
+"""Longest response, in bytes, that is read here under ``strict``; its limit is as many characters."""
 
 
 class Desk(NamedTuple):
     """Work space for responses.
 
-    ``text``: uint8, twice a response's size; ``items``: int32, shape (2, n, ITEM_COLUMNS), for an item in
-    three bytes and two more; ``work``: a search's; ``span``: int64, shape (1, 3).
+    ``text``: uint8, twice the size of a response; ``items``: int32, shape (2, n, ITEM_COLUMNS), with room for
+    an item per three bytes and two more; ``work``: of a search; ``span``: int64, shape (1, 3).
     """
 
     text: Any
@@ -448,17 +449,17 @@ class Desk(NamedTuple):
 
 @kernel
 def read_response(text: Any, problem: Problem, how: int, desk: Desk, found: Any, ratios: Any) -> bool:
-    """Find the plan of a response (UTF-8) and judge it; False where the work space does not suffice.
+    """Find the plan in a response (UTF-8) and score it; False if the work space is too small.
 
     Parameters
     ----------
     problem
-        As `relfast_kernels.maze.judge.settle` leaves it.
+        Completed by `relfast_kernels.maze.judge.settle`.
     how
         `CUTS_REASONING`, `IS_STRICT`.
     found : int64, shape (FOUND_COLUMNS,)
     ratios : float64, shape (N_RATIOS,)
-        Filled; zeros where Python has to cut the reasoning, or a ``strict`` response is too long.
+        Receive the result; zeros if Python has to cut the reasoning, or a ``strict`` response is too long.
     """
     spare, items, span = desk.text, desk.items, desk.span
     found[:] = 0
@@ -502,7 +503,7 @@ _FOLDED: Final = {
     "]": "］】",
 }
 _TABLE: Final = np.zeros(0x10000, np.uint8)
-"""What a character becomes: an ASCII letter, or 0."""
+"""Code point → the ASCII character that replaces it; 0: none does."""
 for _meant, _written in _FOLDED.items():
     for _one in _written:
         _TABLE[ord(_one)] = ord(_meant)
@@ -510,8 +511,8 @@ for _meant, _written in _FOLDED.items():
 
 @kernel
 def fold(text: Any, begin: int, end: int) -> None:
-    """Make text[begin:end] what a renderer shows (``strict``), byte for byte at its own place: plain quotes
-    and marks, blanks for what is struck out and for characters without width."""
+    """Turn text[begin:end] in place into what a renderer shows, for ``strict``: typographic quotes and marks
+    become ASCII, struck-out text and characters without width become blanks. All bytes keep their offsets."""
     at = tilde = angle = begin
     while at < end:
         byte = text[at]

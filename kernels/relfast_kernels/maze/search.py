@@ -1,14 +1,13 @@
-"""Mazes with locked doors as arrays, and the length of the shortest plan through one.
+"""Mazes with locked doors as arrays, and the search for the shortest plan.
 
-A maze is a graph of rooms; edges may carry a locked door; each door has one key, each key lies in one room.
-The search is breadth-first over (room, doors opened, keys held). Pairs of (doors opened, keys held) are met
-one by one and kept in a short list, so that the states are rows of a table rooms × pairs. In a tree, the
-doors and keys that any plan needs follow from the paths between rooms: only these are searched, and a needed
-key is picked up at the first visit. There the number of shortest paths is the number of shortest plans up to
-the time of picking keys up.
+A maze is a graph of rooms; an edge may have a locked door; each door has one key, and each key lies in one
+room. The search is breadth-first over states (room, doors opened, keys held). Each new pair (doors opened,
+keys held) is appended to a short list, so that states are the cells of a table rooms × pairs. If the maze
+is a tree, the paths between rooms determine which doors and keys every plan needs: only these are searched,
+and a needed key is picked up at the first visit. In a tree, therefore, the shortest paths of the search are
+exactly the shortest plans, not distinguished by when keys are picked up.
 
-Nothing here takes memory: the work is done where the caller says, and where that does not suffice the length
-is NO_ROOM."""
+Nothing here allocates memory: callers give the work space, and if it is too small the length is NO_ROOM."""
 
 from __future__ import annotations
 
@@ -37,9 +36,10 @@ from relfast_kernels.text.plans import hash_bytes
 class MazeTables(NamedTuple):
     """A maze as arrays.
 
-    Edges of room r are rows first_edge[r]:first_edge[r+1] of ``neighbors`` (the room behind) and ``doors``
-    (door index or NO_DOOR); each passage is there from both sides. ``door_keys``: key of each door or NO_KEY.
-    ``key_rooms``: room of each key or -1. ``start`` and ``goal`` are rooms. All arrays int32.
+    The edges of room r are rows first_edge[r]:first_edge[r+1] of ``neighbors`` (the room that the edge
+    leads to) and ``doors`` (door index or NO_DOOR); each passage is an edge of both its rooms.
+    ``door_keys``: key of each door or NO_KEY. ``key_rooms``: room of each key or -1. ``start`` and ``goal``
+    are rooms. All arrays int32.
     """
 
     first_edge: NDArray[np.int32]
@@ -52,11 +52,11 @@ class MazeTables(NamedTuple):
 
 
 class NameTables(NamedTuple):
-    """Names of a maze's things, for reading plans out of text.
+    """The names of the things in a maze, for reading plans from text.
 
-    Thing t is called text[ends[t-1]:ends[t]] (UTF-8); rooms come first, then keys, then the person to
-    rescue. ``slots`` (int32, a power of two, never full) holds things by `hash_bytes` of their name, with
-    linear probing, -1 = free.
+    Thing t is named text[ends[t-1]:ends[t]] (UTF-8); rooms come first, then keys, then the person to rescue.
+    ``slots`` (int32, a power of two, never full) is a hash table of things by `hash_bytes` of their names,
+    with linear probing; -1 = free.
     """
 
     text: NDArray[np.uint8]
@@ -65,8 +65,8 @@ class NameTables(NamedTuple):
 
 
 class GoldTables(NamedTuple):
-    """A gold plan: action and argument of each step; both as one code, `judge.step_code`; the distinct codes,
-    sorted, with how often each occurs; and where among them each step's code is. All int32."""
+    """A gold plan: action and argument of each step; both as one code (`judge.step_code`); the sorted
+    distinct codes, with how often each occurs; and the index of each step's code among these. All int32."""
 
     kinds: NDArray[np.int32]
     arguments: NDArray[np.int32]
@@ -78,7 +78,7 @@ class GoldTables(NamedTuple):
 
 @kernel
 def fill_slots(text: NDArray[np.uint8], ends: NDArray[np.int32], slots: NDArray[np.int32]) -> None:
-    """Make the slots of `NameTables`: a power of two, twice as many as things or more."""
+    """Fill the slots of `NameTables`, whose number is a power of two, at least twice that of the things."""
     slots[:] = -1
     mask = len(slots) - 1
     begin = 0
@@ -91,10 +91,10 @@ def fill_slots(text: NDArray[np.uint8], ends: NDArray[np.int32], slots: NDArray[
 
 
 class Problem(NamedTuple):
-    """What a plan is held against: a maze with its names and gold.
+    """All that a plan is scored against: a maze with its names and gold.
 
-    ``best``: actions of the shortest plan; ``gold_is_best``: whether gold is such a plan; ``solved``: whether
-    the search came to an end.
+    ``best``: number of actions of the shortest plan (of gold if the search found none); ``gold_is_best``:
+    whether gold is a shortest plan; ``solved``: whether the search found a plan.
     """
 
     maze: MazeTables
@@ -107,7 +107,7 @@ class Problem(NamedTuple):
 
 @kernel
 def unpack(problem: NDArray[np.int32]) -> Problem:
-    """A problem as `relfast_kernels.maze.layouts` packs it."""
+    """The parts of a problem that is packed as `relfast_kernels.maze.layouts` says."""
     at = HEADER
     n_rooms, n_edges, n_gold = problem[FACT.n_rooms], problem[FACT.n_edges], problem[FACT.n_gold]
     n_doors, n_keys, n_names = problem[FACT.n_doors], problem[FACT.n_keys], problem[FACT.n_names]
@@ -151,23 +151,24 @@ def unpack(problem: NDArray[np.int32]) -> Problem:
 
 
 MAX_SWITCHES: Final = 60
-"""Doors, and keys, that a search keeps apart (bits of an int64; published mazes have at most 8)."""
+"""Most doors, and most keys, of a search: each is a bit of an int64. Published mazes have at most 8."""
 
 MAX_STATES: Final = 1 << 22
-"""States of a search: 100 MB of tables. A 40 × 40 maze with 5 doors has some thousand."""
+"""Most states of a search: 100 MB of tables. A 40 × 40 maze with 5 doors has some thousand."""
 
 MAX_PAIRS_ON: Final = 256
-"""Pairs of a search for the way on from a state: there are as many such searches as plans that fail."""
+"""Most pairs of a search for the completion of a broken plan: few, as each such plan takes a search."""
 
 _FEW_PAIRS: Final = 32
-"""Pairs that are tried first: enough for a chain of 15 doors."""
+"""Number of pairs that a search tries first: enough for a chain of 15 doors."""
 
 _STATE_NUMBERS: Final = 6
-"""Of a state: depth, the state before, whether several ways lead to it, and its places in three buckets."""
+"""Work space of a state, in int32: depth, previous state, whether several shortest ways lead to it, and a
+place in each of three buckets."""
 
 
 class Work(NamedTuple):
-    """Where a search does its work: int32 ``numbers``, and ``pairs`` (int64, MAX_PAIRS × 2)."""
+    """Work space of a search: ``numbers`` (int32) and ``pairs`` (int64, MAX_PAIRS × 2)."""
 
     numbers: NDArray[np.int32]
     pairs: NDArray[np.int64]
@@ -175,10 +176,11 @@ class Work(NamedTuple):
 
 @kernel
 def walk_tree(maze: MazeTables, parents: NDArray[np.int32], queue: NDArray[np.int32]) -> bool:
-    """Parents of all rooms connected with the start, locked doors ignored; False if there is a cycle.
+    """Find the parent of each room that is connected with the start, as if all doors were open; False if
+    there is a cycle.
 
-    ``parents`` (rooms, int32) receives the next room towards the start, the start itself for the start,
-    -1 for rooms elsewhere. ``queue`` (rooms, int32) is work space.
+    ``parents`` (rooms, int32) receives the next room towards the start; for the start itself the start, for
+    unconnected rooms -1. ``queue`` (rooms, int32) is work space.
     """
     parents[:] = -1
     parents[maze.start] = maze.start
@@ -206,9 +208,9 @@ def mark_needed(
     needed: NDArray[np.int32],
     pending: NDArray[np.int32],
 ) -> bool:
-    """In a tree: rooms on the way to the goal and to each needed key, and these keys.
+    """In a tree, mark the needed keys, and as ``alive`` the rooms on the way to the goal and to these keys.
 
-    Returns False where something needed cannot be had. ``pending`` (keys + 1) is work space.
+    Returns False if the goal or a needed key cannot be reached. ``pending`` (keys + 1) is work space.
     """
     pending[0] = maze.goal
     n_pending = 1
@@ -235,10 +237,10 @@ def mark_needed(
 
 
 class Part(NamedTuple):
-    """The part of a maze that a search looks at.
+    """The part of a maze that a search visits.
 
-    ``rooms``: its rooms; ``places``: place of each room among them or -1; ``keys``: its keys;
-    ``key_bits``, ``door_bits``: bit of each key and door of the maze, or -1 where it does not matter.
+    ``rooms``: its rooms; ``places``: index of each room of the maze among them, or -1; ``keys``: its keys;
+    ``key_bits``, ``door_bits``: bit of each key and door of the maze, or -1 if it is not in the part.
     """
 
     rooms: NDArray[np.int32]
@@ -253,9 +255,10 @@ class Part(NamedTuple):
 def select(
     maze: MazeTables, alive: NDArray[np.int32], wanted: NDArray[np.int32], room: NDArray[np.int32]
 ) -> Part:
-    """The part with these rooms and keys, and the doors between these rooms that these keys open.
+    """The part that consists of the rooms ``alive``, the keys ``wanted``, and the doors between these rooms
+    that these keys open.
 
-    ``room`` (int32, `part_size` of them) is where it is put.
+    ``room`` (int32, `part_size` of them) is the memory for the part.
     """
     n_rooms, n_keys, n_doors = len(alive), len(wanted), len(maze.door_keys)
     rooms = room[:n_rooms]
@@ -295,12 +298,12 @@ def select(
 
 @kernel
 def part_size(maze: MazeTables) -> int:
-    """Numbers that the part of a maze takes at most."""
+    """Most memory that a part of a maze takes, in int32."""
     return 2 * (len(maze.first_edge) - 1) + 2 * len(maze.key_rooms) + len(maze.door_keys)
 
 
 class States(NamedTuple):
-    """Tables of states, and the pairs that they are of: see `_search`."""
+    """Tables with a row per state (depth, previous state, several ways), and the pairs: see `_search`."""
 
     depth_of: NDArray[np.int32]
     before: NDArray[np.int32]
@@ -309,10 +312,11 @@ class States(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a search found.
+    """The result of a search in a kernel.
 
-    ``length``: actions of the shortest plan, start and rescue included, or UNSOLVABLE, TOO_LARGE or NO_ROOM;
-    the state it ends with; whether the maze is a tree; and what the way can be traced in.
+    ``length``: number of actions of the shortest plan, with start and rescue, or UNSOLVABLE, TOO_LARGE or
+    NO_ROOM; ``last``: the state it ends with; ``tree``: whether the maze is a tree; ``part`` and ``states``:
+    tables from which `_trace` writes the plan.
     """
 
     length: int
@@ -324,7 +328,7 @@ class Found(NamedTuple):
 
 @kernel
 def _find_pair(pairs: NDArray[np.int64], n_pairs: int, opened: int, held: int) -> int:
-    """Row of (opened, held) among the pairs met so far; n_pairs if it is new."""
+    """Index of (opened, held) among the pairs met so far; n_pairs if the pair is new."""
     for pair in range(n_pairs):
         if pairs[pair, 0] == opened and pairs[pair, 1] == held:
             return pair
@@ -333,7 +337,8 @@ def _find_pair(pairs: NDArray[np.int64], n_pairs: int, opened: int, held: int) -
 
 @kernel
 def _reach(state: int, to: int, depth: int, states: States, bucket: NDArray[np.int32], size: int) -> int:
-    """Note a way from one state to another, whose depth it may lower; how many are in the bucket then."""
+    """Record a way from ``state`` to the state ``to``, which puts that into ``bucket`` if it is the
+    shortest so far; return the number of states in the bucket."""
     if states.depth_of[to] == 0 or depth < states.depth_of[to]:
         states.depth_of[to] = depth
         states.before[to] = state
@@ -354,7 +359,7 @@ def _states(numbers: NDArray[np.int32], n_states: int, pairs: NDArray[np.int64])
 
 @kernel
 def _third(buckets: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
-    """The bucket of the states of a depth."""
+    """The bucket of the states at a depth."""
     size = len(buckets) // 3
     return buckets[depth % 3 * size : (depth % 3 + 1) * size]
 
@@ -364,17 +369,17 @@ def _search(
     maze: MazeTables, part: Part, in_hand: int, eager: bool, max_pairs: int, states: States,
     buckets: NDArray[np.int32],
 ) -> tuple[int, int]:  # fmt: skip
-    """Breadth-first search that meets at most ``max_pairs`` pairs; TOO_LARGE if there are more.
+    """Breadth-first search with at most ``max_pairs`` pairs; TOO_LARGE if there are more.
 
-    ``in_hand``: bits of the keys held from the start. ``eager``: keys are picked up at the first visit
-    (right where every key of the part is needed). Returns the length and the last state.
+    ``in_hand``: bits of the keys held at the start. ``eager``: keys are always picked up at the first visit,
+    which is correct if every key of the part is needed. Returns the length and the last state.
     """
     width = len(part.rooms)
     pairs = states.pairs
     pairs[0, 0] = 0
     pairs[0, 1] = in_hand
     n_pairs = 1
-    # a state is pair × width + place; opening a door takes two actions, hence three buckets
+    # a state is the number pair × width + place; to open a door takes two actions, hence three buckets
     states.depth_of[:] = 0
     origin = int(part.places[maze.start])
     states.depth_of[origin] = 1
@@ -431,7 +436,8 @@ def _search(
 
 @kernel
 def shortest(maze: MazeTables, held: NDArray[np.int32], most_pairs: int, work: Work) -> Found:
-    """The shortest plan of who holds the keys with 1 in ``held``, which lie in the first room."""
+    """Search the shortest plan of an agent who holds the keys with 1 in ``held`` at the start;
+    ``key_rooms`` has the start room for these."""
     numbers, pairs = work.numbers, work.pairs
     n_rooms, n_keys = len(maze.first_edge) - 1, len(maze.key_rooms)
     size = part_size(maze)
@@ -490,16 +496,17 @@ def remaining(
     held: NDArray[np.int32],
     work: Work,
 ) -> int:
-    """Actions of the shortest way on from a state, the rescue included; UNSOLVABLE or TOO_LARGE without one.
+    """Number of actions of the shortest completion from a state, with the rescue; else UNSOLVABLE or
+    TOO_LARGE.
 
     Parameters
     ----------
     room, key_in_use
-        Where the agent is, and the key (or NO_KEY) that the action before put to use.
+        The agent's room, and the key that the last action used (or NO_KEY).
     opened, held
-        Doors and keys: 1 says opened or held, 0 not.
+        For each door and key: 1 if opened or held, else 0.
     work
-        As `shortest` has it; NO_ROOM where it does not suffice.
+        Work space as for `shortest`; the result is NO_ROOM if it is too small.
     """
     room = int(room)  # as wide as the tables' start, so that nothing is compiled twice
     n_edges, n_keys = len(maze.doors), len(maze.key_rooms)
@@ -523,7 +530,7 @@ def remaining(
         best -= 1  # it counts a start
     if key_in_use == NO_KEY:
         return best
-    # the key is in use: a door here takes one action where the search counts two
+    # the key is in use already: opening its door here takes one action, while the search counts two
     for edge in range(maze.first_edge[room], maze.first_edge[room + 1]):
         door = doors[edge]
         if door == NO_DOOR or maze.door_keys[door] != key_in_use:
@@ -542,15 +549,15 @@ def remaining(
 
 
 _PER_PLACE: Final = 256
-"""Numbers of work space that are tried first, for each room and each edge: enough for 32 pairs."""
+"""Work space that is tried first, in int32 per room and per edge: enough for 32 pairs."""
 
 
 class Search(NamedTuple):
-    """What a search found.
+    """The result of `shortest_plan`.
 
-    ``length``: actions of the shortest plan, start and rescue included, or UNSOLVABLE or TOO_LARGE.
-    ``unique``: whether every plan of that length is the same up to the time of picking keys up (False
-    where that is not known: mazes with cycles). ``kinds``, ``arguments``: the plan, as codes and arguments.
+    ``length``: number of actions of the shortest plan, with start and rescue, or UNSOLVABLE or TOO_LARGE.
+    ``unique``: whether all plans of that length differ only in when keys are picked up (False also if that is
+    unknown: in mazes with cycles). ``kinds``, ``arguments``: the plan, as codes of actions and arguments.
     """
 
     length: int
@@ -561,7 +568,7 @@ class Search(NamedTuple):
 
 @kernel
 def _trace(maze: MazeTables, found: Found, kinds: NDArray[np.int32], arguments: NDArray[np.int32]) -> None:
-    """Write the plan that leads to the last state."""
+    """Write the plan that leads to the last state of a search."""
     part, pairs = found.part, found.states.pairs
     width = len(part.rooms)
     length = found.length
@@ -594,10 +601,11 @@ def _trace(maze: MazeTables, found: Found, kinds: NDArray[np.int32], arguments: 
 
 @kernel
 def find_plan(maze: MazeTables, work: Work, plan: NDArray[np.int32]) -> tuple[int, bool]:
-    """Length of the shortest plan, which goes to ``plan`` (kinds and arguments), and whether it is unique.
+    """Write the shortest plan into ``plan`` (kinds and arguments); return its length and whether it is
+    unique.
 
-    The length is NO_ROOM where the work space does not suffice. ``plan`` is half as wide as its numbers at
-    least: a state takes more of them.
+    The length is NO_ROOM if the work space is too small. Rows of ``plan`` must be at least half as long as
+    ``work.numbers``, which then always suffices: a state takes more numbers than that.
     """
     n_keys = len(maze.key_rooms)
     held = work.numbers[:n_keys]
@@ -610,8 +618,7 @@ def find_plan(maze: MazeTables, work: Work, plan: NDArray[np.int32]) -> tuple[in
 
 
 def shortest_plan(maze: Any) -> Search:
-    """The shortest plan, exact for any maze within the limits; ``maze`` has the arrays and rooms of
-    `MazeTables`."""
+    """The shortest plan of a maze, exact within the limits. ``maze`` has the fields of `MazeTables`."""
     from relfast_kernels.compiled import native
 
     problem, pairs, told = _problem(maze), np.empty((MAX_PAIRS, 2), np.int64), np.empty(1, np.int64)
@@ -629,7 +636,7 @@ def shortest_plan(maze: Any) -> Search:
 
 
 def _problem(maze: Any) -> NDArray[np.int32]:
-    """A maze alone, without names and gold, as `unpack` reads it."""
+    """A maze packed as a problem without names and gold, as `unpack` reads it."""
     parts = maze.first_edge, maze.neighbors, maze.doors, maze.door_keys, maze.key_rooms
     counts = len(maze.first_edge) - 1, len(maze.neighbors), len(maze.door_keys), len(maze.key_rooms)
     header = Fact._make((*counts, maze.start, maze.goal, *[0] * 9, HEADER + sum(map(len, parts))))
