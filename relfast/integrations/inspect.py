@@ -7,7 +7,7 @@ from wrong ones.
     inspect eval relfast/relfast_task -T benchmark=REL-C2 -T n=100 --model openai/…
     inspect score log.eval --scorer relfast/relfast_scorer
 
-A sample's ``metadata`` holds ``task``, ``answer`` (gold) and ``question``. The scorer reads only these, so it
+A sample's ``metadata`` holds ``task``, ``answer`` (gold) and ``question``. The scorer needs no more, so it
 scores any log whose samples have them. A response without a score is inspect's ``unscored`` (NaN, left out).
 """
 

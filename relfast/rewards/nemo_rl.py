@@ -27,7 +27,7 @@ __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
 
 class EnvironmentReturn(NamedTuple):
-    """A copy of NeMo-RL's class of this name, field by field, for environments without NeMo-RL."""
+    """A copy of NeMo-RL's class of this name, field by field, for when NeMo-RL is not installed."""
 
     observations: list[dict[str, str]]
     metadata: list[Any]

@@ -164,9 +164,9 @@ class Adapter:
         """Log why a response has no score, once for each kind of cause and task in a process."""
         error = score.error or {"type": score.status, "message": "no reward"}
         kind = error["type"], score.task
-        if kind in _logged or len(_logged) >= MAX_KINDS:
+        if kind in _told or len(_told) >= MAX_KINDS:
             return
-        _logged.add(kind)
+        _told.add(kind)
         _log.warning(
             "relfast: %s: response %d of a call has no score (%s): %.200s. Its gold is %.200r. (Said once.)",
             score.task or "no task",
@@ -210,7 +210,7 @@ def columns_of_rows(rows: Iterable[Row]) -> Columns:
 MAX_KINDS: Final = 100
 """Most kinds of causes that a process logs; a run has few."""
 
-_logged: Final[set[tuple[Any, ...]]] = set()
+_told: Final[set[tuple[Any, ...]]] = set()
 
 
 def reason_of(score: Score) -> str:
