@@ -89,6 +89,7 @@ def samples_of(response: Any) -> list[Any]:
 
 
 def _sample(value: Any) -> Any:
+    """The text of a sample, or a `NoResponse`; a value of any other kind is returned unchanged."""
     if value is None:
         return NULL
     if isinstance(value, Mapping):
@@ -99,6 +100,7 @@ def _sample(value: Any) -> Any:
 
 
 def _is_conversation(value: Any) -> bool:
+    """Whether a value is a list of chat messages."""
     if not isinstance(value, list) or not value:
         return False
     for item in value:

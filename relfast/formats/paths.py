@@ -121,6 +121,7 @@ def found(value: Any, path: str) -> Sequence[Any]:
 
 
 def _in_object(value: Mapping[str, Any], step: Step) -> Sequence[Any]:
+    """The values to which a step leads from an object."""
     kind, name, other, lacks = step
     if kind == NAME:
         return (value[name],) if name in value else ()
@@ -145,6 +146,7 @@ def _in_object(value: Mapping[str, Any], step: Step) -> Sequence[Any]:
 
 
 def _in_other(value: Any, step: Step) -> Sequence[Any]:
+    """The values to which a step leads from anything but an object."""
     kind = step.kind
     if kind == DECODED:
         decoded = as_object(value)

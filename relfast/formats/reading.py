@@ -263,6 +263,7 @@ class _Reader:
         return _task_among(self._source[0](row)) if task is MISSING and self._source else task
 
     def _answer_of(self, row: _Row) -> Any:
+        """The gold answer of a row, or `MISSING`."""
         if self.form.members:
             return {key: row[key] for key in self.form.members if key in row}
         if self.form.plain:
@@ -278,6 +279,7 @@ class _Reader:
         return MISSING
 
     def _id_of(self, row: _Row, answer: Any) -> Any:
+        """The id of a row: the record's own, or a digest of prompt and gold."""
         row_id = first(row, self._id, as_it_is=self.form.plain)
         # in verl's rows a digest replaces the id, which is a single rollout's; elsewhere, only a missing id
         if self._prompt and (self.form.plain or row_id is MISSING or row_id is None):
@@ -362,6 +364,7 @@ _ATTACHED: Final = "attachment://"
 
 
 def _sample(item: Any, said: Said, row: _Row) -> Any:
+    """The text of a sample, or a `NoResponse`."""
     if said.no_object and not isinstance(item, Mapping):
         return NoResponse(MISSING_RESPONSE, said.no_object)
     if said.error:

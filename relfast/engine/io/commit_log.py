@@ -133,6 +133,7 @@ def finished_line(n_rows: int) -> bytes:
 
 
 def _run_of(header: bytes) -> dict[str, Any] | None:
+    """The fingerprint in a journal's header; None if the line is no header."""
     try:
         entry = orjson.loads(header)
     except ValueError:
@@ -190,6 +191,7 @@ def _content(source: Source) -> dict[str, Any]:
 
 
 def _digest(path: str, *, whole: bool = False) -> str:
+    """CRC-32 of a file's bytes, or of samples of a large file (see `WHOLE_BYTES`)."""
     total = 0
     with told_of(path), open(path, "rb") as file:
         size = file.seek(0, 2)

@@ -156,6 +156,7 @@ def _csv(path: str, types: Mapping[str, Any]) -> Any:
 
 
 def _csv_rows(path: str, types: Mapping[str, Any], is_output: bool) -> Iterator[bytes]:
+    """The rows of a CSV as lines of JSON, in the way that `csv_lines` describes."""
     pyarrow = require_parquet()
     try:
         with _csv(path, types) as file:
@@ -238,6 +239,7 @@ def _row_schema(error: Any = None) -> Any:
 
 
 def _storable(row: Mapping[str, Any], is_csv: bool) -> dict[str, Any]:
+    """An output row with values as the columns of `_row_schema` hold them."""
     stored = {**row, "metrics": encode_json(row["metrics"]).decode()}
     if not isinstance(row["id"], str | None):
         stored["id"] = encode_json(row["id"]).decode()

@@ -175,6 +175,7 @@ class Cutter:
             length -= before - len(held)
 
     def _made(self, parts: Iterable[tuple[int, int, int, Fault | None]]) -> Iterator[Block]:
+        """The blocks of pieces of the bytes held back; these bytes are then released."""
         end = 0
         for start, end, n_lines, fault in parts:
             data = bytes(memoryview(self._held)[start:end]) if self._path is None else None
@@ -188,12 +189,14 @@ class Cutter:
         self.at += end
 
     def _swallow(self, length: int) -> None:
+        """Release bytes of a line that is too long or damaged, and count them."""
         if self._path is None:
             self._dropped_sum = crc32(self._held[:length], self._dropped_sum)
         self._dropped += length
         del self._held[:length]
 
     def _drop(self, fault: Fault) -> Block:
+        """The faulty block that stands for all bytes that were swallowed."""
         block = _faulty(self.at, self.at + self._dropped, fault)
         block.checksum = self._dropped_sum
         self.at += self._dropped

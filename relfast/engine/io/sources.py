@@ -145,6 +145,7 @@ def _without(output: str | None, paths: list[str]) -> list[str]:
 
 
 def _source(path: str) -> Source:
+    """The source of one path; a regular file is opened to see its codec."""
     if path == STDIN or not _is_regular(path):
         return Source(path, "plain")
     # opened even if the name tells the codec: an input that cannot be read should be reported at once

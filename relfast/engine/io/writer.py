@@ -176,6 +176,7 @@ class FileWriter(Writer):
             raise OutputError(path, error.strerror or str(error)) from error
 
     def _lock(self) -> None:
+        """Lock the output; raise `OutputError` if another run keeps it locked."""
         until = time.monotonic() + _LOCK_SECONDS
         while True:
             try:
@@ -233,6 +234,7 @@ class FileWriter(Writer):
         self._cut_back()
 
     def _is_finished_table(self, journal: CommitLog, size: int) -> bool:
+        """Whether an earlier run has finished the table, which is still whole."""
         if not self._is_table or size or journal.finished_rows is None or not os.path.exists(self.target):
             return False
         from relfast.engine.io.parquet import count_rows
@@ -243,6 +245,7 @@ class FileWriter(Writer):
             return False  # the table was damaged since: it is made again
 
     def _sum_of_rows(self, start: int, end: int) -> int:
+        """CRC-32 of a range of the output's bytes."""
         total = 0
         while start < end:
             piece = os.pread(self._out, min(_READ_BYTES, end - start), start)

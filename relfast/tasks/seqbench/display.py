@@ -239,6 +239,7 @@ def _wall_left(picture: Picture, column: int, row: int) -> tuple[str, str]:
 
 
 def _inside(picture: Picture, cell: Cell) -> Line:
+    """The inside of a room: the mark of the paths; start, goal and keys; a blank."""
     if cell not in picture.rooms:
         return [("·" * _CELL_WIDTH, "")]
     on_gold, on_model = cell in picture.gold_path, cell in picture.model_path

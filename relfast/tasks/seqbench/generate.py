@@ -174,6 +174,7 @@ class Growth:
 
 
 def _plan(growth: Growth, solution: Search, target: str) -> list[str]:
+    """The plan that the search found, as ``"action: parameter"`` strings."""
     labels, locks = growth.grid.labels, growth.locks
     plan = []
     for kind, argument in zip(solution.kinds, solution.arguments, strict=True):
@@ -476,6 +477,7 @@ def _size(low: int, high: int, doors: int, rows: int | None, cols: int | None) -
 
 
 def _carries(low: int, high: int, doors: int, rows: int, cols: int) -> bool:
+    """Whether `_TRIES` mazes of a bin are found in a grid of this size."""
     try:
         settings = Parameters(rows, cols, (low, high), doors)
         for seed in range(_TRIES):
@@ -617,6 +619,7 @@ def _rows_of(seed: int, kinds: _Kinds, indices: Sequence[int]) -> list[Row]:
 def _by_processes(
     make: Callable[[Sequence[int]], list[Row]], chunks: Sequence[Sequence[int]], workers: int
 ) -> Iterator[Row]:
+    """Rows of all chunks, in order, made by worker processes."""
     # spawned, not forked: the caller may have threads
     with ProcessPoolExecutor(min(workers, len(chunks)), multiprocessing.get_context("spawn")) as pool:
         waiting: deque[Future[list[Row]]] = deque()

@@ -65,34 +65,34 @@ class Machine:
         self.desk[layouts.DESK.numbers_size] = n
 
     def judge(
-        self, parts: Sequence[bytes], mazes: Sequence[int], how: int = 0
+        self, responses: Sequence[bytes], problems: Sequence[int], how: int = 0
     ) -> list[tuple[tuple[int, ...], tuple[float, ...]]]:
         """Find the plans in responses (UTF-8) and score them, each against the problem at the address in
-        ``mazes``: a row of `FOUND` and a row of `RATIO` (`relfast_kernels.maze.layouts`) per response."""
-        n, sizes = len(parts), [*map(len, parts)]
-        texts = (ctypes.c_char_p * n)(*parts)
+        ``problems``: a row of `FOUND` and a row of `RATIO` (`relfast_kernels.maze.layouts`) per response."""
+        n, sizes = len(responses), [*map(len, responses)]
+        texts = (ctypes.c_char_p * n)(*responses)
         self._make_room(max(sizes, default=0))
         found, ratios = (
             array("q", bytes(8 * layouts.FOUND_COLUMNS * n)),
             array("d", bytes(8 * layouts.N_RATIOS * n)),
         )
-        lengths, numbers = array("q", sizes), array("q", mazes)
-        places = lengths.buffer_info()[0], numbers.buffer_info()[0]
+        lengths, addresses = array("q", sizes), array("q", problems)
+        inputs = lengths.buffer_info()[0], addresses.buffer_info()[0]
         results = found.buffer_info()[0], ratios.buffer_info()[0]
         at, size = 0, _NUMBERS
         while at < n:
             stop = min(at + _TEXTS_A_CALL, n)
-            done = self._judge(ctypes.addressof(texts), *places, at, stop, how, *results, self._desk)
+            done = self._judge(ctypes.addressof(texts), *inputs, at, stop, how, *results, self._desk)
             if done < stop and done == at:
                 size *= 8
                 self._grow(size)
             at = done
         if size > _NUMBERS:
             self._grow(_NUMBERS)
-        columns, shares = iter(found.tolist()), iter(ratios.tolist())
-        said = zip(*[columns] * layouts.FOUND_COLUMNS, strict=True)
-        rated = zip(*[shares] * layouts.N_RATIOS, strict=True)
-        return [*zip(said, rated, strict=True)]
+        whole, fractions = iter(found.tolist()), iter(ratios.tolist())
+        found_rows = zip(*[whole] * layouts.FOUND_COLUMNS, strict=True)
+        ratio_rows = zip(*[fractions] * layouts.N_RATIOS, strict=True)
+        return [*zip(found_rows, ratio_rows, strict=True)]
 
     def build(self, structure: bytes, gold: bytes, target: bytes) -> tuple[int, array[int]]:
         """Build a problem (`relfast_kernels.maze.layouts`) from a maze (JSON), the gold plan, and the name of

@@ -414,10 +414,10 @@ class Maze:
         texts = [str(["?" if action is None else str(action) for action in plan]) for plan in plans]
         found = machine().judge([*map(encode, texts)], [self.numbers.buffer_info()[0]] * len(texts))
         return [
-            (said[FOUND.violation], said[FOUND.violation_index])
-            if said[FOUND.n_actions]
+            (row[FOUND.violation], row[FOUND.violation_index])
+            if row[FOUND.n_actions]
             else (layouts.BAD_ACTION if plan else layouts.NO_RESCUE, 0)
-            for plan, (said, _) in zip(plans, found, strict=True)
+            for plan, (row, _) in zip(plans, found, strict=True)
         ]
 
 

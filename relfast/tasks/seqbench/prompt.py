@@ -117,8 +117,8 @@ def _people(question: str, row: Mapping[str, Any]) -> tuple[str, str]:
         target = fields.rescued()
     except InputError:
         target = fields.target
-    told = from_facts(question, fields.agent, target)
-    agent, target = (fields.agent, target) if told is None else (told.agent, told.target)
+    layout = from_facts(question, fields.agent, target)
+    agent, target = (fields.agent, target) if layout is None else (layout.agent, layout.target)
     return agent or _AGENT, target or _TARGET
 
 

@@ -157,6 +157,7 @@ def score(batch: Batch, options: Options) -> list[Outcome]:
 
 
 def _score(batch: Batch, options: Options) -> list[Outcome]:
+    """The outcomes of a batch: the kernel scores all responses whose records have a sound problem."""
     outcomes: list[Outcome | None] = []
     attempts: list[Attempt] = []
     for record, extracted in batch:
