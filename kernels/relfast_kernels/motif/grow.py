@@ -254,7 +254,9 @@ def know(query: Ints, row: Rows, kinds: Ints, n_kinds: int, counts: Ints, known:
         start = ATOMS + ATOM_SIZE * atom
         label = row[start + ATOM.label]
         for at in range(row[start + ATOM.degree]):
-            other, order = row[start + ATOM.bonds + at] >> 4, row[start + ATOM.bonds + at] & 15
+            # as int64: in int32, numpy's shifts leave nothing of 1 << 32
+            bond = int(row[start + ATOM.bonds + at])
+            other, order = bond >> 4, bond & 15
             known[BESIDE + N_ORDERS * atom + order] |= 1 << other
             if other < atom:
                 continue
