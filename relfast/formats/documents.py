@@ -60,8 +60,8 @@ KNOWN: Final[tuple[tuple[Callable[[_Document], bool], Callable[[_Document], Iter
 _SHOWN_KEYS: Final = 8
 _DEPTH: Final = 3
 _JQ_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_CUT: Final = "jq -c '{}' makes lines of what is in it"
-_OWN: Final = frozenset({"id", "task", "question", "answer", "response"})
+_JQ_ADVICE: Final = "jq -c '{}' makes lines of what is in it"
+_FIELDS: Final = frozenset({"id", "task", "question", "answer", "response"})
 
 
 class NoRows(ValueError):
@@ -86,8 +86,8 @@ def rows_of(document: Any) -> Iterator[Any]:
         return iter(document)
     if not isinstance(document, Mapping):
         raise NoRows("a JSON document that is neither an object nor a list")
-    for knows, rows in KNOWN:
-        if knows(document):
+    for recognises, rows in KNOWN:
+        if recognises(document):
             found = list(rows(document))
             if not found:
                 raise NoRows(
@@ -97,8 +97,8 @@ def rows_of(document: Any) -> Iterator[Any]:
     if "response" in document and not _is_columns(document):
         return iter((document,))
     keys = ", ".join(map(repr, list(document)[:_SHOWN_KEYS])) + (", …" if len(document) > _SHOWN_KEYS else "")
-    command = _cut_otherwise(document) or next((cut for cut, _ in _lists_of_objects(document)), None)
-    advice = f": {_CUT.format(command)}" if command else ""
+    command = _jq_for_table(document) or next((jq for jq, _ in _lists_of_objects(document)), None)
+    advice = f": {_JQ_ADVICE.format(command)}" if command else ""
     raise NoRows(
         f"one JSON object with the keys {keys}, of no tool that is known (Inspect, HELM, OpenCompass); "
         f"one record a line is wanted{advice}"
@@ -107,26 +107,26 @@ def rows_of(document: Any) -> Iterator[Any]:
 
 def advice_on_row(row: Mapping[str, Any]) -> str | None:
     """Advice for a row that is a whole document written on one line; None if it does not look like one."""
-    if any(knows(row) for knows, _ in KNOWN):
+    if any(recognises(row) for recognises, _ in KNOWN):
         return "a document on one line; `jq . FILE > NEW.json` indents it, and it is read then"
-    command = _cut_otherwise(row)
+    command = _jq_for_table(row)
     is_row = (
-        recognise(row) is not None or not _OWN.isdisjoint(row) or _has(row, "id") or _has(row, "question")
+        recognise(row) is not None or not _FIELDS.isdisjoint(row) or _has(row, "id") or _has(row, "question")
     )
     if command is None and not is_row:
         lists = _lists_of_objects(row)
         command = next(
-            (cut for cut, item in lists if "role" not in item and _has(item, "id", "response")), None
+            (jq for jq, item in lists if "role" not in item and _has(item, "id", "response")), None
         )
-    return f"a document on one line: {_CUT.format(command)}" if command else None
+    return f"a document on one line: {_JQ_ADVICE.format(command)}" if command else None
 
 
-def _cut_otherwise(document: Mapping[str, Any]) -> str | None:
+def _jq_for_table(document: Mapping[str, Any]) -> str | None:
     """The jq expression that makes lines of a document of columns, or of rows keyed by id; else None."""
     if _is_columns(document):
         return "(first(.[]) | keys_unsorted[]) as $i | map_values(.[$i])"
     by_id = len(document) > 1 and all(_has(row, "response") for row in document.values())
-    return "to_entries[] | {id: .key} + .value" if by_id and _OWN.isdisjoint(document) else None
+    return "to_entries[] | {id: .key} + .value" if by_id and _FIELDS.isdisjoint(document) else None
 
 
 def _is_columns(document: Mapping[str, Any]) -> bool:

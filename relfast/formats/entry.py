@@ -131,8 +131,8 @@ def _is_part(item: Any) -> bool:
 
 def last_said(messages: list[Mapping[str, Any]]) -> Any:
     """The text of the last assistant message, or a `NoResponse`."""
-    said = (said_in(message) for message in reversed(messages) if message["role"] == "assistant")
-    return next(said, NoResponse(MISSING_RESPONSE, NO_ASSISTANT))
+    texts = (said_in(message) for message in reversed(messages) if message["role"] == "assistant")
+    return next(texts, NoResponse(MISSING_RESPONSE, NO_ASSISTANT))
 
 
 def said_in(message: Mapping[str, Any]) -> Any:
@@ -148,8 +148,8 @@ def text_of(messages: Any) -> Any:
     """The text of the last assistant message in a chat, or None; any other value is returned unchanged."""
     if not _is_conversation(messages):
         return messages
-    said = (message.get("content") for message in reversed(messages) if message["role"] == "assistant")
-    return content_of(next(said, None))
+    contents = (message.get("content") for message in reversed(messages) if message["role"] == "assistant")
+    return content_of(next(contents, None))
 
 
 def last_user_said(messages: list[Any]) -> Any:

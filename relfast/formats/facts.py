@@ -37,10 +37,10 @@ def facts_of(row: Mapping[str, Any], response: Any, sample: int = 0, samples: in
         usage = _mapping(body.get("usage"))
     reasoning = next(
         (
-            said
+            found
             for source in (_mapping(choice.get("message")), about)
             for name in _REASONING
-            if isinstance(said := _of_sample(source.get(name), sample, samples), str)
+            if isinstance(found := _of_sample(source.get(name), sample, samples), str)
         ),
         None,
     )

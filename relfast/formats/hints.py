@@ -42,15 +42,15 @@ _ALSO_READ: Final = frozenset(
 """Further fields of rows that relfast reads, besides `FIELDS` and `relfast.tasks.base.Task.row_fields`."""
 
 _DEPTH: Final = 12
-_MOST: Final = 2_000
+_MOST_PLACES: Final = 2_000
 """Most places of a row that are looked at."""
 _NEAR: Final = 0.75
 """Least similarity (difflib's ratio) of a misspelt name."""
-_ANY_TEXT: Final = ("text", "content")
+_AMBIGUOUS: Final = ("text", "content")
 """Keys that may as well hold the prompt."""
 
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_NOT_SAID: Final = frozenset({
+_NO_RESPONSE: Final = frozenset({
     # what a model was given
     *("input", "prompt", "request", "question", "query", "problem", "task", "instruction", "context"),
     *("contents", "var", "param", "parameter", "kwarg", "arg", "argument", "config", "testcase", "case"),
@@ -62,14 +62,14 @@ _NOT_SAID: Final = frozenset({
     *("judge", "grader", "evaluation", "feedback", "error", "logprob"),
 })  # fmt: skip
 """Words (without a plural's s) in keys, and in types of parts, under which no response stands."""
-_ABOUT: Final = frozenset({"id", "name", "type", "format", "path", "file", "url", "time", "date", "model"})
+_FACTS: Final = frozenset({"id", "name", "type", "format", "path", "file", "url", "time", "date", "model"})
 """Last words of keys that hold facts about a response, such as ``response_id``."""
-_IN_TURN: Final = frozenset({"content", "part", "message", "turn", "step", "event", "trajectory"})
+_SEQUENCES: Final = frozenset({"content", "part", "message", "turn", "step", "event", "trajectory"})
 """Words in keys of lists whose items follow each other and are no samples: the last is the response."""
 
-_SPEAKERS: Final = frozenset({"assistant", "model", "gpt", "ai", "bot", "chatbot"})
-_LISTENERS: Final = frozenset({"user", "human", "system", "developer", "tool", "function", "observation"})
-_WHO: Final = ("role", "from", "author", "speaker", "sender", "type")
+_MODEL_ROLES: Final = frozenset({"assistant", "model", "gpt", "ai", "bot", "chatbot"})
+_OTHER_ROLES: Final = frozenset({"user", "human", "system", "developer", "tool", "function", "observation"})
+_ROLE_KEYS: Final = ("role", "from", "author", "speaker", "sender", "type")
 _CONTENTS: Final = ("content", "parts", "value", "text")
 """Keys under which a message has its text."""
 
@@ -83,7 +83,7 @@ def place_of(field: str, row: Mapping[str, Any]) -> str | None:
     other fields only among the row's own keys.
     """
     ranked = []
-    for path, value, holder in places(row, said=field == "response"):
+    for path, value, holder in places(row, for_response=field == "response"):
         rank = _rank_of(field, path, value, holder)
         if rank is not None:
             ranked.append((rank, len(path), ".".join(path)))
@@ -101,7 +101,7 @@ def _rank_of(field: str, path: _Path, value: Any, holder: Any) -> tuple[int, int
             return 3, 0
         if not isinstance(holder, Mapping) or not _is_response(value):
             return None
-        if key in _CONTENTS and _who(holder) in _SPEAKERS:
+        if key in _CONTENTS and _role_of(holder) in _MODEL_ROLES:
             return 3, 0
     elif not (_is_gold(value) if field == "answer" else _is_text(value)):
         return None
@@ -110,7 +110,7 @@ def _rank_of(field: str, path: _Path, value: Any, holder: Any) -> tuple[int, int
 
         if difflib.get_close_matches(field, [key.lower()], 1, _NEAR):
             return 0, 0
-        if plain in names and plain not in _ANY_TEXT:
+        if plain in names and plain not in _AMBIGUOUS:
             return 1, names.index(plain)
         # keys made of several words, such as raw_completion or completion_str
         if not {*_words_of(key)}.isdisjoint(names[:5]):
@@ -128,15 +128,15 @@ def id_in(row: Mapping[str, Any], ids: Collection[str]) -> str | None:
     return None
 
 
-def places(row: Mapping[str, Any], *, said: bool = False) -> Iterator[tuple[_Path, Any, Any]]:
+def places(row: Mapping[str, Any], *, for_response: bool = False) -> Iterator[tuple[_Path, Any, Any]]:
     """The values in a row, outermost first: (path, value, object or list that holds the value).
 
-    By default lists are not entered, and texts that are JSON are decoded and entered. With ``said`` only
-    values that may be responses are yielded, and lists are entered: by ``*`` if the items are samples, and
-    by ``-1`` for the last item.
+    By default lists are not entered, and texts that are JSON are decoded and entered. With ``for_response``
+    only values that may be responses are yielded, and lists are entered: by ``*`` if the items are samples,
+    and by ``-1`` for the last item.
     """
     todo: deque[tuple[_Path, Any, Any]] = deque([((), row, None)])
-    for _ in range(_MOST):
+    for _ in range(_MOST_PLACES):
         if not todo:
             return
         path, value, holder = todo.popleft()
@@ -144,28 +144,32 @@ def places(row: Mapping[str, Any], *, said: bool = False) -> Iterator[tuple[_Pat
             yield path, value, holder
         inner: list[tuple[str, Any]] = []
         if isinstance(value, Mapping):
-            if not said or _is_said(value, path):
-                inner = [(key, item) for key, item in islice(value.items(), _MOST) if _is_step(key, said)]
-        elif said and isinstance(value, list) and value:
+            if not for_response or _may_hold_response(value, path):
+                inner = [
+                    (key, item)
+                    for key, item in islice(value.items(), _MOST_PLACES)
+                    if _is_step(key, for_response)
+                ]
+        elif for_response and isinstance(value, list) and value:
             inner = [(step, value[0 if step == "*" else -1]) for step in _steps_into(path[-1], value)]
-        elif not said and isinstance(value, str) and value.lstrip().startswith("{"):
+        elif not for_response and isinstance(value, str) and value.lstrip().startswith("{"):
             inner = [("@", decode_text(value))]
         if len(path) < _DEPTH:
             todo += (((*path, step), item, value) for step, item in inner)
 
 
-def _is_step(key: Any, said: bool) -> bool:
+def _is_step(key: Any, for_response: bool) -> bool:
     if not isinstance(key, str) or "." in key:
         return False
-    return not said or _may_be_said(key) or _plain(key) in _OTHER_NAMES["response"]
+    return not for_response or _may_name_response(key) or _plain(key) in _OTHER_NAMES["response"]
 
 
-def _is_said(value: Mapping[str, Any], path: _Path) -> bool:
+def _may_hold_response(value: Mapping[str, Any], path: _Path) -> bool:
     """Whether an object may be or hold a response: no message of another role, no thought or tool call."""
-    who, kind = _who(value), value.get("type")
-    if path and (value.get("thought") is True or (isinstance(kind, str) and not _may_be_said(kind))):
+    role, kind = _role_of(value), value.get("type")
+    if path and (value.get("thought") is True or (isinstance(kind, str) and not _may_name_response(kind))):
         return False
-    return who is None or who in _SPEAKERS
+    return role is None or role in _MODEL_ROLES
 
 
 def _steps_into(key: str, items: Sequence[Any]) -> tuple[str, ...]:
@@ -173,11 +177,11 @@ def _steps_into(key: str, items: Sequence[Any]) -> tuple[str, ...]:
     messages without roles, nor a chat that does not end with the model: earlier turns are its prompt."""
     words = _words_of(key)
     if _is_chat(items):
-        return ("-1",) if _who(items[-1]) in _SPEAKERS else ()
+        return ("-1",) if _role_of(items[-1]) in _MODEL_ROLES else ()
     if "message" in words:
         return ()
     kinds = {str(item.get("type")) for item in items if isinstance(item, Mapping)}
-    return ("*", "-1")[: len(items)] if len(kinds) < 2 and _IN_TURN.isdisjoint(words) else ("-1",)
+    return ("*", "-1")[: len(items)] if len(kinds) < 2 and _SEQUENCES.isdisjoint(words) else ("-1",)
 
 
 def _plain(key: str) -> str:
@@ -191,10 +195,10 @@ def _words_of(key: str) -> tuple[str, ...]:
     return tuple(word if word == "contents" else word.rstrip("s") for word in words)
 
 
-def _may_be_said(key: str) -> bool:
+def _may_name_response(key: str) -> bool:
     """Whether a response may stand under a key."""
     words = _words_of(key)
-    return _NOT_SAID.isdisjoint(words) and (len(words) < 2 or words[-1] not in _ABOUT)
+    return _NO_RESPONSE.isdisjoint(words) and (len(words) < 2 or words[-1] not in _FACTS)
 
 
 def _is_response(value: Any) -> bool:
@@ -212,18 +216,18 @@ def _is_chat(value: Any) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(item, Mapping) and _who(item) is not None for item in value)
+        and all(isinstance(item, Mapping) and _role_of(item) is not None for item in value)
     )
 
 
-def _who(message: Mapping[str, Any]) -> str | None:
+def _role_of(message: Mapping[str, Any]) -> str | None:
     """The role that a message names, under any of the usual keys; None for an object that is no message."""
-    for key in _WHO:
-        who = message.get(key)
-        if isinstance(who, Mapping):
-            who = who.get("role")
-        if isinstance(who, str) and who.lower() in _SPEAKERS | _LISTENERS:
-            return who.lower()
+    for key in _ROLE_KEYS:
+        name = message.get(key)
+        if isinstance(name, Mapping):
+            name = name.get("role")
+        if isinstance(name, str) and name.lower() in _MODEL_ROLES | _OTHER_ROLES:
+            return name.lower()
     role = message.get("role")
     return role if isinstance(role, str) and ("content" in message or "parts" in message) else None
 
