@@ -39,8 +39,8 @@ def _open_standard_streams() -> None:
 
 
 COLLECT_AFTER: Final = 50_000
-"""New objects after which the garbage collector runs (Python's default: 700). Imports make 100,000 objects,
-none of them garbage."""
+"""New objects before a garbage collection (Python's default: 700): imports make 100,000, none of it
+garbage."""
 
 
 def main() -> None:

@@ -187,8 +187,7 @@ class Bench:
         return requests
 
     def _embedders(self, requests: Mapping[str, Sequence[Request]]) -> None:
-        """Check that the embedding models which parts need are on this machine; with ``may_leave_out`` skip
-        parts whose model is not."""
+        """Check that the parts' embedding models are here; with ``may_leave_out`` skip parts without."""
         from relfast.embed.embedder import get_embedder
 
         for part in self.parts:
@@ -223,6 +222,7 @@ class Bench:
     def _part(
         self, model: Model, part: Part, requests: list[Request], folder: Path, watch: Watch, *, resume: bool
     ) -> Result:
+        """Request the responses of a model to a part, judge them if there is a judge, and score them."""
         responses = _responses(folder, part)
         asking = watch.asking(f"{model.name} {part.name}: ", len(requests))
         how: dict[str, Any] = {"resume": resume, "overwrite": not resume, "report": asking}

@@ -1,2 +1,2 @@
-"""The command line. Each command has a module, which parses options and calls the library; `.main` maps
-errors to exit codes."""
+"""The command line. A command's module parses options and calls the library; `.main` maps errors to exit
+codes."""

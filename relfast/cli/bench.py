@@ -1,5 +1,5 @@
-"""``relfast bench``, and ``relfast realign``: ReAlign's published command, which is ``bench --judge`` with
-problems from the hub."""
+"""``relfast bench``, and ``relfast realign``: ReAlign's own command, made of ``bench --judge`` and the
+hub's data."""
 
 from __future__ import annotations
 

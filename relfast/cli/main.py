@@ -1,5 +1,5 @@
-"""``relfast``: the table of commands, the groups and examples in their help, and the mapping of errors to a
-line on stderr and an exit code."""
+"""``relfast``: the table of commands, groups and examples in their help, and errors as a line and an exit
+code."""
 
 from __future__ import annotations
 
@@ -293,6 +293,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(arguments: list[str] | None) -> int:
+    """Run a command, print its error if it fails, and return the exit code."""
     try:
         result: Any = cli.main(arguments, prog_name="relfast", standalone_mode=False)
     except click.exceptions.Exit as error:

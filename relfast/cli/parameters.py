@@ -58,6 +58,7 @@ def with_options(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 def _option(parameter: Parameter) -> Callable[[F], F]:
+    """The click option of a declared parameter."""
     assert parameter.flag is not None
     more: dict[str, Any] = {"default": parameter.default, "show_default": True, "help": parameter.help}
     if parameter.metavar is not None:

@@ -25,8 +25,8 @@ are dropped from its end."""
 
 
 class Status(NamedTuple):
-    """The content of a line of progress: facts, the most important first, and, if known, the share that is
-    done and the seconds that are left."""
+    """The content of a line of progress: facts, the most important first; if known, share done and time
+    left."""
 
     facts: Sequence[str]
     share: float | None = None
@@ -72,8 +72,7 @@ class ProgressReporter:
             self._bar.close()
 
     def update(self, status: Callable[[], Status], *, at_once: bool = False) -> None:
-        """Show a status if the last one is old enough. With ``at_once`` a terminal shows it in any case,
-        for jobs of few and long steps."""
+        """Show a status if it is time; on a terminal in any case with ``at_once``, for few and long steps."""
         now = time.monotonic()
         if self._quiet or (now < self._next and not (at_once and self._terminal)):
             return

@@ -93,6 +93,7 @@ def command(
     rows_before = 0
 
     def report(state: Progress) -> None:
+        """Show progress, and warn early if no record so far could be used."""
         nonlocal rows_before
         signals.check()
         useless_so_far = not rows_before and 0 < state.rows == state.invalid

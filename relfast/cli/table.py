@@ -107,6 +107,7 @@ def print_summary(summary: Summary) -> None:
 
 
 def _print(summary: Summary, console: Console) -> None:
+    """Print a summary to a console: table, details, statuses without a score, signature, notes."""
     rows = [[name, *cells(task)] for name, task in summary.tasks.items()]
     columns = ["task", *COLUMNS]
     if all(row[columns.index("reward")] == row[columns.index("correct")] for row in rows):

@@ -21,16 +21,15 @@ from relfast.distributed.part_scoring import Assignment, Method, answer, version
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
 
 CPUS_OF_TASK: Final = 4
-"""Default number of CPUs that scoring a part requests, and of its worker processes; fewer if the smallest
-node has fewer."""
+"""Default number of CPUs and worker processes for scoring a part; fewer if the smallest node has fewer."""
 
 AHEAD: Final = 2
 """Tasks submitted to Ray for each that can run at a time: the running one and the next, so that no node waits
 for the driver."""
 
 RETRIES: Final = 3
-"""How often a task is retried whose process or node died, or that could not read its input, as an object
-store can fail for a moment."""
+"""Retries of a task whose process or node died, or that could not read its input (stores fail for
+moments)."""
 
 KNOCK_SECONDS: Final = 10.0
 """Longest wait for a cluster's first answer."""
@@ -80,6 +79,7 @@ class Cluster:
             self._ray.shutdown()
 
     def _connect(self) -> None:
+        """Connect to a cluster, or start a local Ray; nothing if Ray is connected. Raises `UsageError`."""
         if self._ray.is_initialized():
             return
         if self._address is not None and not self._address.strip():

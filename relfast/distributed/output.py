@@ -103,6 +103,7 @@ class RunFolder:
             raise OutputError(path, error.strerror or str(error)) from error
 
     def _check(self, plan: bytes | None) -> dict[str, Any] | None:
+        """The plan of the run to resume. Raises `ResumeMismatchError` if it is unreadable or differs."""
         try:
             planned: Any = decode_object(plan or b"")
             version = planned["relfast_plan"]

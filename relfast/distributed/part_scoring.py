@@ -95,8 +95,7 @@ def note_of(part: Part) -> str:
 
 
 MOST: Final = 10_000
-"""Most causes of unusable records kept for a part. A run reports fewer, but only the merged counts of all
-parts show which."""
+"""Most causes of unusable records kept for a part; a run reports only the most frequent of all parts."""
 
 
 def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str) -> Done:

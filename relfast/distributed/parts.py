@@ -254,6 +254,7 @@ def _check_unchanged(item: Input) -> None:
 
 
 def _placed(blocks: Iterator[Block], part: Part) -> Iterator[Block]:
+    """The blocks with their source, filter and indices in the run, up to ``part.take`` lines."""
     index = part.first_index
     for block in blocks:
         if part.take >= 0:

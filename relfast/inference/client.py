@@ -429,8 +429,7 @@ class Client(Generic[Key]):
     async def completions(
         self, prompts: Iterable[tuple[Key, Prompt]], seed_of: Callable[[Key], int | None] = no_seed
     ) -> AsyncIterator[tuple[Key, Completion]]:
-        """Completions with their prompts' keys, in the order in which they arrive. Takes prompts from the
-        iterable only as requests can start."""
+        """Completions with their prompts' keys, as they arrive; takes prompts only as requests can start."""
         source = iter(prompts)
         running: dict[asyncio.Task[Completion], Key] = {}
         try:
@@ -505,6 +504,7 @@ class Client(Generic[Key]):
         return pause
 
     def _describe(self, error: Exception, attempts: int) -> dict[str, str]:
+        """The error of a failed request as `Completion.error`: type and one line of message."""
         kind = type(error).__name__
         if "Timeout" in kind:
             # `openai`'s error does not name the seconds, and asyncio's has no text

@@ -63,8 +63,7 @@ class RequestCounts:
     _shown: dict[str, str] = field(default_factory=dict)
 
     def add_cause(self, error: Mapping[str, str]) -> None:
-        """Count the error of a failed request. Messages with the same beginning are one kind, as the rest
-        may vary (a number, say)."""
+        """Count the error of a failed request; messages with one beginning are one kind (ends may vary)."""
         message = re.sub(r" \(\d+ attempts?\)$", "", error["message"])
         beginning = re.match(r"Error code: \d+|[^:]*", message)
         kind = f"{error['type']}: {beginning[0] if beginning else ''}"

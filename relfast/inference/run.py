@@ -162,6 +162,7 @@ class _Sending:
         return None if seed is None else seed + place[1]
 
     def _take(self, request: Request, sample: int, completion: Completion) -> None:
+        """Count a completion, and write it: the whole row if it is complete, else a piece."""
         counts, usage = self._counts, completion.usage or {}
         counts.prompt_tokens += usage.get("prompt_tokens", 0)
         counts.completion_tokens += usage.get("completion_tokens", 0)

@@ -1,5 +1,5 @@
-"""Problems (prompt, question and gold) for environments and evaluation harnesses: read from files of
-records, or generated without end."""
+"""Problems (prompt, question and gold) for environments and harnesses: from files of records, or
+generated."""
 
 from __future__ import annotations
 

@@ -121,6 +121,7 @@ def _name_of(task: Task) -> str:
 
 
 def _dataset_class(task: Task, function: ScoreAnswer) -> type:
+    """A class of reasoning-gym's data sets with a task's generated problems, scored by ``function``."""
     base: Any = importlib.import_module("reasoning_gym.dataset").ProceduralDataset
 
     class Dataset(base):  # type: ignore[misc]

@@ -1,5 +1,5 @@
-"""What the adapters share: one scorer per set of options, and readers for the forms in which trainers pass
-gold, completions and prompts."""
+"""What adapters share: a scorer per set of options, and readers of gold, completions and prompts of
+trainers."""
 
 from __future__ import annotations
 
@@ -327,8 +327,7 @@ def mapping(value: object) -> Mapping[str, Any]:
 
 
 def field(row: object, *names: str) -> Any:
-    """The value of the first of these fields that ``row`` has and that is not None; None without one, or if
-    ``row`` is no mapping."""
+    """The first value of these fields that is not None; None without one, or if ``row`` is no mapping."""
     if row is not None and (type(row) is dict or isinstance(row, Mapping)):
         for name in names:
             value = row.get(name)

@@ -143,7 +143,6 @@ class SeqBenchEnvironment:
 
 def prompts(problems: Problems, n: int | None = None) -> Iterator[dict[str, Any]]:
     """Rows of a data set for the environment: those of ``problems.rows`` with an empty prompt, to which TRL
-    adds the maze. ``datasets.IterableDataset.from_generator(prompts, gen_kwargs={"problems": …})`` makes a
-    data set of them."""
+    adds the maze: ``datasets.IterableDataset.from_generator(prompts, gen_kwargs={"problems": …})``."""
     for row in problems.rows(n):
         yield {**row, "prompt": [{"role": "user", "content": ""}]}

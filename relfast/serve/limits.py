@@ -1,6 +1,4 @@
-"""ASGI middleware around the application: access control, limits on bodies, orderly stop, metrics and
-access log.
-"""
+"""ASGI middleware: access control, limits on bodies, orderly stop, metrics and access log."""
 
 from __future__ import annotations
 
@@ -118,6 +116,7 @@ class Gate:
                 self._log(_line(scope, code or 500, length, seconds))
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Read the body; then pass the request to the application, or refuse it."""
         denial = self._access.denial(scope["path"], scope["headers"])
         try:
             # read even if it is refused: a client that is still sending would not see the response

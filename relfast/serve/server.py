@@ -45,6 +45,7 @@ class GracefulServer(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """uvicorn's hook for stopping; see the class."""
         # no await between accepting and closing: closing resets the connections that wait to be accepted
         taken = [connection for listener in sockets or [] for connection in _waiting_at(listener)]
         for server in self.servers:
