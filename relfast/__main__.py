@@ -39,8 +39,8 @@ def _open_standard_streams() -> None:
 
 
 COLLECT_AFTER: Final = 50_000
-"""New objects before a garbage collection (Python's default: 700): imports make 100,000, none of it
-garbage."""
+"""New objects before a garbage collection (Python's default: 700); imports make 100,000, all of them
+needed."""
 
 
 def main() -> None:

@@ -1,2 +1,2 @@
-"""The command line. A command's module parses options and calls the library; `.main` maps errors to exit
-codes."""
+"""The command line. Commands' modules parse options and call the library; `.main` makes exit codes of
+errors."""

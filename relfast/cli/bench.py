@@ -1,5 +1,4 @@
-"""``relfast bench``, and ``relfast realign``: ReAlign's own command, made of ``bench --judge`` and the
-hub's data."""
+"""``relfast bench``, and ``relfast realign``: ReAlign's own command, a form of ``bench --judge``."""
 
 from __future__ import annotations
 

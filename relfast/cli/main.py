@@ -1,5 +1,4 @@
-"""``relfast``: the table of commands, groups and examples in their help, and errors as a line and an exit
-code."""
+"""``relfast``: the table of commands, groups and examples in their help, exit codes of errors."""
 
 from __future__ import annotations
 

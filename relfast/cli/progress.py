@@ -25,7 +25,7 @@ are dropped from its end."""
 
 
 class Status(NamedTuple):
-    """The content of a line of progress: facts, the most important first; if known, share done and time
+    """A line of progress: facts, the most important first, and, if known, the share done and the time
     left."""
 
     facts: Sequence[str]

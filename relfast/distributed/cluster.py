@@ -28,8 +28,7 @@ AHEAD: Final = 2
 for the driver."""
 
 RETRIES: Final = 3
-"""Retries of a task whose process or node died, or that could not read its input (stores fail for
-moments)."""
+"""Retries of a task whose process or node died, or that could not read its input (stores can fail)."""
 
 KNOCK_SECONDS: Final = 10.0
 """Longest wait for a cluster's first answer."""

@@ -1,5 +1,4 @@
-"""Problems (prompt, question and gold) for environments and harnesses: from files of records, or
-generated."""
+"""Problems (prompt, question, gold) for environments and harnesses: from files of records, or generated."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What adapters share: a scorer per set of options, and readers of gold, completions and prompts of
-trainers."""
+"""What adapters share: a scorer per set of options, and readers of gold, completions and prompts."""
 
 from __future__ import annotations
 
