@@ -39,8 +39,7 @@ def _open_standard_streams() -> None:
 
 
 COLLECT_AFTER: Final = 50_000
-"""New objects before a garbage collection (Python's default: 700); imports make 100,000, all of them
-needed."""
+"""New objects before a garbage collection (Python's default: 700); imports make 100,000, all needed."""
 
 
 def main() -> None:

@@ -1,2 +1,1 @@
-"""The command line. Commands' modules parse options and call the library; `.main` makes exit codes of
-errors."""
+"""The command line: commands' modules parse options and call the library; `.main` maps errors to exit codes."""

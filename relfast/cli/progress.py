@@ -25,8 +25,7 @@ are dropped from its end."""
 
 
 class Status(NamedTuple):
-    """A line of progress: facts, the most important first, and, if known, the share done and the time
-    left."""
+    """A line of progress: facts, the most important first; if known, the share done and the time left."""
 
     facts: Sequence[str]
     share: float | None = None
