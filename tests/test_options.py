@@ -125,7 +125,7 @@ def test_an_option_reaches_all_who_derive_from_it(name: str) -> None:
 
 
 def test_the_command_line_has_every_option_with_its_text() -> None:
-    shown = " ".join(CliRunner().invoke(cli, ["score", "--help"], terminal_width=500).output.split())
+    shown = " ".join(CliRunner().invoke(cli, ["score", "--help-all"], terminal_width=500).output.split())
     for parameter in DECLARED.values():
         if parameter.flag is None:
             assert parameter.name == "mcs_timeout"

@@ -214,7 +214,7 @@ def _read(text: Any, tape: Any, plan: Plan) -> Any:
                 or find_byte(text, middle + 1, end, _UNDERSCORE) < end
                 or tape[at + 1, TOKEN_KIND] != OBJECT
             ):
-                return 0, 0, FLAW.door
+                return begin, end, FLAW.door
             one, other = _room(plan, begin, middle), _room(plan, middle + 1, end)
             status, key = member(text, tape, at + 1, _STATUS), NO_KEY
             locked = 1
@@ -326,7 +326,8 @@ def build(
         Room for the items of the gold plan, and for its span.
     about : int64, shape (3,)
         Work space. ``about[1]`` receives the offset of the problem in ``work.numbers``; with `FLAW.action`,
-        ``about[0]`` the index of the gold item that is no action.
+        ``about[0]`` the index of the gold item that is no action; with `FLAW.door`, text[about[0]:about[1]]
+        is the name of the door that cannot be read.
     """
     n_tokens = tokenise(text, 0, structure, tape, 0)
     if n_tokens < 0 or find_outside(text, 0, structure, 32, 255) < structure:
@@ -375,6 +376,7 @@ def build(
     )
     start, goal, flaw = _read(text, tape, plan)
     if flaw:
+        about[0], about[1] = start, goal
         return int(flaw)
     if target_end == target:
         return int(FLAW.target)

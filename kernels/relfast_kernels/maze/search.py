@@ -591,7 +591,11 @@ def _trace(maze: MazeTables, found: Found, kinds: NDArray[np.int32], arguments: 
             unlocked = pairs[pair, 0] ^ pairs[pair_before, 0]
             for edge in range(maze.first_edge[room], maze.first_edge[room + 1]):
                 door = maze.doors[edge]
-                if door != NO_DOOR and part.door_bits[door] >= 0 and unlocked == 1 << part.door_bits[door]:
+                if (
+                    door != NO_DOOR
+                    and part.door_bits[door] >= 0
+                    and unlocked == 1 << int(part.door_bits[door])
+                ):
                     kinds[index], arguments[index] = UNLOCK, maze.neighbors[edge]
                     kinds[index - 1], arguments[index - 1] = USE, maze.door_keys[door]
             index -= 1

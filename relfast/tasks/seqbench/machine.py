@@ -94,10 +94,10 @@ class Machine:
         ratio_rows = zip(*[fractions] * layouts.N_RATIOS, strict=True)
         return [*zip(found_rows, ratio_rows, strict=True)]
 
-    def build(self, structure: bytes, gold: bytes, target: bytes) -> tuple[int, array[int]]:
+    def build(self, structure: bytes, gold: bytes, target: bytes) -> tuple[int, Any]:
         """Build a problem (`relfast_kernels.maze.layouts`) from a maze (JSON), the gold plan, and the name of
-        the person to rescue, for gold without a rescue: its size and numbers. If that fails, a `FLAW` and, in
-        the array, the index of a gold item that is no action."""
+        the person to rescue, for gold without a rescue: its size and numbers. If that fails, a `FLAW`,
+        and the index of a gold item that is no action with the name of a door that cannot be read."""
         raw, about = structure + gold + target, array("q", bytes(24))
         ends = len(structure), len(structure) + len(gold), len(raw)
         self._make_room(len(raw))
@@ -111,7 +111,10 @@ class Machine:
         numbers = array("i", ctypes.string_at(self.desk[layouts.DESK.numbers] + 4 * about[1], 4 * max(n, 0)))
         if size > _NUMBERS:
             self._grow(_NUMBERS)
-        return (n, numbers) if n > 0 else (n, array("i", about[:1]))
+        if n > 0:
+            return n, numbers
+        name = ctypes.string_at(self.desk[layouts.DESK.text] + about[0], max(0, about[1] - about[0]))
+        return n, (about[0], name.decode("utf-8", "surrogatepass"))
 
     def plan(self, raw: bytes) -> tuple[bytes, tuple[int, int], list[list[int]]]:
         """The last plan of a text (UTF-8): the text, followed by the decoded forms of items with escapes; the

@@ -267,7 +267,8 @@ class Fields(NamedTuple):
                 code, numbers = build(_as_json(self.structure), gold, encode(who))
         if code < 0:
             what, where = _FLAWS[FLAW.index(code)]
-            raise InputError(what.format(numbers[0]), field=where)
+            index, name = numbers
+            raise InputError(what.format(index, repr(name[:40])), field=where)
         if self.structure is not None:
             return numbers, "structural_details", None
         return numbers, None if facts is None else "context", facts
@@ -286,7 +287,7 @@ _FLAWS: Final = Flaw(
     keys=(_MISSING, f"{_DETAILS}.structure.key_locations"),
     key=(_NO_PLACE, f"{_DETAILS}.structure.key_locations"),
     doors=(_MISSING, f"{_DETAILS}.structure.door_details"),
-    door=("a door is no object between two coordinates", f"{_DETAILS}.structure.door_details"),
+    door=("unreadable door {1}", f"{_DETAILS}.structure.door_details"),
     around=(_MISSING, f"{_DETAILS}.structure.adjacency_list"),
     behind=("no list", f"{_DETAILS}.structure.adjacency_list"),
     neighbor=(_NO_PLACE, f"{_DETAILS}.structure.adjacency_list"),
