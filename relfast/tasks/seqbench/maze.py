@@ -231,6 +231,13 @@ class Fields(NamedTuple):
             return self.completion
         return str([str(action) for action in self.gold()])
 
+    def _trimmed(self) -> str:
+        """The gold plan as a text without blanks around parameters: the kernel drops those of ASCII only."""
+        text = self.text
+        if text.isascii() and text.isprintable() and "\\" not in text:
+            return text
+        return str([str(action) for action in self.gold()])
+
     def rescued(self) -> str | None:
         """The person whom gold rescues, or else whom the record names. Raises `InputError` like `gold`."""
         plan = self.gold() if self.completion is not None else []
@@ -252,7 +259,7 @@ class Fields(NamedTuple):
             facts = from_facts(self.context or "", self.agent, self.rescued())
         build, is_told = machine().build, self.completion is not None
         who = (self.target if facts is None else facts.target) or ""
-        gold = encode(self.text if is_told else str([f"rescue: {who}"]) if who else "")
+        gold = encode(self._trimmed() if is_told else str([f"rescue: {who}"]) if who else "")
         if is_told and not gold:
             raise InputError("gold is no list of actions", field="completion")
         if self.structure is None:
