@@ -50,8 +50,8 @@ from relfast_kernels.text.plans import hash_bytes, scan
 )  # fmt: skip
 
 _UNDERSCORE: Final = 95
-_NUMBERS_A_THING: Final = 32
-"""Work space in int32 per possible name: for entries and slots of three tables, and for a passage."""
+_NUMBERS_A_THING: Final = 40
+"""Work space in int32 per possible name: for entries and slots of four tables, and for a passage."""
 
 
 class Names(NamedTuple):
@@ -82,7 +82,8 @@ class Passages(NamedTuple):
 
 class Plan(NamedTuple):
     """A maze while it is read: coordinates, with begin and end of the room name of each (``called``); rooms;
-    keys and their rooms; passages. Strings with escapes are decoded into the text from ``tail[0]`` on."""
+    keys and their rooms; passages. Strings with escapes are decoded into the text from ``tail[0]`` on.
+    ``members`` are the names of an object's members, to find repeated ones."""
 
     coordinates: Names
     called: Any
@@ -92,6 +93,7 @@ class Plan(NamedTuple):
     key_rooms: Any
     passages: Passages
     tail: Any
+    members: Names
 
 
 @kernel
@@ -195,8 +197,11 @@ def _read(text: Any, tape: Any, plan: Plan) -> Any:
         if tape[keys, TOKEN_KIND] != OBJECT:
             return 0, 0, FLAW.keys
         at = keys + 1
+        _empty(plan.members)
         while at < tape[keys, TOKEN_NEXT]:
             begin, end = _string(text, tape, at, plan.tail)
+            if _is_repeated(plan.members, begin, end):
+                return 0, 0, FLAW.json
             room = _place(text, tape, at + 1, plan)
             if room < 0:
                 return 0, 0, FLAW.key
@@ -206,8 +211,11 @@ def _read(text: Any, tape: Any, plan: Plan) -> Any:
         if tape[doors, TOKEN_KIND] != OBJECT:
             return 0, 0, FLAW.doors
         at = doors + 1
+        _empty(plan.members)
         while at < tape[doors, TOKEN_NEXT]:
             begin, end = _string(text, tape, at, plan.tail)
+            if _is_repeated(plan.members, begin, end):
+                return 0, 0, FLAW.json
             middle = find_byte(text, begin, end, _UNDERSCORE)
             if (
                 middle == end
@@ -231,8 +239,12 @@ def _read(text: Any, tape: Any, plan: Plan) -> Any:
     if around == 0 or tape[around, TOKEN_KIND] != OBJECT:
         return 0, 0, FLAW.around
     at = around + 1
+    _empty(plan.members)
     while at < tape[around, TOKEN_NEXT]:
-        here = _place(text, tape, at, plan)
+        begin, end = _string(text, tape, at, plan.tail)
+        if _is_repeated(plan.members, begin, end):
+            return 0, 0, FLAW.json
+        here = _room(plan, begin, end)
         if tape[at + 1, TOKEN_KIND] != LIST:
             return 0, 0, FLAW.behind
         token = at + 2
@@ -248,6 +260,20 @@ def _read(text: Any, tape: Any, plan: Plan) -> Any:
     if start < 0 or goal < 0:
         return 0, 0, FLAW.start if start < 0 else FLAW.goal
     return start, goal, 0
+
+
+@kernel
+def _empty(names: Names) -> None:
+    names.slots[:] = -1
+    names.size[0] = 0
+
+
+@kernel
+def _is_repeated(names: Names, begin: int, end: int) -> bool:
+    """Whether the name text[begin:end] was there before: of repeated members JSON keeps the last, as orjson
+    does for the caller."""
+    known = int(names.size[0])
+    return _number(names, begin, end, True) < known
 
 
 @kernel
@@ -353,7 +379,7 @@ def build(
     while n_slots < 2 * most:
         n_slots *= 2
     table = 2 * most + n_slots + 1
-    rest = numbers[3 * table : first]
+    rest = numbers[4 * table : first]
     rest[: n_slots + 7 * most] = -1
     about[0], about[2] = 0, end
     begin = n_slots
@@ -373,6 +399,7 @@ def build(
             about[:1],
         ),
         about[2:],
+        _table(text, numbers, 3 * table, most, n_slots),
     )
     start, goal, flaw = _read(text, tape, plan)
     if flaw:
