@@ -86,9 +86,16 @@ class BlockWork(WorkItem):
             self._state.failures.progress()
 
     def finished(self) -> None:
-        with self._state.changed:
-            self._state.open_items -= 1
-            self._state.changed.notify_all()
+        state = self._state
+        with state.changed:
+            state.open_items -= 1
+            # causes are explained by rows of the first block, and of those with invalid records
+            explained = not state.block.seq or any(
+                segment.tally.count("invalid_record") for segment in state.segments
+            )
+            if state.done and not explained:
+                state.block.data = None
+            state.changed.notify_all()
 
     def failed(self, error: WorkerError) -> None:
         with self._state.changed:
