@@ -90,12 +90,14 @@ def command(
     _check_engine(engine, ray_address, part_bytes, shard, lengths)
     if quiet:
         warnings.filterwarnings("ignore", "relfast: kernels")
+    latest: Progress | None = None
     rows_before = 0
 
     def report(state: Progress) -> None:
         """Show progress, and warn early if no record so far could be used."""
-        nonlocal rows_before
+        nonlocal latest, rows_before
         signals.check()
+        latest = state
         useless_so_far = not rows_before and 0 < state.rows == state.invalid
         rows_before = state.rows
         if useless_so_far and not quiet and state.done_bytes != state.total_bytes:
@@ -123,9 +125,9 @@ def command(
 
                     native.see_to_missing()
     except signals.Interrupted as signal:
-        say(
-            f"relfast: {signal} after {rows_before:,} rows; the same command with --resume goes on from there"
-        )
+        # the run's own count: what was scored when the signal came is still written
+        n_rows = 0 if latest is None else latest.rows
+        say(f"relfast: {signal} after {n_rows:,} rows; the same command with --resume goes on from there")
         return signal.exit_code
     except ConsumerGone:
         return 0
