@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, cast
 
 from relfast.engine.io.codecs import Codec, Damaged, Stream, codec_seen, stream_of
-from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
+from relfast.engine.io.foreign import UTF_16, advice_on_folder, refuse_foreign
 from relfast.errors import InputError, MissingExtraError, ReadError, UsageError, told_of
 from relfast.json_text import Undecodable, decode_object
 
@@ -29,6 +29,8 @@ line would be scored."""
 
 HEAD_BYTES: Final = 1 << 12
 """Number of first bytes by which indented JSON is distinguished from JSON lines."""
+
+_CSV: Final = re.compile(r"\.(csv|tsv)(\.gz|\.zst)?$")
 
 _FRAME_BYTES: Final = 1 << 18
 """Bytes of a zstd file that are read to decompress its first ones: zstd only decompresses whole blocks."""
@@ -155,9 +157,19 @@ def _source(path: str) -> Source:
             head += file.read(_FRAME_BYTES)
         size = os.fstat(file.fileno()).st_size
     codec = codec_of(path, head)
-    if codec in ("plain", "zip"):
-        refuse_foreign(path, head)
+    check_foreign(path, head, codec)
     return Source(path, codec, seekable=codec == "plain", size=size)
+
+
+def check_foreign(path: str, head: bytes, codec: Codec) -> None:
+    """Raise `InputError` if a file is of a format that is not read, whatever its name says; ``codec`` is from
+    `codec_of`. What is compressed in a way that is read is looked into."""
+    if codec == "csv" and head.startswith(UTF_16):
+        return
+    refuse_foreign(path, head, by_name=codec in ("plain", "zip"))
+    packed = codec_seen(head)
+    if packed in ("gz", "zst"):
+        refuse_foreign(path, _unpacked(head, packed), by_name=False)
 
 
 def codec_of(path: str, head: bytes) -> Codec:
@@ -168,17 +180,22 @@ def codec_of(path: str, head: bytes) -> Codec:
     codec = by_name.get(Path(path).suffix, seen)
     if codec in ("gz", "zst") and (seen != "plain" or _is_text(head)):
         codec = seen
-    text = _unpacked(head, codec)
+    text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf")
     if _is_text(text):
-        from relfast.engine.io.documents import is_document
+        from relfast.engine.io.documents import is_document, is_document_on_one_line
 
-        return "json" if is_document(text) else codec
-    return "csv" if codec == "plain" and path.lower().endswith((".csv", ".tsv")) else codec
+        if is_document(text):
+            return "json"
+        if b"\n" not in text.rstrip() and os.path.isfile(path):
+            with open(path, "rb") as file:
+                return "json" if is_document_on_one_line(file) else codec
+        return codec
+    return "csv" if codec in ("plain", "gz", "zst") and _CSV.search(path.lower()) else codec
 
 
 def _is_text(head: bytes) -> bool:
     """Whether JSON may begin like this."""
-    return head.lstrip()[:1] in (b"[", b"{", b"\xef")
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{")
 
 
 def _unpacked(head: bytes, codec: Codec) -> bytes:
@@ -226,6 +243,13 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
         head += more
         text = _unpacked(head, codec)
     text = text.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not text.startswith((b"{", b"[")):
+        # an archive's first bytes have no line of which the writer may wait for the row
+        while b"\n" not in text and len(head) < HEAD_BYTES and (more := read(HEAD_BYTES)):
+            head += more
+            text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf").lstrip()
+        refuse_foreign(path, head, by_name=False)
+        refuse_foreign(path, _unpacked(head, codec), by_name=False)
     if codec in _WHOLE:
         raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
     if _DOCUMENT_IN_PIPE.match(text):
