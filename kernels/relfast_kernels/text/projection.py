@@ -45,6 +45,7 @@ from relfast_kernels.text.columns import (
     FORM_SAID_END,
     FORM_STATUS,
     FORM_STATUS_END,
+    HAS_OR_NOT,
     INDEX,
     IS,
     IS_ABSENT,
@@ -239,6 +240,10 @@ def _one_step(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
             return found if found > 0 else -1
         if kind == OPTIONAL:
             return found if found > 0 else token
+        if kind == HAS_OR_NOT and _is_there(data, tape, found) == 0:
+            denied = named(data, tape, token, names, step[STEP_WORD], step[STEP_WORD_END])
+            is_false = tape[denied, TOKEN_KIND] == LITERAL and data[tape[denied, TOKEN_START]] == ord("f")
+            return token if denied > 0 and is_false else -1
         has = _is_word(data, tape, found, names, step) if kind == IS else _is_there(data, tape, found)
         if has == UNSURE:
             return -2
