@@ -131,11 +131,7 @@ class TextTable:
                 assert last or (form.when and not form.needs)
                 self._ways.append((number, 0, *self._tests_of(form.needs if last else form.when)))
         rows = [self._form(form) for form in forms]
-        ends: list[Sequence[int]] = [
-            self._path_list(REASONS_OF_MESSAGES),
-            self._path_list(REASONS[len(REASONS_OF_MESSAGES) :]),
-            *map(self._span, _PLAIN_ENDS),
-        ]
+        ends: list[Sequence[int]] = [self._path_list(REASONS), *map(self._span, _PLAIN_ENDS)]
         parts: list[Sequence[Sequence[int]]] = [spans, of_length, self._steps, self._paths, self._tests]
         parts += [self._ways, rows, self._said, self._says, ends]
         # kept alive, since ``about`` holds their addresses

@@ -7,11 +7,13 @@ import copy
 import json
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
 import tool_rows
 from both_ways import Ways
+from engine_runs import write_dump
 from failed_rows import places
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -95,23 +97,23 @@ def with_response(tool: str, value: Any) -> dict[str, Any]:
     return row
 
 
+GOLD: Final[list[Path]] = []
+"""The file of gold, which rows without their own are joined with."""
+
+
+@pytest.fixture(autouse=True, scope="module")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> None:
+    GOLD.append(write_dump(tmp_path_factory.mktemp("gold") / "gold.jsonl", [RECORD]))
+
+
 @cache
 def ways(policy: Any) -> Ways:
-    return Ways.of_job(Job(options=AllOptions(policy=policy), data=(_gold(),)))
-
-
-@cache
-def _gold() -> str:
-    import tempfile
-
-    with tempfile.NamedTemporaryFile("w", suffix=".jsonl", delete=False) as file:
-        file.write(json.dumps(RECORD) + "\n")
-    return file.name
+    return Ways.of_job(Job(options=AllOptions(policy=policy), data=(str(GOLD[0]),)))
 
 
 @cache
 def scorer(policy: Any) -> relfast.Scorer:
-    return relfast.Scorer(workers=0, policy=policy, data=_gold())
+    return relfast.Scorer(workers=0, policy=policy, data=GOLD[0])
 
 
 def scored(row: dict[str, Any], policy: Any) -> Iterator[tuple[str, bool | None]]:
