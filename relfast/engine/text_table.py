@@ -111,7 +111,9 @@ class TextTable:
         self._said: list[Sequence[int]] = []
         self._says: list[Sequence[int]] = []
         self._spans: list[tuple[int, int, int]] = []
-        members = sorted(set(self._members_of(job)), key=lambda name: (len(name), name))
+        # a bit a member: those of paths alone may do without, and are looked for by name then
+        known = dict.fromkeys((*self._members_of(job), *self._members_of(job, of_paths=True)))
+        members = sorted([*known][: columns.MOST_MEMBERS], key=lambda name: (len(name), name))
         self._numbers = {name: number for number, name in enumerate(members)}
         assert len(members) <= columns.MOST_MEMBERS
         assert max(map(len, members)) <= columns.LONGEST_MEMBER
@@ -143,20 +145,33 @@ class TextTable:
             *chain.from_iterable(zip(places, sizes, strict=True))
         )
 
-    def _members_of(self, job: Job) -> Iterable[str]:
-        """The top-level members of a row that the table refers to."""
-        yield from (*GOLD_MEMBERS, _ERRORS, _STATUS, *map(_first_name, REASONS[:_OFTEN]))
-        yield from (path.partition(".")[0] for path in job.field_map.values())
+    def _members_of(self, job: Job, *, of_paths: bool = False) -> Iterable[str]:
+        """The members of a row that the table must know; with ``of_paths`` those that paths begin with."""
         dialects = DIALECTS.values() if job.dialect == "auto" else (DIALECTS[job.dialect],)
-        for form in (form for dialect in dialects for form in dialect.forms):
+        forms = [form for dialect in dialects for form in dialect.forms]
+        if of_paths:
+            yield from filter(None, map(_first_name, (_ERRORS, _STATUS, *REASONS[:_OFTEN])))
+            for form in forms:
+                listed = [
+                    form.id.replace("#", " "),
+                    form.number or "",
+                    form.response,
+                    form.errors,
+                    form.status,
+                ]
+                listed += [form.suffix, form.attached]
+                for said in form.said:
+                    listed += [said.items, said.instead, said.error, *(path for _, path in said.says)]
+                yield from filter(None, map(_first_name, " ".join(listed).split()))
+            return
+        yield from GOLD_MEMBERS
+        yield from (path.partition(".")[0] for path in job.field_map.values())
+        for form in forms:
             conditions = " ".join((*form.tells, form.when, form.needs)).split()
             yield from filter(None, (lead_of(condition) for condition in conditions))
             yield from (*form.members, *filter(None, (form.filter,)))
-            listed = [form.id.replace("#", " "), form.number or "", form.response, form.errors, form.status]
-            listed += [_depends(form), form.suffix, form.attached]
-            for said in form.said:
-                listed += [said.items, said.instead, said.error, said.reason, *(p for _, p in said.says)]
-            yield from filter(None, map(_first_name, " ".join(listed).split()))
+            numbered = f"{form.id} {form.number or ''}".replace("#", "") if form.number is not None else ""
+            yield from filter(None, map(_first_name, f"{_depends(form)} {numbered}".split()))
 
     def _bits(self, names: Iterable[str]) -> int:
         return sum(1 << self._numbers[name] for name in set(names))
