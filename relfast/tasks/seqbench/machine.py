@@ -20,11 +20,11 @@ UNIT: Final = "maze"
 
 _TEXT_BYTES: Final = 1 << 14
 _NUMBERS: Final = 1 << 17
-"""Initial work space: for responses of 16 kB and searches of 20,000 states. Larger work space is kept, that for
-searches up to `_KEPT`."""
+"""Initial work space: for responses of 16 kB and searches of 20,000 states. Larger work space is kept, that
+for searches up to `_KEPT`."""
 
 _KEPT: Final = 1 << 21
-"""Int32 of work space for searches (8 MB) that a thread keeps: new memory costs more than building a maze in it."""
+"""Int32 of work space for searches (8 MB) that a thread keeps: new memory costs more than building in it."""
 
 _NUMBERS_A_BYTE: Final = 6
 """Work space of a search, in int32 per byte of maze: more than published mazes need; else it grows."""
