@@ -12,7 +12,7 @@ from relfast.cli.main import say
 from relfast.comparison.model import Comparison
 from relfast.errors import UsageError, printable
 from relfast.json_text import encode_indented, encode_json
-from relfast.outputs import STDOUT, refuse_existing, whole_file
+from relfast.outputs import STDOUT, keep_apart, refuse_existing, whole_file
 
 if TYPE_CHECKING:
     from relfast.comparison.comparing import Comparing
@@ -46,6 +46,8 @@ def command(
     stays so among all that is compared (Holm).
     """
     from relfast.comparison import comparing
+    from relfast.comparison.runs import files_beside, files_of
+    from relfast.engine.io.foreign import refuse_output
 
     form = form or {".json": "json", ".csv": "csv", ".tex": "latex"}.get(Path(output).suffix, "table")
     refuse_existing(output, unless=overwrite)
@@ -53,7 +55,12 @@ def command(
         refuse_existing(flips, unless=overwrite)
         if not flips.endswith((".jsonl", ".csv")):
             raise UsageError(f"--flips {flips}: its name must end in .jsonl or .csv")
+    refuse_output(output, (".json", ".csv", ".tex", ".txt", ".md"), "comparisons are")
     named = [_named(run) for run in runs]
+    read = [path for _, name in named for path in files_of(name)]
+    beside = [path for rows in read for path in files_beside(rows)]
+    written = {"-o": [output], "--flips": [] if flips is None else [flips]}
+    keep_apart("compare", {**written, "A B": read, "beside A B": beside})
     names = [name for name, _ in named]
     if any(name is not None for name in names) and None in names:
         raise UsageError("name all runs (NAME=FILE) or none")

@@ -18,6 +18,7 @@ from relfast.engine.io.blocks import Fault
 from relfast.engine.io.codecs import Damaged
 from relfast.errors import InputError, MissingExtraError
 from relfast.json_text import encode_json
+from relfast.outputs import draft_of
 
 ROWS: Final = 4_096
 """Number of rows that are turned into Python objects at a time."""
@@ -26,9 +27,6 @@ _BUFFER: Final = 1 << 20
 
 _CSV_BLOCK: Final = 32 * 2**20
 """Bytes of CSV that pyarrow parses at a time; a record must fit."""
-
-TABLES: Final = (".parquet", ".csv")
-"""Suffixes of outputs that are written as a whole at the end."""
 
 
 def require_parquet() -> Any:
@@ -201,7 +199,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
     is_csv = path.endswith(".csv")
     schema = _row_schema(error=pyarrow.string() if is_csv else None)
     writer_of = pyarrow.csv.CSVWriter if is_csv else pyarrow.parquet.ParquetWriter
-    part = f"{path}.part"
+    part = draft_of(path)
     n_rows = 0
     try:
         with writer_of(part, schema) as writer:
@@ -211,7 +209,7 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
                 n_rows += len(chunk)
         with open(part, "rb") as file:
             os.fsync(file.fileno())
-        os.replace(part, path)
+        os.replace(part, os.path.realpath(path))
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(part)
