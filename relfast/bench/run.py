@@ -28,8 +28,9 @@ from relfast.errors import (
     ResumeMismatchError,
     UsageError,
 )
-from relfast.inference.client import Completion, Prompt
+from relfast.inference.client import Prompt
 from relfast.inference.header import read_header
+from relfast.inference.replies import Completion
 from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
 from relfast.inference.run import Place, Plan, complete_records

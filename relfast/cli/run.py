@@ -36,6 +36,7 @@ asking_options = with_options(
     click.option("--timeout", type=click.FloatRange(0, min_open=True), default=300.0, show_default=True, metavar="SECONDS", help="Longest time of one attempt."),
     click.option("--attempts", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Attempts of one request."),
     click.option("--backoff", type=click.FloatRange(0), default=0.5, show_default=True, metavar="SECONDS", help="Mean pause before the second attempt; it doubles."),
+    click.option("--max-wait", type=click.FloatRange(0), default=60.0, show_default=True, metavar="SECONDS", help="Longest pause between two attempts; a request whose Retry-After asks for more has failed."),
     click.option("--key-env", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Environment variable with the server's key."),
 )  # fmt: skip
 """Decorator that gives a command the options of requests; `settings_of` reads their values."""

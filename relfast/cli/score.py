@@ -13,7 +13,8 @@ import click
 from relfast.cli import signals
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, HelpedCommand, say
 from relfast.cli.parameters import check_timeout, options_of, pairs_of
-from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
+from relfast.engine.job import DEFAULT_TIMEOUT
+from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
 from relfast.outputs import write_json

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Unpack
 
 from relfast.engine import settings
+from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import UsageError, did_you_mean
 from relfast.formats import DIALECTS
 from relfast.keywords import JobKeywords, OptionKeywords
@@ -17,9 +18,6 @@ from relfast.tasks.options import AllOptions
 
 DEFAULT_TIMEOUT: Final = 5.0
 """Default deadline of a record in seconds; REL-C2's published substructure search has 5 s."""
-
-MAX_LINE_BYTES: Final = 16 * 2**20
-"""Longest line read; the longest published record has 20 kB, the longest real response 500 kB."""
 
 
 @dataclass(frozen=True, slots=True)

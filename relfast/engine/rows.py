@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from relfast.engine.gold_records import GoldRecords, asks_another
 from relfast.engine.job import Job
+from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.formats import Entry, read_row
 from relfast.formats.failure import NoResponse
 from relfast.formats.paths import MISSING, follow
@@ -16,8 +17,9 @@ from relfast.records import Record, Score, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS, find_task, infer_task
 
 
-def read_gold(paths: Sequence[str]) -> GoldRecords:
-    """The gold records of ``--data``, by id; if several have the same id, the last counts.
+def read_gold(paths: Sequence[str], longest: int = MAX_LINE_BYTES) -> GoldRecords:
+    """The gold records of ``--data``, by id; if several have the same id, the last counts. ``longest`` is the
+    most bytes that a line may have.
 
     Raises
     ------
@@ -30,7 +32,7 @@ def read_gold(paths: Sequence[str]) -> GoldRecords:
     gold = GoldRecords()
     for path in paths:
         gold.next_file()
-        for number, row in objects_in(iterate_lines(path), path, EXACT_FIELDS):
+        for number, row in objects_in(iterate_lines(path, longest), path, EXACT_FIELDS):
             entry = read_row(row, "auto")
             if entry.id is MISSING or not _hashable(entry.id):
                 raise InputError("gold record has no usable id", file=path, line=number, field="id")

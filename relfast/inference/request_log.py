@@ -40,6 +40,16 @@ SECONDS_BETWEEN_SYNCS: Final = 1.0
 has them), a power cut after this time."""
 
 
+MOST_CAUSES: Final = 12
+"""Most causes of failures that are shown."""
+
+SAME: Final = 100
+"""Characters of two messages that must be equal, but for `NUMBER`s, if they are one cause."""
+
+NUMBER: Final = re.compile(r"\w*\d\w*|\{.*")
+"""Parts of a message that may differ: words with a digit in them, such as counts and ids, and quoted JSON."""
+
+
 @dataclass
 class RequestCounts:
     """The progress of a run: rows in all, rows of earlier runs (``before``), rows of this run (``done``),
@@ -62,16 +72,15 @@ class RequestCounts:
     _shown: dict[str, str] = field(default_factory=dict)
 
     def add_cause(self, error: Mapping[str, str]) -> None:
-        """Count the error of a failed request; messages with one beginning are one kind (ends may vary)."""
+        """Count the error of a failed request; one kind are those whose messages differ in numbers only."""
         message = re.sub(r" \(\d+ attempts?\)$", "", error["message"])
-        beginning = re.match(r"Error code: \d+|[^:]*", message)
-        kind = f"{error['type']}: {beginning[0] if beginning else ''}"
+        kind = f"{error['type']}: {re.sub(NUMBER, '#', message)[:SAME]}"
         self.causes[kind] += 1
         self._shown.setdefault(kind, f"{message} ({error['type']})")
 
     def causes_shown(self) -> list[str]:
         """The most frequent causes, each with its count and the first message of its kind."""
-        most = self.causes.most_common(5)
+        most = self.causes.most_common(MOST_CAUSES)
         shown = [f"{n:,} × {self._shown[kind]}" for kind, n in most]
         others = self.causes.total() - sum(n for _, n in most)
         return shown + ([f"{others:,} × other causes"] if others else [])

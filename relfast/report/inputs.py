@@ -68,8 +68,9 @@ class Dump:
         self.names = list(names)
         self.problem: str | None = None
         self._job = job
-        self._gold = read_gold(job.data)
-        self._lines = enumerate(line for source in find_sources(names) for line in lines_of(source))
+        self._gold = read_gold(job.data, job.max_line_bytes)
+        longest = job.max_line_bytes
+        self._lines = enumerate(line for source in find_sources(names) for line in lines_of(source, longest))
         self._index = -1
         self._records: dict[int, Record] = {}
         self._row: Mapping[str, Any] = {}

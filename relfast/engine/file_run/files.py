@@ -161,7 +161,7 @@ def _about_input(source: Source, job: Job) -> str:
         read = "dialect seen row by row"
     else:
         try:
-            with contextlib.closing(lines_of(source)) as lines:
+            with contextlib.closing(lines_of(source, job.max_line_bytes)) as lines:
                 first = next(filter(bytes.strip, lines), b"")
             read = f"first record read as {detect(decode_object(first))}"
         except (Undecodable, RelfastError):

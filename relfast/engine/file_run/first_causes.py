@@ -168,7 +168,7 @@ def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
     ids = [
         str(record.get("id", record.get("instance_id")))
         for path in job.data
-        for record in map(decode_object, islice(iterate_lines(path), _FAR))
+        for record in map(decode_object, islice(iterate_lines(path, job.max_line_bytes), _FAR))
     ]
     entry = entry_of(row, job)
     if entry.numbered and str(entry.id) in ids:

@@ -14,6 +14,7 @@ from typing import IO, Any, Final, NamedTuple, cast
 
 from relfast.engine.io.codecs import Codec, Damaged, Stream, codec_seen, stream_of
 from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
+from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import InputError, MissingExtraError, ReadError, UsageError, told_of
 from relfast.json_text import Undecodable, decode_object
 from relfast.outputs import OF_PROCESS
@@ -245,8 +246,8 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     return head, codec
 
 
-def iterate_lines(path: str) -> Iterator[bytes]:
-    """The lines of all files that ``path`` names (see `find_sources`), one file after the other.
+def iterate_lines(path: str, longest: int = MAX_LINE_BYTES) -> Iterator[bytes]:
+    """The lines (see `lines_of`) of all files that ``path`` names (see `find_sources`), one after the other.
 
     Raises
     ------
@@ -254,7 +255,7 @@ def iterate_lines(path: str) -> Iterator[bytes]:
         A file does not exist, or cannot be read to its end.
     """
     for source in find_sources([path]):
-        yield from lines_of(source)
+        yield from lines_of(source, longest)
 
 
 def objects_in(
@@ -277,8 +278,9 @@ def objects_in(
             yield number, row
 
 
-def lines_of(source: Source) -> Generator[bytes]:
-    """The lines of an input in any codec, without line ends; rows of tables and samples of documents as JSON.
+def lines_of(source: Source, longest: int = MAX_LINE_BYTES) -> Generator[bytes]:
+    """The lines of an input in any codec, without line ends; rows of tables and samples of documents as JSON;
+    a `LongLine` in place of each line that has more than ``longest`` bytes.
 
     Raises
     ------
@@ -287,7 +289,6 @@ def lines_of(source: Source) -> Generator[bytes]:
     """
     try:
         with told_of(source.path, ReadError), source.open() as stream:
-            for line in stream:
-                yield line.removesuffix(b"\n")
+            yield from stream.lines(longest)
     except Damaged as error:
         raise InputError(str(error), file=source.path) from None
