@@ -10,7 +10,8 @@ from relfast.engine.gold_records import GoldRecords, asks_another
 from relfast.engine.job import Job
 from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.formats import Entry, read_row
-from relfast.formats.failure import NoResponse
+from relfast.formats.entry import no_text
+from relfast.formats.failure import CUT_OFF, NoResponse
 from relfast.formats.paths import MISSING, follow
 from relfast.json_text import decode_text, shallow
 from relfast.records import Record, Score, unscored
@@ -91,16 +92,27 @@ def records_of(
     samples = entry.samples()
     task = find_task(entry.task)
     shown_task = task.name if task is not None else entry.task if isinstance(entry.task, str) else None
-    if problem is not None and not (samples and all(isinstance(sample, NoResponse) for sample in samples)):
+    if problem is not None and not (samples and all(map(_has_failed, samples))):
         yield unscored(index, shown_id, shown_task, 0, "invalid_record", *problem)
         return
     question = None if entry.question is MISSING else entry.question
     for sample, response in enumerate(samples):
-        if isinstance(response, NoResponse):
+        cut_off = response is CUT_OFF
+        if not cut_off and type(response) is not str:
+            if not isinstance(response, NoResponse):
+                kind, message = no_text(response)
+                response = NoResponse(kind, f"{message}; --map response=PATH says where the text is")
             yield unscored(index, shown_id, shown_task, sample, "invalid_record", *response)
             continue
         assert task is not None
-        yield Record(index, shown_id, task.name, entry.answer, response, question, sample, entry.row)
+        text = "" if cut_off else response
+        yield Record(
+            index, shown_id, task.name, entry.answer, text, question, sample, entry.row, cut_off=cut_off
+        )
+
+
+def _has_failed(sample: Any) -> bool:
+    return isinstance(sample, NoResponse) and sample is not CUT_OFF
 
 
 _UNCHOSEN: Final = "the input begins with rows that name no filter: --filter NAME says which one is scored"
