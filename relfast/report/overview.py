@@ -232,13 +232,12 @@ def side_by_side(runs: Sequence[Scored]) -> Section | None:
 def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
     """A table of records on the page that one model has right and another wrong."""
     here = {
-        (run.name, kept.score.task, repr(kept.score.id), kept.score.sample): kept.score
-        for run in runs
-        for kept in run.sample
+        (run.name, kept.score.index, kept.score.sample): kept.score for run in runs for kept in run.sample
     }
     rows: list[list[str | list[Link]]] = []
     for flip in found.flips:
-        scores = [here.get((name, flip.task, repr(flip.id), flip.sample)) for name in (flip.a, flip.b)]
+        places = (flip.a, flip.index_a, flip.sample), (flip.b, flip.index_b, flip.sample)
+        scores = [here.get(each) for each in places]
         if all(scores) and len(rows) < MOST_FLIPS:
             links = [
                 [Link(f"{name} {'✓' if score.correct else '✗'}", name_of(name, score))]
