@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final
@@ -47,7 +48,8 @@ def read_scores(source: Source) -> Iterator[Score]:
         metrics, wrong = row["metrics"], row.get("error")
         yield Score(
             row.get("index", number - 1),
-            row.get("id"),
+            # tables hold only texts, of which `id_json` says if they are JSON
+            json.loads(row["id"]) if row.get("id_json") is True else row.get("id"),
             group_of(row.get("task")),
             row.get("sample", 0),
             row["status"],
