@@ -11,7 +11,8 @@ from relfast_kernels.layouts import ALL_IDS_REPEAT
 from relfast.engine.gold_records import GoldRecords, asks_another, is_counter
 from relfast.engine.job import Job
 from relfast.formats import Entry, read_row
-from relfast.formats.failure import NoResponse
+from relfast.formats.entry import no_text
+from relfast.formats.failure import CUT_OFF, NoResponse
 from relfast.formats.paths import MISSING, follow
 from relfast.json_text import decode_text, encode_json, shallow
 from relfast.records import Record, Score, unscored
@@ -92,21 +93,30 @@ def records_of(
     samples = entry.samples()
     task = find_task(entry.task)
     shown_task = task.name if task is not None else entry.task if isinstance(entry.task, str) else None
-    if problem is not None and not (samples and all(isinstance(sample, NoResponse) for sample in samples)):
+    if problem is not None and not (samples and all(map(_has_failed, samples))):
         yield unscored(index, shown_id, shown_task, 0, "invalid_record", *problem)
         return
     question = None if entry.question is MISSING else entry.question
     prompt = _prompt_of(entry, shown_id, job) if job.repeats and problem is None else None
     for sample, response in enumerate(samples):
-        if isinstance(response, NoResponse):
+        cut_off = response is CUT_OFF
+        if not cut_off and type(response) is not str:
+            if not isinstance(response, NoResponse):
+                kind, message = no_text(response)
+                response = NoResponse(kind, f"{message}; --map response=PATH says where the text is")
             score = unscored(index, shown_id, shown_task, sample, "invalid_record", *response)
             score.prompt = prompt
             yield score
             continue
         assert task is not None
-        record = Record(index, shown_id, task.name, entry.answer, response, question, sample, entry.row)
-        record.prompt = prompt
+        text = "" if cut_off else response
+        record = Record(index, shown_id, task.name, entry.answer, text, question, sample, entry.row)
+        record.prompt, record.cut_off = prompt, cut_off
         yield record
+
+
+def _has_failed(sample: Any) -> bool:
+    return isinstance(sample, NoResponse) and sample is not CUT_OFF
 
 
 def _prompt_of(entry: Entry, record_id: Any, job: Job) -> str | None:

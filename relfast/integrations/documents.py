@@ -44,8 +44,8 @@ def rows_of(task: str, **metadata: Any) -> list[dict[str, Any]]:
 
 
 def score_of(row: Mapping[str, Any], response: object) -> Score | None:
-    """The score of a response to a row of `rows_of`; None if it has none, or the model gave none, which harnesses
-    write as null: `relfast score` does not count it as wrong."""
+    """The score of a response to a row of `rows_of`; None if it has none, or if the model gave no response
+    (null in the harness's log), which is not wrong."""
     if response is None:
         return None
     scorer = shared_scorer({"policy": row["policy"]})

@@ -58,6 +58,9 @@ def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
     text = f"{lost:,} rows have no score; they count nowhere else." if lost else "Every row has a score."
     names = ["task", "model", "status", "error", "first message", "rows", "records"]
     tables = [modelled(runs, "", names, rows, 5)] if rows else []
+    cut = sum(task.counts.cut_off for run in runs for task in run.summary.tasks.values())
+    if cut:
+        text += f" {cut:,} responses were cut off before the answer began, and are scored as empty ones."
     return Section("Rows without a score", [text], tables, view="Failures")
 
 

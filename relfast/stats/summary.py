@@ -9,7 +9,7 @@ from itertools import starmap, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from relfast.plain import Plain
-from relfast.records import SCORED
+from relfast.records import CUT_OFF, SCORED
 from relfast.stats.intervals import (
     LEVEL,
     AtK,
@@ -180,6 +180,8 @@ class TaskSummary(Plain):
             "labels": self.labels,
             "statuses": self.statuses,
         }
+        if self.counts.cut_off:
+            result[CUT_OFF] = self.counts.cut_off
         at_k = self.at_k()
         for name, points in at_k.items():
             result[name] = {str(k): shown(point.value) for k, point in points.items()}
@@ -231,6 +233,7 @@ class TaskSummary(Plain):
         if self.lengths is not None:
             row |= self.lengths.flat()
         row |= self.statuses
+        row |= {CUT_OFF: self.counts.cut_off} if self.counts.cut_off else {}
         row |= {f"metrics.{name}": shown(total / n) for name, (n, total) in self.sums.items() if n}
         for name, points in self.at_k().items():
             for k, point in points.items():
@@ -253,6 +256,7 @@ class TaskSummary(Plain):
                 name: [n, *starmap(_units, zip_longest(values, exact["cells"].get(name, ())))]
                 for name, (n, *values) in merge["cells"].items()
             },
+            data.get(CUT_OFF, 0),
         )
         histogram = {(n, right): count for n, right, count in merge["histogram"]}
         majority = {k: [n, _units(total, exact["majority"].get(str(k)))] for k, n, total in merge["majority"]}

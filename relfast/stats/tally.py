@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from relfast.plain import Plain
-from relfast.records import SCORED, STATUSES, Score
+from relfast.records import CUT_OFF, SCORED, STATUSES, Score
 from relfast.stats.samples import (
     FURTHER,
     SAMPLE,
@@ -39,6 +39,7 @@ class TaskTally(Plain):
     ``rewards`` and the values of ``sums`` are (number of rows with a value, sum in units of
     `relfast.stats.sums`). ``cells`` is the table of the task's `relfast.tasks.facts.Breakdown`, if it has
     one: for each cell the number of rows, then the count of each flag and the sum (units) of each number.
+    ``cut_off`` counts responses that were cut off before they began.
     """
 
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
@@ -47,6 +48,7 @@ class TaskTally(Plain):
     sums: dict[str, list[int]] = field(default_factory=dict)
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
     cells: dict[str, list[int]] = field(default_factory=dict)
+    cut_off: int = 0
 
     def add(self, scores: Sequence[Score]) -> None:
         """Count rows, which must all be of this task. Works column by column, which is faster."""
@@ -60,6 +62,7 @@ class TaskTally(Plain):
         names = [name for name in dict.fromkeys(itertools.chain.from_iterable(rows)) if name in known]
         columns = {metric: [metrics.get(metric) for metrics in rows] for metric in names}
         self.found += sum([score.status == "ok" for score in scored])
+        self.cut_off += sum([CUT_OFF in metrics for metrics in rows])
         n, units, _ = _added([score.reward for score in scored], None)
         self.rewards[0] += n
         self.rewards[1] += units
@@ -95,6 +98,7 @@ class TaskTally(Plain):
         """Add the counts of other rows, ``times`` times."""
         add_counts(self.statuses, other.statuses, times)
         self.found += other.found * times
+        self.cut_off += other.cut_off * times
         self.rewards[0] += other.rewards[0] * times
         self.rewards[1] += other.rewards[1] * times
         add_columns(self.sums, other.sums, times)
