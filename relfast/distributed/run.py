@@ -92,6 +92,7 @@ def score_on_ray(
     output = default_output(inputs) if output is None else output
     names = [path for name in inputs for path in expand(name)]
     input_files = find_inputs(names)
+    job = job.of_files(len(input_files))
     folder, suffix = Folder(output), suffix_of(output)
     if suffix == ".parquet":
         require_parquet()

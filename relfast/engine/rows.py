@@ -6,15 +6,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from relfast.engine.gold_records import GoldRecords, asks_another
+from relfast_kernels.layouts import ALL_IDS_REPEAT
+
+from relfast.engine.gold_records import GoldRecords, asks_another, is_counter
 from relfast.engine.job import Job
 from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.formats import Entry, read_row
 from relfast.formats.entry import no_text
 from relfast.formats.failure import CUT_OFF, NoResponse
 from relfast.formats.paths import MISSING, follow
-from relfast.json_text import decode_text, shallow
+from relfast.json_text import decode_text, encode_json, shallow
 from relfast.records import Record, Score, unscored
+from relfast.stats.samples import digest_of
 from relfast.tasks import EXACT_FIELDS, TASKS, find_task, infer_task
 
 
@@ -96,23 +99,42 @@ def records_of(
         yield unscored(index, shown_id, shown_task, 0, "invalid_record", *problem)
         return
     question = None if entry.question is MISSING else entry.question
+    prompt = _prompt_of(entry, shown_id, job) if job.repeats and problem is None else None
     for sample, response in enumerate(samples):
         cut_off = response is CUT_OFF
         if not cut_off and type(response) is not str:
             if not isinstance(response, NoResponse):
                 kind, message = no_text(response)
                 response = NoResponse(kind, f"{message}; --map response=PATH says where the text is")
-            yield unscored(index, shown_id, shown_task, sample, "invalid_record", *response)
+            score = unscored(index, shown_id, shown_task, sample, "invalid_record", *response)
+            score.prompt = prompt
+            yield score
             continue
         assert task is not None
         text = "" if cut_off else response
-        yield Record(
-            index, shown_id, task.name, entry.answer, text, question, sample, entry.row, cut_off=cut_off
-        )
+        record = Record(index, shown_id, task.name, entry.answer, text, question, sample, entry.row)
+        record.prompt, record.cut_off = prompt, cut_off
+        yield record
 
 
 def _has_failed(sample: Any) -> bool:
     return isinstance(sample, NoResponse) and sample is not CUT_OFF
+
+
+def _prompt_of(entry: Entry, record_id: Any, job: Job) -> str | None:
+    """What a row says about its prompt besides its id (`Score.prompt`); None if the id tells it.
+
+    Without an id, rows with equal question and gold are one prompt. Numbers that a tool gave, and ids of
+    several files, may repeat: rows are one prompt if also their questions, or without these their golds, are
+    equal. The id of a gold record of ``--data`` tells its prompt. The text kernel does the same.
+    """
+    question = entry.question if isinstance(entry.question, str) else ""
+    if record_id is None:
+        return digest_of(encode_json([question, entry.answer])) if question else None
+    counted = entry.numbered and is_counter(record_id)
+    if entry.joined or not (counted or job.repeats == ALL_IDS_REPEAT):
+        return None
+    return digest_of(question.encode("utf-8", "surrogatepass") or encode_json(entry.answer))
 
 
 _UNCHOSEN: Final = "the input begins with rows that name no filter: --filter NAME says which one is scored"
@@ -124,6 +146,7 @@ def _complete(entry: Entry, job: Job, gold: GoldRecords) -> tuple[str, str] | No
         known = _known(gold, entry.id) if _hashable(entry.id) else None
         if known is not None and entry.numbered and asks_another(entry, known):
             known = None
+        entry.joined = known is not None
         if isinstance(entry.answer, str):
             # a text that is no JSON object is not gold: some tools store the extracted answer here
             decoded = decode_text(entry.answer)

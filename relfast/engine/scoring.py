@@ -311,7 +311,9 @@ class Scoring:
 
     def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
         """The row of a record from its outcome."""
-        return self.row_of(task, outcome, record.index, record.id, record.sample)
+        score = self.row_of(task, outcome, record.index, record.id, record.sample)
+        score.prompt = record.prompt
+        return score
 
     def row_of(self, task: Task, outcome: Outcome, index: int = 0, id: Any = None, sample: int = 0) -> Score:
         """The row of an outcome: for the record with this index, id and sample, or without these as a row

@@ -111,6 +111,7 @@ class TextFastPath:
             job.options.strict,
             least_measure(job.options, [kernel for _, kernel in TASK_BY_NUMBER.values()]),
             int.from_bytes(os.urandom(8), "little") >> 1,
+            job.repeats,
         )
         self._known = KnownGold(scoring)
         self._work = WorkSpace()

@@ -260,6 +260,7 @@ class TextTable:
             | columns.NOT_EMPTY * bool(form.none and "response" not in self._map)
             | columns.HIDES_ROW * (not form.row and place in GOLD_MEMBERS)
             | columns.IS_BARE * (not form.members and not form.task.startswith("="))
+            | columns.ASKS_UNSEEN * ("question" in self._map or not self._can_follow(form.question))
         )
         return (
             *of_id,

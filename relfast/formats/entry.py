@@ -43,6 +43,8 @@ class Entry(Plain):
         Name of the filter of lm-evaluation-harness that made the row.
     numbered
         The id is only a number that the tool gave: gold of ``--data`` is looked up by the question first.
+    joined
+        Gold of ``--data`` was found for it.
     """
 
     id: Any = MISSING
@@ -56,6 +58,7 @@ class Entry(Plain):
     reason: Any = None
     filter: str | None = None
     numbered: bool = False
+    joined: bool = False
 
     def samples(self) -> list[Any]:
         """The row's samples: one response each, or a `NoResponse` if the sample failed.

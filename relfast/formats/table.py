@@ -402,7 +402,9 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             suffix="instance.perturbation.name",
             answer="instance.references.*.tags=correct.output.text",
             question="instance.input.text",
-            said=(Said("result.!success=false.completions.*.{}", ((VALUE, "text"),)),),
+            said=(
+                Said("result.!success=false.completions.*.{}", ((VALUE, "text"),), reason="finish_reason"),
+            ),
             none=(
                 ("result.success=false.error", "{}"),
                 ("result.success=false", "the request failed"),

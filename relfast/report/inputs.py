@@ -25,7 +25,7 @@ from relfast.formats.facts import facts_of
 from relfast.json_text import Undecodable, decode_object, shallow
 from relfast.outputs import keep_apart
 from relfast.records import Record, Score
-from relfast.stats.samples import id_text
+from relfast.stats.samples import key_of
 from relfast.stats.summary import Summary, TaskSummary
 from relfast.tasks import EXACT_FIELDS
 
@@ -219,8 +219,8 @@ def _first_row(source: Source) -> dict[str, Any] | None:
 class SharedRows:
     """Finds samples that occur in two files: two runs of the same records, or a shard given twice.
 
-    A sample is identified by task, id and sample number. For ``shards`` of one run its index counts, too,
-    since samples of one id may be on several lines and so in several shards. Takes 8 bytes per row.
+    A sample is identified by task, prompt and sample number. For ``shards`` of one run its index counts, too,
+    since samples of one prompt may be on several lines and so in several shards. Takes 8 bytes per row.
     """
 
     def __init__(self, *, shards: bool) -> None:
@@ -238,8 +238,8 @@ class SharedRows:
         self._hashes.append(np.unique(np.frombuffer(digests, np.uint64)))
 
     def _digest(self, score: Score) -> bytes:
-        parts = [orjson.dumps([score.task, score.sample]), id_text(score.id)]
-        if self._shards or score.id is None:
+        parts = [orjson.dumps([score.task, score.sample]), key_of(score.id, score.prompt, score.index)]
+        if self._shards:
             parts.append(orjson.dumps(score.index))
         return blake2b(b"\n".join(parts), digest_size=8).digest()
 

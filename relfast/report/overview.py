@@ -233,18 +233,18 @@ def side_by_side(runs: Sequence[Scored]) -> Section | None:
 
 def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
     """A table of the prompts that one model has right more often than another."""
-    here: dict[tuple[str, str | None, str], Score] = {}
+    here: dict[tuple[str, int], Score] = {}
     for run in runs:
         for kept in run.sample:
-            here.setdefault((run.name, kept.score.task, repr(kept.score.id)), kept.score)
+            here.setdefault((run.name, kept.score.index), kept.score)
     rows: list[list[str | list[Link]]] = []
     for flip in found.flips:
         row: list[str | list[Link]] = [flip.task, str(flip.id)]
-        for name, right, scored in (
-            (flip.a, flip.right_a, flip.scored_a),
-            (flip.b, flip.right_b, flip.scored_b),
+        for name, index, right, scored in (
+            (flip.a, flip.index_a, flip.right_a, flip.scored_a),
+            (flip.b, flip.index_b, flip.right_b, flip.scored_b),
         ):
-            score, text = here.get((name, flip.task, repr(flip.id))), f"{name} {right}/{scored}"
+            score, text = here.get((name, index)), f"{name} {right}/{scored}"
             row.append(text if score is None else [Link(text, name_of(name, score))])
         rows.append(row)
     if not rows:

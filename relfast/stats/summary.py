@@ -3,7 +3,7 @@ summaries of shards can be merged."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import starmap, zip_longest
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +21,7 @@ from relfast.stats.intervals import (
     share_interval,
     wilson,
 )
-from relfast.stats.samples import collapse, group_of
+from relfast.stats.samples import Repeats, collapse, group_of
 from relfast.stats.sums import add_columns, add_counts, number_of, numbers_of, rounded, units_of
 from relfast.stats.tally import BREAKDOWNS, Tally, TaskTally, in_order, is_flag
 from relfast.stats.unusable import Cause, describe
@@ -408,14 +408,28 @@ def summarize(tally: Tally, signature: str, store: SampleStore | None = None) ->
     """The summary of a tally, with tasks in the order of the task table. The samples are taken from
     ``store``, or from the tally itself."""
     names = sorted(tally.tasks, key=lambda name: _ORDER.get(name, len(_ORDER)))
-    prompts, repeated = collapse(tally.samples, names) if store is None else store.collapse(names)
+    prompts, repeats = collapse(tally.samples, names) if store is None else store.collapse(names)
     summary = Summary(
         {name: TaskSummary(name, tally.tasks[name], *prompts[name]) for name in names}, signature
     )
-    if repeated:
-        what = "1 id occurs" if repeated == 1 else f"{repeated} ids occur"
-        summary.notes.append(f"{what} on more than one line; such lines are samples of one prompt")
+    summary.notes += _notes_on(repeats)
     return summary
+
+
+def _notes_on(repeats: Repeats) -> Iterator[str]:
+    """What was done about ids and questions that stand on several lines."""
+    lines = "on more than one line; such lines are samples of one prompt"
+    if repeats.ids:
+        yield f"{'1 id occurs' if repeats.ids == 1 else f'{repeats.ids} ids occur'} {lines}"
+    if repeats.without_id:
+        n = repeats.without_id
+        yield f"without an id, {'1 question occurs' if n == 1 else f'{n} questions occur'} {lines}"
+    if repeats.apart:
+        n = repeats.apart
+        yield (
+            f"{'1 id occurs' if n == 1 else f'{n} ids occur'} with different questions or, without one, gold;"
+            " these are different prompts"
+        )
 
 
 COLUMNS: Final = ("prompts", "responses", "correct", "95% interval", "reward", "parsed", "unscored")

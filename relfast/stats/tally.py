@@ -11,11 +11,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-import orjson
-
 from relfast.plain import Plain
 from relfast.records import CUT_OFF, SCORED, STATUSES, Score
-from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, group_of, hash_id, hash_vote, id_text
+from relfast.stats.samples import (
+    FURTHER,
+    SAMPLE,
+    TASK_NUMBERS,
+    flags_of,
+    group_of,
+    hash_key,
+    hash_vote,
+    key_of,
+)
 from relfast.stats.sums import add_columns, add_counts, units_of
 from relfast.tasks import TASKS
 from relfast.tasks.facts import Metric
@@ -189,6 +196,6 @@ def sample_of(score: Score) -> bytes:
     """The `SAMPLE` record of a row; empty if the row has no score."""
     if score.status not in SCORED:
         return b""
-    key = orjson.dumps(score.index) if score.id is None else id_text(score.id)
-    number = TASK_NUMBERS[group_of(score.task)] + (FURTHER if score.sample else 0)
-    return SAMPLE.pack(number, hash_id(key), hash_vote(score.vote), bool(score.correct))
+    key = key_of(score.id, score.prompt, score.index)
+    number = TASK_NUMBERS[group_of(score.task)] + flags_of(key) + (FURTHER if score.sample else 0)
+    return SAMPLE.pack(number, hash_key(key), hash_vote(score.vote), bool(score.correct))

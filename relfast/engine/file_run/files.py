@@ -72,6 +72,7 @@ def score_files(
     workers, shard = workers_of(workers), shard_of(shard)
     limit = None if limit is None else count_of("limit", limit)
     sources = find_sources(inputs, own_outputs(output, JOURNAL_SUFFIX))
+    job = job.of_files(len(sources))
     output = default_output(inputs, sources) if output is None else output
     refuse_output(output)
     gold = find_sources(job.data)  # missing gold files are an error before any output is made

@@ -283,7 +283,7 @@ class FileWriter(Writer):
         from relfast.engine.io.parquet import write_rows
 
         try:
-            write_rows(map(decode_object, iterate_lines(self.path)), self.target)
+            write_rows(lambda: map(decode_object, iterate_lines(self.path)), self.target)
         except OSError as error:
             reason = error.strerror or " ".join(str(error).split())
             size = os.fstat(self._out).st_size
