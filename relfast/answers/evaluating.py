@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Final
 from zlib import crc32
 
@@ -20,8 +20,6 @@ Value = Fraction | complex
 
 MAX_BITS: Final = 8192
 """Maximum size of an exact number."""
-_MAX_ARGUMENT: Final = 500
-"""Of a factorial or a binomial coefficient."""
 _NEAR: Final = 1e-12
 """Maximum relative difference of two equal values that are not exact."""
 _LOST: Final = 1e-6
@@ -43,9 +41,11 @@ def monomial(tree: Node) -> tuple[Fraction, tuple[str, ...]]:
         case Number(value):
             return value, ()
         case Measured() | Apply("()" | "-" | "%"):
-            return held[0][0] * {"-": -1, "%": Fraction(1, 100)}.get(tree.tag, 1), held[0][1]
+            return held[0][0] * (-1 if tree.tag == "-" else Fraction(1, 100 if tree.tag == "%" else 1)), held[
+                0
+            ][1]
         case Apply("*"):
-            return math.prod(factor for factor, _ in held), tuple(pieces)
+            return math.prod((factor for factor, _ in held), start=Fraction(1)), tuple(pieces)
         case Apply("/") if held[1][0]:
             (a, above), (b, below) = held
             return a / b, tuple(sorted([*above, *(f"({piece})^(-1)" for piece in below)]))
@@ -103,7 +103,7 @@ def _is_arithmetic(tree: Node) -> bool:
     match tree:
         case Number():
             return True
-        case Apply("^", (_, Number(exponent))) if exponent.denominator > 1:
+        case Apply("^", (_, exponent)) if (rational(exponent) or (Fraction(1), 0))[0].denominator > 1:
             return False
         case Measured() | Apply("-" | "+" | "*" | "/" | "%" | "^"):
             return not tree.symbols and all(map(_is_arithmetic, tree.parts))
@@ -137,92 +137,75 @@ def close(a: Value, b: Value, near: float = 0) -> bool:
         return False
 
 
+def _bounded(number: Value) -> Value:
+    if isinstance(number, Fraction) and _bits(number) > MAX_BITS:
+        raise OverflowError
+    return number
+
+
+def _sum(*terms: Value) -> Value:
+    sizes = [] if all(isinstance(one, Fraction) for one in terms) else [abs(one) for one in terms if one]
+    if sizes and min(sizes) < _LOST * max(sizes):
+        raise ArithmeticError
+    return sum(terms, Fraction(0))
+
+
+def _power(base: Value, exponent: Value) -> Value:
+    if isinstance(base, Fraction) and isinstance(exponent, Fraction):
+        if exponent.denominator == 1:
+            if abs(exponent) * _bits(base) > MAX_BITS:
+                raise OverflowError
+            return Fraction(base ** int(exponent))
+        if base < 0 and exponent.denominator % 2:  # the real root
+            return complex((-1) ** (exponent.numerator % 2) * float(-base) ** float(exponent))
+    return complex(complex(base) ** complex(exponent))
+
+
+def _whole(function: Callable[..., int], largest: float) -> Callable[..., Value]:
+    """A function of exact numbers; one that could get large, of natural numbers up to ``largest``."""
+
+    def done(*args: Value) -> Value:
+        exact = [one for one in args if isinstance(one, Fraction)]
+        natural = all(one.denominator == 1 and 0 <= one <= largest for one in exact)
+        if len(exact) < len(args) or not (natural or largest == math.inf):
+            raise ValueError(args)
+        return Fraction(function(*(exact if largest == math.inf else map(int, exact))))
+
+    return done
+
+
 _CONSTANTS: Final = {"e": math.e, "pi": math.pi, "i": 1j}
+_OPERATIONS: Final[dict[str, Callable[..., Value]]] = {
+    "()": lambda a: a, "-": lambda a: -a, "%": lambda a: a / 100, "/": lambda a, b: a / b, "+": _sum, "^": _power,
+    "*": lambda *factors: reduce(lambda a, b: _bounded(a * b), factors),
+    "abs": lambda a: abs(a) if isinstance(a, Fraction) else complex(abs(a)),
+    "floor": _whole(math.floor, math.inf), "ceil": _whole(math.ceil, math.inf),
+    "!": _whole(math.factorial, 500), "binom": _whole(math.comb, 500),
+}  # fmt: skip
 _FUNCTIONS: Final[dict[str, Callable[[complex], complex]]] = {
-    "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "sinh": cmath.sinh, "cosh": cmath.cosh, "tanh": cmath.tanh,
-    "ln": cmath.log, "log": cmath.log, "arcsin": cmath.asin, "arccos": cmath.acos, "arctan": cmath.atan,
-    "cot": lambda z: 1 / cmath.tan(z), "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z),
+    "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "cot": lambda z: 1 / cmath.tan(z), "ln": cmath.log,
+    "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z), "arcsin": cmath.asin, "log": cmath.log,
+    "arccos": cmath.acos, "arctan": cmath.atan, "sinh": cmath.sinh, "cosh": cmath.cosh, "tanh": cmath.tanh,
 }  # fmt: skip
 
 
 def _at(tree: Node, point: int) -> Value:
     match tree:
         case Number(value):
-            return value
+            return Fraction(value)
         case Symbol(name) if name in _CONSTANTS:
             return _CONSTANTS[name]
-        case Measured(("°",)):
-            return _at(tree.parts[0], point) * (math.pi / 180)
-        case Measured() | Apply(
-            "()" | "%" | "-" | "+" | "*" | "/" | "^" | "abs" | "floor" | "ceil" | "!" | "binom"
-        ):
-            return _bounded(_done(str(tree.tag), [_at(part, point) for part in tree.parts]))
-        case Apply(name, (argument,)) if name in _FUNCTIONS:
-            return _FUNCTIONS[name](complex(_at(argument, point)))
-        case Apply(name, (argument,)) if (
-            name.startswith("log_") and name[4:].isdigit() and 1 < float(name[4:]) < 1e9
-        ):
-            return cmath.log(complex(_at(argument, point))) / math.log(int(name[4:]))
+        case Measured(unit, (inner,)):
+            return _at(inner, point) * (math.pi / 180 if unit == ("°",) else 1)
+        case Apply(name, parts) if name in _OPERATIONS:
+            return _bounded(_OPERATIONS[name](*(_at(part, point) for part in parts)))
+        case Apply(name, (inner,)) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](complex(_at(inner, point)))
+        case Apply(name, (inner,)) if name[:4] == "log_" and name[4:].isdecimal() and 1 < int(name[4:12]):
+            return cmath.log(complex(_at(inner, point))) / math.log(int(name[4:]))
         case Symbol() | Indexed() | Apply() if tree != INFINITY:
             seed = crc32(f"{point}{canonical(tree)}".encode())
             if point == 2:  # near the unit circle
                 return complex((seed % 997 - 498) / 700, 0.6 + seed % 89 / 200)
             return Fraction(seed % 997 + 101, 331) * (-1) ** (point * seed)
     raise ValueError(tree)
-
-
-def _done(sign: str, args: Sequence[Value]) -> Value:
-    """An operation, done."""
-    first, last = args[0], args[-1]
-    match sign:
-        case "+":
-            sizes = (
-                [] if all(isinstance(one, Fraction) for one in args) else [abs(one) for one in args if one]
-            )
-            if sizes and min(sizes) < _LOST * max(sizes):
-                raise ArithmeticError
-            return sum(args)
-        case "*":
-            product: Value = Fraction(1)
-            for one in args:
-                product = _bounded(product * one)
-            return product
-        case "/":
-            return first / last
-        case "^":
-            return _raised(first, last)
-        case "-" | "%":
-            return -first if sign == "-" else first / 100
-        case "abs":
-            return abs(first) if isinstance(first, Fraction) else complex(abs(first))
-        case "floor" | "ceil" | "!" | "binom":
-            return Fraction(_whole(sign, args))
-    return first
-
-
-def _raised(base: Value, power: Value) -> Value:
-    if isinstance(base, Fraction) and isinstance(power, Fraction):
-        if power.denominator == 1:
-            if abs(power) * _bits(base) > MAX_BITS:
-                raise OverflowError
-            return base ** int(power)
-        if base < 0 and power.denominator % 2:  # the real root
-            return complex((-1) ** (power.numerator % 2) * float(-base) ** float(power))
-    return complex(base) ** complex(power)
-
-
-def _whole(name: str, args: Sequence[Value]) -> int:
-    exact = [one for one in args if isinstance(one, Fraction)]
-    if len(exact) < len(args):
-        raise ValueError(name)
-    if name in ("floor", "ceil"):
-        return math.floor(exact[0]) if name == "floor" else math.ceil(exact[0])
-    if any(one.denominator > 1 or not 0 <= one <= _MAX_ARGUMENT for one in exact):
-        raise ValueError(name)
-    return math.factorial(int(exact[0])) if name == "!" else math.comb(int(exact[0]), int(exact[1]))
-
-
-def _bounded(number: Value) -> Value:
-    if isinstance(number, Fraction) and _bits(number) > MAX_BITS:
-        raise OverflowError
-    return number

@@ -10,7 +10,7 @@ r"""A precedence parser: tokens become a tree (`relfast.answers.trees`).
     sum      = [sign] product {sign product}                        sign: + - ± ∓
     product  = factor {["*" | "/"] factor}                          a whole number and a fraction: their sum
     factor   = atom {"^" argument | "_" index | "!" | "'" | "%" | "°"}
-    atom     = number | letter | numeral | \frac argument argument | \sqrt ["[" answer "]"] argument
+    atom     = number | letter | \frac argument argument | \sqrt ["[" answer "]"] argument
              | accent argument | function | "|" answer "|" | ⌊ answer ⌋ | bracket answer bracket
              | "{" answer ("|" | ":") answer "}" | \begin{…} rows \end{…}
     argument = "{" answer "}" | one digit or atom
@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final
 
-from relfast.answers.tokens import MATRICES, NUMERALS, SCALES, UNITS, Token, words
+from relfast.answers.tokens import MATRICES, SCALES, UNITS, Token, words
 from relfast.answers.trees import Apply, Group, Indexed, Measured, Node, Number, Relation, Symbol, Words
 
 MAX_DEPTH: Final = 20
@@ -39,9 +39,7 @@ _NEVER_FIRST: Final = _RELATIONS | words(
 )
 _CLOSERS: Final = {"(": (")", "]"), "[": (")", "]"), "{": ("}",), r"\{": (r"\}",)}
 _CURRENCIES: Final = words("dollar euro sterling yen rupee")
-_NO_UNITS: Final = NUMERALS.keys() | words(
-    "not no to is are than if when because minus plus times over squared cubed"
-)
+_NO_UNITS: Final = words("not no to is are than if when because minus plus times over squared cubed")
 _KNOWN_UNITS: Final = frozenset(UNITS.values())
 _NAMED_SETS: Final = {
     **dict.fromkeys(words("none nosolution nosolutions norealsolution norealsolutions emptyset"), "emptyset"),
@@ -127,12 +125,7 @@ class _Parser:
     def measured(self) -> Node:
         first = self.peek()
         is_money = first.text in _CURRENCIES and self.peek(1).kind == "number"
-        if (
-            first.kind == "word"
-            and len(first.text) > 1
-            and first.text.lower() not in NUMERALS
-            and not is_money
-        ):
+        if first.kind == "word" and len(first.text) > 1 and not is_money:
             return self.words()
         self.at += is_money
         tree = self.sum()
@@ -227,7 +220,7 @@ class _Parser:
         for _ in range(_MAX_CHAIN):
             sign = self.take("^", "_", "!", "'", "%", "°")
             above = self.deeper(self.exponent) if sign == "^" else None
-            sign = above.tag if above in (Symbol("°"), Symbol("'")) else sign  # type: ignore[union-attr]
+            sign = above.tag if above in (Symbol("°"), Symbol("'")) else sign
             if not sign:
                 return tree
             if sign == "°":
@@ -252,7 +245,7 @@ class _Parser:
             self.at += 1
             opened += (text == "{") - (text == "}")
             if text not in ("{", "}"):
-                parts.append(str(NUMERALS.get(text, text)))
+                parts.append(text)
             if opened <= 0:
                 return "".join(parts)
 
@@ -277,8 +270,6 @@ class _Parser:
                 self.at += 3
                 return Indexed(f"({self.peek(-2).text})", (Symbol(text),))
             return Symbol(text)
-        if kind == "word" and text.lower() in NUMERALS:
-            return self.numeral(text)
         if kind == "accent":
             return Apply(text, (self.argument(),))
         readers = {
@@ -290,16 +281,6 @@ class _Parser:
         if kind not in readers:
             raise _Failure
         return readers[kind](text)
-
-    def numeral(self, word: str) -> Node:
-        """A number in words: seven, forty-two."""
-        value = NUMERALS[word.lower()]
-        hyphen = int(self.peek().text == "-" and not self.peek().spaced)
-        ones = NUMERALS.get(self.peek(hyphen).text.lower(), 0)
-        if value >= 20 and 0 < ones < 10:
-            self.at += 1 + hyphen
-            value += ones
-        return Number(value)
 
     def number(self, text: str) -> Node:
         mantissa, _, exponent = text.lower().partition("e")

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from relfast.answers.parser import parse
-from relfast.answers.tokens import UNITS, Token, tokens_of, without_grouping, words
+from relfast.answers.tokens import UNITS, Token, tokens_of, with_commas_joined, words
 from relfast.answers.trees import Apply, Group, Measured, Node, Number, Symbol
 
 MAX_CHARS: Final = 400
@@ -47,18 +47,15 @@ class Answer(NamedTuple):
 @lru_cache(maxsize=512)
 def read(text: str) -> Answer:
     """What an answer's text may mean; nothing if it is empty or longer than `MAX_CHARS`."""
-    tokens = trimmed(tokens_of(text)) if len(text) <= MAX_CHARS else ()
-    option, behind = _option(tokens)
+    text = text if len(text) <= MAX_CHARS else ""
+    option, _ = _option(tokens := trimmed(tokens_of(text)))
     trees: list[Node] = []
     loose: list[Node] = []
-    for part in filter(None, (tokens, behind)):
-        for commas in (True, False):
-            joined, doubtful = without_grouping(part, commas=commas)
-            trees += _parsed(joined)
-            measured = _with_unit(joined)
+    for reading in dict.fromkeys([trimmed(tokens_of(with_commas_joined(text))), tokens]):
+        for part in filter(None, (reading, _option(reading)[1])):
+            trees += _parsed(part)
+            measured = _with_unit(part)
             (trees if measured and measured[0].tag[0] in _CAPITALS else loose).extend(measured)
-            if not doubtful:
-                break
     decimal = "".join(token.text for token in tokens).replace(",", ".")
     if (
         len(tokens) == 3
@@ -138,7 +135,9 @@ def _spelling(tokens: tuple[Token, ...]) -> tuple[str, str, bool]:
     texts = [token.text for token in tokens]
     if texts[:1] == ["{"] and texts[-1:] == ["}"] and texts.count("{") == 1:
         tokens, texts = tokens[1:-1], texts[1:-1]
-    lone = {k + d for k, text in enumerate(texts) if text == "{" and texts[k + 2 : k + 3] == ["}"] for d in (0, 2)}
+    lone = {
+        k + d for k, text in enumerate(texts) if text == "{" and texts[k + 2 : k + 3] == ["}"] for d in (0, 2)
+    }
     kinds = ["", *(token.kind for token in tokens), ""]
     named = [token for token in tokens if token.kind in _NAMED or token.text in ("and", "or")]
     numbers = [token.kind == "number" for token in named]
@@ -151,4 +150,8 @@ def _spelling(tokens: tuple[Token, ...]) -> tuple[str, str, bool]:
         and all({kinds[k], kinds[k + 2]} <= {"word", "letter"} for k, text in enumerate(texts) if text == "-")
     )
     has_words = any(token.kind == "word" and len(token.text) > 1 for token in tokens)
-    return "\x1f".join(text for k, text in enumerate(texts) if k not in lone), folded if is_text else "", has_words
+    return (
+        "\x1f".join(text for k, text in enumerate(texts) if k not in lone),
+        folded if is_text else "",
+        has_words,
+    )

@@ -31,8 +31,7 @@ _TABLE: Final = (
     ("hidden", "", "textcolor color phantom hphantom vphantom hspace vspace label tag"),
     ("layout", "", "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle"
      " textstyle scriptstyle limits nolimits large Large LARGE huge Huge small tiny bf rm it sf boxed fbox mathbf"
-     " mathit mathsf mathcal mathbb mathfrak boldsymbol bm underline displaylines math ensuremath"),
-    ("blank", "", "quad qquad enspace thinspace"),
+     " mathit mathsf mathcal mathbb mathfrak boldsymbol bm underline displaylines math ensuremath quad qquad"),
     ("function", "", "sin cos tan cot sec sinh cosh tanh arcsin arccos arctan log ln exp gcd lcm max min det deg Re Im"),
     ("function", "csc", "csc cosec"), ("function", "log_10", "lg"),
     ("accent", "", "overline bar vec hat dot ddot tilde widehat overrightarrow"),
@@ -81,14 +80,21 @@ UNITS: Final = {
 FAMILY: Final = {names.split()[0]: family for family, rows in _FAMILIES.items() for names in rows.split(",")}
 """Unit → what it measures, of those that a question may ask for; else ""."""
 
-_ONES: Final = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-)
-NUMERALS: Final = {word: n for n, word in enumerate(f"{_ONES} seventeen eighteen nineteen".split())} | {
-    word: 10 * n for n, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)
+_NUMERALS: Final = {
+    word: n if n < 20 else 10 * (n - 18)
+    for n, word in enumerate(
+        (
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+            " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
+        ).split()
+    )
 }
+_NUMERAL: Final = re.compile(
+    rf"(?<![a-zA-Z\\])({'|'.join(_NUMERALS)})(?:(?<=ty)[- ]({'|'.join([*_NUMERALS][1:10])}))?(?![a-zA-Z])",
+    re.IGNORECASE,
+)
 SCALES: Final = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_SHORT_WORDS: Final = words("yes no Yes No YES NO the The is are was of cup") | NUMERALS.keys()
+_SHORT_WORDS: Final = words("yes no Yes No YES NO the The is are was of cup")
 MATRICES: Final = words("matrix pmatrix bmatrix Bmatrix vmatrix array smallmatrix")
 
 _GREEK: Final = (
@@ -109,138 +115,99 @@ _CHARACTERS: Final = str.maketrans(
 _SCRIPTS: Final = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ]+)|[₀₁₂₃₄₅₆₇₈₉]+")
 _UNSCRIPTED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ₀₁₂₃₄₅₆₇₈₉", "0123456789-n0123456789")
 _NOON: Final = re.compile(r"(?<![a-z])([ap])\.\s?m(?:\.|(?![a-z]))", re.IGNORECASE)
+_GROUPED: Final = re.compile(
+    r"(?<![\d.,])\d{1,3}(?:(?:\{,\}|,?\\[,;:! ]|[ ~\xa0\u2009\u202f])\s*\d{3})+(?!\d|\s*/)"
+)
+_COMMAS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_POINT: Final = re.compile(r"(?<![\d.,])(\d+)\{,\}(\d+)(?!\d|\{,\})")
 _TOKEN: Final = re.compile(
-    r"(?P<group>\{,\}|,\\!)|\\begin\{(?P<begin>[a-zA-Z]+)\*?\}(?:\{[lcr|]*\})?|\\end\{(?P<end>[a-zA-Z]+)\*?\}"
+    r"\\begin\{(?P<begin>[a-zA-Z]+)\*?\}(?:\{[lcr|]*\})?|\\end\{(?P<end>[a-zA-Z]+)\*?\}"
     r"|\\(?P<command>[a-zA-Z]+)\*?|\\(?P<newline>\\)(?:\[[0-9.]+[a-z]{2}\])?|\\(?P<escaped>.)"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3}(?!\w|\.\d))?)"
     r"|(?P<letters>[^\W\d_]+)|(?P<space>\s+)|(?P<sign><=|>=|!=|==|=<|\*\*|.)",
     re.DOTALL,
 )
-
-
 _NONE: Final = Token("", "")
+
+
+def with_commas_joined(text: str) -> str:
+    """A text with the digits of numbers like 1,000 joined: the commas of (1,000) separate."""
+    return text if "(" in text or "[" in text or "\\{" in text else _COMMAS.sub(_digits, text)
+
+
+def _digits(found: re.Match[str]) -> str:
+    return re.sub(r"\D", "", found[0])
+
+
+def _prepared(text: str) -> str:
+    """A text with numbers in digits, without separators, and no characters that have a command."""
+    text = _POINT.sub(r"\1.\2", _GROUPED.sub(_digits, text)).replace("{,}", ",")
+    if not text.isascii():
+        text = _SCRIPTS.sub(lambda one: f"{'^' if one[1] else '_'}{{{one[0].translate(_UNSCRIPTED)}}}", text)
+    text = _NOON.sub(r"\1m ", text.translate(_CHARACTERS))
+    return _NUMERAL.sub(lambda one: str(sum(_NUMERALS[word.lower()] for word in one.groups() if word)), text)
 
 
 @lru_cache(maxsize=512)
 def tokens_of(text: str) -> tuple[Token, ...]:
     """The tokens of an answer."""
-    if not text.isascii():
-        text = _SCRIPTS.sub(lambda one: f"{'^' if one[1] else '_'}{{{one[0].translate(_UNSCRIPTED)}}}", text)
     out: list[Token] = []
     braces: list[str] = []  # of each open brace: "" shown, "words" or "hidden"
     tables: list[str] = []  # the open environments
     pending, spaced = "", False
-    for found in _TOKEN.finditer(_NOON.sub(r"\1m ", text.translate(_CHARACTERS))):
-        kind, held = str(found.lastgroup), found[str(found.lastgroup)]
-        rest = ""
+    for found in _TOKEN.finditer(_prepared(text)):
+        kind, held, rest = str(found.lastgroup), found[str(found.lastgroup)], ""
         if kind == "command":
             kind, held, rest = _command(held)
         elif held == "!=" and out and out[-1].kind == "number" and not spaced:
-            kind, held, rest = "sign", "!", "="  # 5!=120
+            held, rest = "!", "="  # 5!=120
         elif kind == "sign":
             kind, held = _COMMANDS.get(held, (kind, held))
-        if kind in ("space", "blank") or (kind == "escaped" and held in ",;:! \n"):
-            spaced = True
-            continue
+        elif kind in ("newline", "escaped"):
+            kind, held = (
+                ("word", "dollar") if held == "$" else ("sign", "\\" + held if held in "{}\\" else held)
+            )
+            kind = (
+                "space" if held in (",", ";", ":", "!", " ", "\n") else "layout" if held in "()[]" else kind
+            )
         if kind in ("words", "hidden"):
             pending = kind
-        elif kind == "sign" and held in "{}":
-            if held == "{":
-                braces.append(pending)
-            mode = "".join(braces[-1:])
-            if held == "}":
-                del braces[-1:]
-            pending = ""
-            if not mode and "hidden" not in braces:
+        elif kind == "sign" and held in ("{", "}"):
+            braces += [pending] * (held == "{")
+            if not any(braces[-1:]) and "hidden" not in braces:
                 out.append(Token("sign", held, spaced))
-        elif "hidden" not in braces:
+            braces, pending = braces[: len(braces) - (held == "}" and bool(braces))], ""
+        elif kind not in ("space", "layout") and "hidden" not in braces:
             tables = [*tables, held] if kind == "begin" else tables[:-1] if kind == "end" else tables
             if kind == "letters":
                 out += _letters(held, out[-1] if out else _NONE, "words" in braces, spaced)
-            elif kind != "layout":
-                out += _signs(kind, held, tables, spaced)
-            if rest:
-                out += (
-                    [Token("sign", rest)] if rest == "=" else _letters(rest, _NONE, "words" in braces, False)
-                )
-            spaced = spaced and kind == "layout"
+            elif held != "$" and (held != "&" or any(one in MATRICES for one in tables[-1:])):
+                out.append(Token(kind, held, spaced))
+            out += [Token("sign", "=")] if rest == "=" else _letters(rest, _NONE, "words" in braces, False)
+        spaced = kind == "space" or (spaced and kind in ("layout", "words"))
     return tuple(out)
 
 
 def _command(name: str) -> tuple[str, str, str]:
-    """The kind and the meaning of a command, and what stands behind its name: ``\\omegat`` is ``\\omega t``."""
+    r"""The kind and the meaning of a command, and what stands behind its name: ``\omegat`` is ``\omega t``."""
     size = len(name)
     if name not in _COMMANDS:
         size = next((k for k in range(min(12, size - 1), 1, -1) if name[:k] in _COMMANDS), size)
-    return *_COMMANDS.get(name[:size], ("letter", name[:size])), name[size:]
-
-
-def _signs(kind: str, held: str, tables: Sequence[str], spaced: bool) -> list[Token]:
-    """The tokens of a sign, a number or a command."""
-    if kind == "escaped":
-        kind, held = ("word", "dollar") if held == "$" else ("sign", "\\" + held if held in "{}" else held)
-        return [] if held in "()[]" else [Token(kind, held, spaced)]
-    if kind in ("group", "newline"):
-        return [Token("sign", "{,}" if kind == "group" else "\\\\", spaced)]
-    if kind == "sign" and (held == "$" or (held == "&" and not (tables and tables[-1] in MATRICES))):
-        return []
-    return [Token(kind, held, spaced)]
+    kind, meaning = _COMMANDS.get(name[:size], ("letter", name[:size]))
+    return "space" if meaning in ("quad", "qquad") else kind, meaning, name[size:]
 
 
 def _letters(run: str, last: Token, in_words: bool, spaced: bool) -> list[Token]:
     """The tokens of a run of letters: a name, a word, or single letters that are multiplied."""
     behind_value = last.kind == "number" or last.text in ("}", ")", "^", "°")
-    is_unit = run in UNITS and (len(run) > 1 or (run in ("C", "F") and last.text == "°"))
-    if not (is_unit and (behind_value or in_words)):
-        if run == "U" and last.text in (")", "]", r"\}"):  # (0, 1) U (2, 3)
-            return [Token("sign", "cup", spaced)]
-        if run in _BARE:
-            return [Token(*_BARE[run], spaced)]
-        if not (in_words or len(run) > 3 or run in _SHORT_WORDS):
-            size = 2 if behind_value and run[:2] == "or" else 0  # "2or x"
-            parts = [Token("sign", "or", spaced)] if size else []
-            return parts + [Token("letter", one, spaced and not k) for k, one in enumerate(run[size:])]
-    return [Token("word", run, spaced)]
-
-
-def without_grouping(tokens: Sequence[Token], *, commas: bool) -> tuple[list[Token], bool]:
-    """The tokens, with the digits of numbers like 1,000 or 1 000 joined; and whether a plain comma may as well
-    separate; ``commas`` says whether it groups then."""
-    out: list[Token] = []
-    depth, at, doubtful = 0, 0, False
-    while at < len(tokens):
-        token, end, plain = tokens[at], at + 1, False
-        depth += (token.text in ("(", "[", r"\{")) - (token.text in (")", "]", r"\}"))
-        if token.kind == "number":
-            end, plain = _end_of_digits(tokens, at, outside=depth == 0)
-        digits = [one.text for one in tokens[at:end] if one.kind == "number"]
-        if len(digits) > 1 and _is_grouped(*digits) and (commas or not plain):
-            doubtful = doubtful or plain
-            out.append(Token("number", "".join(digits), token.spaced))
-        elif len(digits) == 2 and tokens[at + 1].text == "{,}" and digits[1].isdigit():
-            out.append(Token("number", ".".join(digits), token.spaced))  # 3{,}75
-        else:
-            out += [Token("sign", ",") if one.text == "{,}" else one for one in tokens[at:end]]
-        at = end
-    return out, doubtful
-
-
-def _end_of_digits(tokens: Sequence[Token], at: int, *, outside: bool) -> tuple[int, bool]:
-    """Where the numbers end that commas or blanks join, and whether commas that may separate do."""
-    end, plain = at + 1, False
-    while end + 1 < len(tokens) and tokens[end + 1].kind == "number" and tokens[end].text in (",", "{,}"):
-        comma = tokens[end].text == ","
-        if comma and (tokens[end].spaced or tokens[end + 1].spaced or not outside):
-            break
-        end, plain = end + 2, plain or comma
-    if end == at + 1:
-        while end < len(tokens) and tokens[end].kind == "number" and tokens[end].spaced:
-            end += 1
-        end = at + 1 if end < len(tokens) and tokens[end].text == "/" else end  # 2 500/3
-    return end, plain
-
-
-def _is_grouped(first: str, *others: str) -> bool:
-    """Whether numbers are the groups of one: one to three digits, then three each; the last may have a point."""
-    whole = [*others[:-1], others[-1].partition(".")[0]]
-    return first.isdigit() and len(first) <= 3 and all(part.isdigit() and len(part) == 3 for part in whole)
+    if run in UNITS and (len(run) > 1 or last.text == "°") and (behind_value or in_words):
+        return [Token("word", run, spaced)]
+    if run == "U" and last.text in (")", "]", r"\}"):  # (0, 1) U (2, 3)
+        return [Token("sign", "cup", spaced)]
+    if run in _BARE:
+        return [Token(*_BARE[run], spaced)]
+    if in_words or len(run) > 3 or run in _SHORT_WORDS:
+        return [Token("word", run, spaced)] if run else []
+    joins = behind_value and run[:2] == "or"  # "2or x"
+    parts = [Token("sign", "or", spaced)] if joins else []
+    return parts + [Token("letter", one, spaced and not k) for k, one in enumerate(run[2 * joins :])]

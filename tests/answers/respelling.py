@@ -54,7 +54,9 @@ def _digit(gold: str, rng: random.Random) -> str | None:
     if not places:
         return None
     at = rng.choice(places)
-    return gold[:at] + str((int(gold[at]) + rng.randint(1, 9)) % 10 or 9 - int(gold[at]) or 5) + gold[at + 1 :]
+    return (
+        gold[:at] + str((int(gold[at]) + rng.randint(1, 9)) % 10 or 9 - int(gold[at]) or 5) + gold[at + 1 :]
+    )
 
 
 def _letter(gold: str, rng: random.Random) -> str | None:
@@ -63,7 +65,12 @@ def _letter(gold: str, rng: random.Random) -> str | None:
 
 
 def _swapped(pattern: str, gold: str) -> str | None:
-    changed = re.sub(pattern, lambda found: found[0].replace(found[1], "\0").replace(found[2], found[1]).replace("\0", found[2]), gold, count=1)
+    changed = re.sub(
+        pattern,
+        lambda found: found[0].replace(found[1], "\0").replace(found[2], found[1]).replace("\0", found[2]),
+        gold,
+        count=1,
+    )
     return changed if changed != gold else None
 
 
