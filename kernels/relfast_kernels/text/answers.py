@@ -218,12 +218,12 @@ def _settle(
 ) -> Any:  # fmt: skip
     """The form of a value in a paragraph, or `NO_FORM`; whether another value is joined to it, and whether
     it waits for a label in the paragraph before."""
-    form, opens, seen = look_left(text, low, start, False)
+    form, opens, seen, _ = look_left(text, low, start, False)
     if kind != CHOICE:
         first, behind = _own_tag(text, low, start, stop, high)
         if first >= 0:
             # in a fence it counts only as the value of a JSON key
-            around, _, seen = look_left(text, low, first, False)
+            around, _, seen, _ = look_left(text, low, first, False)
             seen = seen & QUOTED if around == IS_LABEL else 0
             form, opens, stop = IS_OWN, first, behind
     fenced = text[line] == FENCED
@@ -270,7 +270,7 @@ def _is_stated_value(
         return False
     if kind == CHOICE:
         return is_stated(text, low, start, stop, high, nouned)
-    form, _, seen = look_left(text, low, start, False)
+    form, _, seen, _ = look_left(text, low, start, False)
     if form != IS_SENTENCE and (form != NO_FORM or seen & AT_LINE == 0):
         return False
     # "No taxon …" is no answer
@@ -310,7 +310,7 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
         if high == to:
             continue
         if waiting[0] != NOTHING:
-            form, _, _ = look_left(work, to, high, True)
+            form, _, _, _ = look_left(work, to, high, True)
             if form == IS_LABEL or form == IS_TAG:
                 return waiting
             waiting = (NOTHING, 0, 0, 0)

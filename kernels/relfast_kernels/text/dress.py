@@ -43,7 +43,11 @@ _UNSHOWN: Final = byte_set("()[]*#`~")
 """Characters that vanish with the backslash before them; those of `_BLANKS` become a blank."""
 _BLANKS: Final = byte_set(",;:! ")
 _SPACES: Final = byte_set(" \t")
-STAR: Final = ord("*")
+_SEEN, _UNSEEN = 0x2100, 0xFE00
+"""Signs between these are seen, even if they say nothing beside a choice: arrows, ``⌊``, ``△``."""
+STAR, OPENING_BRACE, CLOSING_BRACE = map(ord, "*{}")
+_LETTERS: Final = byte_set("*_`$~&")
+"""Marks that may also be letters of SMILES and TeX."""
 _CLOSES: Final = byte_set(")]}")
 _FACTOR_BEGINS: Final = byte_set(f"{digits}{ascii_letters}(+-[{{\\")
 """What stands before and after a star that multiplies."""
@@ -292,14 +296,9 @@ def _list_mark(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def _multiplies(text: Any, at: int, start: int, end: int) -> bool:
-    """Whether the star at ``at`` is a sign between two factors and no mark of emphasis, which has no blanks on
-    both sides: "4*2", "4 * (1)", "4 ** x"; not "**4** because"."""
-    first, stop = at, at
-    while first > start and text[first - 1] == STAR:
-        first -= 1
-    while stop < end and text[stop] == STAR:
-        stop += 1
+def _multiplies(text: Any, first: int, stop: int, start: int, end: int) -> bool:
+    """Whether the stars text[first:stop] are a sign between two factors and no mark of emphasis, which has no
+    blanks on both sides: "4*2", "4 * (1)", "4 ** x"; not "**4** because"."""
     left, right = skip_back(text, start, first, _SPACES), skip(text, stop, end, _SPACES)
     if left == start or right == end or not (is_alnum(text[left - 1]) or _CLOSES[text[left - 1]]):
         return False
@@ -339,11 +338,17 @@ def skip_arguments(text: Any, at: int, end: int) -> int:
             # of {a}{b}{4} the last one is shown
             depth, after = 1, behind + 1
             while after < end and depth > 0 and text[after] != 10 and after - behind < _MAX_GROUP:
-                depth += (text[after] == 123) - (text[after] == 125)
+                depth += 1 if text[after] == OPENING_BRACE else -1 if text[after] == CLOSING_BRACE else 0
                 after += 1
             after = skip(text, after, end, _SPACES)
             if depth > 0 or after == end or text[after] != 123:
                 return behind
+
+
+NO_END: Final = 1 << 60
+PLAIN, SHOWN, MATHEMATICAL = range(3)
+"""How much is undressed: all; what changes no letter (case, ``*``, ``_`` and the like are kept: SMILES); the
+same without TeX commands that say of what kind their letters are."""
 
 
 @kernel
@@ -355,12 +360,39 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
     int
         Where it ends; at most 2 (end - start) + 8 bytes are written.
     """
+    return undress_up_to(text, start, end, fences, n_fences, out, to, PLAIN, NO_END)[0]  # type: ignore[no-any-return]
+
+
+@kernel
+def undress_up_to(
+    text: Any, start: int, end: int, fences: Any, n_fences: int, out: Any, to: int, how: int, most: int
+) -> Any:
+    """`undress` by ``how`` (`PLAIN` and the like), until more than ``most`` bytes are written.
+
+    Returns
+    -------
+    (to, early, late)
+        Where it ends in ``out``; and the offset in ``text`` of the byte at ``out[most]``: before and after
+        markup
+        that is not shown.
+    """
     first = to
     depth, dressed = 0, 0
     at = start
-    begins = True
+    begins = how == PLAIN or start == 0 or is_feed(text[start - 1])
     may_strike = True
+    early, late, bare = -1, -1, -1
     while at < end:
+        if to >= most:
+            early = at if early < 0 else early
+            if to > most:
+                return to, early, late if late >= 0 else early
+            late = at
+        if at == bare:  # \\boxed 4
+            out[to] = CLOSING_BRACE
+            to += 1
+            bare = -1
+            continue
         byte = int(text[at])
         if begins:
             if at == start or is_feed(text[at - 1]):
@@ -390,10 +422,11 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                 at = after
                 continue
         if _SHOWN[byte]:
-            stop = skip(text, at, end, _SHOWN)
+            stop = skip(text, at, bare if bare > at else min(end, at + max(most - to, 1)), _SHOWN)
+            change = 32 if how == PLAIN else 0
             for k in range(np.uint64(stop - at)):
                 letter = text[np.uint64(at) + k]
-                out[np.uint64(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * 32
+                out[np.uint64(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * change
             to += stop - at
             at = stop
             begins = False
@@ -407,7 +440,9 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
         if byte >= 0x80:
             point, size = decode(text, at, end)
             at += size
-            point = fold(point)
+            shown, point = point, fold(point)
+            if how != PLAIN and point <= 0 and _SEEN <= shown < _UNSEEN:
+                point = shown
             if point > 0:
                 to = put_point(out, to, point)
                 begins = begins and (point == 32 or point == 42)
@@ -429,11 +464,20 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                 to += 2
             continue
         after = int(text[at + 1]) if at + 1 < end else 10
+        if how != PLAIN and _LETTERS[byte] and not (byte == 126 == after):
+            out[to] = byte
+            to += 1
+            at += 1
+            begins = False
+            continue
         if byte == STAR:  # emphasis, unless it multiplies
-            if _multiplies(text, at, start, end):
+            run = at
+            while run < end and text[run] == STAR:
+                run += 1
+            if _multiplies(text, at, run, start, end):
                 out[to] = byte
                 to += 1
-            at += 1
+            at = run
             continue
         if byte == 95:
             run = at
@@ -465,12 +509,15 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             at += 1
             continue
         if byte == 92:
+            first_slash = at
             while at < end and text[at] == 92:
                 at += 1
             after = int(text[at]) if at < end else 10
             name_end = skip(text, at, min(at + 20, end), LETTERS)
             if name_end > at:
                 flags = flags_of(text, at, name_end)
+                if how == MATHEMATICAL and flags & SAYS:
+                    flags = 0
                 if flags & WRAPPER:
                     brace = skip(text, name_end, end, _SPACES)
                     if brace < end and text[brace] == 123:
@@ -486,19 +533,17 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                             dressed = (dressed | 1 << depth) & ((1 << (depth + 1)) - 1)
                         depth += 1
                         at += 1
-                elif flags & BOX:
+                elif flags & BOX and how == PLAIN:
                     to = copy(_BOX, 0, len(_BOX) - 1, out, to)
                     at = skip(text, name_end, end, _SPACES)
                     stop = skip(text, at, end, _TOKEN)
                     if stop > at:
-                        out[to] = 123
+                        bare = stop
+                        out[to] = OPENING_BRACE
                         to += 1
-                        while at < stop:
-                            out[to] = text[at] + ((text[at] >= 65) & (text[at] <= 90)) * 32
-                            to += 1
-                            at += 1
-                        out[to] = 125
-                        to += 1
+                    begins = False
+                elif how != PLAIN:
+                    to = copy(text, first_slash, at, out, to)
                     begins = False
                 elif flags & ARROW:
                     out[to] = 45
@@ -513,6 +558,8 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                     out[to] = 92
                     to += 1
                     begins = False
+            elif how != PLAIN:
+                to = copy(text, first_slash, at, out, to)
             elif _UNSHOWN[after]:
                 at += 1
             elif _BLANKS[after] or is_feed(after):
@@ -614,17 +661,22 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             to += 1
         at += 1
         begins = False
-    return to
+    if at == bare:
+        out[to] = CLOSING_BRACE
+        to += 1
+    if early < 0:
+        early = end
+    return to, early, end if to <= most or late < 0 else late
 
 
 (
     LABEL, QUALIFIED, QUALIFIER, LINK, AUXILIARY, FILLER, NOUN, CONCLUDES, CHOOSES, CHOOSES_BARE, FITS,
     JOINS, ADVERB, YES, NO,
     TAG, BOX, WRAPPER, DROPPED, ARROW, LAYOUT, BREAK, CELL, STRUCK, BE, IT, WEAK,
-    PAINT, OPERATOR, COUNTS, POWER, ENDS,
-) = (1 << bit for bit in range(32))  # fmt: skip
+    PAINT, OPERATOR, COUNTS, POWER, ENDS, SAYS,
+) = (1 << bit for bit in range(33))  # fmt: skip
 """Flags of a word; the bits from `ORDINAL_SHIFT` on are the number of an ordinal."""
-ORDINAL_SHIFT: Final = 32
+ORDINAL_SHIFT: Final = 33
 ORDINAL: Final = 15 << ORDINAL_SHIFT
 
 _BITS: Final = (1 << 55) - 1
@@ -652,7 +704,7 @@ def _flags() -> dict[str, int]:
         table.YES), (NO, table.NO),
         (TAG, table.TAGS), (BOX, table.BOXES), (WRAPPER, table.WRAPPERS), (DROPPED, table.DROPPED), (ARROW,
         table.ARROWS), (PAINT, table.PAINTS), (OPERATOR, table.OPERATORS), (COUNTS, table.COUNTING),
-        (POWER, table.POWERS),
+        (POWER, table.POWERS), (SAYS, table.SAYING),
         (LAYOUT, table.LAYOUT), (BREAK, table.BREAKS), (CELL, table.CELLS), (STRUCK, table.STRUCK), (BE,
         "be"),
         (IT, "it that"), (WEAK, table.WEAK),

@@ -30,7 +30,8 @@ LANGUAGES: Final = (
         "or and",
         "the therefore thus hence so clearly indeed simply definitely number answer option choice panel final"
         " correct right best my our a exactly obviously finally",
-        "because since when whenever if where whereas while for so at with as from using given provided assuming"
+        "because since when whenever if where whereas while for so at with as from using given provided"
+        " assuming"
         " due which that thus hence therefore once unless via",
     ),
     Language(
@@ -116,12 +117,18 @@ BOX_TOKENS: Final = "<|begin_of_box|>", "<|end_of_box|>"
 """GLM's marks around a final answer: a box like those of TeX."""
 
 WRAPPERS: Final = (
-    "text textbf textit textrm textsf texttt textnormal textup textsc textsl textmd mathbf mathrm mathsf mathit"
+    "text textbf textit textrm textsf texttt textnormal textup textsc textsl textmd mathbf mathrm mathsf"
+    " mathit"
     " mathtt mathbb mathcal bf rm it sf tt bfseries itshape boldsymbol bm pmb bold emph underline uline"
     " ensuremath mbox hbox operatorname displaystyle textstyle scriptstyle"
     " tiny scriptsize footnotesize small normalsize large huge"
 )
 """TeX commands that are removed with their braces; in any case, as ``\\Large``."""
+SAYING: Final = (
+    "text textbf textit textrm textsf texttt textnormal textup mathbf mathrm mathsf mathit mathbb mathcal"
+    " operatorname mbox hbox"
+)
+"""Those that say of what kind their letters are: kept in a mathematical answer."""
 PAINTS: Final = (
     "color textcolor colorbox fcolorbox pagecolor scalebox resizebox raisebox rotatebox fontsize style class"
     " href hspace vspace phantom hphantom vphantom label tag cancel bcancel xcancel sout"
@@ -129,7 +136,8 @@ PAINTS: Final = (
 """TeX commands whose arguments are not shown, but for one behind others: ``\\textcolor{red}{4}`` is 4."""
 DROPPED: Final = "left right big bigg quad qquad item centering therefore"
 OPERATORS: Final = (
-    "times cdot div pm mp frac dfrac tfrac cfrac binom sqrt over mod bmod pmod ast star circ bullet plus minus"
+    "times cdot div pm mp frac dfrac tfrac cfrac binom sqrt over mod bmod pmod ast star circ bullet plus"
+    " minus"
     " le leq leqslant ge geq geqslant lt gt neq approx equiv sim cong sum prod int pi alpha beta theta lambda"
     " sin cos tan log ln exp infty"
 )
@@ -155,7 +163,18 @@ class Form(NamedTuple):
 
 
 FORMS: Final = (
-    Form("box", (r"\boxed{{{X}}}", r"$\boxed{{{X}}}$", r"\fbox{{{X}}}", r"\boxed{{\text{{{X}}}}}")),
+    Form(
+        "box",
+        (
+            r"\boxed{{{X}}}",
+            r"$\boxed{{{X}}}$",
+            r"\fbox{{{X}}}",
+            r"\boxed{{\text{{{X}}}}}",
+            r"\boxed{{\textcolor{{red}}{{{X}}}}}",
+            r"\boxed{{\Large {X}}}",
+            "<|begin_of_box|>{X}<|end_of_box|>",
+        ),
+    ),
     Form(
         "tag",
         (
@@ -163,6 +182,7 @@ FORMS: Final = (
             "<final_answer>{X}</final_answer>",
             "<solution>{X}</solution>",
             "<answer>\n{X}\n</answer>",
+            "<answer>{X}",
         ),
     ),
     Form(

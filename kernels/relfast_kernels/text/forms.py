@@ -82,6 +82,7 @@ CHOICE, VERDICT, CLAIM = range(3)
 """Kinds of values: one of eight; yes or no; yes with taxa, or no."""
 
 _MAX_FILLERS: Final = 16
+_MAX_STEPS: Final = 256
 _MAX_JOINED: Final = 8
 _MAX_NAME: Final = 24
 
@@ -148,6 +149,19 @@ def word_end(text: Any, at: int, end: int) -> int:
     while at > first and text[at - 1] == 39:
         at -= 1
     return at
+
+
+@kernel
+def flags_at(text: Any, at: int, end: int) -> int:
+    """The flags of the word that begins at ``at``: in a script without blanks, of the longest of the
+    table."""
+    if at < end and text[at] >= 0xE3:
+        for size in (12, 9, 6, 3):
+            flags = flags_of(text, at, at + size) if at + size <= end else 0
+            if flags != 0:
+                return flags
+        return 0
+    return flags_of(text, at, word_end(text, at, end))
 
 
 @kernel
@@ -255,12 +269,13 @@ def _word_ends(text: Any, at: int, end: int) -> bool:
 def begins_command(text: Any, at: int, end: int) -> bool:
     """Whether a TeX command that is an operator, or begins a part of an expression, begins at ``at``."""
     stop = skip(text, at + 1, min(at + 20, end), LETTERS)
-    return stop > at + 1 and flags_of(text, at + 1, stop) & OPERATOR != 0  # type: ignore[no-any-return]
+    return stop > at + 1 and flags_of(text, at + 1, stop) & OPERATOR != 0
 
 
 @kernel
 def _is_operand(text: Any, at: int, end: int) -> bool:
-    """Whether what follows an operator is part of an expression: behind brackets and signs a number, a command
+    """Whether what follows an operator is part of an expression: behind brackets and signs a number, a
+    command
     or a single letter that ends it, but no words: "- 5", "+ (-1)", "- x", not "- the third row"."""
     at = skip(text, at, end, _BEFORE_OPERAND)
     if at == end:
@@ -278,12 +293,13 @@ def _is_operand(text: Any, at: int, end: int) -> bool:
     behind = skip(text, stop, end, BLANKS)
     if behind == end or not is_wordy(text[behind]):
         return True
-    return flags_of(text, behind, word_end(text, behind, end)) & ENDS != 0  # type: ignore[no-any-return]
+    return flags_at(text, behind, end) & ENDS != 0
 
 
 @kernel
 def _is_operator(text: Any, at: int, end: int) -> bool:
-    """Whether the character beyond ASCII at ``at`` is an operator: × and ÷; ·, ±, and mathematical signs before
+    """Whether the character beyond ASCII at ``at`` is an operator: × and ÷; ·, ±, and mathematical signs
+    before
     what is part of an expression."""
     if text[at] == 0xC3:
         return at + 1 < end and (text[at + 1] == 0x97 or text[at + 1] == 0xB7)
@@ -313,7 +329,7 @@ def _named_tag(text: Any, low: int, at: int) -> Any:
 
 @kernel
 def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
-    """The form of a value that begins at ``at``.
+    """The form of what begins at ``at``: of a value, or of anything else (`marked.find_form`).
 
     Parameters
     ----------
@@ -324,24 +340,31 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
 
     Returns
     -------
-    (form, start, seen)
-        ``start``: where the form opens; ``seen``: bits of what was met.
+    (form, start, seen, inside)
+        ``start``: where the form opens; ``seen``: bits of what was met; ``inside``: where that begins what
+        the
+        form holds, right behind its opening.
     """
     seen = CROSSED if crossed else 0
-    linked, marked, fillers = False, False, 0
+    linked, marked, fillers, steps = False, False, 0, 0
     strange = equals = held = False
-    pos = at
+    pos = inside = at
     while pos > low:
         byte = int(text[pos - 1])
+        steps += 1
+        if steps > _MAX_STEPS:
+            return NO_FORM, pos, seen, inside
         if held and not (_FILLS[byte] or byte == LF or byte == OPENING_BRACE or byte == CLOSING_ANGLE):
-            return NO_FORM, pos, seen
+            return NO_FORM, pos, seen, inside
         if _FILLS[byte]:
-            pos -= 1
+            pos = skip_back(text, low, pos - 1, BLANKS)
         elif byte == 10:
             if not seen & CROSSED:
                 seen |= CROSSED
-                if not linked and not strange:
-                    seen |= AT_LINE
+                if not linked:
+                    inside = pos
+                    if not strange:
+                        seen |= AT_LINE
             pos -= 1
         elif byte == FENCED:
             if not seen & CROSSED and not linked and not strange:
@@ -349,40 +372,44 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
             pos -= 1
         elif byte == HASHES:
             if not seen & (NOUNED | CROSSED) and not linked and not strange:
-                return IS_HASHED, pos - 1, seen
+                return IS_HASHED, pos - 1, seen, pos
             pos -= 1
         elif byte == 123:
             pos -= 1
             if pos > low and is_alnum(text[pos - 1]):
                 first, flags = word_before(text, low, pos)
                 if flags & BOX:
-                    return IS_BOX, first, seen
-                return NO_FORM, pos, seen
+                    return IS_BOX, first - (first > low and text[first - 1] == BACKSLASH), seen, pos + 1
+                return NO_FORM, pos, seen, inside
         elif byte == 58 or byte == 61:
-            equals = byte == 61 and not linked
+            equals = byte == EQUALS and not linked
+            inside = inside if linked else pos
             linked = marked = True
             pos -= 1
         elif byte == 124:
             if seen & CROSSED:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
+            inside = inside if linked else pos
             linked = marked = True
             pos -= 1
         elif byte == 62:
             before = int(text[pos - 2]) if pos - 2 >= low else 0
             if before == 45 or before == 61:
+                inside = inside if linked else pos
                 linked = marked = True
                 pos -= 2
             else:
                 first, flags = _named_tag(text, low, pos)
                 if first >= 0 and flags & TAG:
-                    return IS_TAG, first, seen
-                return NO_FORM, pos, seen
+                    return IS_TAG, first, seen, pos
+                return NO_FORM, pos, seen, inside
         elif byte == 45:
             if pos < at and text[pos] == 32 and not linked:
+                inside = pos
                 linked = marked = True
                 pos -= 1
             else:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
         elif byte == 41:
             here = pos - 1
             while here > low and text[here - 1] != 40 and text[here - 1] != 10 and pos - here < _MAX_NAME:
@@ -390,16 +417,16 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
             if here > low and text[here - 1] == 40 and (linked or seen & CROSSED):
                 pos = here - 1
             else:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
         elif byte == 44:
             _, flags = word_before(text, low, pos - 1)
             if not flags & CONCLUDES:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
             pos -= 1
         elif byte == 46 or byte == 33 or byte == 63:
             if pos < at and text[pos] == 32 and not seen & CROSSED and not linked and not strange:
-                return IS_SENTENCE, pos, seen
-            return NO_FORM, pos, seen
+                return IS_SENTENCE, pos, seen, inside
+            return NO_FORM, pos, seen, inside
         elif is_wordy(byte):
             first, flags = word_before(text, low, pos)
             if equals and not DIGITS[text[first]] and not flags & (LABEL | LINK | QUALIFIED):
@@ -422,19 +449,20 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                 if not weak and (linked or _begins_line(text, low, first)):
                     if first > low and text[first - 1] == 34 and pos < at and text[pos] == 34:
                         seen |= QUOTED
-                    return IS_LABEL, first, seen
-                return NO_FORM, pos, seen
+                    return IS_LABEL, first, seen, inside
+                return NO_FORM, pos, seen, inside
             if flags & QUALIFIED and linked:
                 _, before = word_before(text, low, skip_back(text, low, first, BLANKS))
                 if before & QUALIFIER:
-                    return IS_LABEL, first, seen
+                    return IS_LABEL, first, seen, inside
             if flags & LINK:
+                inside = inside if linked else pos
                 linked = True
                 if flags & BE:
                     here = skip_back(text, low, first, BLANKS)
                     before_first, before = word_before(text, low, here)
                     if not before & AUXILIARY:
-                        return NO_FORM, first, seen
+                        return NO_FORM, first, seen, inside
                     first = before_first
             elif flags & FILLER:
                 if not seen & CROSSED:
@@ -445,16 +473,16 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                     elif not flags & QUALIFIER:
                         strange = True
             else:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
             fillers += 1
             if fillers > _MAX_FILLERS:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
             pos = first
         else:
-            return NO_FORM, pos, seen
+            return NO_FORM, pos, seen, inside
     if not seen & CROSSED and not linked and not strange:
         seen |= AT_LINE
-    return NO_FORM, pos, seen if seen & VARIABLE else seen | OPEN
+    return NO_FORM, pos, seen if seen & VARIABLE else seen | OPEN, inside
 
 
 @kernel
@@ -580,7 +608,7 @@ def ends_value(text: Any, at: int, end: int) -> bool:
         return True
     if _ENDS[text[behind]]:
         return True
-    return flags_of(text, behind, word_end(text, behind, end)) & ENDS != 0  # type: ignore[no-any-return]
+    return flags_at(text, behind, end) & ENDS != 0
 
 
 @kernel
@@ -677,7 +705,7 @@ def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
                 other, stop, _ = value_at(text, low, first, at + 1 if text[at] != 10 else at, kind)
                 if other == 0 or other == value:
                     return False
-                form, _, seen = look_left(text, low, first, False)
+                form, _, seen, _ = look_left(text, low, first, False)
                 return form != NO_FORM or seen & AT_LINE != 0  # type: ignore[no-any-return]
             if flags & JOINS:
                 joined = True
