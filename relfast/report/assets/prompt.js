@@ -98,7 +98,7 @@ function matrixOf(store, places, browser, pair) {
     });
     body.append(make("tr", {}, make("th", { scope: "row" }, shown(name)), make("td", {}, shareOf(store, own)), ...cells));
   }
-  table.append(make("caption", { class: "note" }, "Models and their samples. Choose two to see them side by side."), body);
+  table.append(body);
   return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Models and samples" }, table);
 }
 
@@ -142,6 +142,7 @@ async function promptPage(store, at, chosen, browser) {
     asked.question.length ? folded("Question", textBox(asked.question, "Question"), textIn(asked.question).length < 3000) : null,
     asked.gold ? folded("Gold", textBox([[asked.gold, ""]], "Gold"), asked.gold.length < 800) : null,
     ...drawings.flatMap((group) => groupOf(group)),
+    make("h4", {}, "Models and samples: choose two"),
     matrixOf(store, places, browser, pair),
     compared === null ? make("p", { class: "note" }, "These responses are too long, or differ too much, for their differences to be marked.") : null,
     make("div", { class: "sides" }, ...pair.map((one, k) => sideOf(store, one, records[k], compared === null ? null : compared[k], browser))),
