@@ -242,12 +242,13 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     read = cast(io.BufferedReader, file).read1
     while len(head) < 4 and (more := read(HEAD_BYTES)):
         head += more
+    # zstd only decompresses whole blocks; what cannot be decompressed may be lines
+    while codec_seen(head) != "plain" and not _unpacked(head, codec_seen(head)) and len(head) < _FRAME_BYTES:
+        if goes_on_as_lines(head) or not (more := read(_FRAME_BYTES)):
+            break
+        head += more
     codec = _codec_of_bytes(head)
     text = _unpacked(head, codec)
-    # zstd only decompresses whole blocks
-    while codec == "zst" and not text and len(head) < _FRAME_BYTES and (more := read(_FRAME_BYTES)):
-        head += more
-        text = _unpacked(head, codec)
     if codec in _WHOLE:
         raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
     # what looks like a document is judged by the lines behind it
