@@ -314,6 +314,37 @@ def test_lines_that_are_lists_stay_lines(tmp_path: Path) -> None:
     assert [row["status"] == "invalid_record" for row in rows_of(output)][:2] == [True, False]
 
 
+MARKS = (
+    b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"BZh", b"\xfd7zXZ", b"ARROW1", b"\xff\xff\xff\xff", b"SQLite format 3",
+    b"%PDF", b"\x89PNG", b"\x80\x04", b"\x1f\x8b", b"\x1f\x8b\x08\0", b"PK\x03\x04", b"PAR1", b"\x28\xb5\x2f\xfd",
+    b"[", b"{", b"[[", b"[{", b"\t[", b'"', b"\xef\xbb\xbf[", b'{"columns":',
+)  # fmt: skip
+TORN = (b"[", b"{", b"[{", b"]", b'{"columns":', b"[1,", b'{"id": "a"', b'[{"id": "a"},', b'[{"id"]')
+
+
+@pytest.mark.parametrize("first", [*((mark, True) for mark in MARKS), *((text, False) for text in TORN)])
+def test_a_damaged_first_line_is_a_row(
+    first: tuple[bytes, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it looks like, long or short, in files and pipes: the lines behind it say that it is a line."""
+    text, before = first
+    for padding in (0, 100_000):
+        records = [{**record, "more": "x" * padding * (not number)} for number, record in enumerate(RECORDS)]
+        lines = [json.dumps(record).encode() for record in records]
+        lines[0] = text + lines[0] if before else text
+        data = b"\n".join(lines) + b"\n"
+        for name in ("run.jsonl", "run.json", "run.jsonl.gz", "-"):
+            if name == "-":
+                monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+            path = name if name == "-" else tmp_path / name
+            if name != "-":
+                Path(path).write_bytes(packed(data, Path(name).suffix))
+            relfast.score_file(path, output := tmp_path / "rows.jsonl", workers=0, overwrite=True)
+            useless = {row["index"]: row["status"] == "invalid_record" for row in rows_of(output)}
+            assert list(useless) == list(range(len(lines))), name
+            assert not any(useless[at] for at in range(1, len(lines))), name
+
+
 def test_a_pipe_that_comes_in_drops_is_read(tmp_path: Path) -> None:
     """The first bytes alone say nothing, and are no line either."""
     command = ("-m", "relfast", "score", "-", "-o", "-", "--workers", 0, "-q")

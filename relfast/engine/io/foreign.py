@@ -58,7 +58,8 @@ _READ: Final = "JSON lines (plain, .gz, .zst), Parquet and CSV are read"
 
 
 def refuse_foreign(path: str, head: bytes) -> None:
-    """Check that a regular file that begins with ``head`` may be JSON lines, Parquet or CSV.
+    """Check that a regular file that begins with ``head``, and does not go on as JSON lines, may be JSON
+    lines, Parquet or CSV.
 
     Raises
     ------
@@ -66,6 +67,8 @@ def refuse_foreign(path: str, head: bytes) -> None:
         Its name or first bytes show that it is something else; the message says how to convert it.
     """
     found = next((what for magic, what in _BY_MAGIC if head.startswith(magic)), None)
+    if found is not None and "UTF-" in found[0] and head.count(0) * 8 < len(head):
+        found = None  # in UTF-16 each character of JSON itself has a zero byte
     if found is None and head.lstrip()[:1] not in (b"{", b""):
         found = _BY_NAME.get(Path(path).suffix.lower())
     if found is None:

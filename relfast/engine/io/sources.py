@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import io
 import os
-import re
 import stat
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, cast
 
 from relfast.engine.io.codecs import Codec, Damaged, Stream, codec_seen, stream_of
+from relfast.engine.io.documents import document_in_pipe, goes_on_as_lines, is_document
 from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
 from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import InputError, MissingExtraError, ReadError, UsageError, told_of
@@ -25,13 +25,12 @@ _FOLDER_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jso
 _WHOLE: Final = {"parquet": "Parquet", "zip": "a ZIP"}
 """Codecs that a pipe cannot deliver, since their directory is at the end of the file."""
 
-_DOCUMENT_IN_PIPE: Final = re.compile(rb"[{\[]\r?\n[ \t]")
-_LIST_IN_PIPE: Final = re.compile(rb"\[\s*\{")
-"""Beginnings of JSON documents, which a pipe cannot deliver. Of a list read as lines, only the last
-line would be scored."""
+HEAD_BYTES: Final = 1 << 16
+"""Number of first bytes by which JSON lines are told from all else."""
 
-HEAD_BYTES: Final = 1 << 12
-"""Number of first bytes by which indented JSON is distinguished from JSON lines."""
+_LINES_JUDGED: Final = 3
+_JUDGED_BYTES: Final = 4 << 20
+"""So many lines, or bytes, tell whether a file that does not begin like JSON is damaged JSON lines."""
 
 _FRAME_BYTES: Final = 1 << 18
 """Bytes of a zstd file that are read to decompress its first ones: zstd only decompresses whole blocks."""
@@ -165,9 +164,11 @@ def _source(path: str) -> Source:
         head = file.read(HEAD_BYTES)
         if codec_seen(head) == "zst":
             head += file.read(_FRAME_BYTES)
+        if head.count(b"\n") < _LINES_JUDGED and not _is_text(head):
+            head += file.read(_JUDGED_BYTES)
         size = os.fstat(file.fileno()).st_size
     codec = codec_of(path, head)
-    if codec in ("plain", "zip"):
+    if codec == "zip" or (codec == "plain" and not _is_damaged_text(head)):
         refuse_foreign(path, head)
     return Source(path, codec, seekable=codec == "plain", size=size)
 
@@ -176,16 +177,28 @@ def codec_of(path: str, head: bytes) -> Codec:
     """The codec of a file by its name, or else by its first bytes ``head``. If the name says gzip or zstd and
     the first bytes are something else, these decide."""
     by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
-    seen = codec_seen(head)
+    seen = _codec_of_bytes(head)
     codec = by_name.get(Path(path).suffix, seen)
-    if codec in ("gz", "zst") and (seen != "plain" or _is_text(head)):
+    if codec in ("gz", "zst") and (seen != "plain" or _is_text(head) or goes_on_as_lines(head)):
         codec = seen
     text = _unpacked(head, codec)
     if _is_text(text):
-        from relfast.engine.io.documents import is_document
-
         return "json" if is_document(text) else codec
     return "csv" if codec == "plain" and path.lower().endswith((".csv", ".tsv")) else codec
+
+
+def _codec_of_bytes(head: bytes) -> Codec:
+    """The codec that the first bytes indicate, if they are no damage to the first of several lines."""
+    seen = codec_seen(head)
+    if seen in ("gz", "zst"):
+        return "plain" if goes_on_as_lines(head) and not _unpacked(head, seen) else seen
+    return "plain" if _is_damaged_text(head) else seen
+
+
+def _is_damaged_text(head: bytes) -> bool:
+    """Whether first bytes that are none of JSON lines are damage to the first line. In binary formats there
+    is a zero byte soon."""
+    return b"\0" not in head[:16] and goes_on_as_lines(head)
 
 
 def _is_text(head: bytes) -> bool:
@@ -230,19 +243,23 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     read = cast(io.BufferedReader, file).read1
     while len(head) < 4 and (more := read(HEAD_BYTES)):
         head += more
-    codec = codec_seen(head)
-    text = _unpacked(head, codec)
-    # zstd only decompresses whole blocks
-    while codec == "zst" and not text and len(head) < _FRAME_BYTES and (more := read(_FRAME_BYTES)):
+    # zstd only decompresses whole blocks; what cannot be decompressed may be lines
+    while codec_seen(head) != "plain" and not _unpacked(head, codec_seen(head)) and len(head) < _FRAME_BYTES:
+        if goes_on_as_lines(head) or not (more := read(_FRAME_BYTES)):
+            break
         head += more
-        text = _unpacked(head, codec)
-    text = text.removeprefix(b"\xef\xbb\xbf").lstrip()
+    codec = _codec_of_bytes(head)
+    text = _unpacked(head, codec)
     if codec in _WHOLE:
         raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
-    if _DOCUMENT_IN_PIPE.match(text):
-        raise InputError("indented JSON cannot be read from a pipe: name the file", file=path)
-    if _LIST_IN_PIPE.match(text):
-        raise InputError("a JSON array cannot be read from a pipe: name the file", file=path)
+    # what looks like a document is judged by the lines behind it
+    while (kind := document_in_pipe(text)) and text.count(b"\n") < _LINES_JUDGED and len(head) < _FRAME_BYTES:
+        if not (more := read(HEAD_BYTES)):
+            break
+        head += more
+        text = _unpacked(head, codec)
+    if kind is not None:
+        raise InputError(f"{kind} cannot be read from a pipe: name the file", file=path)
     return head, codec
 
 
