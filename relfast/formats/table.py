@@ -253,7 +253,17 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         ),
     ),
     "realign": _dialect(
-        "ReAlign result rows",
+        "ReAlign's result rows, and MATH's own rows with responses",
+        Form(
+            ("problem solution",),
+            when="problem solution answer:absent task:absent",
+            id="id unique_id",
+            task="=ReAlign",
+            members=("solution",),
+            question="problem",
+            response="response",
+            plain=True,
+        ),
         Form(
             tuple(f"llm_solution {member}" for member in _REALIGN),
             id="id",

@@ -409,7 +409,17 @@ def summarize(tally: Tally, signature: str, store: SampleStore | None = None) ->
         {name: TaskSummary(name, tally.tasks[name], *prompts[name]) for name in names}, signature
     )
     summary.notes += _notes_on(repeats)
+    summary.notes += (note for task in summary.tasks.values() for note in _notes_on_gold(task))
     return summary
+
+
+def _notes_on_gold(task: TaskSummary) -> Iterator[str]:
+    """What `Metric.lacks` says about rows of a task."""
+    known = TASKS.get(task.name)
+    for metric in known.metric_objects if known is not None else ():
+        n = task.scored - sum(task.labels.get(metric.name, {}).values()) if metric.lacks else 0
+        if n:
+            yield f"{task.name}: for {n:,} of {task.scored:,} responses {metric.lacks}"
 
 
 def _notes_on(repeats: Repeats) -> Iterator[str]:

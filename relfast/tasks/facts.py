@@ -28,6 +28,8 @@ class Metric(NamedTuple):
         Rows have the metric only under ``strict``, where it can be a reward.
     labels
         A label's values in the order of figures; without this, the most frequent come first.
+    lacks
+        What it means that scored rows have null here, as a note about them, with what to do.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Metric(NamedTuple):
     unsettled: bool = False
     strict_only: bool = False
     labels: tuple[str, ...] = ()
+    lacks: str = ""
 
 
 REASON: Final = Metric("reason", "label", None, optional=True)
