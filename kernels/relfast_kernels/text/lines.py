@@ -87,6 +87,7 @@ from relfast_kernels.text.columns import (
     FORM_QUESTION_END,
     HIDES_ROW,
     IS_BARE,
+    MEMBER_BIT,
 )
 from relfast_kernels.text.find import BLANKS, LF, copy, digest, find_byte, skip
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
@@ -158,7 +159,7 @@ def _put_id(data: Any, tape: Any, token: int, scratch: Any, used: Any) -> Any:
 def _digest_rest(data: Any, tape: Any, table: Any, fields: Any, depends: Any, seed: Any, value: Any) -> Any:
     """A digest (uint64) of the members of a row that ``depends`` has as bits, in the order of the table."""
     for k in range(table.members.shape[0]):
-        if depends >> np.int64(k) & _ONE != 0 and fields[k] != 0:
+        if depends & table.members[k, MEMBER_BIT] != 0 and fields[k] != 0:
             token = fields[k]
             mixed = value ^ np.uint64(k * 8 + tape[token, TOKEN_KIND])
             value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, mixed)
