@@ -263,11 +263,13 @@ def _project_line(
     if members & depends == 0 and flags & IS_BARE != 0 and place != NOWHERE:
         rest = HAS_ID_ONLY
     question = 0
+    if settings[SET_JOIN] != 0 and rest == SAYS_MORE:
+        rest = ID_OF_GOLD  # gold may be found by the question, and the row has its id then
     if settings[SET_PROMPTS] != 0 and rest == SAYS_MORE:
         kind = counter_kind(data, tape, token) if given and place != NOWHERE else IS_ID
         if place == NOWHERE or kind != IS_ID or settings[SET_PROMPTS] == ALL_IDS_REPEAT:
             question = question_of(data, tape, table, work, table.forms[form])
-            is_told = question > 0 and settings[SET_JOIN] == 0 and kind != MAY_BE_COUNTER
+            is_told = question > 0 and kind != MAY_BE_COUNTER
             if (place != NOWHERE and not is_told) or (place == NOWHERE and question != 0):
                 rest, question = ID_OF_GOLD, 0
     seed, value = np.uint64(settings[SET_SEED]), np.uint64(form)
