@@ -28,8 +28,9 @@ class Metric(NamedTuple):
         Rows have the metric only under ``strict``, where it can be a reward.
     labels
         A label's values in the order of figures; without this, the most frequent come first.
-    lacks
-        What it means that scored rows have null here, as a note about them, with what to do.
+    beside, lacks
+        A number or flag that every scored row has, and a note on those that have null here: what it means and
+        what to do.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Metric(NamedTuple):
     unsettled: bool = False
     strict_only: bool = False
     labels: tuple[str, ...] = ()
+    beside: str = ""
     lacks: str = ""
 
 

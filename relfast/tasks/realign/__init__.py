@@ -62,7 +62,7 @@ TASK: Final = Task(
         Metric("coverage"),
         Metric("symbolic_correct", "flag"),
         Metric("first_divergence"),
-        Metric("quadrant", "label", None, labels=QUADRANTS, lacks=_NO_BOX),
+        Metric("quadrant", "label", None, labels=QUADRANTS, beside="symbolic_correct", lacks=_NO_BOX),
         Metric("n_benchmark_steps", higher_is_better=None),
         Metric("n_llm_steps", higher_is_better=None),
         Metric("n_matches"),
