@@ -186,9 +186,7 @@ def _no_gold(entry: Entry) -> str:
         named = f", and none with id {entry.id!r:.80}" if has_id else ""
         return f"no gold record in --data asks this row's question{named}"
     if has_id:
-        return (
-            f"no gold record with id {entry.id!r:.80} in --data; --map question=PATH finds it by its question"
-        )
+        return f"no gold record with id {entry.id!r:.80} in --data"
     return (
         "field 'id' is missing, by which --data finds its gold record; --map id=PATH says where it is, or"
         " question=PATH where the question is"
