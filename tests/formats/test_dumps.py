@@ -367,3 +367,20 @@ def test_a_name_that_is_wrong_about_the_codec_is_not_believed(suffix: str, tmp_p
         for workers in (0, 1):
             summary = relfast.score_file(path, overwrite=True, workers=workers)
             assert summary.tasks["REL-C1"].to_dict() == expected
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["The prompt violates OpenAI's content policy.", "content_filter", "SAFETY", {"reason": "refusal"}],
+)
+def test_what_helm_has_filtered_is_no_answer_of_the_model(reason: Any) -> None:
+    """It writes such a completion as an empty one, with success: REL-A reads its first choice in that."""
+    record = {**RECORDS[0], "task": "REL-A1", "answer": {"target": 0}}
+    row = tool_rows.helm(record, ["", "Answer 1"], 0)
+    row["result"]["completions"][0]["finish_reason"] = (
+        reason if isinstance(reason, dict) else {"reason": reason}
+    )
+    filtered, other = relfast.score([row], task="REL-A1", workers=0)
+    assert (filtered.status, filtered.correct, other.correct) == ("invalid_record", None, True)
+    row["result"]["completions"][0]["finish_reason"] = {"reason": "stop"}
+    assert relfast.score([row], task="REL-A1", workers=0)[0].status == "no_answer"
