@@ -28,6 +28,19 @@ class Undecodable(ValueError):
     """A line is no JSON object; the message says why, in one line."""
 
 
+class LongLine(bytes):
+    """Stands for a line of more than a number of bytes, which was not kept. ``said``: that it is too long, as
+    decoding it says."""
+
+    said: str
+
+    @classmethod
+    def beyond(cls, longest: int) -> LongLine:
+        line = cls(b"\0")  # neither JSON nor blank
+        line.said = f"line is longer than {longest} bytes"
+        return line
+
+
 def decode_object(line: bytes, exact: Sequence[str] = ()) -> dict[str, Any]:
     """The JSON object that a line holds.
 
@@ -62,6 +75,8 @@ def _may_be_rounded(row: dict[str, Any], exact: Sequence[str]) -> bool:
 
 
 def _tolerant(line: bytes) -> Any:
+    if isinstance(line, LongLine):
+        raise Undecodable(line.said)
     try:
         return json.loads(line.removeprefix(_BOM).decode("utf-8"))
     except UnicodeDecodeError as error:

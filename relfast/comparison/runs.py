@@ -17,10 +17,12 @@ import orjson
 from numpy.typing import NDArray
 
 from relfast.comparison.model import Run
+from relfast.engine.io.commit_log import JOURNAL_SUFFIX
 from relfast.engine.io.scored import read_scores
-from relfast.engine.io.sources import Source, find_sources
+from relfast.engine.io.sources import Source, find_sources, paths_in
 from relfast.engine.past_run import past_run
 from relfast.errors import InputError, UsageError
+from relfast.inference.header import headers_of
 from relfast.json_text import encode_json
 from relfast.records import SCORED, Score
 from relfast.results import ScoreBatch
@@ -296,20 +298,34 @@ def read_summary(path: Path) -> Summary | None:
 
 def _summary_beside(path: Path, rows: int) -> Summary | None:
     """The summary in the folder of a file of rows that names the file and counts as many rows, or None."""
+    return next((summary for _, summary in _summaries_beside(path) if summary.rows == rows), None)
+
+
+def _summaries_beside(path: Path) -> Iterator[tuple[Path, Summary]]:
+    """The summaries in the folder of a file of rows that name the file."""
     try:
         candidates = sorted(item for item in path.parent.iterdir() if item.suffix == ".json")
     except OSError:
-        return None
+        return
     for candidate in candidates[:_MOST_SUMMARIES]:
         summary = read_summary(candidate)
-        if (
-            summary is not None
-            and summary.rows == rows
-            and summary.output is not None
-            and Path(summary.output).name == path.name
-        ):
-            return summary
-    return None
+        if summary is not None and summary.output is not None and Path(summary.output).name == path.name:
+            yield candidate, summary
+
+
+def files_of(run: str) -> list[str]:
+    """The files that a run's name stands for: of a summary, its rows too."""
+    opened = _of_file(run)
+    return list(dict.fromkeys([*paths_in(find_sources([run])), *filter(None, [opened.path])]))
+
+
+def files_beside(rows: str) -> list[str]:
+    """The files that are read because they belong to a file of rows: its journal, the input and gold that
+    this names, the header of the responses, and summaries."""
+    past = past_run(rows)
+    named = () if past is None else (*past.inputs, *past.job.data)
+    summaries = (str(path) for path, _ in _summaries_beside(Path(rows)))
+    return [rows + JOURNAL_SUFFIX, *named, *headers_of(rows), *summaries]
 
 
 def _names(paths: Sequence[str | None]) -> list[str]:

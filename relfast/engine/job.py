@@ -10,6 +10,7 @@ from typing import Any, Final, Unpack
 from relfast_kernels.layouts import ALL_IDS_REPEAT, NUMBERS_REPEAT
 
 from relfast.engine import settings
+from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import UsageError, did_you_mean
 from relfast.formats import DIALECTS
 from relfast.keywords import JobKeywords, OptionKeywords
@@ -19,9 +20,6 @@ from relfast.tasks.options import AllOptions
 
 DEFAULT_TIMEOUT: Final = 5.0
 """Default deadline of a record in seconds; REL-C2's published substructure search has 5 s."""
-
-MAX_LINE_BYTES: Final = 16 * 2**20
-"""Longest line read; the longest published record has 20 kB, the longest real response 500 kB."""
 
 
 @dataclass(frozen=True, slots=True)

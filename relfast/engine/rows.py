@@ -10,6 +10,7 @@ from relfast_kernels.layouts import ALL_IDS_REPEAT
 
 from relfast.engine.gold_records import GoldRecords, asks_another, is_counter
 from relfast.engine.job import Job
+from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.formats import Entry, read_row
 from relfast.formats.entry import no_text
 from relfast.formats.failure import CUT_OFF, NoResponse
@@ -20,8 +21,9 @@ from relfast.stats.samples import digest_of
 from relfast.tasks import EXACT_FIELDS, TASKS, find_task, infer_task
 
 
-def read_gold(paths: Sequence[str]) -> GoldRecords:
-    """The gold records of ``--data``, by id; if several have the same id, the last counts.
+def read_gold(paths: Sequence[str], longest: int = MAX_LINE_BYTES) -> GoldRecords:
+    """The gold records of ``--data``, by id; if several have the same id, the last counts. ``longest`` is the
+    most bytes that a line may have.
 
     Raises
     ------
@@ -34,7 +36,7 @@ def read_gold(paths: Sequence[str]) -> GoldRecords:
     gold = GoldRecords()
     for path in paths:
         gold.next_file()
-        for number, row in objects_in(iterate_lines(path), path, EXACT_FIELDS):
+        for number, row in objects_in(iterate_lines(path, longest), path, EXACT_FIELDS):
             entry = read_row(row, "auto")
             if entry.id is MISSING or not _hashable(entry.id):
                 raise InputError("gold record has no usable id", file=path, line=number, field="id")

@@ -23,7 +23,7 @@ from relfast.stats.intervals import (
 )
 from relfast.stats.samples import Repeats, collapse, group_of
 from relfast.stats.sums import add_columns, add_counts, number_of, numbers_of, rounded, units_of
-from relfast.stats.tally import BREAKDOWNS, Tally, TaskTally, is_flag
+from relfast.stats.tally import BREAKDOWNS, Tally, TaskTally, in_order, is_flag
 from relfast.stats.unusable import Cause, describe
 from relfast.tables import to_arrow, to_pandas
 from relfast.tasks import TASKS
@@ -83,7 +83,11 @@ class TaskSummary(Plain):
 
     @property
     def labels(self) -> dict[str, dict[str, int]]:
-        return self.counts.labels
+        """Metric → label → number of rows, by the task's order of metrics, the most frequent label first."""
+        return {
+            name: dict(sorted(counts.items(), key=lambda label: (-label[1], label[0])))
+            for name, counts in in_order(self.name, self.counts.labels)
+        }
 
     @property
     def rewards(self) -> list[float]:
@@ -93,8 +97,8 @@ class TaskSummary(Plain):
 
     @property
     def sums(self) -> dict[str, list[float]]:
-        """Metric → number of rows that have it, and the sum of its values."""
-        return numbers_of(self.counts.sums)
+        """Metric → number of rows that have it, and the sum of its values, by the task's order of metrics."""
+        return numbers_of(dict(in_order(self.name, self.counts.sums)))
 
     @property
     def majority(self) -> dict[int, list[float]]:
@@ -209,7 +213,7 @@ class TaskSummary(Plain):
             # sums with all digits, as hexadecimal texts, since JSON numbers would be rounded
             "exact": {
                 "rewards": f"{self.counts.rewards[1]:x}",
-                "sums": {name: f"{units:x}" for name, (_, units) in self.counts.sums.items()},
+                "sums": {name: f"{self.counts.sums[name][1]:x}" for name in sums},
                 "majority": {str(k): f"{units:x}" for k, (_, units) in majority},
                 "cells": {
                     name: [

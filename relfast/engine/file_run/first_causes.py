@@ -172,7 +172,7 @@ def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
     golds = [
         read_row(record, "auto")
         for path in job.data
-        for record in map(decode_object, islice(iterate_lines(path), _FAR))
+        for record in map(decode_object, islice(iterate_lines(path, job.max_line_bytes), _FAR))
     ]
     ids = [str(gold.id) for gold in golds]
     entry = entry_of(row, job)

@@ -18,6 +18,7 @@ from relfast.engine.io.blocks import Fault
 from relfast.engine.io.codecs import Damaged
 from relfast.errors import InputError, MissingExtraError
 from relfast.json_text import as_text, encode_json
+from relfast.outputs import draft_of
 
 ROWS: Final = 4_096
 """Number of rows that are turned into Python objects at a time."""
@@ -26,9 +27,6 @@ _BUFFER: Final = 1 << 20
 
 _CSV_BLOCK: Final = 32 * 2**20
 """Bytes of CSV that pyarrow parses at a time; a record must fit."""
-
-TABLES: Final = (".parquet", ".csv")
-"""Suffixes of outputs that are written as a whole at the end."""
 
 
 def require_parquet() -> Any:
@@ -203,7 +201,7 @@ def write_rows(rows: Callable[[], Iterable[Mapping[str, Any]]], path: str) -> in
     further = {name for row in rows() for name in (_PROMPT, _ID_JSON) if _further(row)[name]}
     schema = _row_schema(further, error=pyarrow.string() if is_csv else None)
     writer_of = pyarrow.csv.CSVWriter if is_csv else pyarrow.parquet.ParquetWriter
-    part = f"{path}.part"
+    part = draft_of(path)
     n_rows = 0
     try:
         with writer_of(part, schema) as writer:
@@ -213,7 +211,7 @@ def write_rows(rows: Callable[[], Iterable[Mapping[str, Any]]], path: str) -> in
                 n_rows += len(chunk)
         with open(part, "rb") as file:
             os.fsync(file.fileno())
-        os.replace(part, path)
+        os.replace(part, os.path.realpath(path))
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(part)
