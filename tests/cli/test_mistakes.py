@@ -115,6 +115,8 @@ FILES: dict[str, list[Any] | bytes] = {
     "samples_of_one.jsonl": [{"prompt": "?", "gens": [{"id": "c1", "text": "3"}, {"id": "c2", "text": "4"}]}],
     "stranger.jsonl": [{"question": "Who?"}],
     "golds.jsonl": [without("response")],
+    "predicted.jsonl": [{"prompt": "user\nHow many panels are there?\nassistant\n", "predict": "Answer 4", "label": "4"}],
+    "asking.jsonl": [without("response", question="How many panels are there?")],
     "numbered.jsonl": [without("response", id="7", question="How many panels are there?")],
     "listed.json": json.dumps([RECORD]).encode(),
     "printed.json": json.dumps(RECORD, indent=2).encode(),
@@ -223,6 +225,8 @@ TYPED = [
     ("score one_line/log.json --data golds.jsonl", 2, "a document on one line; `jq . FILE > NEW.json` indents it"),
     # samples of one record are no document
     ("score samples_of_one.jsonl --data golds.jsonl", 2, "field 'id' is missing, by which --data finds its gold record (line 1; --data has 'a', …)\n"),
+    ("score predicted.jsonl --data asking.jsonl", 2, "by which --data finds its gold record (line 1; try --map question=prompt --map response=predict)"),
+    ("score predicted.jsonl --data asking.jsonl --map question=prompt --map response=predict", 0, "1 rows in"),
     ("score asked.jsonl --data numbered.jsonl", 2, "(line 1; that of --data with id '7' asks another question)"),
     ("score labelled.jsonl --data golds.jsonl", 2, "and none with id 'x' (line 1; try --map id=uid)"),
     ("score several_and_gold.jsonl", 2, "try --map answer=gold)"),

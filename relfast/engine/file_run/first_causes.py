@@ -12,15 +12,19 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
+from relfast_kernels.layouts import SHORTEST_QUESTION
+
 from relfast.engine.file_run.block_scoring import load, split_lines
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.sources import Source, iterate_lines
 from relfast.engine.job import Job
 from relfast.engine.rows import entry_of
 from relfast.errors import RelfastError, did_you_mean
+from relfast.formats import read_row
 from relfast.formats.documents import advice_on_row
 from relfast.formats.failure import NO_ASSISTANT, NoResponse
 from relfast.formats.hints import id_in, place_of
+from relfast.formats.paths import follow
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Score
 from relfast.stats.unusable import Cause, Unusable
@@ -151,28 +155,39 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
 
 
 def _suggest(cause: Cause, job: Job, row: Mapping[str, Any], field: str, place: str | None) -> None:
-    """Advise ``--map FIELD=PLACE``. For ``id`` and ``answer`` also advise where the response may be, which
-    saves the user one more failed run, unless the response is read correctly already."""
+    """Advise ``--map FIELD=PLACE``. For ``id``, ``answer`` and ``question`` also advise where the response
+    may be, which saves the user one more failed run, unless the response is read correctly already."""
     if place is None:
         return
     cause.advice = ("map", field, place)
-    if field in ("id", "answer") and "response" not in job.field_map:
+    if field in ("id", "answer", "question") and "response" not in job.field_map:
         is_read = any(isinstance(sample, str | NoResponse) for sample in entry_of(row, job).samples())
         response = None if is_read else place_of("response", row)
         cause.advice += ("response", response) if response else ()
 
 
 def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
-    """Advise where in the row an id of ``--data`` may be, or else show some ids of ``--data``."""
-    ids = [
-        str(record.get("id", record.get("instance_id")))
+    """Advise where in the row an id of ``--data`` may be, or the question of one of its records, or else show
+    some ids of ``--data``."""
+    golds = [
+        read_row(record, "auto")
         for path in job.data
         for record in map(decode_object, islice(iterate_lines(path, job.max_line_bytes), _FAR))
     ]
+    ids = [str(gold.id) for gold in golds]
     entry = entry_of(row, job)
     if entry.numbered and str(entry.id) in ids:
         cause.advice = ("say", f"that of --data with id {str(entry.id)!r:.60} asks another question")
         return
     _suggest(cause, job, row, "id", None if "id" in job.field_map else id_in(row, frozenset(ids)))
+    place = None if "question" in job.field_map else place_of("question", row)
+    asked = follow(row, place) if place is not None else None
+    if not cause.advice and isinstance(asked, str) and any(_asks(asked, gold.question) for gold in golds):
+        _suggest(cause, job, row, "question", place)
     if not cause.advice:
         cause.advice = ("say", f"--data has {', '.join(f'{each!r:.60}' for each in ids[:_GOLD_IDS])}, …")
+
+
+def _asks(prompt: str, question: object) -> bool:
+    """Whether a prompt contains the question of a gold record."""
+    return isinstance(question, str) and len(question) >= SHORTEST_QUESTION and question.strip() in prompt
