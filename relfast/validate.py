@@ -19,7 +19,7 @@ from relfast.engine.online.scorer import Scorer
 from relfast.errors import InputError
 from relfast.formats import read_row
 from relfast.inference.requests import completed
-from relfast.json_text import LongLine
+from relfast.json_text import LongLine, decode_text
 from relfast.records import Policy
 from relfast.tasks import TASKS, Task, find_task, infer_task
 from relfast.tasks.facts import Problem, kind_of, shown
@@ -92,10 +92,13 @@ def check_record(record: Any) -> list[Problem]:
         problems.append(Problem("domain", f"must be {' or '.join(map(str, DOMAINS))}, not {shown(domain)}"))
     elif task is not None and domain != task.gold.domain:
         problems.append(Problem("domain", f"must be {task.gold.domain} for {task.name}, not {domain}"))
-    metadata = record.get("metadata")
+    # as in cells of a CSV, and as many data sets carry gold
+    metadata, answer = (
+        decode_text(value) if isinstance(value, str) else value
+        for value in (record.get("metadata"), record.get("answer"))
+    )
     if "metadata" in record and not isinstance(metadata, Mapping):
         problems.append(Problem("metadata", f"must be an object, not {kind_of(metadata)}"))
-    answer = record.get("answer")
     if "answer" not in record:
         problems.append(Problem("answer", "missing"))
     elif not isinstance(answer, Mapping):

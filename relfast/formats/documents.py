@@ -59,6 +59,12 @@ KNOWN: Final[tuple[tuple[Callable[[_Document], bool], Callable[[_Document], Iter
 )
 """Kinds of documents: a function that recognises one, and a function that makes rows of it."""
 
+
+def is_known(document: _Document) -> bool:
+    """Whether a JSON object is a document of a known kind, and no row of a known dialect."""
+    return recognise(document) is None and any(recognises(document) for recognises, _ in KNOWN)
+
+
 _SHOWN_KEYS: Final = 8
 _DEPTH: Final = 3
 _JQ_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -197,7 +197,7 @@ TYPED = [
     ("score text.jsonl", 2, "2 of 2 records unusable: 2 × not JSON"),
     ("score latin.jsonl", 2, "not UTF-8: byte 0xe9"),
     ("score empty.jsonl", 0, "no records in empty.jsonl: the input is empty"),
-    ("score mixed.jsonl", 0, "3 of 4 records unusable:\n  2 × field 'response' is missing (lines 2, 4; line 2 has: id, task, answer, output; try --map response=output)\n  1 × field 'answer' (the gold) is missing (line 3 has: id, task, response; --data FILE joins gold records on id)\n"),
+    ("score mixed.jsonl", 0, "3 of 4 records unusable:\n  2 × field 'response' is missing (lines 2, 4; line 2 has: id, task, answer, output; try --map response=output) (found there in 2 of the first 3 rows)\n  1 × field 'answer' (the gold) is missing (line 3 has: id, task, response; --data FILE joins gold records on id)\n"),
     ("score good.jsonl mixed.jsonl -o out.jsonl", 0, "lines mixed.jsonl:2, mixed.jsonl:4"),
     ("score escapes.jsonl", 2, "line 1 has: id, task, answer, \N{REPLACEMENT CHARACTER}[31mred"),
     # gold, fields, tasks

@@ -160,8 +160,6 @@ def run(
     summary.unusable = first_causes.unusable.most_frequent()
     if filters.names:
         summary.notes.append(filter_note(filters.names))
-    if summary.rows and not any(task.found for task in summary.tasks.values()):
-        summary.notes += filter(None, [first_causes.of_no_text()])
     summary.seconds = round(time.monotonic() - state.started, 3)
     return summary
 

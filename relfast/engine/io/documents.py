@@ -10,6 +10,7 @@ import io
 import json
 import os
 import re
+import shlex
 import zlib
 from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Final
@@ -25,8 +26,8 @@ from relfast.engine.io.codecs import (
     codec_seen,
     stream_of,
 )
-from relfast.errors import InputError, told_of
-from relfast.formats.documents import MEMBER, NoRows, kept, rows_of
+from relfast.errors import InputError, MissingExtraError, told_of
+from relfast.formats.documents import MEMBER, NoRows, is_known, kept, rows_of
 from relfast.json_text import encode_json
 
 if TYPE_CHECKING:
@@ -51,8 +52,6 @@ _DOCUMENT_LINES: Final = (b"{", b"[", b"[{")
 """First lines of indented JSON; in JSON lines no line is one of these."""
 
 _LIST: Final = re.compile(rb"\[[ \t]*\{")
-_TABLE: Final = b'{"columns":'
-"""How tables of Weights & Biases begin."""
 
 
 def goes_on_as_lines(head: bytes) -> bool:
@@ -102,9 +101,25 @@ def _looks_like_document(head: bytes) -> bool:
         # indented, or a list with one object per line, unlike JSON lines
         return rest[:1] in b' \t"\r]}' or second.rstrip()[-1:] in (b",", b"{") or not ended
     if _LIST.match(first) is None:
-        return first.startswith(_TABLE) and not rest.strip()
+        return False
     # PostgreSQL's json_agg puts the first record behind the bracket; as lines, only the last could be read
     return not rest.strip() or not _is_json(first)
+
+
+def is_document_on_one_line(file: IO[bytes]) -> bool:
+    """Whether a file has one line, and this is the document of a known tool: not a row, which has one too."""
+    stream = stream_of(file, codec_seen(file.peek(4)))  # type: ignore[attr-defined]
+    line = bytearray()
+    try:
+        for piece in stream.pieces:
+            is_over = line.endswith(b"\n") or b"\n" in piece.rstrip()
+            if len(line) > MAX_DOCUMENT_BYTES or (is_over and piece.strip()):
+                return False
+            line += piece
+        document = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
+    except (Damaged, MissingExtraError, ValueError):
+        return False  # what is wrong is said where it is read
+    return isinstance(document, dict) and is_known(document)
 
 
 def _is_json(line: bytes) -> bool:
@@ -142,8 +157,18 @@ def open_json(path: str) -> Stream:
         if goes_on_as_lines(bytes(data[second : second + _JUDGED])):
             return Stream(iter([bytes(data)]))
         advice = "jq -c . makes lines of several objects"
-        raise InputError(f"an indented JSON document that is no JSON: {error}; {advice}", file=path) from None
+        raise InputError(_no_json(data, error, advice), file=path) from None
     return Stream(encode_json(row) + b"\n" for row in rows)
+
+
+def _no_json(data: bytearray, error: Exception, advice: str) -> str:
+    """The message about a document that is no JSON; a list that was cut off says so."""
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[" and not data.rstrip().endswith(b"]"):
+        return (
+            f"a JSON array that is cut off at its end: {error}; this makes lines of its whole records: "
+            "jq -cn --stream 'fromstream(1|truncate_stream(inputs))'"
+        )
+    return f"a JSON document that is no JSON: {error}; {advice}"
 
 
 def open_zip(path: str) -> Stream:
@@ -170,7 +195,10 @@ def open_zip(path: str) -> Stream:
         file.close()
         shown = ", ".join(list(members)[:3]) or "nothing"
         what = "an Inspect log without samples" if "_journal/start.json" in members else f"a ZIP of {shown}"
-        raise InputError(f"{what}; of ZIPs, logs of Inspect (.eval) are read", file=path)
+        unpack = (
+            f"; this unpacks it: unzip {shlex.quote(path)}" if members and what.startswith("a ZIP") else ""
+        )
+        raise InputError(f"{what}; of ZIPs, logs of Inspect (.eval) are read{unpack}", file=path)
     return Stream((_sample(file, info) for info in samples), archive, file)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import re
 import stat
 import sys
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -12,8 +13,13 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, cast
 
 from relfast.engine.io.codecs import Codec, Damaged, Stream, codec_seen, stream_of
-from relfast.engine.io.documents import document_in_pipe, goes_on_as_lines, is_document
-from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
+from relfast.engine.io.documents import (
+    document_in_pipe,
+    goes_on_as_lines,
+    is_document,
+    is_document_on_one_line,
+)
+from relfast.engine.io.foreign import UTF_16, advice_on_folder, packs_texts, refuse_foreign
 from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import InputError, MissingExtraError, ReadError, UsageError, told_of
 from relfast.json_text import Undecodable, decode_object
@@ -31,6 +37,8 @@ HEAD_BYTES: Final = 1 << 16
 _LINES_JUDGED: Final = 3
 _JUDGED_BYTES: Final = 4 << 20
 """So many lines, or bytes, tell whether a file that does not begin like JSON is damaged JSON lines."""
+
+_CSV: Final = re.compile(r"\.(csv|tsv)(\.gz|\.zst)?$")
 
 _FRAME_BYTES: Final = 1 << 18
 """Bytes of a zstd file that are read to decompress its first ones: zstd only decompresses whole blocks."""
@@ -168,9 +176,20 @@ def _source(path: str) -> Source:
             head += file.read(_JUDGED_BYTES)
         size = os.fstat(file.fileno()).st_size
     codec = codec_of(path, head)
-    if codec == "zip" or (codec == "plain" and not _is_damaged_text(head)):
-        refuse_foreign(path, head)
+    if codec != "plain" or not _is_damaged_text(head):
+        check_foreign(path, head, codec)
     return Source(path, codec, seekable=codec == "plain", size=size)
+
+
+def check_foreign(path: str, head: bytes, codec: Codec) -> None:
+    """Raise `InputError` if a file is of a format that is not read, whatever its name says; ``codec`` is from
+    `codec_of`. What is compressed in a way that is read is looked into."""
+    if codec == "csv" and head.startswith(UTF_16):
+        return
+    refuse_foreign(path, head, by_name=codec in ("plain", "zip"))
+    packed = codec_seen(head)
+    if packed in ("gz", "zst"):
+        refuse_foreign(path, _unpacked(head, packed), by_name=False)
 
 
 def codec_of(path: str, head: bytes) -> Codec:
@@ -181,10 +200,15 @@ def codec_of(path: str, head: bytes) -> Codec:
     codec = by_name.get(Path(path).suffix, seen)
     if codec in ("gz", "zst") and (seen != "plain" or _is_text(head) or goes_on_as_lines(head)):
         codec = seen
-    text = _unpacked(head, codec)
+    text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf")
     if _is_text(text):
-        return "json" if is_document(text) else codec
-    return "csv" if codec == "plain" and path.lower().endswith((".csv", ".tsv")) else codec
+        if is_document(text):
+            return "json"
+        if b"\n" not in text.rstrip() and os.path.isfile(path):
+            with open(path, "rb") as file:
+                return "json" if is_document_on_one_line(file) else codec
+        return codec
+    return "csv" if codec in ("plain", "gz", "zst") and _CSV.search(path.lower()) else codec
 
 
 def _codec_of_bytes(head: bytes) -> Codec:
@@ -197,13 +221,13 @@ def _codec_of_bytes(head: bytes) -> Codec:
 
 def _is_damaged_text(head: bytes) -> bool:
     """Whether first bytes that are none of JSON lines are damage to the first line. In binary formats there
-    is a zero byte soon."""
-    return b"\0" not in head[:16] and goes_on_as_lines(head)
+    is a zero byte soon; archives of texts are told by their headers."""
+    return b"\0" not in head[:16] and not packs_texts(head) and goes_on_as_lines(head)
 
 
 def _is_text(head: bytes) -> bool:
     """Whether JSON may begin like this."""
-    return head.lstrip()[:1] in (b"[", b"{", b"\xef")
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{")
 
 
 def _unpacked(head: bytes, codec: Codec) -> bytes:
@@ -249,7 +273,15 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
             break
         head += more
     codec = _codec_of_bytes(head)
-    text = _unpacked(head, codec)
+    text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not text.startswith((b"{", b"[")):
+        # an archive's first bytes have no line of which the writer may wait for the row
+        while b"\n" not in text and len(head) < HEAD_BYTES and (more := read(HEAD_BYTES)):
+            head += more
+            text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf").lstrip()
+        if not _is_damaged_text(head):
+            refuse_foreign(path, head, by_name=False)
+            refuse_foreign(path, _unpacked(head, codec), by_name=False)
     if codec in _WHOLE:
         raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
     # what looks like a document is judged by the lines behind it
