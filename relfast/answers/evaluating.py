@@ -44,7 +44,7 @@ def monomial(tree: Node) -> tuple[Fraction, tuple[str, ...]]:
             return held[0][0] * (-1 if tree.tag == "-" else Fraction(1, 100 if tree.tag == "%" else 1)), held[
                 0
             ][1]
-        case Apply("*"):
+        case Apply("*") if sum(_bits(factor) for factor, _ in held) <= MAX_BITS:
             return math.prod((factor for factor, _ in held), start=Fraction(1)), tuple(pieces)
         case Apply("/") if held[1][0]:
             (a, above), (b, below) = held
