@@ -7,7 +7,8 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from relfast.inference.client import Client, Completion, Settings
+from relfast.inference.client import Client, Settings
+from relfast.inference.replies import CUT_OFF, Completion
 from relfast.realign import DEFAULT_LLM_API_ENDPOINT, DEFAULT_LLM_MODEL_NAME
 from relfast.tasks.realign import steps_and_box
 from relfast.tasks.realign.blind import mock_solution
@@ -47,6 +48,16 @@ def parse_verdict(text: str) -> bool:
     """Whether a judge's reply calls the answer right: its first line has CORRECT and not INCORRECT."""
     first = text.strip().split("\n", 1)[0].upper()
     return "CORRECT" in first and "INCORRECT" not in first
+
+
+def no_verdict(completion: Completion) -> dict[str, str]:
+    """The error of an answer to which a judge gave no verdict: its request failed, or it said nothing."""
+    nothing = {
+        "type": CUT_OFF,
+        "message": f"the judge said nothing (finish_reason {completion.finish_reason})",
+    }
+    error = completion.error or nothing
+    return error | {"message": f"no verdict: {error['message']}"}
 
 
 def mock_verdict(benchmark_answer: str, llm_answer: str) -> tuple[bool, str]:
@@ -102,9 +113,8 @@ def grade_correctness_llm(
         return mock_verdict(benchmark_answer, llm_answer)
     prompt = verdict_prompt(question, benchmark_answer, llm_answer)
     completion = _ask(prompt, api_endpoint, model_name, temperature, max_tokens)
-    if completion.text is None:
-        assert completion.error is not None
-        return False, f"no verdict: {completion.error['message']}"
+    if not completion.text:
+        return False, no_verdict(completion)["message"]
     return parse_verdict(completion.text), completion.text.strip()
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 import relfast_kernels.text.form_table as table
-from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.jit import kernel, unsigned
 from relfast_kernels.text.characters import decode, two_stages
 from relfast_kernels.text.find import LETTERS, begins_with, byte_set, find_either, put_point, skip
 from relfast_kernels.text.form_table import LANGUAGES
@@ -315,9 +315,9 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                 continue
         if _SHOWN[byte]:
             stop = skip(text, at, end, _SHOWN)
-            for k in range(np.uint64(stop - at)):
-                letter = text[np.uint64(at) + k]
-                out[np.uint64(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * 32
+            for k in range(unsigned(stop - at)):
+                letter = text[unsigned(at) + k]
+                out[unsigned(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * 32
             to += stop - at
             at = stop
             begins = False
