@@ -15,8 +15,7 @@ from typing import Any, Final, NamedTuple
 from relfast.answers import same_answer
 from relfast.answers.reading import MAX_CHARS, read
 from relfast.records import Extracted, Options, Record
-from relfast.tasks.final_answer import last_form, undress
-from relfast.tasks.reasoning import read_strictly, strip_reasoning
+from relfast.tasks.reasoning import last_form, read_strictly, strip_reasoning
 
 OPENING: Final = "\\boxed{"
 
@@ -154,8 +153,7 @@ def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
     reference
         The text is a reference: without a marked answer, the last number of its last line is the answer.
     """
-    text = undress(text)
-    form = last_form(text)
+    form = last_form(text, keep_commands=True)
     if form is not None:
         value = _of_label(form.content) if form.kind == "label" else form.content
         beside = _BESIDE.search(text, max(0, form.start - 300), form.start)
