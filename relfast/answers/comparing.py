@@ -1,5 +1,5 @@
-"""Whether two answers are equal: numbers by value, sums, products, lists and sets in any order, tuples, intervals
-and matrices place by place; expressions also by their values at fixed points."""
+"""Whether two answers are equal: numbers by value, sums, products, lists and sets in any order, tuples,
+intervals and matrices place by place; expressions also by their values at fixed points."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def bare(tree: Node) -> Node:
 
 
 def label(tree: Node) -> tuple[str, Node]:
-    """The left side and the value of ``x = 5``, ``f(x) = 5``, ``(x, y) = (1, 2)``, ``x ∈ S``; else no label."""
+    """The left side and the value of ``x = 5``, ``f(x) = 5``, ``(x, y) = (1, 2)``, ``x ∈ S``; or ""."""
     match tree:
         case Relation(signs, (first, *_, last)) if set(signs) <= {"=", "in", "approx"}:
             name = named(first)

@@ -26,9 +26,9 @@ _BESIDE_DIGITS: Final = words("L J N W V")
 
 
 class Answer(NamedTuple):
-    """What an answer may mean: its ``trees``, the likeliest first (none if it cannot be parsed), and ``loose`` ones,
-    which count beside a plain number only (3 m with a unit, 3,75 with a comma for the point); the letter of the
-    ``option`` it names; its tokens as ``spelled``, and ``folded`` to lower case without punctuation, for text."""
+    """What an answer may mean: its ``trees``, the likeliest first (none if it has no tree), and ``loose``
+    ones, which count beside a plain number only (3 m with a unit, 3,75 with a comma for the point); the letter of
+    the ``option`` it names; its tokens as ``spelled``, and in lower case without punctuation (``folded``)."""
 
     trees: tuple[Node, ...] = ()
     loose: tuple[Node, ...] = ()
@@ -79,7 +79,7 @@ def _parsed(tokens: Sequence[Token]) -> list[Node]:
 
 
 def _chosen(tree: Node, positive: str) -> Node:
-    """A tree with + for the sign ``positive`` and - for the other one, and without brackets but those of f(x)."""
+    """A tree with + for the sign ``positive`` and - for the other, and without brackets but those of f(x)."""
     tree = tree.changed(lambda part: _chosen(part, positive))
     match tree:
         case Apply("pm" | "mp" as sign, (term,)):
