@@ -184,8 +184,9 @@ _OPERATIONS: Final[dict[str, Callable[..., Value]]] = {
 }  # fmt: skip
 _FUNCTIONS: Final[dict[str, Callable[[complex], complex]]] = {
     "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "cot": lambda z: 1 / cmath.tan(z), "ln": cmath.log,
-    "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z), "log": cmath.log, "sinh": cmath.sinh,
-    "arcsin": cmath.asin, "arccos": cmath.acos, "arctan": cmath.atan, "cosh": cmath.cosh, "tanh": cmath.tanh,
+    "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z), "log": cmath.log,
+    "arcsin": cmath.asin, "arccos": cmath.acos, "arctan": cmath.atan,
+    "sinh": cmath.sinh, "cosh": cmath.cosh, "tanh": cmath.tanh,
 }  # fmt: skip
 
 

@@ -26,9 +26,9 @@ _BESIDE_DIGITS: Final = words("L J N W V")
 
 
 class Answer(NamedTuple):
-    """What an answer may mean: its ``trees``, the likeliest first (none if it has no tree), and ``loose``
-    ones, which count beside a plain number only (3 m with a unit, 3,75 with a comma for the point); the letter of
-    the ``option`` it names; its tokens as ``spelled``, and in lower case without punctuation (``folded``)."""
+    """What an answer may mean: its ``trees``, the likeliest first; ``loose`` ones, which count beside a plain
+    number only (3 m with a unit, 3,75 with a comma for the point); the letter of the ``option`` it names; its
+    tokens as ``spelled``, and in lower case without punctuation (``folded``)."""
 
     trees: tuple[Node, ...] = ()
     loose: tuple[Node, ...] = ()

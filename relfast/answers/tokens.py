@@ -101,7 +101,8 @@ MATRICES: Final = words("matrix pmatrix bmatrix Bmatrix vmatrix array smallmatri
 
 _NAMED_CHARACTERS: Final = str.split(
     "α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta κ kappa λ lambda μ mu ν nu ξ xi"
-    " ρ rho σ sigma τ tau φ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Σ Sigma Φ Phi Ψ Psi Ω Omega π pi"
+    " ρ rho σ sigma τ tau φ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta"
+    " Λ Lambda Ξ Xi Σ Sigma Φ Phi Ψ Psi Ω Omega π pi"
     " ∞ infty ≤ le ≥ ge ≠ ne ∪ cup ∩ cap ∈ in ± pm ≈ approx ∅ emptyset → to ∠ angle"
 )
 _CHARACTERS: Final = str.maketrans(
