@@ -216,13 +216,15 @@ def named(tree: Node) -> str:
             return ",".join(map(named, items))
         case Apply("*", factors) if all(isinstance(one, Symbol) and _is_point(one.tag) for one in factors):
             return "".join(map(named, factors))
+        case Apply("*", (Apply("^", (Symbol(name), Apply("-", (Number(),)))), Apply("()"))):
+            return f"{name}^-1()"
         case Apply("*", (first, Apply("()") | Group())):
             return named(first) and f"{named(first)}()"
     return ""
 
 
 def _is_point(name: str) -> bool:
-    return name.isupper() or name in ("angle", "triangle")
+    return name.isupper() or name in ("angle", "triangle", "m")
 
 
 def _are_alike(left: str, right: str, value: Node) -> bool:

@@ -47,6 +47,8 @@ class Answer(NamedTuple):
 @lru_cache(maxsize=512)
 def read(text: str) -> Answer:
     """What an answer's text may mean; nothing if it is empty or longer than `MAX_CHARS`."""
+    if text.isascii() and text.isdigit() and len(text) < 20:  # most answers
+        return Answer((Number(int(text)),), spelled=text)
     text = text if len(text) <= MAX_CHARS else ""
     option, _ = _option(tokens := trimmed(tokens_of(text)))
     trees: list[Node] = []
@@ -84,6 +86,10 @@ def _chosen(tree: Node, positive: str) -> Node:
     match tree:
         case Apply("pm" | "mp" as sign, (term,)):
             return term if sign == positive else Apply("-", (term,))
+        case Apply("^", (Apply("^", (base, Number(a))), Number(b))) if a.denominator == 1 and (
+            a % 2 or b.denominator % 2
+        ):
+            return Apply("^", (base, Number(a * b)))  # the fourth root of x^3, but not √(x^2)
         case Apply("()", (inner,)) if not isinstance(inner, Symbol):
             return inner
     return tree

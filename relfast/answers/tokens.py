@@ -95,7 +95,9 @@ _NUMERAL: Final = re.compile(
     rf"(?<![a-zA-Z\\])({'|'.join(_NUMERALS)})(?:(?<=ty)[- ]({'|'.join(_NUMERALS[1:10])}))?(?![a-zA-Z])",
     re.IGNORECASE,
 )
-SCALES: Final = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+SCALES: Final = {
+    "dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
+}  # fmt: skip
 _SHORT_WORDS: Final = words("yes no Yes No YES NO the The is are was of cup")
 MATRICES: Final = words("matrix pmatrix bmatrix Bmatrix vmatrix array smallmatrix")
 
