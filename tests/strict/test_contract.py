@@ -282,6 +282,9 @@ def test_decided_cases(task: str) -> None:
     cases, wrong = DECIDED[task], []
     for (text, wanted), (value, reason) in zip(cases.items(), read(task, list(cases)), strict=True):
         shown = reason if value is None else str(value + 1) if isinstance(value, int) else str(value)
+        if isinstance(value, tuple):  # REL-B1's label and taxa
+            shown = ": ".join([value[0], *[", ".join(value[1])] * bool(value[1])])
+            shown = f"{shown}, {reason}" if reason else shown
         if shown != wanted:
             wrong.append(f"{text!r} is {shown}, not {wanted}")
     assert not wrong, "\n".join(wrong)

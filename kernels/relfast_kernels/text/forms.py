@@ -47,8 +47,8 @@ from relfast_kernels.text.dress import (
 )
 from relfast_kernels.text.find import BLANKS, DIGITS, LETTERS, LF, byte_set, listed, skip, skip_back
 
-SLASH, UNDERSCORE, BACKSLASH, EQUALS, ROUND_OPENING, OPENING_BRACE, CLOSING_BRACE, CLOSING_ANGLE = map(
-    ord, "/_\\=({}>"
+ZERO, SLASH, UNDERSCORE, BACKSLASH, EQUALS, ROUND_OPENING, OPENING_BRACE, CLOSING_BRACE, CLOSING_ANGLE = map(
+    ord, "0/_\\=({}>"
 )
 
 _CLOSERS: Final = byte_set(" )]}\"'>")
@@ -508,9 +508,21 @@ def _begins_line(text: Any, low: int, at: int) -> bool:
 def _skip_zeros(text: Any, at: int, end: int) -> int:
     """The offset after a decimal point and zeros ("4.0" is 4), else ``at``."""
     stop = at + 1
-    while stop < end and text[stop] == 48:
+    while stop < end and text[stop] == ZERO:
         stop += 1
     return stop if at < end and text[at] == 46 and stop > at + 1 else at
+
+
+@kernel
+def whole_number_end(text: Any, low: int, at: int, end: int) -> int:
+    """Where an integer ends that begins at ``at`` and is no part of something else, nor begins with a zero
+    that
+    says nothing; else ``at``."""
+    stop = skip(text, at, end, DIGITS)
+    if stop == at or (text[at] == ZERO and stop > at + 1) or not _stands_left(text, low, at):
+        return at
+    stop = _skip_zeros(text, stop, end)
+    return stop if _stands_right(text, stop, end) else at
 
 
 @kernel
