@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 import relfast_kernels.text.form_table as table
-from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.jit import kernel, unsigned
 from relfast_kernels.text.characters import decode, two_stages
 from relfast_kernels.text.find import (
     DIGITS,
@@ -424,9 +424,9 @@ def undress_up_to(
         if _SHOWN[byte]:
             stop = skip(text, at, bare if bare > at else min(end, at + max(most - to, 1)), _SHOWN)
             change = 32 if how == PLAIN else 0
-            for k in range(np.uint64(stop - at)):
-                letter = text[np.uint64(at) + k]
-                out[np.uint64(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * change
+            for k in range(unsigned(stop - at)):
+                letter = text[unsigned(at) + k]
+                out[unsigned(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * change
             to += stop - at
             at = stop
             begins = False

@@ -116,6 +116,7 @@ def _table_of(parts: Any) -> Any:
         carray(pointer(parts[14]), (parts[15], FORM_COLUMNS), np.int64),
         carray(pointer(parts[16]), (parts[17], SAID_COLUMNS), np.int64),
         carray(pointer(parts[18]), (parts[19], SAY_COLUMNS), np.int64),
+        carray(pointer(parts[20]), (parts[21], 2), np.int64),
     )
 
 
