@@ -64,7 +64,7 @@ TASK: Final = Task(
     ),
     reward_metric="alignment_score",
     strict_reward_metric="gated_score",
-    revision=5,  # reasoning, refusals and what is no text are not scored
+    revision=6,  # what strict reads as an answer: docs/strict.md
     row_fields=("llm_correct", "final_correct", "subset"),
     blind="relfast.tasks.realign.blind:STRATEGIES",
     module="relfast.tasks.realign.score",
