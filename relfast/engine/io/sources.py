@@ -176,8 +176,7 @@ def _source(path: str) -> Source:
             head += file.read(_JUDGED_BYTES)
         size = os.fstat(file.fileno()).st_size
     codec = codec_of(path, head)
-    if codec != "plain" or not _is_damaged_text(head):
-        check_foreign(path, head, codec)
+    check_foreign(path, head, codec)
     return Source(path, codec, seekable=codec == "plain", size=size)
 
 
@@ -186,10 +185,15 @@ def check_foreign(path: str, head: bytes, codec: Codec) -> None:
     `codec_of`. What is compressed in a way that is read is looked into."""
     if codec == "csv" and head.startswith(UTF_16):
         return
-    refuse_foreign(path, head, by_name=codec in ("plain", "zip"))
+    _refuse(path, head, by_name=codec in ("plain", "zip"))
     packed = codec_seen(head)
     if packed in ("gz", "zst"):
-        refuse_foreign(path, _unpacked(head, packed), by_name=False)
+        _refuse(path, _unpacked(head, packed, _JUDGED_BYTES), by_name=False)
+
+
+def _refuse(path: str, head: bytes, *, by_name: bool) -> None:
+    if not _is_damaged_text(head):
+        refuse_foreign(path, head, by_name=by_name)
 
 
 def codec_of(path: str, head: bytes) -> Codec:
@@ -230,14 +234,14 @@ def _is_text(head: bytes) -> bool:
     return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{")
 
 
-def _unpacked(head: bytes, codec: Codec) -> bytes:
+def _unpacked(head: bytes, codec: Codec, most: int = HEAD_BYTES) -> bytes:
     """The first bytes of a file, decompressed as far as possible; empty if they are damaged or no text."""
     if codec == "plain":
         return head
     if codec not in ("gz", "zst"):
         return b""
     try:
-        return stream_of(io.BytesIO(head), codec).read(HEAD_BYTES)[:HEAD_BYTES]
+        return stream_of(io.BytesIO(head), codec).read(most)[:most]
     except (Damaged, MissingExtraError):
         return b""  # the error is raised when the file is read
 
@@ -279,9 +283,8 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
         while b"\n" not in text and len(head) < HEAD_BYTES and (more := read(HEAD_BYTES)):
             head += more
             text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf").lstrip()
-        if not _is_damaged_text(head):
-            refuse_foreign(path, head, by_name=False)
-            refuse_foreign(path, _unpacked(head, codec), by_name=False)
+        _refuse(path, head, by_name=False)
+        _refuse(path, _unpacked(head, codec, _JUDGED_BYTES), by_name=False)
     if codec in _WHOLE:
         raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
     # what looks like a document is judged by the lines behind it
