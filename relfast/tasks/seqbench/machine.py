@@ -67,7 +67,7 @@ class Machine:
         if n > self.desk[layouts.DESK.numbers_size]:
             self._put(layouts.DESK.numbers, 4 * n)
             self.desk[layouts.DESK.numbers_size] = n
-        return self.desk[layouts.DESK.numbers_size]
+        return int(self.desk[layouts.DESK.numbers_size])
 
     def _give_back(self) -> None:
         """Give back work space for searches that is too large to be kept."""
