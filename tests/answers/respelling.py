@@ -22,7 +22,7 @@ def golds() -> list[str]:
 
 def _blanks(gold: str, rng: random.Random) -> str:
     """Blanks between tokens, but neither in nor beside a number, a word or a text."""
-    if "\\text" in gold or "\\mbox" in gold or re.search(r"[a-zA-Z]{3}", gold.replace("\\", "")):
+    if "\\text" in gold or "\\mbox" in gold or re.search(r"[a-zA-Z]{3}|\de", gold.replace("\\", "")):
         return f" {gold} "
     parts = _TOKENS.findall(gold)
     keep = re.compile(r"[\d.,!{}\\]")

@@ -158,7 +158,7 @@ def test_equality_is_symmetric() -> None:
     """But for ratios, which equal fractions only in gold, and arithmetic that gold has done."""
     rng = random.Random(7)
     pairs = [(row["gold"], row["answer"]) for row in corpora.answer_pairs()] + [
-        tuple(rng.sample(GOLDS, 2)) for _ in range(5_000)
+        tuple(rng.sample(GOLDS, 2)) for _ in range(1_000)
     ]
     differ = [(a, b) for a, b in pairs if same_answer(a, b) != same_answer(b, a) and ":" not in a + b]
     assert len(differ) <= 10, differ
@@ -190,7 +190,7 @@ def _larger(smaller: st.SearchStrategy[_Expression]) -> st.SearchStrategy[_Expre
     )  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.recursive(_WHOLE, _larger, max_leaves=8), st.integers(-3, 3))
 def test_expressions_have_their_exact_value(expression: _Expression, error: int) -> None:
     text, value = expression
@@ -268,7 +268,7 @@ _FRAGMENTS = st.sampled_from([" ", "\n", "\0", "\ud800", *str.split(
 )])  # fmt: skip
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(
     st.lists(_FRAGMENTS, max_size=40).map("".join),
     st.lists(_FRAGMENTS, max_size=15).map("".join),
