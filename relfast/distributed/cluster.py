@@ -90,7 +90,7 @@ class Cluster:
             with _own_signals():
                 self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
         except Exception as error:
-            # Ray raises errors without a common base, such as a bare Exception where a raylet dies as it starts
+            # Ray's errors have no common base: a bare Exception where a raylet dies as it starts
             with contextlib.suppress(Exception):
                 self._ray.shutdown()  # of what has been started
             reason = " ".join(str(error).split())[:200]
