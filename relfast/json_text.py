@@ -122,6 +122,17 @@ def encode_json(value: Any) -> bytes:
         return text.encode("ascii")
 
 
+_UNHOLDABLE: Final = re.compile("[\x00-\x1f\ud800-\udfff]")
+
+
+def as_text(value: Any) -> str:
+    """A JSON value as text that every format can hold: a text as it is, anything else as JSON. So is a text
+    with lone surrogates or control characters, which some formats cannot hold: ``"a\\ud800"``."""
+    if isinstance(value, str) and not _UNHOLDABLE.search(value):
+        return value
+    return encode_json(value).decode()
+
+
 def encode_indented(value: Any) -> bytes:
     """Indented JSON text, for people to read; on one line where orjson cannot write the value."""
     try:

@@ -14,6 +14,7 @@ from relfast.cli.main import ANSWERS, EXIT_FAILED, EXIT_ROWS_FAILED, SERVER, Hel
 from relfast.cli.parameters import with_options
 from relfast.cli.progress import ProgressReporter, Status, counted_status
 from relfast.errors import UsageError
+from relfast.outputs import keep_apart, own_outputs
 
 if TYPE_CHECKING:
     from relfast.inference.client import Settings
@@ -140,13 +141,20 @@ def command(
     the run's settings stand beside it in FILE.run.json. A request that fails after all attempts leaves
     response null and says why in error. The key of a hosted server is taken from the environment.
     """
+    from relfast.engine.io.foreign import refuse_output
+    from relfast.engine.io.sources import find_sources, paths_in
+    from relfast.inference.request_log import SETTINGS_SUFFIX
     from relfast.inference.requests import Wordings, read_requests
     from relfast.inference.run import Plan, complete_records
     from relfast.tasks import get_task
 
+    own = own_outputs(output, SETTINGS_SUFFIX)
+    refuse_output(output, (".jsonl",), "responses are")
     plan = Plan(api, settings_of(model, given), given["samples"], cut_off_fails=given["truncated"] == "fail")
     wordings = Wordings(given["prompt"], None if task is None else get_task(task))
-    requests = list(read_requests(records, given["limit"], wordings))
+    read = {"RECORDS": paths_in(find_sources(records, own)), "--prompt": wordings.files}
+    keep_apart("run", {"-o": [output], **read})
+    requests = list(read_requests(records, given["limit"], wordings, own))
     how = {name: given[name] for name in ("resume", "overwrite")}
     with ProgressReporter(quiet=quiet) as reporter:
         progress = Asking(reporter, len(requests))

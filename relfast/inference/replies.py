@@ -11,10 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from relfast.formats.entry import NO_CONTENT, content_of, said_in
-from relfast.formats.failure import NoResponse, from_error
+from relfast.formats.entry import content_of, said_in
+from relfast.formats.failure import CUT_OFF as SAID_NOTHING
+from relfast.formats.failure import FILTERED as LEFT_NOTHING
+from relfast.formats.failure import ONLY_REASONING as THOUGHT
+from relfast.formats.failure import NoResponse, ended, from_error, is_silent
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import TRUNCATED
+from relfast.records import ending
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class Completion:
     @property
     def cut_off(self) -> bool:
         """Whether the tokens ran out before the model had ended."""
-        return self.finish_reason in TRUNCATED
+        return self.finish_reason is not None and ending(self.finish_reason) == "cut_off"
 
 
 class ReplyError(Exception):
@@ -76,9 +79,6 @@ EMPTY: Final = "EmptyReplyError"
 HTML: Final = "HTMLReplyError"
 EVENT_STREAM: Final = "EventStreamError"
 NOT_JSON: Final = "NotJSONError"
-
-_FILTER_REASONS: Final = frozenset({"content_filter", "refusal", "safety", "sensitive"})
-"""Finish reasons of servers whose filter ended the response, in lower case."""
 
 _BREAK_REASONS: Final = frozenset({"abort", "error", "network_error", "insufficient_system_resource"})
 """Finish reasons of servers that broke the response off, for reasons of their own, in lower case."""
@@ -127,27 +127,27 @@ def read_reply(body: bytes) -> Completion:
         "usage": _usage(reply.get("usage")),
         "model": _name(reply.get("model")),
     }
-    ended = f"finish_reason {reason}" if reason else "without a finish_reason"
-    kind = (reason or "").lower()
-    if isinstance(said, NoResponse) and said is not NO_CONTENT:
+    why = f"finish_reason {reason}" if reason else "without a finish_reason"
+    if (reason or "").lower() in _BREAK_REASONS:
+        raise ReplyError(BROKEN_OFF, f"the server broke the response off ({why})")
+    said = ended(said, reason)
+    if said is SAID_NOTHING:
+        return Completion("", **about)
+    if isinstance(said, NoResponse) and not is_silent(said):
+        if said.kind == LEFT_NOTHING.kind:
+            return _failed(FILTERED, f"the content filter ended the response ({why})", about)
         return _failed(REFUSED, f"the model refused: {_line(said.message)}", about)
-    if kind in _FILTER_REASONS:
-        return _failed(FILTERED, f"the content filter ended the response ({ended})", about)
-    if kind in _BREAK_REASONS:
-        raise ReplyError(BROKEN_OFF, f"the server broke the response off ({ended})")
-    is_missing = said is None or said is NO_CONTENT
-    said = "" if is_missing else said
-    if not isinstance(said, str):
-        raise ReplyError(NOT_TEXT, f"the content is {_type_of(said)}, not text: {_line(said)}")
-    if said or reason in TRUNCATED:
+    if said is not THOUGHT and not is_silent(said):
+        if not isinstance(said, str):
+            raise ReplyError(NOT_TEXT, f"the content is {_type_of(said)}, not text: {_line(said)}")
         return Completion(said, **about)
-    if reasoning is not None:
-        return _failed(ONLY_REASONING, f"only reasoning, no answer ({ended})", about)
+    if said is THOUGHT or reasoning is not None:
+        return _failed(ONLY_REASONING, f"only reasoning, no answer ({why})", about)
     calls = _get(message, "tool_calls") or _get(message, "function_call")
     if calls:
         return _failed(TOOL_CALLS, f"the model called tools and said nothing: {_line(calls)}", about)
-    if is_missing:
-        raise ReplyError(NO_TEXT, f"the message has no content ({ended})")
+    if said != "":
+        raise ReplyError(NO_TEXT, f"the message has no content ({why})")
     return Completion("", **about)
 
 

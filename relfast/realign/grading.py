@@ -12,7 +12,7 @@ from relfast.inference.replies import CUT_OFF, Completion
 from relfast.realign import DEFAULT_LLM_API_ENDPOINT, DEFAULT_LLM_MODEL_NAME
 from relfast.tasks.realign import steps_and_box
 from relfast.tasks.realign.blind import mock_solution
-from relfast.tasks.realign.extract import extract_boxed_answer, same_answer
+from relfast.tasks.realign.extract import equals_as_published, extract_boxed_answer
 
 _VERDICT: Final = """You are grading an answer to a math problem. Decide whether the student's final answer \
 is mathematically equivalent to the reference answer, whatever its form (1/2 and 0.5 are equivalent).
@@ -62,7 +62,7 @@ def no_verdict(completion: Completion) -> dict[str, str]:
 
 def mock_verdict(benchmark_answer: str, llm_answer: str) -> tuple[bool, str]:
     """The mock judge's verdict and reply: right if the answers are equal without spaces."""
-    is_right = same_answer(benchmark_answer, llm_answer)
+    is_right = equals_as_published(benchmark_answer, llm_answer)
     return (
         is_right,
         f"{'CORRECT' if is_right else 'INCORRECT'}\nMock verdict: the answers are compared as texts.",
