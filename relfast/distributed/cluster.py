@@ -89,7 +89,10 @@ class Cluster:
         try:
             with _own_signals():
                 self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except Exception as error:
+            # Ray's errors have no common base: a bare Exception where a raylet dies as it starts
+            with contextlib.suppress(Exception):
+                self._ray.shutdown()  # of what has been started
             reason = " ".join(str(error).split())[:200]
             raise UsageError(f"no Ray cluster at {address or 'this machine'}: {reason}") from None
         self._started = True

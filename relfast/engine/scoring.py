@@ -3,15 +3,18 @@ record that fails does not affect the others.
 
 A `Guard` surrounds work that may hang or crash. In a worker it arms the operating system's timer and notes
 which record is in flight; in-process it does nothing. Records that reach RDKit are guarded one by one, texts
-and mazes by the batch and without a deadline: reading them ends. Tasks that embed work in steps, and check each record's deadline between them
+and mazes by the batch and without a deadline: reading them ends. Tasks that embed work in steps, and check
+each record's deadline between them
 (`relfast.deadlines`); there the guard only ends a step that takes too long.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
@@ -113,23 +116,25 @@ class Scoring:
         for piece in pieces(entries):
             yield from self.entries(piece, verdicts, one_by_one=one_by_one)
 
-    def line(self, line: bytes, index: int, chosen: str | None = None) -> list[Record | Score]:
-        """The records of one line; none if it is blank."""
+    def line(
+        self, line: bytes, index: int, chosen: str | None = None, most: int = sys.maxsize
+    ) -> list[Record | Score]:
+        """The records of one line, the first ``most`` of them; none if it is blank."""
         if line.isspace() or not line:
             return []
         try:
             row = decode_object(line, EXACT_FIELDS)
         except Undecodable as error:
             return [unscored(index, None, None, 0, "invalid_record", "InvalidJSON", str(error))]
-        return self.row(row, index, chosen)
+        return self.row(row, index, chosen, most)
 
     def row(
-        self, row: Mapping[str, Any] | Entry, index: int, chosen: str | None = None
+        self, row: Mapping[str, Any] | Entry, index: int, chosen: str | None = None, most: int = sys.maxsize
     ) -> list[Record | Score]:
-        """The records of one decoded input row, or of its entry."""
+        """The records of one decoded input row, or of its entry; the first ``most`` of them."""
         try:
             entry = row if isinstance(row, Entry) else entry_of(row, self.job)
-            return list(records_of(entry, index, self.job, self.gold, chosen))
+            return list(islice(records_of(entry, index, self.job, self.gold, chosen), most))
         except Exception as error:
             # a dialect failed on something unexpected in the row: its output row says so, the run goes on
             return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]

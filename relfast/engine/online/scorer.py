@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 import warnings
 import weakref
@@ -35,7 +36,7 @@ from relfast.engine.pool.failures import fault_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.settings import workers_of
-from relfast.errors import RelfastError, UnscoredError, UsageError
+from relfast.errors import RelfastError, TooManyError, UnscoredError, UsageError
 from relfast.formats import filter_of
 from relfast.formats.entry import no_text, text_of
 from relfast.formats.failure import CUT_OFF, NO_ASSISTANT, NO_CONTENT, NULL, NoResponse
@@ -393,20 +394,31 @@ class Scorer:
         """
         return self.begin(records).scores()
 
-    def begin(self, records: Iterable[Mapping[str, Any]]) -> Begun:
-        """`score` without waiting for the records that workers score: see `Begun.ended`."""
+    def begin(self, records: Iterable[Mapping[str, Any] | bytes], most: int = sys.maxsize - 1) -> Begun:
+        """`score` without waiting for the records that workers score: see `Begun.ended`. A record may also be
+        the bytes of a line.
+
+        Raises
+        ------
+        TooManyError
+            The records have more than ``most`` samples.
+        """
         check_records(records)
         entries: list[Record | Score] = []
         chosen = self.job.filter
         for index, row in enumerate(records):
             if isinstance(row, Mapping):
                 chosen = chosen or filter_of(row, self.job.dialect)
-                entries += self._scoring.row(row, index, chosen)
+                entries += self._scoring.row(row, index, chosen, most - len(entries) + 1)
+            elif isinstance(row, bytes):
+                entries += self._scoring.line(row, index, chosen, most - len(entries) + 1)
             else:
                 kind = type(row).__name__
                 entries.append(
                     unscored(index, None, None, 0, "invalid_record", "InvalidRecord", f"{kind}, not a dict")
                 )
+            if len(entries) > most:
+                raise TooManyError(f"more than {most} samples")
         return Begun(self._begin(entries), entries, self._counts)
 
     async def ascore(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
