@@ -283,8 +283,17 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
         while b"\n" not in text and len(head) < HEAD_BYTES and (more := read(HEAD_BYTES)):
             head += more
             text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf").lstrip()
-        _refuse(path, head, by_name=False)
-        _refuse(path, _unpacked(head, codec, _JUDGED_BYTES), by_name=False)
+        while True:
+            try:
+                _refuse(path, head, by_name=False)
+                _refuse(path, _unpacked(head, codec, _JUDGED_BYTES), by_name=False)
+                break
+            except InputError:
+                # the line behind may show that it is a damaged one
+                if len(head) > _JUDGED_BYTES or not (more := read(HEAD_BYTES)):
+                    raise
+                head += more
+        text = _unpacked(head, codec)
     if codec in _WHOLE:
         raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
     # what looks like a document is judged by the lines behind it
