@@ -65,6 +65,7 @@ class RelfastTaskset(vf.Taskset[RelfastTask, RelfastConfig]):
 
     def __init__(self, config: RelfastConfig) -> None:
         super().__init__(config)
+        # it ends with its seed, but nobody should read a million problems to shuffle them
         self.INFINITE = config.file is None
 
     def load(self) -> Iterable[RelfastTask]:

@@ -223,7 +223,7 @@ def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = N
         if source.codec == "parquet":
             cut = cut_parquet(source.path, max_line)
         elif source.seekable:
-            cut = cut_file(source.path, max_line, end=source.size)
+            cut = cut_file(source.path, max_line, end=source.size or None)
         else:
             cut = cut_stream(source, max_line)
         streamed = not source.regular
