@@ -67,7 +67,9 @@ def refuse_foreign(path: str, head: bytes) -> None:
         Its name or first bytes show that it is something else; the message says how to convert it.
     """
     found = next((what for magic, what in _BY_MAGIC if head.startswith(magic)), None)
-    if found is not None and "UTF-" in found[0] and head.count(0) * 8 < len(head):
+    if found is not None and not _is_binary(head):
+        found = None  # damage to a line of text
+    elif found is not None and "UTF-" in found[0] and head.count(0) * 8 < len(head):
         found = None  # in UTF-16 each character of JSON itself has a zero byte
     if found is None and head.lstrip()[:1] not in (b"{", b""):
         found = _BY_NAME.get(Path(path).suffix.lower())
@@ -81,6 +83,11 @@ def refuse_foreign(path: str, head: bytes) -> None:
     raise InputError(
         f"this is {what}; this makes what is read of it: {_typed(command, path, target)}", file=path
     )
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether what follows a format's first bytes is its own: a zero byte in nearly all, text in two."""
+    return b"\0" in head[:16] or head[4:10] == b"1AY&SY" or head.startswith(b"%PDF-")
 
 
 def _typed(command: str, path: str, target: str) -> str:
