@@ -64,7 +64,7 @@ def main() -> int:
             ):
                 wrong += 1
                 print(f"differs: run {number}, {suffix}, {sorted(names)}, {done.stderr.decode()}")
-    print(f"{dict(found)}, {number} outputs, {wrong} wrong")
+            print(f"{dict(found)}, {number} outputs, {wrong} wrong", flush=True)
     return int(bool(wrong))
 
 
