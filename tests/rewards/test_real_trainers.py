@@ -34,6 +34,9 @@ def test_reasoning_gym_itself(name: str) -> None:
     gym = pytest.importorskip("reasoning_gym")
     assert name in reasoning_gym.register()
     made, again = (gym.create_dataset(name, size=3, seed=5) for _ in range(2))
+    for beyond in (-1, 3):
+        with pytest.raises(IndexError):
+            made[beyond]
     entries, score = list(made), gym.get_score_answer_fn(name)
     assert entries == list(again)
     assert len({entry["question"] for entry in entries}) == 3
