@@ -108,8 +108,8 @@ def rows_of(document: Any) -> Iterator[Any]:
     command = _jq_for_table(document) or next((jq for jq, _ in _lists_of_objects(document)), None)
     advice = f": {_JQ_ADVICE.format(command)}" if command else ""
     raise NoRows(
-        f"one JSON object with the keys {keys}, of no tool that is known (Inspect, HELM, OpenCompass,"
-        f" MathArena); one record a line is wanted{advice}"
+        f"one JSON object with the keys {keys}, of no tool that is known (Inspect, HELM, OpenCompass); "
+        f"one record a line is wanted{advice}"
     )
 
 

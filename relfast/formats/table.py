@@ -316,7 +316,9 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             needs="request.contents",
             id="id key",
             number="",
-            question="request.contents.-1.parts.*.text",
+            task="task",
+            answer="answer",
+            question="question request.contents.-1.parts.*.text",
             said=(_CANDIDATE,),
             none=(
                 (
@@ -476,7 +478,8 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             ("doc_id doc_hash input filtered_resps",),
             needs="doc_id filtered_resps",
             number="doc_id",
-            answer="target",
+            task="task",
+            answer="answer target",
             question="input",
             said=(Said("resps!.resps.*?.*? filtered_resps.*?.*?", ((VALUE, ""),)),),
             none=(("", "filtered_resps holds no response"),),
@@ -489,10 +492,10 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         Form(
             ("index model_output:object messages",),
             needs="model_output:object",
-            id="metadata.id",
+            id="metadata.id id",
             number="",
-            task="metadata.task",
-            answer="metadata.answer",
+            task="metadata.task task",
+            answer="metadata.answer answer",
             question="messages",
             said=(
                 Said(
@@ -511,8 +514,10 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         Form(
             ("gold_answer problem messages:list",),
             needs="problem messages:list",
+            id="id",
             number="idx",
-            answer="gold_answer",
+            task="task",
+            answer="answer gold_answer",
             question="problem",
             said=(Said("messages.*", ((MESSAGE, ""),)),),
             none=(("", "messages is empty"),),
