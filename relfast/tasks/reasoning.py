@@ -49,9 +49,10 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
     n, out, names = len(data), bytearray(len(data) + 1), _names(more)
     built = native.find("text")
     if built is None:
-        from relfast_kernels.text import reasoning as kernel  # needs numpy
+        with native.uncharged():  # importing fills tables for a second
+            from relfast_kernels.text import reasoning as kernel  # needs numpy
 
-        start, end, copied = kernel.cut_among(data, 0, n, out, 0, *names, not more)
+            start, end, copied = kernel.cut_among(data, 0, n, out, 0, *names, not more)
     else:
         span, (pool, places, beginnings) = (ctypes.c_int64 * 2)(), names
         copied = built["cut"](
@@ -68,10 +69,11 @@ def cut_turn(text: str) -> str:
     # most texts have no such mark and are not copied; some end with a tag: "<Yes>"
     if stripped[-1:] not in _LAST_OF_ENDS:
         return text
-    from relfast_kernels.text import reasoning as kernel
-
     data = text.encode("utf-8", "surrogatepass")
-    end = kernel.end_of_turn(data, 0, len(data))
+    with native.uncharged():
+        from relfast_kernels.text import reasoning as kernel
+
+        end = kernel.end_of_turn(data, 0, len(data))
     return text if end == len(data) else data[:end].decode("utf-8", "surrogatepass")
 
 
