@@ -205,6 +205,13 @@ def test_wrong_gold_never_leaves() -> None:
         *(("SeqBench", given, "larger grid") for given in ({"rows": 6, "cols": 6, "L": 37, "B": 0}, {"rows": 2, "cols": 2, "B": 5})),
         *(("SeqBench", {"cover": True, **given}, "-L 10:100") for given in ({}, {"L": 20}, {"L": (30, 20)})),
         ("SeqBench", {"cover": True, "L": (10, 20), "bin_width": 0}, "bin_width"),
+        *(("SeqBench", given, "need cover") for given in ({"L": (10, 20), "bin_width": 3}, {"skip_unreachable": True})),
+        # told before any maze is made
+        *(("SeqBench", {"L": L}, "too small for B=2 and L=100000: plans have") for L in (100_000, (100_000, 100_000))),
+        ("SeqBench", {"L": (30, 20)}, "rise from 1 on.* not 30:20"),
+        ("SeqBench", {"cover": True, "L": (50_000, 100_000)}, "cannot reach L 50000-100000"),
+        ("REL-C1", {"formulas": ("C4H6Br2",), "universe_min": 5, "sizes": (50,)}, "sizes 50 needs a universe of 50"),
+        ("REL-C3", {"formulas": ("C4H6Br2",), "universe_min": 5, "given": (50,)}, "given 50 needs a universe of 51"),
         *(("SeqBench", {"names": names}, "names") for names in (("Bob", "Bob"), "Bob", ("A. B", "Bob"))),
     ],
 )  # fmt: skip
