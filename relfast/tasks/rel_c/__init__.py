@@ -101,7 +101,7 @@ C2: Final = Task(
     ),
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
-    revision=5,  # strict reads the last tag, or the last form
+    revision=6,  # strict pays for any substructure of gold
     blind="relfast.tasks.rel_c.blind:MOTIF",
     forms="<smiles>…</smiles>, or a box, a tag or a label that holds one SMILES",
     prompts=(

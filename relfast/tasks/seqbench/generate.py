@@ -451,7 +451,8 @@ def covering(variants: Iterable[Parameters], tell: Tell | None = None) -> list[P
                 missed[variant.B, (low, high)] = size
                 continue
             rows, cols = size
-            single = {"cover": False, "skip_unreachable": False, "bin_width": DEFAULT_BIN_WIDTH}
+            single: dict[str, Any] = {"cover": False, "skip_unreachable": False}
+            single["bin_width"] = DEFAULT_BIN_WIDTH
             chosen.append(replace(variant, L=(low, high), rows=rows, cols=cols, **single))
     if missed:
         text = "; ".join(_in_words(missed))
