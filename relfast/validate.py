@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from relfast.engine.io.sources import iterate_lines
+from relfast.engine.io.sources import find_sources, lines_of
 from relfast.engine.online.scorer import Scorer
 from relfast.errors import InputError
 from relfast.formats import read_row
@@ -127,7 +127,7 @@ class FileCheck:
     Attributes
     ----------
     path
-        A file, plain or compressed by gzip or zstd, or Parquet; ``-`` is stdin.
+        A file, plain or compressed by gzip or zstd, or Parquet; ``-``: stdin; a folder: its files.
     n_records, n_good
         Records seen so far, and those without a flaw. Blank lines are no records.
     tasks
@@ -143,21 +143,24 @@ class FileCheck:
     lacking: Counter[str] = field(default_factory=Counter)
 
     def __iter__(self) -> Iterator[Flaw]:
-        first_line: dict[str, int] = {}
-        number = 0
-        try:
-            for number, line in enumerate(iterate_lines(self.path), 1):
-                yield from self._check_line(number, line, first_line)
-        except InputError as error:
-            if not number:
-                raise
-            # a damaged compressed file, for instance: the lines before have been checked
-            yield Flaw(self.path, number + 1, Problem("", str(error).removeprefix(f"{self.path}: ")))
+        first: dict[str, tuple[str, int]] = {}
+        for source in find_sources([self.path]):
+            number = 0
+            try:
+                for number, line in enumerate(lines_of(source), 1):
+                    yield from self._check_line(source.path, number, line, first)
+            except InputError as error:
+                if not self.n_records:
+                    raise
+                # a damaged compressed file, for instance: the lines before have been checked
+                yield Flaw(source.path, number + 1, Problem("", str(error).removeprefix(f"{source.path}: ")))
 
-    def _check_line(self, number: int, line: bytes, first_line: dict[str, int]) -> Iterator[Flaw]:
+    def _check_line(
+        self, path: str, number: int, line: bytes, first: dict[str, tuple[str, int]]
+    ) -> Iterator[Flaw]:
         if isinstance(line, LongLine):
             self.n_records += 1
-            yield Flaw(self.path, number, Problem("", line.said))
+            yield Flaw(path, number, Problem("", line.said))
             return
         if number == 1:
             line = line.removeprefix(_BOM)
@@ -167,14 +170,15 @@ class FileCheck:
         try:
             record = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            yield Flaw(self.path, number, Problem("", f"no JSON: {error}"))
+            yield Flaw(path, number, Problem("", f"no JSON: {error}"))
             return
         problems = check_record(record)
         name = record.get("id") if isinstance(record, dict) else None
         if isinstance(name, str):
-            earlier = first_line.setdefault(name, number)
-            if earlier != number:
-                problems.append(Problem("id", f"{shown(name)} is already the id of line {earlier}"))
+            where, earlier = first.setdefault(name, (path, number))
+            if (where, earlier) != (path, number):
+                place = f"line {earlier}" if where == path else f"{where}:{earlier}"
+                problems.append(Problem("id", f"{shown(name)} is already the id of {place}"))
         if not problems:
             self.n_good += 1
             other = _undocumented(record)
@@ -182,4 +186,4 @@ class FileCheck:
             self.tasks[task] = self.tasks.get(task, 0) + 1
             self.lacking.update(lacks_of(record))
         for problem in problems:
-            yield Flaw(self.path, number, problem)
+            yield Flaw(path, number, problem)

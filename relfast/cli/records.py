@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -12,6 +12,9 @@ from relfast.cli.main import EXIT_FAILED, EXIT_USAGE, say
 from relfast.errors import InputError
 from relfast.outputs import STDOUT, keep_apart
 from relfast.tasks import TASKS
+
+if TYPE_CHECKING:
+    from relfast.audit import Finding
 
 
 @click.command(name="validate")
@@ -22,7 +25,7 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
     """Check records by their task, line by line: REL's against its document's format, SeqBench's and ReAlign's for
     gold that can be scored.
 
-    FILE is .jsonl, .gz, .zst or .parquet, or - for stdin. Flaws go to stdout, one a line; the exit code is 1 if
+    FILE is .jsonl, .gz, .zst or .parquet, a folder of them, or - for stdin. Flaws go to stdout, one a line; the exit code is 1 if
     there is any.
     """
     from relfast.engine.io.sources import paths_of
@@ -109,10 +112,16 @@ def audit(files: tuple[str, ...], limit: int, as_json: bool) -> int:
     rows_shown = []
     for found in findings:
         means = found.correct["reference"], found.rewards["reference"], found.rewards["strict"]
-        rows_shown.append([found.task, found.strategy, f"{found.n:,}", *(f"{mean:.3f}" for mean in means)])
+        rows_shown.append([found.task, found.strategy, _counts(found), *(f"{mean:.3f}" for mean in means)])
     header = ["task", "strategy", "n", "correct", "reward", "strict"]
     show_table(Console(highlight=False), header, rows_shown, words=2)
     return 0
+
+
+def _counts(found: Finding) -> str:
+    """How many responses a finding is about; of two numbers the first is that of ``reference``."""
+    reference, strict = found.counts["reference"], found.counts["strict"]
+    return f"{strict:,}" if reference == strict else f"{reference:,} / {strict:,}"
 
 
 DRAWN: Final = "SeqBench"
