@@ -58,6 +58,7 @@ _KINDS: Final = {
     paths.FLAT: columns.FLAT,
     paths.IS: columns.IS,
     paths.HAS: columns.HAS,
+    paths.HAS_OR_NOT: columns.HAS_OR_NOT,
     paths.AN_OBJECT: columns.AN_OBJECT,
     paths.A_LIST: columns.A_LIST,
 }
@@ -66,8 +67,9 @@ _INDEX: Final = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 _NAME: Final = re.compile(r'[^\x00-\x1f"/\\\x7f-\U0010ffff]*')
 """Names without characters that JSON may or must escape, so that the kernel can compare them as bytes."""
 _ERRORS: Final = "error"
+_EVENTS: Final = "event_id"
 _STATUS: Final = "status_code"
-"""Members by which a row of any form says that the request failed."""
+"""Members by which a row of any form says that the request failed, or that it is no response."""
 _OFTEN: Final = len(REASONS_OF_MESSAGES) + 1
 """How many of `REASONS` rows often have: only their members are worth a bit."""
 _PLAIN_ENDS: Final = tuple(
@@ -130,11 +132,7 @@ class TextTable:
                 assert last or (form.when and not form.needs)
                 self._ways.append((number, 0, *self._tests_of(form.needs if last else form.when)))
         rows = [self._form(form) for form in forms]
-        ends: list[Sequence[int]] = [
-            self._path_list(REASONS_OF_MESSAGES),
-            self._path_list(REASONS[len(REASONS_OF_MESSAGES) :]),
-            *map(self._span, _PLAIN_ENDS),
-        ]
+        ends: list[Sequence[int]] = [self._path_list(REASONS), *map(self._span, _PLAIN_ENDS)]
         assert len(self._bit_of) <= columns.MOST_BITS
         known = [(*span, self._bit_of.get(name, 0)) for span, name in zip(spans, members, strict=True)]
         parts: list[Sequence[Sequence[int]]] = [known, of_length, self._steps, self._paths, self._tests]
@@ -272,7 +270,7 @@ class TextTable:
             self._bits(depends | others),
             *self._answer(form),
             *self._path_list(form.question.split() if self._can_follow(form.question) else []),
-            *self._path_list([_ERRORS, *f"{form.errors} {form.suffix} {form.attached}".split()]),
+            *self._path_list([_ERRORS, _EVENTS, *f"{form.errors} {form.suffix} {form.attached}".split()]),
             *self._path_list([_STATUS, *form.status.split()]),
             response,
             *(first_said, len(self._said)),

@@ -224,7 +224,9 @@ def _texts_in(parts: Sequence[Mapping[str, Any]]) -> list[str]:
     return [
         part["text"]
         for part in parts
-        if part.get("type") in _TEXT_PARTS and isinstance(part.get("text"), str) and not is_reasoning(part)
+        if part.get("type") in _TEXT_PARTS
+        and isinstance(part.get("text"), str)
+        and part.get("thought") is not True
     ]
 
 

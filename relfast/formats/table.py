@@ -28,6 +28,11 @@ REASONS: Final = (
 """Paths to why the text of a row ended, in rows of any dialect; the first ones are those of messages too."""
 
 
+EVENT: Final = frozenset({"run_id", "event_id", "sample_id", "type", "data"})
+"""Members of an event in a log of openai/evals; only those of type ``sampling`` are responses, others
+repeat them."""
+
+
 class Said(NamedTuple):
     """Where a row has its samples, and how the text of each is read.
 
@@ -195,10 +200,11 @@ _TRACE: Final = Form(
     said=(_REPLY,),
     row="task.data",
 )
-# in an episode of several agents, the traces with rewards are the samples; without any, all traces
+# in an episode of several agents, the traces with rewards are the samples, and those that failed before they
+# had any; without such traces, all
 _EPISODE: Final = _TRACE._replace(
     when="traces:list",
-    said=(_REPLY._replace(items="traces.*.rewards! traces.*.{}"),),
+    said=(_REPLY._replace(items="traces.*.rewards!|ok=false traces.*.{}"),),
     none=(("ok=false.errors.-1", ""), ("", "the episode holds no trace")),
 )
 
@@ -370,7 +376,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
                 ("limit.type", "output.choices is empty (limit {})"),
                 ("", "output.choices is empty"),
             ),
-            errors="error",
+            errors="error invalidation",
             attached="attachments",
         ),
     ),

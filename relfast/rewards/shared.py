@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final, Self, Unpack
 import orjson
 
 from relfast.engine.online.incoming import Columns
-from relfast.engine.online.needs import Formless, Needs
+from relfast.engine.online.needs import Formless, Needs, log_unscored
 from relfast.engine.online.scorer import (
     Scorer,
     checked_on_error,
@@ -155,25 +155,9 @@ class Adapter:
 
     def _warn(self, score: Score, gold: Any, question: Any, at: int = 0) -> None:
         if score.reward is None:
-            self._log_unscored(score, gold, at)
+            log_unscored(score, gold, at)
         if type(question) is not str or not question:
             self._needs.look(score.task, gold, question)
-
-    def _log_unscored(self, score: Score, gold: object, at: int = 0) -> None:
-        """Log why a response has no score, once for each kind of cause and task in a process."""
-        error = score.error or {"type": score.status, "message": "no reward"}
-        kind = error["type"], score.task
-        if kind in _told or len(_told) >= MAX_KINDS:
-            return
-        _told.add(kind)
-        _log.warning(
-            "relfast: %s: response %d of a call has no score (%s): %.200s. Its gold is %.200r. (Said once.)",
-            score.task or "no task",
-            at,
-            score.status,
-            error["message"],
-            gold,
-        )
 
     def value(self, score: Score) -> float | None:
         """The reward of a score; of one without a reward the value that ``on_error`` sets.
@@ -204,12 +188,6 @@ def columns_of_rows(rows: Iterable[Row]) -> Columns:
     """Rows as the columns that `Scorer.begin_columns` takes."""
     tasks, gold, responses, questions = map(list, zip(*rows, strict=True))
     return tasks, gold, responses, questions
-
-
-MAX_KINDS: Final = 100
-"""Most kinds of causes that a process logs; a run has few."""
-
-_told: Final[set[tuple[Any, ...]]] = set()
 
 
 def reason_of(score: Score) -> str:

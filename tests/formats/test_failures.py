@@ -150,6 +150,7 @@ FAILED = [
     ({**MAZE, "response": None, "error": UNREACHABLE}, tuple(UNREACHABLE.values())),
     ({**MAZE, "response": None}, ("MissingResponse", "the response is null")),
     (problem(), ("MissingResponse", "the response is null")),
+    (of(tool_rows.inspect, {"invalidation": {"author": "me", "reason": "wrong image", "timestamp": "2026"}}), ("MissingResponse", "invalidation: wrong image")),
 ]  # fmt: skip
 
 
@@ -355,7 +356,15 @@ def test_an_empty_text_is_a_response(row: dict[str, Any], gold: Path) -> None:
     assert score.reward is not None
 
 
+def rewarded(text: str) -> dict[str, Any]:
+    return trace({"role": "assistant", "content": text}, rewards={"rel": {"score": 1.0}})
+
+
 ONE_OF_THREE = [
+    ({**trace(), "nodes": None, "traces": [
+        trace({"role": "assistant", "content": "Answer 2"}),  # of another agent
+        rewarded(RIGHT), trace({"role": "user", "content": "Which?"}, ok=False, errors=[UNREACHABLE]), rewarded("Answer 1"),
+    ]}, tuple(UNREACHABLE.values())),
     (native(response=[RIGHT, None, "Answer 1"], error=[None, UNREACHABLE, None]), tuple(UNREACHABLE.values())),
     (batch(chat(RIGHT), "torn", chat("Answer 1")), ("MissingResponse", "the choice is no object")),  # type: ignore[arg-type]
 ]  # fmt: skip

@@ -16,10 +16,11 @@ from contract_records import gold
 import relfast
 from relfast import rewards
 from relfast.cli.machine import PLACES
+from relfast.engine.online import needs
 from relfast.engine.online.needs import Formless
 from relfast.engine.online.scorer import Scorer
 from relfast.errors import UsageError
-from relfast.rewards import nemo_rl, shared, trl, verl
+from relfast.rewards import nemo_rl, trl, verl
 from relfast.rewards.openrlhf import make_reward as make_openrlhf
 from relfast.rewards.trl import make_reward
 from relfast.rewards.verl import make_compute_score
@@ -32,7 +33,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 
 @pytest.fixture(autouse=True)
 def nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared, "_told", set())
+    monkeypatch.setattr(needs, "_told", set())
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[str]:

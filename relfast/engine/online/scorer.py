@@ -29,14 +29,14 @@ from relfast.engine.job import Job, make_job
 from relfast.engine.kernel_scoring import MAX_CHARS, MAX_MOLECULES, own, tell
 from relfast.engine.online.incoming import Columns, check_records, columns_of, flaw_of
 from relfast.engine.online.isolated_scoring import IsolatedScoring
-from relfast.engine.online.needs import level_of_caller
+from relfast.engine.online.needs import level_of_caller, log_unscored
 from relfast.engine.online.pending import Begun, Counts, PendingScore, delivered
 from relfast.engine.online.record_pools import POOL_VARIABLE, place_of
 from relfast.engine.pool.failures import fault_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.settings import workers_of
-from relfast.errors import RelfastError, TooManyError, UnscoredError, UsageError
+from relfast.errors import RelfastError, TooManyError, UnknownTaskError, UnscoredError, UsageError
 from relfast.formats import filter_of
 from relfast.formats.entry import no_text, text_of
 from relfast.formats.failure import CUT_OFF, NO_ASSISTANT, NO_CONTENT, NULL, NoResponse
@@ -295,9 +295,11 @@ class Scorer:
         ------
         UnscoredError
             The response has no score and ``on_error`` is ``"raise"``.
+        UnknownTaskError
+            There is no such task.
         """
         score = self.kept_score(task, answer, response, question)
-        return self.value_of(score) if score.reward is None else score.reward
+        return self._one_value(score, task, answer) if score.reward is None else score.reward
 
     async def areward(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -312,7 +314,7 @@ class Scorer:
         score = self.kept_score(task, answer, response, question, False)
         if score is None:
             score = await asyncio.wrap_future(self.submit(task, answer, response, question))
-        return self.value_of(score)
+        return self._one_value(score, task, answer) if score.reward is None else score.reward
 
     def submit(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -473,9 +475,27 @@ class Scorer:
             A response has no score and ``on_error`` is ``"raise"``.
         UsageError
             The sequences differ in length.
+        UnknownTaskError
+            No task has a known name.
         """
         scores = self.kept_scores(tasks, answers, responses, questions=questions)
-        return [self.value_of(score) if score.reward is None else score.reward for score in scores]
+        if tasks is not None and scores and all(map(_is_of_unknown_task, scores)):
+            raise UnknownTaskError(tasks if isinstance(tasks, str) else tasks[0], TASKS)
+        return [
+            self._told_value(score, answer, at) if score.reward is None else score.reward
+            for at, (score, answer) in enumerate(zip(scores, answers, strict=True))
+        ]
+
+    def _one_value(self, score: Score, task: str | None, answer: object) -> float | None:
+        """The result of `reward` for a score without one."""
+        if task is not None and _is_of_unknown_task(score):
+            raise UnknownTaskError(task, TASKS)
+        return self._told_value(score, answer)
+
+    def _told_value(self, score: Score, answer: object, at: int = 0) -> float | None:
+        """`value_of` a score without a reward, whose reason is logged."""
+        log_unscored(score, answer, at)
+        return self.value_of(score)
 
     def value_of(self, score: Score) -> float | None:
         """The reward of a score, or the value of ``on_error`` if it has none. May raise `UnscoredError`."""
@@ -570,6 +590,10 @@ class Scorer:
 
 
 _NOTHING: Final = (NULL, NO_CONTENT, NO_ASSISTANT)
+
+
+def _is_of_unknown_task(score: Score) -> bool:
+    return score.error is not None and score.error["type"] == "UnknownTask"
 
 
 def _is_long(record: Record) -> bool:

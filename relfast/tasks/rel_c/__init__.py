@@ -101,7 +101,7 @@ C2: Final = Task(
     ),
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
-    # strict reads what docs/strict.md says and pays for any substructure of gold; its searches in RDKit depend
+    # strict reads what docs/strict.md says and pays for any part of gold; its searches in RDKit depend
     # on no clock
     revision=7,
     blind="relfast.tasks.rel_c.blind:MOTIF",
