@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -139,17 +140,50 @@ def said_in(message: Mapping[str, Any]) -> Any:
     """The text of a message; a `NoResponse` if it has no content or the model refused."""
     content = message.get("content")
     refusal = refusal_in(message)
+    if refusal is None and _only_calls(message):
+        return ONLY_A_CALL
     if refusal is None and (content is None or content == []):
         return NO_CONTENT
     return refusal or content_of(content)
 
 
-def text_of(messages: Any) -> Any:
-    """The text of the last assistant message in a chat, or None; any other value is returned unchanged."""
-    if not _is_conversation(messages):
-        return messages
-    contents = (message.get("content") for message in reversed(messages) if message["role"] == "assistant")
-    return content_of(next(contents, None))
+ONLY_A_CALL: Final = NoResponse(MISSING_RESPONSE, "the last message only calls a tool")
+
+_CALLS: Final = ("tool_calls", "function_call")
+_CALL: Final = re.compile(r"(\w+_)?(tool|function)[-_]?(use|call)", re.IGNORECASE)
+"""Types of parts that call a tool, such as ``tool_use`` and ``functionCall``."""
+
+
+def _only_calls(message: Mapping[str, Any]) -> bool:
+    """Whether a message calls a tool and says nothing: it is no answer."""
+    content = message.get("content")
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+    calls = any(map(message.get, _CALLS)) or any(
+        isinstance(kind, str) and _CALL.fullmatch(kind)
+        for part in parts
+        for kind in (part.get("type"), *part)
+    )
+    said = content_of(content) if calls else None
+    return calls and not (isinstance(said, str) and said.strip())
+
+
+def text_of(value: Any) -> Any:
+    """The text of a response that may be a chat or the parts of a message; a `NoResponse` if it has none; a
+    value of any other kind is returned unchanged (`no_text` says what is wrong with it)."""
+    if isinstance(value, str):
+        return value if type(value) is str else str.__str__(value)
+    if value is None:
+        return NULL
+    if _is_content(value):
+        return said_in({"content": value})
+    return last_said(value) if _is_conversation(value) else value
+
+
+def no_text(value: Any) -> NoResponse:
+    """The failure of a response that is no text, such as an object or a number."""
+    kinds = ((Mapping, "an object"), (bool, "a bool"), (int | float, "a number"), (list, "a list"))
+    kind = next((kind for types, kind in kinds if isinstance(value, types)), type(value).__name__)
+    return NoResponse("InvalidResponse", f"response is {kind}, not text")
 
 
 def last_user_said(messages: list[Any]) -> Any:

@@ -26,7 +26,8 @@ from relfast.engine.online.scorer import Scorer as Engine
 from relfast.errors import UsageError
 from relfast.records import Score as Row
 from relfast.rewards.problems import Problem, from_file, generated
-from relfast.rewards.shared import field, gold_of
+from relfast.rewards.shared import field
+from relfast.rewards.stored import gold_of
 from relfast.tasks import TASKS
 
 __all__ = ["relfast_scorer", "relfast_task", "sample_of"]

@@ -25,7 +25,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Unpack
 
 from relfast.keywords import ScorerKeywords
-from relfast.rewards.shared import Adapter, Row, field, gold_of, mapping, read_sample, response_of
+from relfast.rewards.shared import Adapter, Row, field, mapping, read_sample
+from relfast.rewards.stored import gold_of
 from relfast.tasks import find_task
 
 __all__ = [
@@ -114,7 +115,7 @@ def _read(
     named, gold, question = read_sample(None, prompt, {"answer": answer}, about)
     if named is None:
         named = next((name for name in (task, field(state, "task")) if find_task(name) is not None), None)
-    return named, gold, response_of(completion), question
+    return named, gold, completion, question
 
 
 reward: Reward = Reward()

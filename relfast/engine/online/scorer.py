@@ -26,7 +26,7 @@ from relfast.cores import default_workers
 from relfast.deadlines import WorkingClock
 from relfast.engine.job import Job, make_job
 from relfast.engine.kernel_scoring import MAX_CHARS, MAX_MOLECULES, own, tell
-from relfast.engine.online.incoming import Columns, check_records, columns_of, flaw_of, text_in
+from relfast.engine.online.incoming import Columns, check_records, columns_of, flaw_of, response_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.needs import level_of_caller
 from relfast.engine.online.pending import Begun, Counts, PendingScore, delivered
@@ -37,6 +37,7 @@ from relfast.engine.scoring import Scoring
 from relfast.engine.settings import workers_of
 from relfast.errors import RelfastError, UnscoredError, UsageError
 from relfast.formats import filter_of
+from relfast.formats.failure import NoResponse
 from relfast.json_text import once_decoded
 from relfast.keywords import AdapterKeywords, JobKeywords, OnError, Unscored
 from relfast.parameters import number_of
@@ -255,6 +256,8 @@ class Scorer:
         is needed."""
         score = None
         task = self._name_of(answer) if task is None else task
+        if type(response) is not str:
+            response = response_in(response)
         if self._kernels is not None and type(task) is str and type(response) is str:
             score = self._kernels.kept(task, answer, response, question)
         if score is None:
@@ -352,6 +355,7 @@ class Scorer:
     def begin_columns(self, columns: Columns) -> Begun:
         """`kept_scores` without waiting for the records that workers score: see `Begun.ended`."""
         names, answers, responses, questions = columns
+        responses = [text if type(text) is str else response_in(text) for text in responses]
         names = [
             self._name_of(gold) if name is None else name for name, gold in zip(names, answers, strict=True)
         ]
@@ -363,7 +367,7 @@ class Scorer:
         for task, places in of_task.items():
             if self._kernels is None or task is None or task not in TASKS:
                 continue
-            part: Sequence[Any] = columns[1:]
+            part: Sequence[Any] = (answers, responses, questions)
             if len(places) < n:
                 part = [None if column is None else [column[at] for at in places] for column in part]
             for at, row in zip(places, self._kernels.kept_all(task, *part), strict=True):
@@ -493,7 +497,9 @@ class Scorer:
             message = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
             return unscored(index, None, None, 0, "invalid_record", "UnknownTask", message)
         if type(response) is not str:
-            response = text_in(response)
+            response = response_in(response)
+        if isinstance(response, NoResponse):
+            return unscored(index, None, task.name, 0, "invalid_record", *response)
         return Record(index, None, task.name, answer, response, question)
 
     def _begin(self, entries: Sequence[Any]) -> list[Score | PendingScore]:
