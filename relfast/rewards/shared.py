@@ -75,12 +75,12 @@ class Adapter:
             self._warn_of_none()
 
     @classmethod
-    def default(cls) -> Self:
+    def default(cls, **options: Any) -> Self:
         """The adapter that a module makes when it is imported, with default options. It warns at its first
         call of what other adapters warn of when they are made."""
         made = cls.__new__(cls)
         made._is_default = True
-        cls.__init__(made)
+        cls.__init__(made, **options)
         return made
 
     def _warn_of_none(self) -> None:
@@ -168,7 +168,8 @@ class Adapter:
         _told.add(kind)
         known = f"; tasks: {', '.join(TASKS)}" if error["type"] == "UnknownTask" else ""
         _log.warning(
-            "relfast: %s: response %d of a call has no score (%s): %.200s%s. Its gold is %.200r. (Said once.)",
+            "relfast: %s: response %d of a call has no score (%s): %.200s%s."
+            " Its gold is %.200r. (Said once.)",
             score.task or "no task",
             at,
             score.status,

@@ -78,7 +78,9 @@ def held(value: Any) -> Any:
         return _decoded(bytes(value))
     if isinstance(value, list | tuple):
         return [held(item) for item in value]
-    return _mapping(value) if isinstance(value, Mapping) else _of_library(value)
+    if isinstance(value, Mapping) and not hasattr(value, "as_py"):
+        return _mapping(value)
+    return _of_library(value)
 
 
 def _of_library(value: Any) -> Any:
@@ -129,10 +131,13 @@ def _decoded(value: bytes) -> Any:
 def _alone(value: Any) -> Any:
     """Gold in a list of one, such as an object array of one element holds, or as pairs of a member and its
     value, as Arrow has maps: a list is never gold itself."""
-    while type(value) is list and len(value) == 1 and isinstance(value[0], dict | str | list):
-        value = value[0]
-    pairs = type(value) is list and value and all(_is_pair(item) for item in value)
-    return _mapping(dict(value)) if pairs else value
+    while type(value) is list and value:
+        if all(map(_is_pair, value)):
+            return _mapping(dict(value))
+        if len(value) > 1 or not isinstance(value[0], dict | str | list):
+            break
+        (value,) = value
+    return value
 
 
 def _is_pair(item: Any) -> bool:
