@@ -30,7 +30,7 @@ from relfast.records import Score
 from relfast.rewards.stored import gold_of, held
 from relfast.tasks import TASKS, find_task
 
-__all__ = ["close", "stats"]
+__all__ = ["close", "prepare", "stats"]
 
 _log: Final = logging.getLogger("relfast")
 
@@ -105,6 +105,10 @@ class Adapter:
             self._formless = Formless(self.options["policy"])
             self._scorer = shared_scorer(self.options)
         return self._scorer
+
+    def prepare(self, *tasks: str) -> dict[str, float]:
+        """Have the first reward cost what later ones do: see `relfast.Scorer.prepare`."""
+        return self.scorer.prepare(*tasks)
 
     def score(self, task: Any, gold: Any, response: Any, question: Any = None) -> Score:
         """The score of a response. ``gold`` is as `gold_of` returns it; no content of a record raises."""
@@ -201,6 +205,35 @@ class Adapter:
             what = score.error["message"] if score.error else "no reward"
             raise UnscoredError(score.task, score.status, f"{what}; on_error=0.0 would make it 0")
         return value
+
+
+def prepare(*tasks: str, **options: Unpack[AdapterKeywords]) -> dict[str, float]:
+    """Have this process's first reward cost what later ones do (`relfast.Scorer.prepare`): machine code and
+    ReAlign's model are loaded, and workers have started, which takes up to 2 s.
+
+    Call it before training, in the process that scores: in the file that a trainer imports, say.
+
+    Parameters
+    ----------
+    *tasks
+        Names of tasks; default: all.
+    **options
+        Those of the reward function, without ``on_error``: functions with equal options share a scorer.
+
+    Returns
+    -------
+    dict
+        Task → seconds that it took.
+
+    Raises
+    ------
+    UnknownTaskError, UsageError
+        There is no such task, or an option cannot be used.
+    RelfastError
+        A task that is named cannot be scored here: no embedding model, say. Without names it is logged.
+    """
+    settled: AdapterKeywords = {"policy": "strict", **options}
+    return shared_scorer(settled).prepare(*tasks)
 
 
 def columns_of_rows(rows: Iterable[Row]) -> Columns:

@@ -12,8 +12,10 @@ Any thread may call a scorer. It can be pickled, and after a fork the child can 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import threading
+import time
 import warnings
 import weakref
 from collections import Counter, deque
@@ -43,13 +45,16 @@ from relfast.keywords import AdapterKeywords, JobKeywords, OnError, Unscored
 from relfast.parameters import number_of
 from relfast.records import STATUSES, Policy, Record, Score, unscored
 from relfast.results import ScoreBatch
-from relfast.tasks import TASKS, find_task, infer_task
+from relfast.tasks import TASKS, find_task, get_task, infer_task
+from relfast.tasks.base import Task
 
 # The reward of a response without a score depends on what is at fault. A response that exceeds its deadline
 # or crashes its workers has failed by itself: under ``strict`` it gets the lowest reward of its task. If it
 # were left out of training instead, a model would learn to hang where it does not know the answer. Failures
 # of the machinery or the data (broken gold, no workers, an interrupted call) say nothing about the response:
 # the reward is what ``on_error`` says.
+
+_log: Final = logging.getLogger("relfast")
 
 _KINDS: Final = ("response", "machinery")
 
@@ -239,6 +244,52 @@ class Scorer:
         """Start the workers now (0.5 s) rather than when a record first needs one."""
         if self.workers != 0:
             self._isolated.start()
+
+    def prepare(self, *tasks: str) -> dict[str, float]:
+        """Load what tasks (default: all) are scored with, and wait for the workers, so that no response pays
+        for it: machine code, an embedding model, a worker that has answered. Counts nothing.
+
+        Returns
+        -------
+        dict
+            Task → seconds that it took.
+
+        Raises
+        ------
+        UnknownTaskError
+            There is no such task.
+        RelfastError
+            A task that is named cannot be scored here: no embedding model, say. Without names it is logged.
+        """
+        took = {}
+        self.start()
+        for task in [*map(get_task, tasks)] or TASKS.values():
+            begun = time.perf_counter()
+            try:
+                self._prepare_task(task)
+            except RelfastError as error:
+                if tasks:
+                    raise
+                _log.warning("relfast: %s cannot be scored here: %s", task.name, error)
+                continue
+            took[task.name] = time.perf_counter() - begun
+        return took
+
+    def _prepare_task(self, task: Task) -> None:
+        task.load()
+        if self._kernels is not None:
+            self._kernels.of(task.name)
+        if task.embeds:
+            from relfast.embed.embedder import get_embedder
+
+            options = self.job.options
+            get_embedder(options.embedder, options.device).encode(["A first step."])
+        if task.can_hang and self.workers != 0:
+            new: list[PendingScore] = []
+            begun = self._isolated.begin_alone(Record(0, None, task.name, {}, ""), new)
+            self._isolated.submit(new)
+            if isinstance(begun, PendingScore):
+                begun.result()
 
     # one response
 
