@@ -18,6 +18,7 @@ from relfast.engine.online.scorer import Scorer
 from relfast.errors import InputError
 from relfast.formats import read_row
 from relfast.inference.requests import completed
+from relfast.json_text import LongLine
 from relfast.tasks import TASKS, Task, find_task, infer_task
 from relfast.tasks.facts import Problem, kind_of, shown
 
@@ -134,6 +135,10 @@ class FileCheck:
             yield Flaw(self.path, number + 1, Problem("", str(error).removeprefix(f"{self.path}: ")))
 
     def _check_line(self, number: int, line: bytes, first_line: dict[str, int]) -> Iterator[Flaw]:
+        if isinstance(line, LongLine):
+            self.n_records += 1
+            yield Flaw(self.path, number, Problem("", line.said))
+            return
         if number == 1:
             line = line.removeprefix(_BOM)
         if not line.strip():

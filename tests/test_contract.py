@@ -90,7 +90,7 @@ def test_nothing_raises_for_garbage_or_bad_gold(task: str, policy: str) -> None:
             assert "\n" not in score.error["message"]
 
 
-NO_TEXT = [("", "empty"), ("<think>4", "only_reasoning"), ("4 \ud800", "lone_surrogate"), ("x" * 1_000_001, "too_long")]  # fmt: skip
+NO_TEXT = [("", "empty"), (None, "not_text"), ("<think>4", "only_reasoning"), ("4 \ud800", "lone_surrogate"), ("x" * 1_000_001, "too_long")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("response", "reason"), NO_TEXT, ids=[reason for _, reason in NO_TEXT])

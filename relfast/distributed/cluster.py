@@ -17,6 +17,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
+from relfast import telemetry
 from relfast.distributed.part_scoring import Assignment, Method, answer, versions
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
 
@@ -39,8 +40,7 @@ TICK: Final = 1.0
 
 def ray_module() -> Any:
     """Ray, imported. Raises `MissingExtraError`."""
-    # no telemetry unless asked for; a running cluster keeps its own setting
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    telemetry.turn_off()
     try:
         import ray
     except ImportError:

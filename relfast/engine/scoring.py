@@ -24,7 +24,7 @@ from relfast.engine.segments import Detours, pieces
 from relfast.errors import RelfastError
 from relfast.formats import Entry
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import Outcome, Place, Record, Score, unscored
+from relfast.records import Outcome, Place, Record, Score, told_cut_off, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import Task
 from relfast.tasks.modules import MAX_TEXTS
@@ -156,8 +156,8 @@ class Scoring:
             task = TASKS[name]
             records = [entry for entry in (entries[at] for at in places) if isinstance(entry, Record)]
             scores = self._singly(task, records) if one_by_one else self._fast_first(task, records)
-            for at, score in zip(places, scores, strict=True):
-                results[at] = score
+            for at, record, score in zip(places, records, scores, strict=True):
+                results[at] = told_cut_off(score) if record.cut_off else score
         return (score for score in results if score is not None)
 
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
@@ -311,7 +311,9 @@ class Scoring:
 
     def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
         """The row of a record from its outcome."""
-        return self.row_of(task, outcome, record.index, record.id, record.sample)
+        score = self.row_of(task, outcome, record.index, record.id, record.sample)
+        score.prompt = record.prompt
+        return score
 
     def row_of(self, task: Task, outcome: Outcome, index: int = 0, id: Any = None, sample: int = 0) -> Score:
         """The row of an outcome: for the record with this index, id and sample, or without these as a row

@@ -16,6 +16,18 @@ TEXT, TEXTS, MESSAGE, VALUE = "text", "texts", "message", "value"
 """How the text of a sample is read at a path: one text; texts to be joined; a chat message; any value."""
 
 
+REASONS_OF_MESSAGES: Final = ("finish_reason", "stop_reason")
+REASONS: Final = (
+    *REASONS_OF_MESSAGES,
+    "generation.finish_reason",
+    "finishReason",
+    "stopReason",
+    "done_reason",
+    "incomplete_details.reason",
+)
+"""Paths to why the text of a row ended, in rows of any dialect; the first ones are those of messages too."""
+
+
 class Said(NamedTuple):
     """Where a row has its samples, and how the text of each is read.
 
@@ -32,9 +44,9 @@ class Said(NamedTuple):
         Path from the row to a copy of the text, which is preferred to that in the message.
     error, reason
         Paths to the sample's error and to its finish reason, from the sample or else from the row.
-    filtered, aborted
-        Finish reasons with which an empty text is no response but a failure: of the content filter, or with
-        the reason in its message.
+    aborted
+        Finish reasons with which an empty text is no response but a failure, besides those that
+        `relfast.records.ending` knows.
     ended
         If a message has no content, the failure's message names the finish reason.
     nothing
@@ -50,7 +62,6 @@ class Said(NamedTuple):
     instead: str = ""
     error: str = ""
     reason: str = ""
-    filtered: str = ""
     aborted: str = ""
     ended: bool = False
     nothing: str = ""
@@ -144,12 +155,11 @@ _REALIGN: Final = ("benchmark_solution", "benchmark_steps")
 _BESIDE: Final = ("promptFeedback", "usageMetadata", "modelVersion")
 """Members of Gemini's responses besides the candidates; a blocked prompt has only these."""
 
-# a choice, or the last message of an output; an empty text is a response unless the content filter left it
+# a choice, or the last message of an output
 _CHOICE: Final = Said(
     "response.body?.choices.*",
     ((MESSAGE, "message"), (VALUE, "text")),
     reason="finish_reason",
-    filtered="content_filter",
     ended=True,
     no_object="the choice is no object",
 )
@@ -158,7 +168,6 @@ _OUTPUT: Final = Said(
     ((MESSAGE, ""),),
     last=True,
     reason="response.body?.incomplete_details.reason",
-    filtered="content_filter",
     ended=True,
 )
 # the text that verifiers' own rewards see (`trace.last_reply`): the root agent's reply, or the last sampled
@@ -307,7 +316,6 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
                     instead="output.completion",  # what Inspect's own scorers see
                     error="output.error",
                     reason="stop_reason",
-                    filtered="content_filter",
                 ),
             ),
             none=(
@@ -394,7 +402,9 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             suffix="instance.perturbation.name",
             answer="instance.references.*.tags=correct.output.text",
             question="instance.input.text",
-            said=(Said("result.!success=false.completions.*.{}", ((VALUE, "text"),)),),
+            said=(
+                Said("result.!success=false.completions.*.{}", ((VALUE, "text"),), reason="finish_reason"),
+            ),
             none=(
                 ("result.success=false.error", "{}"),
                 ("result.success=false", "the request failed"),
@@ -421,7 +431,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             ("custom_id result:object",),
             needs="result:object",
             id="custom_id",
-            said=(Said("result.type=succeeded.message.{}", ((MESSAGE, ""),)),),
+            said=(Said("result.type=succeeded.message.{}", ((MESSAGE, ""),), reason="stop_reason"),),
             none=(
                 ("result.error", ""),
                 ("result.type", "the request has {}"),

@@ -11,15 +11,17 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast.engine.io.sources import find_sources, lines_of, objects_in
+from relfast.engine.io.sources import find_sources, lines_of, objects_in, paths_in
 from relfast.errors import InputError, MissingExtraError, UsageError
-from relfast.inference.header import read_header
+from relfast.inference.header import headers_of, read_header
+from relfast.outputs import keep_apart
 from relfast.report import figures
-from relfast.report.canvas import FORMATS, Canvas
+from relfast.report.canvas import Canvas
 from relfast.report.figures import Point
 from relfast.report.inputs import is_entry
 from relfast.report.overview import number
 from relfast.report.page import (
+    HEATMAPS,
     OnStep,
     Page,
     Picture,
@@ -27,6 +29,7 @@ from relfast.report.page import (
     Section,
     Table,
     ignore_step,
+    report_folder,
     write_page,
 )
 from relfast.report.record_blocks import text_of
@@ -211,15 +214,24 @@ def generate_analysis_report(
     MissingExtraError, OutputError
     """
     on_step("reading results")
+    results = paths_in(find_sources([str(results_file)]))
+    keep_apart("report", {"-o": [output_dir], "SCORED": results, "beside SCORED": headers_of(results_file)})
     solved = read_entries(_entries(str(results_file)))
-    report = Report(Path(output_dir), on_step=on_step)
-    on_step("drawing figures")
+    with report_folder(output_dir) as place:
+        report = Report(place, on_step=on_step)
+        _write(Path(results_file), solved, report, aligner)
+    return report.at(Path(output_dir))
+
+
+def _write(results: Path, solved: Solved, report: Report, aligner: Aligner | None) -> None:
+    """Draw all figures, and write tables and page."""
+    report.on_step("drawing figures")
     table = summary_table(solved)
     lead = (
         "How closely the steps of a model's solutions follow reference solutions, and whether its answers are"
         " right."
     )
-    page = Page("ReAlign report", lead, _facts(Path(results_file), solved))
+    page = Page("ReAlign report", lead, _facts(results, solved))
     quadrants = _quadrant_table([*_quadrants(solved.scores, solved.correct)])
     page.sections = [
         Section("Summary", _summary_text(solved), [_subset_table(table), quadrants]),
@@ -230,7 +242,6 @@ def generate_analysis_report(
         page.sections.append(_failures(solved.failed))
     _write_tables(table, solved, report)
     report.files += write_page(page, report.directory)
-    return report
 
 
 def _entries(path: str) -> Iterator[dict[str, Any]]:
@@ -350,7 +361,7 @@ def _heatmaps(
         except (UsageError, InputError) as error:
             return pictures, [f"Heatmaps are left out: {error}."]
         caption = f"{words.capitalize()}. Aligned steps are framed."
-        pictures.append(report.draw(f"heatmap_example_{name}.png", title, caption, figure))
+        pictures.append(report.draw(f"{HEATMAPS}{name}.png", title, caption, figure))
     return pictures, []
 
 
@@ -358,9 +369,6 @@ def _representative(solved: Solved, aligner: Aligner | None, report: Report) -> 
     """The section with heatmaps of the best, the worst and a hallucinated solution."""
     texts, cases = [], []
     for name, words, chosen in _cases(solved.scores, solved.correct):
-        path = report.directory / f"heatmap_example_{name}.png"
-        for suffix in FORMATS:
-            path.with_suffix(suffix).unlink(missing_ok=True)  # from an older report
         if chosen is None:
             texts.append(f"No solution is {words}: there is no {name} case.")
             continue

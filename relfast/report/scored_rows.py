@@ -11,8 +11,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-import orjson
-
 from relfast.engine.io.scored import read_scores
 from relfast.engine.job import Job
 from relfast.engine.past_run import past_run
@@ -29,7 +27,7 @@ from relfast.report.inputs import (
     is_summary_of,
 )
 from relfast.report.page import OnStep, ignore_step
-from relfast.stats.samples import group_of, id_text
+from relfast.stats.samples import group_of, key_of
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.sums import add_columns, add_counts
 from relfast.tasks import TASKS
@@ -277,7 +275,7 @@ def _read(item: Input, shared: SharedRows, dump: Sequence[str], records: int, on
 
 def prompt_hash(score: Score) -> int:
     """A 64-bit hash of a row's prompt: the same for all responses to it, in every run."""
-    key = id_text(score.id) if score.id is not None else orjson.dumps(score.index)
+    key = key_of(score.id, score.prompt, score.index)
     return int.from_bytes(blake2b(key, digest_size=8, person=b"prompt").digest(), "little")
 
 

@@ -54,8 +54,7 @@ class ScoreAnswer(Adapter):
         task, gold, question = read_sample(label, None, metadata, about)
         if task is None and find_task(source := metadata.get("source_dataset")) is not None:
             task = source
-        # reasoning-gym's own word for a model that gave no answer is None
-        return self.number(self.score(task, gold, "" if answer is None else answer, question))
+        return self.number(self.score(task, gold, answer, question))
 
 
 score_answer: ScoreAnswer = ScoreAnswer.default()

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Unpack
 
+from relfast.formats.failure import from_error
 from relfast.keywords import ScorerKeywords
 from relfast.rewards.shared import Adapter, Row, field, mapping, read_sample
 from relfast.rewards.stored import gold_of
@@ -123,7 +124,8 @@ def _read(
     for name in (field(about, "benchmark"), task, field(state, "task")):
         if named is None and find_task(name) is not None:
             named = name
-    return named, gold, completion, question
+    failed = from_error(field(state, "error"))  # of the rollout, which then has no completion
+    return named, gold, failed or completion, question
 
 
 reward: Reward = Reward.default()

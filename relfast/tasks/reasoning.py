@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from relfast_kernels.compiled import native
 from relfast_kernels.text.marks import BARE_ANALYSIS, MARKS, TURN_ENDS, Names, names_of
@@ -127,3 +127,53 @@ def read_final(
     if value in (answers.NOTHING, answers.SEVERAL):
         return None, [], "no_answer" if value == answers.NOTHING else "several_answers"
     return value, numbers[answers.TAXA : answers.TAXA + n_taxa], None
+
+
+class Form(NamedTuple):
+    """A marked answer: the offset where its mark opens, its kind, and what it holds."""
+
+    start: int
+    kind: Literal["box", "tag", "label"]
+    content: str
+
+
+MAX_LABELLED: Final = 200
+"""Maximum characters of an answer behind a label."""
+_KINDS: Final[tuple[Literal["box", "tag", "label"] | None, ...]] = (
+    None,
+    "box",
+    "tag",
+    "label",
+    None,
+    "label",
+)
+"""Kinds of forms by the kernel's numbers; ``####`` is a label."""
+_ENDS: Final = ' \t\r\n*_`"“”'
+
+
+def last_form(text: str, *, keep_commands: bool = False) -> Form | None:
+    r"""The marked answer that opens last, for tasks with open answers; None if there is none.
+
+    >>> last_form(r"Answer: 3. So it is $\boxed{\frac{1}{2} \text{ for } x = 3}$.")
+    Form(start=20, kind='box', content='\\frac{1}{2}')
+
+    Parameters
+    ----------
+    text
+        Without reasoning and lone surrogates.
+    keep_commands
+        Keep TeX commands that say of what kind letters are: ``\text{cm}``.
+    """
+    from relfast_kernels.text import dress, marked
+
+    data = text.encode()
+    work = (ctypes.c_char * (2 * len(data) + marked.FORM_ROOM))()
+    result = (ctypes.c_int64 * marked.FORM_RESULT)()
+    how = dress.MATHEMATICAL if keep_commands else dress.SHOWN
+    native.functions("text")["form"](data, len(data), how, work, result)
+    kind = _KINDS[result[0]]
+    if kind is None:
+        return None
+    held = work.raw[: result[2]].decode("utf-8", "replace").strip(_ENDS)
+    held = held[:MAX_LABELLED].rstrip(_ENDS) if kind == "label" else held
+    return Form(len(data[: result[1]].decode("utf-8", "replace")), kind, held)

@@ -105,7 +105,7 @@ PARTS = [{"type": "thinking", "thinking": "Answer 1", "signature": "s"}, {"type"
     [
         ([{"role": "assistant", "content": [{"type": "thinking", "text": "Answer 1"}, {"type": "text", "text": "Answer 4"}]}], ["Answer 4"]),
         (5, [5]),
-        (PARTS[:1], [""]),
+        (PARTS[:1], [NoResponse("MissingResponse", "only reasoning, no answer")]),
         ([PARTS, PARTS[1:]], ["Answer 4", "Answer 4"]),
         ([{"type": "output_text", "text": "Ans", "annotations": []}, {"type": "output_text", "text": "wer 4"}], ["Answer 4"]),
         ([{"type": "refusal", "refusal": "No."}], [NoResponse("Refusal", "No.")]),
@@ -162,7 +162,7 @@ def test_columns_of_a_union(
         ({"answer": {}, "task": "REL-A1", "response": "1"}, "InvalidGold", "Missing target in answer"),
         ({"answer": {}, "task": "REL-C1", "response": "1"}, "InvalidGold", "Missing label in answer"),
         ({"answer": {}, "task": "REL-C2", "response": "1"}, "InvalidGold", "Missing smiles in answer"),
-        ({"answer": {"target": 1}, "response": {"a": 1}}, "InvalidResponse", "response is dict, not text"),
+        ({"answer": {"target": 1}, "response": {"a": 1}}, "InvalidResponse", "response is an object, not text; --map response=PATH says where the text is"),
     ],
 )  # fmt: skip
 def test_invalid_records_name_the_field(row: dict[str, Any], kind: str, message: str) -> None:

@@ -160,6 +160,11 @@ class TestTRL:
             with pytest.raises(UsageError, match=lowered):
                 trl.make_reward(component=lowered)
 
+    def test_messages_without_an_assistant_are_no_answer(self) -> None:
+        chats: list[Any] = [[{"role": "user", "content": "<Yes>"}], [], [{"role": "assistant"}]]
+        given = trl.reward(completions=chats, answer=[{"label": "Yes"}] * 3)
+        assert given == [0.0] * 3
+
     def test_options_of_the_factory(self) -> None:
         columns = {"answer_column": "gold", "task_column": "benchmark"}
         quiet = trl.make_reward(on_error=-1, task="REL-C2", log=False, **columns)

@@ -37,13 +37,16 @@ class Data:
     role: str
     content: Any = None
     tool_calls: Any = None
+    reasoning_content: Any = None
 
 
 class Slots:
-    __slots__ = ("content", "role", "tool_calls")
+    __slots__ = ("content", "reasoning_content", "role", "tool_calls")
 
-    def __init__(self, role: str, content: Any = None, tool_calls: Any = None) -> None:
-        self.role, self.content, self.tool_calls = role, content, tool_calls
+    def __init__(self, role: str, content: Any = None, **more: Any) -> None:
+        self.role, self.content = role, content
+        for name, value in more.items():
+            setattr(self, name, value)
 
 
 class Dumped:
@@ -108,8 +111,16 @@ CHATS: dict[str, tuple[list[dict[str, Any]], float | None]] = {
     ),
     "a text and a call": ([{"role": "assistant", "content": "<Yes>", "tool_calls": CALL}], 1.0),
     "no calls": ([{"role": "assistant", "content": "<Yes>", "tool_calls": []}], 1.0),
-    "no content": ([{"role": "assistant"}], None),
-    "nobody said anything": ([{"role": "user", "content": "<Yes>"}], None),
+    "no content": ([{"role": "assistant"}], 0.0),
+    "nobody said anything": ([{"role": "user", "content": "<Yes>"}], 0.0),
+    "only reasoning": ([{"role": "assistant", "content": None, "reasoning_content": "<Yes>"}], None),
+    "a call after reasoning": (
+        [
+            {"role": "assistant", "content": "<Yes>"},
+            {"role": "assistant", "content": None, "reasoning_content": "hm", "tool_calls": CALL},
+        ],
+        None,
+    ),
 }  # fmt: skip
 
 
@@ -155,7 +166,7 @@ class Raises:
 
 
 UNREADABLE = [
-    None, 5, 5.0, True, float("nan"), b"<Yes>", {"text": "<Yes>"}, {"a": 1}, ["<Yes>"], [["<Yes>"]], [], [None], object(),
+    5, 5.0, True, float("nan"), b"<Yes>", {"text": "<Yes>"}, {"a": 1}, ["<Yes>"], [["<Yes>"]], [None], object(),
     SimpleNamespace(text="<Yes>"), [SimpleNamespace(text="<Yes>")], Dumped(a=1), [Dumped(a=1)], Raises(), [Raises()],
     Ellipsis, lambda: "<Yes>", {"<Yes>"},
 ]  # fmt: skip
@@ -175,8 +186,7 @@ def test_what_cannot_be_read_has_no_score_at_any_door(completion: Any) -> None:
     made = slime.make_reward(on_error=0.25)
     assert asyncio.run(made(None, Sample("q", completion, GOLD))) == 0.25
     assert nemo_rl.make_environment(on_error=0.25).step([completion], [row]).rewards == [0.25]
-    if completion is not None:  # which is no answer there, and worth 0
-        assert reasoning_gym.make_reward(on_error=0.25)(completion, row) == 0.25
+    assert reasoning_gym.make_reward(on_error=0.25)(completion, row) == 0.25
     given = openrlhf.make_reward(on_error=0.25)([completion], ["q"], [json.dumps(GOLD)])
     assert list(given["rewards"]) == [0.25]
     with relfast.Scorer(policy="strict", workers=0) as scorer:

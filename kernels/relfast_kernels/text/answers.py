@@ -34,8 +34,10 @@ from relfast_kernels.text.find import (
 )
 from relfast_kernels.text.forms import (
     AT_LINE,
+    BACKSLASH,
     CHOICE,
     CLAIM,
+    CLOSING_BRACE,
     CONCLUDED,
     CROSSED,
     IS_BOX,
@@ -49,8 +51,10 @@ from relfast_kernels.text.forms import (
     NOUNED,
     OPEN,
     QUOTED,
+    VARIABLE,
     _own_tag,
     chain,
+    ends_value,
     has_word,
     is_rest,
     is_stated,
@@ -67,6 +71,8 @@ _JOINS: Final = np.frombuffer(b"or\nand\nalso\n", np.uint8)
 _FRACTION: Final = byte_set("0123456789.")
 _BEFORE_BRACE: Final = byte_set(' .")]\n')
 """What may stand after a value in a box."""
+_BEFORE_MORE: Final = byte_set(" ,;:-")
+"""What may stand between a value and what is not read of its box."""
 
 NO_LIST: Final = -1
 """The line names no taxa, or is no list."""
@@ -188,6 +194,23 @@ TAXA: Final = 2 * MAX_FENCES
 
 
 @kernel
+def _fills_box(text: Any, at: int, end: int) -> bool:
+    """Whether what ends at ``at`` is all that a box holds, but for what is not read: "4 because …"."""
+    behind = skip(text, at, end, _BEFORE_BRACE)
+    if behind < end and text[behind] == CLOSING_BRACE:
+        return True
+    behind = skip(text, behind, end, _BEFORE_MORE)
+    while behind < end and text[behind] == BACKSLASH:  # a blank of TeX
+        behind = skip(text, behind + 1, end, _BEFORE_MORE)
+    return (
+        at < behind < end
+        and text[behind] != CLOSING_BRACE
+        and ends_value(text, behind - 1, end)
+        and find_byte(text, behind, end, CLOSING_BRACE) < end
+    )
+
+
+@kernel
 def _settle(
     text: Any, low: int, high: int, line: int, line_end: int, words: int, words_end: int, start: int, stop:
     int, value: int,
@@ -195,22 +218,20 @@ def _settle(
 ) -> Any:  # fmt: skip
     """The form of a value in a paragraph, or `NO_FORM`; whether another value is joined to it, and whether
     it waits for a label in the paragraph before."""
-    form, opens, seen = look_left(text, low, start, False)
+    form, opens, seen, _ = look_left(text, low, start, False)
     if kind != CHOICE:
         first, behind = _own_tag(text, low, start, stop, high)
         if first >= 0:
             # in a fence it counts only as the value of a JSON key
-            around, _, seen = look_left(text, low, first, False)
+            around, _, seen, _ = look_left(text, low, first, False)
             seen = seen & QUOTED if around == IS_LABEL else 0
             form, opens, stop = IS_OWN, first, behind
     fenced = text[line] == FENCED
     if fenced and not ((form == IS_LABEL or form == IS_OWN) and seen & QUOTED):
         return NO_FORM, False, False
-    several, last = chain(text, low, stop, high, value, kind)
-    if form == IS_BOX:
-        behind = skip(text, last, high, _BEFORE_BRACE)
-        if kind == CHOICE and not (behind < high and text[behind] == 125):
-            return NO_FORM, False, False
+    several, last = chain(text, low, stop, high, value, kind, seen & VARIABLE != 0)
+    if form == IS_BOX and kind == CHOICE and not _fills_box(text, last, high):
+        return NO_FORM, False, False
     rest = is_rest(text, last, high)
     if form == NO_FORM or form == IS_LABEL or form == IS_SENTENCE or form == IS_HASHED:
         alone = rest >= 0
@@ -220,6 +241,7 @@ def _settle(
             rest = line_end
         if (
             (form == IS_LABEL and seen & CROSSED and not alone)
+            or (form == IS_LABEL and seen & VARIABLE and not ends_value(text, last, high))
             or (form == IS_HASHED and (not alone or nouned))
             or (form == IS_SENTENCE and not (alone and is_last and words_end <= rest))
         ):
@@ -248,7 +270,7 @@ def _is_stated_value(
         return False
     if kind == CHOICE:
         return is_stated(text, low, start, stop, high, nouned)
-    form, _, seen = look_left(text, low, start, False)
+    form, _, seen, _ = look_left(text, low, start, False)
     if form != IS_SENTENCE and (form != NO_FORM or seen & AT_LINE == 0):
         return False
     # "No taxon …" is no answer
@@ -288,7 +310,7 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
         if high == to:
             continue
         if waiting[0] != NOTHING:
-            form, _, _ = look_left(work, to, high, True)
+            form, _, _, _ = look_left(work, to, high, True)
             if form == IS_LABEL or form == IS_TAG:
                 return waiting
             waiting = (NOTHING, 0, 0, 0)

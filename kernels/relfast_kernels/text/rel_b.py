@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.jit import kernel, unsigned
 from relfast_kernels.layouts import (
     B1,
     CORRECT,
@@ -68,7 +68,7 @@ _INDEX = (1 << _INDEX_BITS) - 1
 def _has_no(data: Any, start: int, end: int) -> bool:
     """Whether "no" occurs in any case."""
     hits = False
-    for k in range(np.uint64(start), np.uint64(max(start, end - 1))):
+    for k in range(unsigned(start), unsigned(max(start, end - 1))):
         hits |= ((data[k] | 32) == 110) & ((data[k + ONE] | 32) == 111)
     return hits
 

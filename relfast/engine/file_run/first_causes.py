@@ -19,8 +19,7 @@ from relfast.engine.job import Job
 from relfast.engine.rows import entry_of
 from relfast.errors import RelfastError, did_you_mean
 from relfast.formats.documents import advice_on_row
-from relfast.formats.entry import NO_ASSISTANT
-from relfast.formats.failure import NoResponse
+from relfast.formats.failure import NO_ASSISTANT, NoResponse
 from relfast.formats.hints import id_in, place_of
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Score
@@ -122,7 +121,7 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
 
     Raises what reading the row, or the gold, raises.
     """
-    no_text = cause.message.startswith("response is ") or cause.message == NO_ASSISTANT
+    no_text = cause.message.startswith("response is ") or cause.message == NO_ASSISTANT.message
     if cause.kind not in _OF_DOCUMENTS and cause.kind != "UnknownTask" and not no_text:
         return
     row = read_row()
@@ -168,7 +167,7 @@ def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
     ids = [
         str(record.get("id", record.get("instance_id")))
         for path in job.data
-        for record in map(decode_object, islice(iterate_lines(path), _FAR))
+        for record in map(decode_object, islice(iterate_lines(path, job.max_line_bytes), _FAR))
     ]
     entry = entry_of(row, job)
     if entry.numbered and str(entry.id) in ids:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from relfast.errors import InputError, UsageError
+from relfast.outputs import PACKED, TABLES
 
 _PANDAS: Final = (
     "python -c \"import pandas; pandas.{reader}({path!r}).to_json({target!r}, orient='records', lines=True)\""
@@ -96,12 +97,21 @@ def advice_on_folder(names: Collection[str], path: str) -> str:
     return f"; it is a data set of Hugging Face, and this makes what is read of it: {made}"
 
 
-_OUTPUTS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".csv")
-_FOREIGN_OUTPUTS: Final = frozenset({*_BY_NAME, ".tsv", ".html", ".md", ".tex", ".txt", ".zip"})
+ROWS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".csv")
+"""Endings of the formats in which scored rows are written."""
+
+_FORMATS: Final = frozenset({*_BY_NAME, *PACKED, *TABLES, ".tsv", ".html", ".md", ".tex", ".txt", ".zip"})
 
 
-def refuse_output(path: str) -> None:
-    """Check that an output's name does not have the suffix of a format that relfast does not write.
+def refuse_output(path: str, made: tuple[str, ...] = ROWS, what: str = "rows are") -> None:
+    """Check that an output's name does not promise a format that is not written.
+
+    Parameters
+    ----------
+    made
+        Endings of the formats that are; those that name no format may be used, too.
+    what
+        What is written, for the message.
 
     Raises
     ------
@@ -109,8 +119,6 @@ def refuse_output(path: str) -> None:
         It has such a suffix.
     """
     suffix = Path(path).suffix.lower()
-    if suffix in _FOREIGN_OUTPUTS:
-        raise UsageError(
-            f"{path}: rows are written as {', '.join(_OUTPUTS)}, not {suffix};"
-            " `relfast report ROWS -o DIR` makes tables, LaTeX and HTML of them"
-        )
+    if suffix in _FORMATS and suffix not in {Path(f"x{ending}").suffix for ending in made}:
+        more = "; `relfast report ROWS -o DIR` makes tables, LaTeX and HTML of them" if made == ROWS else ""
+        raise UsageError(f"{path}: {what} written as {', '.join(made)}, not {suffix}{more}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import re
@@ -13,8 +14,10 @@ from typing import IO, Any, Final, NamedTuple, cast
 
 from relfast.engine.io.codecs import Codec, Damaged, Stream, codec_seen, stream_of
 from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
+from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import InputError, MissingExtraError, ReadError, UsageError, told_of
 from relfast.json_text import Undecodable, decode_object
+from relfast.outputs import OF_PROCESS
 
 STDIN: Final = "-"
 
@@ -91,9 +94,9 @@ class Source(NamedTuple):
         return stream_of(file, codec, head)
 
 
-def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Source]:
-    """The sources that the inputs name, in order. Folders and patterns leave out ``output``, which may be
-    among the files when a run is resumed.
+def find_sources(inputs: Sequence[str], own: Sequence[str] = ()) -> list[Source]:
+    """The sources that the inputs name, in order. Folders and patterns leave out the files in ``own``, which
+    an earlier run of the command has written (`relfast.outputs.own_outputs`).
 
     Raises
     ------
@@ -104,31 +107,42 @@ def find_sources(inputs: Sequence[str], output: str | None = None) -> list[Sourc
     """
     if list(inputs).count(STDIN) > 1:
         raise UsageError("stdin (-) can be read only once")
-    return [_source(path) for name in inputs for path in paths_of(name, output)]
+    return [_source(path) for name in inputs for path in paths_of(name, own)]
 
 
-def paths_of(name: str, output: str | None = None) -> list[str]:
+def paths_in(sources: Iterable[Source]) -> list[str]:
+    """The paths of sources."""
+    return [source.path for source in sources]
+
+
+def paths_of(name: str, own: Sequence[str] = ()) -> list[str]:
     """The files that one input names: the file itself, those in a folder, or those that match a pattern."""
     if name == STDIN:
         return [name]
     path = Path(name)
     if path.is_dir():
         children = list(path.iterdir())
-        found = _without(output, inputs_among(map(str, children)))
+        found = _without(own, inputs_among(map(str, children)))
         if not found:
             looked = f"looked for {', '.join(_FOLDER_SUFFIXES)}"
             advice = advice_on_folder([child.name for child in children], name)
             raise InputError(f"no input in this folder ({looked}){advice}", file=name)
         return found
-    if path.exists():
-        return [name]
-    import glob  # imported late: few inputs are patterns
+    try:
+        os.stat(path)
+    except OSError as error:
+        import glob  # imported late: few inputs are patterns
 
-    matches = _without(output, sorted(match for match in glob.glob(name) if os.path.isfile(match)))
-    if not matches:
-        what = "nothing matches this pattern" if glob.has_magic(name) else "no such file"
-        raise InputError(what, file=name)
-    return matches
+        matches = _without(own, sorted(match for match in glob.glob(name) if os.path.isfile(match)))
+        if matches:
+            return matches
+        if glob.has_magic(name):
+            raise InputError("nothing matches this pattern", file=name) from None
+        if error.errno != errno.ENOENT:
+            raise InputError(error.strerror or str(error), file=name) from None
+        where = f": it is a link to {os.readlink(path)}, which is not there" if path.is_symlink() else ""
+        raise InputError(f"no such file{where}", file=name) from None
+    return [name]
 
 
 def inputs_among(paths: Iterable[str]) -> list[str]:
@@ -137,11 +151,9 @@ def inputs_among(paths: Iterable[str]) -> list[str]:
     return [path for path in found if ".scored." not in path.rpartition("/")[2]]
 
 
-def _without(output: str | None, paths: list[str]) -> list[str]:
-    if output in (None, STDIN):
-        return paths
-    real = os.path.realpath(output or "")
-    return [path for path in paths if os.path.realpath(path) != real]
+def _without(own: Sequence[str], paths: list[str]) -> list[str]:
+    real = {os.path.realpath(path) for path in own}
+    return [path for path in paths if os.path.realpath(path) not in real]
 
 
 def _source(path: str) -> Source:
@@ -194,8 +206,7 @@ def _unpacked(head: bytes, codec: Codec) -> bytes:
 
 
 def _is_regular(path: str) -> bool:
-    # /dev/stdin and /dev/fd/N are files of *this* process: no worker can open them
-    if path.startswith(("/dev/", "/proc/")):
+    if path.startswith(OF_PROCESS):
         return False
     try:
         return stat.S_ISREG(os.stat(path).st_mode)
@@ -235,8 +246,8 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     return head, codec
 
 
-def iterate_lines(path: str) -> Iterator[bytes]:
-    """The lines of all files that ``path`` names (see `find_sources`), one file after the other.
+def iterate_lines(path: str, longest: int = MAX_LINE_BYTES) -> Iterator[bytes]:
+    """The lines (see `lines_of`) of all files that ``path`` names (see `find_sources`), one after the other.
 
     Raises
     ------
@@ -244,7 +255,7 @@ def iterate_lines(path: str) -> Iterator[bytes]:
         A file does not exist, or cannot be read to its end.
     """
     for source in find_sources([path]):
-        yield from lines_of(source)
+        yield from lines_of(source, longest)
 
 
 def objects_in(
@@ -267,8 +278,9 @@ def objects_in(
             yield number, row
 
 
-def lines_of(source: Source) -> Generator[bytes]:
-    """The lines of an input in any codec, without line ends; rows of tables and samples of documents as JSON.
+def lines_of(source: Source, longest: int = MAX_LINE_BYTES) -> Generator[bytes]:
+    """The lines of an input in any codec, without line ends; rows of tables and samples of documents as JSON;
+    a `LongLine` in place of each line that has more than ``longest`` bytes.
 
     Raises
     ------
@@ -277,7 +289,6 @@ def lines_of(source: Source) -> Generator[bytes]:
     """
     try:
         with told_of(source.path, ReadError), source.open() as stream:
-            for line in stream:
-                yield line.removesuffix(b"\n")
+            yield from stream.lines(longest)
     except Damaged as error:
         raise InputError(str(error), file=source.path) from None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, Final
 
 from relfast.errors import UsageError
-from relfast.formats.entry import no_text, text_of
+from relfast.formats.entry import text_of
 from relfast.formats.failure import NoResponse
 from relfast.formats.messages import plain_messages
 from relfast.json_text import plain
@@ -29,18 +29,17 @@ def not_plain(record: Record, error: Exception) -> Score:
     return record.unscored("invalid_record", "InvalidGold", message)
 
 
-def response_in(response: object) -> str | NoResponse:
+def response_in(response: object) -> Any:
     """The text of a response as Python callers pass it: a text, or chat messages (mappings or objects), of
-    which the assistant's last counts. A `NoResponse`, which has no score, for what cannot be read, and for
-    chats without an answer."""
+    which the assistant's last counts. A `NoResponse` for a chat without an answer; what cannot be read is
+    returned unchanged."""
     if isinstance(response, NoResponse):
         return response
     if type(response) is list and len(response) == 1 and type(response[0]) is dict and len(response[0]) == 2:
         content = response[0].get("content")
         if type(content) is str and response[0].get("role") == "assistant":
             return content  # the usual form, handled first
-    said = text_of(plain_messages(response))
-    return said if type(said) is str or isinstance(said, NoResponse) else no_text(said)
+    return text_of(plain_messages(response))
 
 
 def check_records(records: object) -> None:

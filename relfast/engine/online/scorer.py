@@ -39,7 +39,8 @@ from relfast.engine.scoring import Scoring
 from relfast.engine.settings import workers_of
 from relfast.errors import RelfastError, UnscoredError, UsageError
 from relfast.formats import filter_of
-from relfast.formats.failure import NoResponse
+from relfast.formats.entry import no_text
+from relfast.formats.failure import CUT_OFF, NO_ASSISTANT, NO_CONTENT, NULL, NoResponse
 from relfast.json_text import once_decoded
 from relfast.keywords import AdapterKeywords, JobKeywords, OnError, Unscored
 from relfast.parameters import number_of
@@ -200,7 +201,7 @@ class Scorer:
         self._prepare()
 
     def _prepare(self) -> None:
-        gold = read_gold(self.job.data)
+        gold = read_gold(self.job.data, self.job.max_line_bytes)
         if gold.repeated is not None:
             warnings.warn(f"relfast: {gold.repeated.describe(self.job.data)}", stacklevel=level_of_caller())
         self._scoring = Scoring(self.job, gold, clock=WorkingClock())
@@ -539,7 +540,8 @@ class Scorer:
         return None if task is None else task.name
 
     def _record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
-        """The record for a call's arguments; an unscored `Score` if the task is unknown."""
+        """The record for a call's arguments; an unscored `Score` if the task is unknown or the response is
+        no text."""
         name = self._name_of(answer) if name is None else name
         if isinstance(answer, str):
             answer = once_decoded(answer)
@@ -547,11 +549,14 @@ class Scorer:
         if task is None:
             message = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
             return unscored(index, None, None, 0, "invalid_record", "UnknownTask", message)
-        if type(response) is not str:
-            response = response_in(response)
-        if isinstance(response, NoResponse):
-            return unscored(index, None, task.name, 0, "invalid_record", *response)
-        return Record(index, None, task.name, answer, response, question)
+        text = response if type(response) is str else response_in(response)
+        cut_off = text is CUT_OFF
+        if text in _NOTHING if isinstance(text, NoResponse) else type(text) is list and not text:
+            text = None  # a call says so of a response without any text, which has no answer
+        elif not cut_off and type(text) is not str:
+            failure = text if isinstance(text, NoResponse) else no_text(text)
+            return unscored(index, None, task.name, 0, "invalid_record", *failure)
+        return Record(index, None, task.name, answer, "" if cut_off else text, question, cut_off=cut_off)
 
     def _begin(self, entries: Sequence[Any]) -> list[Score | PendingScore]:
         """Score the records that need no worker, and submit the others. Returns for each entry its score or
@@ -604,6 +609,9 @@ class Scorer:
         """In a forked child, which has none of the parent's threads and workers."""
         self._isolated.abandon()
         self._start_anew()
+
+
+_NOTHING: Final = (NULL, NO_CONTENT, NO_ASSISTANT)
 
 
 def _is_long(record: Record) -> bool:

@@ -64,7 +64,7 @@ TASK: Final = Task(
     ),
     reward_metric="alignment_score",
     strict_reward_metric="gated_score",
-    revision=4,  # strict reads the last box, tag or label
+    revision=5,  # reasoning, refusals and what is no text are not scored
     row_fields=("llm_correct", "final_correct", "subset"),
     blind="relfast.tasks.realign.blind:STRATEGIES",
     module="relfast.tasks.realign.score",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
+from relfast.answers import same_answer
 from relfast.deadlines import Deadlines
 from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.realign import RealignOptions
 from relfast.tasks.realign import extract as reading
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, NOTHING, Alignment, Pair, align_pairs
-from relfast.tasks.realign.answers import other_unit, restates, same
-from relfast.tasks.realign.extract import Solution, same_answer, without_repeats, without_spaces
+from relfast.tasks.realign.extract import Solution, equals_as_published, without_repeats, without_spaces
 from relfast.tasks.realign.gate import Working, gated_score, step_f1s, working, working_of_reference
 
 _QUADRANTS: Final = {
@@ -94,14 +94,8 @@ def final_correct(symbolic: bool, row: Any) -> bool:
 
 
 def _right(reference: Solution, solution: Solution, question: object) -> bool:
-    """Whether a solution's answer equals the reference's, is not in another unit (`other_unit`), and does
-    not just repeat an expression of the question (`restates`)."""
-    if not same(reference.value, solution.value):
-        return False
-    if not isinstance(question, str):
-        return True
-    answer = solution.answer or ""
-    return not restates(answer, reference.answer or "", question) and not other_unit(answer, question)
+    """Whether a solution's answer equals the reference's, as far as the question allows (`same_answer`)."""
+    return same_answer(reference.value, solution.value, question if isinstance(question, str) else None)
 
 
 def _pair(
@@ -139,7 +133,7 @@ def _score_one(
         # verdicts in the input row are ignored
         correct = symbolic = _right(reference, solution, record.question)
     else:
-        symbolic = same_answer(reference.answer, solution.answer)
+        symbolic = equals_as_published(reference.answer, solution.answer)
         correct = final_correct(symbolic, record.row)
     average = alignment.avg_score
     covered = coverage(alignment.matches, len(reference.steps), len(solution.steps))
