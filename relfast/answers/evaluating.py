@@ -201,7 +201,7 @@ def _at(tree: Node, point: int) -> Value:
             return _bounded(_OPERATIONS[name](*(_at(part, point) for part in parts)))
         case Apply(name, (inner,)) if name in _FUNCTIONS:
             return _FUNCTIONS[name](complex(_at(inner, point)))
-        case Apply(name, (inner,)) if name[:4] == "log_" and name[4:].isdecimal() and int(name[4:12]) > 1:
+        case Apply(name, (inner,)) if name[:4] == "log_" and name[4:].isdecimal() and 1 < int(name[4:12]):
             return cmath.log(complex(_at(inner, point))) / math.log(int(name[4:]))
         case Symbol() | Indexed() | Apply() if tree != INFINITY:
             seed = crc32(f"{point}{canonical(tree)}".encode())

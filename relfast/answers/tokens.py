@@ -6,6 +6,7 @@ One table (`_TABLE`) says what each command and sign is; a command that it lacks
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -54,7 +55,7 @@ _COMMANDS: Final = {
 }
 _BARE: Final = {name: entry for name, entry in _COMMANDS.items() if entry[0] == "function"} | {
     name: _COMMANDS[name]
-    for name in ["pi", "infty", "inf", "infinity", "oo", "or", "and", "alpha", "beta", "gamma", "theta", "lambda", "omega", "frac", "percent"]
+    for name in "pi infty inf infinity oo or and alpha beta gamma theta lambda omega frac percent".split()
 } | {"sqrt": ("sign", "√")}  # fmt: skip
 """What is known without a backslash too; √50 is one root, while \\sqrt50 is √5 · 0."""
 
@@ -82,36 +83,10 @@ FAMILY: Final = {names.split()[0]: family for family, rows in _FAMILIES.items() 
 _NUMERALS: Final = {
     word: n if n < 20 else 10 * (n - 18)
     for n, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-            "thirty",
-            "forty",
-            "fifty",
-            "sixty",
-            "seventy",
-            "eighty",
-            "ninety",
-        ]
+        (
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+            " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
+        ).split()
     )
 }
 _NUMERAL: Final = re.compile(
@@ -130,7 +105,7 @@ _CHARACTERS: Final = str.maketrans(
     {
         **{c: f"\\{name} " for c, name in zip("αβγδεζηθκλμνξρστφχψωΓΔΘΛΞΣΦΨΩπ∞≤≥≠∪∩∈±≈∅→∠", _GREEK.split(), strict=True)},
         **{c: f"\\frac{n}{d} " for c, n, d in zip("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", "112131234151357", "233445555668888", strict=True)},
-        **{c: f"\\text{{{name}}}" for c, name in zip("€£¥₹¢", ["euro", "sterling", "yen", "rupee", "cent"], strict=True)},
+        **{c: f"\\text{{{name}}}" for c, name in zip("€£¥₹¢", "euro sterling yen rupee cent".split(), strict=True)},
         **dict(zip("０１２３４５６７８９％，、（）＝．。⟨⟩ℝℤℕℚℂ’′", "0123456789%,,()=..()RZNQC''", strict=True)),
         **dict.fromkeys("−–—‐‑‒﹣－", "-"), **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad`“”„«»\"", ""),
         **dict.fromkeys("\u00a0\u202f\u2009\u2007\u3000~", " "), **dict.fromkeys("×·⋅∗", "*"),

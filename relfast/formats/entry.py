@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from relfast.formats.failure import (
+    MISSING_RESPONSE,
     NO_ASSISTANT,
     NO_CONTENT,
     NULL,

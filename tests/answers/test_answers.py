@@ -262,7 +262,8 @@ def test_time_grows_with_the_text_only() -> None:
 
 
 _FRAGMENTS = st.sampled_from(
-    [r"\frac", r"\sqrt", r"{", r"}", r"(", r")", r"[", r"]", r"|", r",", r";", r":", r"=", r"<", r">", r"+", r"-", r"*", r"/", r"^", r"_", r"!", r"'", r"%", r"&", r"$", r".", r"0", r"1", r"2", r"12", r"0.5", r"1e3", r"x", r"y", r"n", r"a", r"e", r"i", r"\pi", r"\infty", r"\pm", r"\text{", r"\text{cm}", r"\left", r"\right", r"\begin{pmatrix}", r"\end{pmatrix}", r"\\", r"\{", r"\}", r"\cup", r"\in", r"\le", r"\ne", r"\sin", r"\log", r"\binom", r"\overline", r"\lfloor", r"\rfloor", r"\circ", r"\cdot", r"\,", r"\!", r"{,}", r"or", r"and", r"cm", r"yes", r"(A)", r"x=", r"½", r"√", r"²", r"π", r"−", r"∞"] + [" ", "\n", "\0", "\ud800"]
+    r"\frac \sqrt { } ( ) [ ] | , ; : = < > + - * / ^ _ ! ' % & $ . 0 1 2 12 0.5 1e3 x y n a e i \pi \infty \pm \text{ \text{cm} \left \right \begin{pmatrix}"
+    r" \end{pmatrix} \\ \{ \} \cup \in \le \ne \sin \log \binom \overline \lfloor \rfloor \circ \cdot \, \! {,} or and cm yes (A) x= ½ √ ² π − ∞".split() + [" ", "\n", "\0", "\ud800"]
 )  # fmt: skip
 
 
