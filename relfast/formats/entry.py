@@ -193,8 +193,6 @@ def last_said(messages: Sequence[Mapping[str, Any]]) -> Any:
     """The text of the last message of the assistant that is no reasoning, or a `NoResponse`."""
     nothing = NO_ASSISTANT
     for message in reversed(messages):
-        if "role" not in message and _CALL.fullmatch(str(message.get("type"))):
-            return ONLY_A_CALL
         if message.get("role") == "assistant":
             said = said_in(message)
             if said is not ONLY_REASONING:
@@ -228,7 +226,7 @@ ONLY_A_CALL: Final = NoResponse(MISSING_RESPONSE, "the last message only calls a
 
 _CALLS: Final = ("tool_calls", "function_call")
 _CALL: Final = re.compile(r"(\w+_)?(tool|function)[-_]?(use|call)", re.IGNORECASE)
-"""Types of parts and items that call a tool, such as ``tool_use`` and ``functionCall``."""
+"""Types of parts that call a tool, such as ``tool_use`` and ``functionCall``."""
 
 
 def _only_calls(message: Mapping[str, Any]) -> bool:
@@ -244,7 +242,7 @@ def _only_calls(message: Mapping[str, Any]) -> bool:
         )
     )
     said = content_of(content) if calls else None
-    return calls and not (isinstance(said, str) and said.strip())
+    return calls and not (isinstance(said, str) and said)
 
 
 def _texts_in(parts: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -16,6 +16,8 @@ _NAMES: Final = (
 )
 """Members that are looked for as attributes, also where they are properties or slots."""
 
+_CALLS: Final = ("function_call", "custom_tool_call")
+
 
 def plain_messages(value: Any) -> Any:
     """A completion or a prompt with its messages, and the parts of their contents, as mappings.
@@ -52,7 +54,11 @@ def _message(value: Any) -> Mapping[str, Any] | None:
     if found is None:
         return None
     role, content = found.get("role"), found.get("content")
-    if type(role) is str and type(content) is str:
+    if found.get("type") in _CALLS and role is None:  # an item of a server's list of output
+        return {"role": "assistant", "content": "", "tool_calls": [found]}
+    if type(content) is str and content.isspace() and found.get("tool_calls"):
+        content = ""  # chat templates leave white space before a call
+    elif type(role) is str and type(content) is str:
         return found
     told = getattr(role, "value", role)
     parts = content = content.tolist() if content is not None and hasattr(content, "tolist") else content

@@ -28,20 +28,22 @@ class Extra(pydantic.BaseModel):
     """verifiers' own messages: members by attribute, further ones allowed."""
 
     model_config = pydantic.ConfigDict(extra="allow")
-    role: str
+    role: str | None
     content: Any = None
 
 
 @dataclasses.dataclass
 class Data:
-    role: str
+    role: str | None
     content: Any = None
     tool_calls: Any = None
     reasoning_content: Any = None
+    type: Any = None
+    name: Any = None
 
 
 class Slots:
-    __slots__ = ("content", "reasoning_content", "role", "tool_calls")
+    __slots__ = ("content", "name", "reasoning_content", "role", "tool_calls", "type")
 
     def __init__(self, role: str, content: Any = None, **more: Any) -> None:
         self.role, self.content = role, content
@@ -73,7 +75,7 @@ MAKES: dict[str, Callable[..., Any]] = {
     "dataclass": Data,
     "slots": Slots,
     "model_dump": Dumped,
-    "enum": lambda role, **members: SimpleNamespace(role=Role(role), **members),
+    "enum": lambda role, **members: SimpleNamespace(role=role and Role(role), **members),
 }
 BOXES: dict[str, Callable[[list[Any]], Any]] = {
     "list": list,
@@ -108,6 +110,10 @@ CHATS: dict[str, tuple[list[dict[str, Any]], float | None]] = {
             {"role": "assistant", "content": "<Yes>"},
         ],
         1.0,
+    ),
+    "a call of a server's list at last": (
+        [{"role": "assistant", "content": "<Yes>"}, {"role": None, "type": "function_call", "name": "look"}],
+        None,
     ),
     "a text and a call": ([{"role": "assistant", "content": "<Yes>", "tool_calls": CALL}], 1.0),
     "no calls": ([{"role": "assistant", "content": "<Yes>", "tool_calls": []}], 1.0),
