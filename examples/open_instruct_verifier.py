@@ -1,4 +1,4 @@
-"""relfast as a verifier of open-instruct, as its sources of 2026 have them (it is on no package index).
+"""relfast as a verifier of open-instruct, as commit 0039262 of its sources has them (it is on no index).
 
 Import this before training; open-instruct finds subclasses of `VerifierFunction` by themselves, and gives
 rows whose ``dataset`` is ``relfast`` to this one. ``ground_truth`` is gold, or ``{"task": …, "answer":

@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from relfast.formats.entry import content_of
+from relfast.formats.messages import CALLS
 from relfast.rewards.shared import Row, question_of, read_sample
 
 
@@ -68,9 +69,12 @@ def record_of(row: Mapping[str, Any]) -> Row:
     return task if isinstance(task, str) else None, gold, _text_of(row["response"].get("output")), question
 
 
-def _text_of(output: object) -> str:
-    """The text of the last message among a response's output items; "" without one."""
+def _text_of(output: object) -> Any:
+    """The text of the last message among a response's output items; "" without one; a call of a tool as it is, if
+    that comes last."""
     items = output if isinstance(output, list) else ()
-    messages = [item for item in items if isinstance(item, Mapping) and item.get("type") == "message"]
-    content = content_of(messages[-1].get("content")) if messages else ""
+    said = [item for item in items if isinstance(item, Mapping) and item.get("type") in ("message", *CALLS)]
+    if said and said[-1]["type"] in CALLS:
+        return said[-1:]
+    content = content_of(said[-1].get("content")) if said else ""
     return content if isinstance(content, str) else ""

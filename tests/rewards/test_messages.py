@@ -199,6 +199,28 @@ def test_what_cannot_be_read_has_no_score_at_any_door(completion: Any) -> None:
         assert scorer.score_one("REL-C1", GOLD, completion).status == "invalid_record"
 
 
+def test_items_of_a_servers_output() -> None:
+    from relfast.serve.nemo_gym import record_of
+
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "<Yes>"}]}
+    call, result = (
+        {"type": "function_call", "name": "look"},
+        {"type": "function_call_output", "output": "<No>"},
+    )
+    row = {"task": "REL-C1", "answer": GOLD, "question": "q", "responses_create_params": {}}
+    with relfast.Scorer(policy="strict", workers=0) as scorer:
+        for items, reward in (
+            ([said], 1.0),
+            ([call, result, said], 1.0),
+            ([said, call], None),
+            ([call, result], None),
+            ([], 0.0),
+        ):
+            assert scorer.reward(*record_of({**row, "response": {"output": items}})) == reward
+            if items:
+                assert trl.reward(completions=[items], answer=[GOLD]) == [reward]
+
+
 def test_texts_and_what_is_none_stay_what_they_are() -> None:
     for value in ("<Yes>", None, 5, b"x", ["a"]):
         assert plain_messages(value) is value
