@@ -1,4 +1,4 @@
-"""relfast as a reward function of torchforge's GRPO, as commit 033fa60 of its sources has it (PyPI's is empty).
+"""relfast as a reward function of torchforge's GRPO, as commit 033fa60 has it (PyPI's package is empty).
 
     RewardActor.options(**cfg.actors.reward_actor).as_actor(reward_functions=[Relfast()])
 

@@ -26,7 +26,7 @@ def plain_messages(value: Any) -> Any:
     Parameters
     ----------
     value
-        A text; one message; or a list, tuple or array of messages.
+        A text; or a list, tuple or array of messages.
 
     Returns
     -------
@@ -43,8 +43,7 @@ def plain_messages(value: Any) -> Any:
         if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
             messages = [*map(_message, value)]
             return value if None in messages else messages
-        message = _message(value)
-        return value if message is None else [message]
+        return value
     except Exception:
         return value  # a foreign class whose methods raise
 

@@ -70,8 +70,8 @@ def record_of(row: Mapping[str, Any]) -> Row:
 
 
 def _text_of(output: object) -> Any:
-    """The text of the last message among a response's output items; "" without one; a call of a tool as it is, if
-    that comes last."""
+    """The text of the last message among a response's output items; "" without one; a call of a tool as it
+    is, if that comes last."""
     items = output if isinstance(output, list) else ()
     said = [item for item in items if isinstance(item, Mapping) and item.get("type") in ("message", *CALLS)]
     if said and said[-1]["type"] in CALLS:

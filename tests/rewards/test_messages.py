@@ -139,11 +139,6 @@ def test_every_make(chat: str, make: str, box: str) -> None:
     assert trl.reward(completions=[messages], answer=[GOLD]) == [reward]
 
 
-def test_a_message_alone_is_a_chat() -> None:
-    for make in MAKES.values():
-        assert trl.reward(completions=[make(role="assistant", content="<Yes>")], answer=[GOLD]) == [1.0]
-
-
 @pytest.mark.parametrize("make", MAKES)
 def test_parts_and_prompts_of_every_make(make: str) -> None:
     part = (
@@ -172,7 +167,7 @@ class Raises:
 
 
 UNREADABLE = [
-    5, 5.0, True, float("nan"), b"<Yes>", {"text": "<Yes>"}, {"a": 1}, ["<Yes>"], [["<Yes>"]], [None], object(),
+    5, 5.0, True, float("nan"), b"<Yes>", {"text": "<Yes>"}, {"role": "assistant", "content": "<Yes>"}, ["<Yes>"], [["<Yes>"]], [None], object(),
     SimpleNamespace(text="<Yes>"), [SimpleNamespace(text="<Yes>")], Dumped(a=1), [Dumped(a=1)], Raises(), [Raises()],
     Ellipsis, lambda: "<Yes>", {"<Yes>"},
 ]  # fmt: skip
