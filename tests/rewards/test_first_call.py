@@ -243,12 +243,12 @@ def test_prepare_leaves_nothing_to_the_first_reward() -> None:
         "before = rewards.stats()\n"
         "assert before['workers'] == 1\n"
         "assert not any(before[status] for status in ('ok', 'no_answer', 'invalid_record', 'crashed'))\n"
-        "loaded = {name for name in sys.modules if name.startswith('relfast')}\n"
+        "loaded = {name for name in sys.modules if name.startswith('relfast.')}\n"
         "gold = [{'target': 3}, {'smiles': 'CCO'}, {'smiles': 'CCCC[Te]'}]\n"
         "said = ['Answer: 4', '<smiles>OCC</smiles>', '<smiles>CCN</smiles>']\n"
         "assert trl.reward(completions=said, answer=gold) == [1.0, 1.0, 0.0]\n"
         "assert rewards.stats()['workers'] == 1\n"
-        "print(sorted({name for name in sys.modules if name.startswith('relfast')} - loaded))\n"
+        "print(sorted({name for name in sys.modules if name.startswith('relfast.')} - loaded))\n"
     )
     assert python("-c", code, check=True).stdout.split("\n")[0] == "[]"
 
