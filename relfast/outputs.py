@@ -80,9 +80,8 @@ _DRAFTS: Final = "{folder}/.{file}.*part"
 
 
 def _rows(by: str) -> tuple[Written, ...]:
-    """Scored rows."""
-    more = Written(by, "{path}" + TABLE_ROWS_SUFFIX, TABLES)
-    return Written(by), Written(by, "{path}.journal"), more, Written(by, _DRAFTS)
+    """Scored rows, unless they are a table."""
+    return Written(by), Written(by, "{path}.journal"), Written(by, _DRAFTS)
 
 
 def _responses(by: str) -> tuple[Written, ...]:
@@ -101,7 +100,10 @@ def _report(by: str) -> tuple[Written, ...]:
 _PARTS: Final = ("manifest.json", "plan.json", ".lock", "_parts/*", "part-*", ".*part")
 
 FILES: Final[Mapping[str, Files]] = {
-    "score": Files((*_rows("-o"), *_whole("--summary")), ("INPUT", "--data")),
+    "score": Files(
+        (*_rows("-o"), Written("-o", "{path}" + TABLE_ROWS_SUFFIX, TABLES), *_whole("--summary")),
+        ("INPUT", "--data"),
+    ),
     "score --engine ray": Files(
         (*(Written("-o", f"{{path}}/{name}") for name in _PARTS), *_whole("--summary")), ("INPUT", "--data")
     ),

@@ -108,7 +108,7 @@ EACH: Final = 40
 
 
 @cache
-def ways_of(kind: str, gold: str, n_files: int) -> Ways:
+def ways_of(kind: str, gold: str, n_files: int = 1) -> Ways:
     """A kind of run on so many files, joined with a file of gold where it has none of its own."""
     options = {name: value for name, value in JOBS[kind].items() if name != "mark"}
     data = (gold,) if options.pop("data", False) else ()

@@ -149,6 +149,7 @@ REASONS: Final = (
     "only_reasoning",
     "guessed_taxa",
     "too_long",
+    "no_taxa",
 )
 """Why ``strict`` turned a response down: bits 7 to 10 of a key are the index in this tuple."""
 KEY_REASON: Final = 15

@@ -36,8 +36,8 @@ def form_matters(gold: str, question: str) -> bool:
 def restates(answer: str, gold: str, question: str) -> bool:
     """Whether an answer just repeats an expression of the question: 8/22 for "Simplify 8/22".
 
-    It does if it has an operation in it, differs in writing from gold, and stands in the question: as a part of a
-    formula, or as the same tokens.
+    It does if it has an operation in it, differs in writing from gold, and stands in the question: as a part
+    of a formula, or as the same tokens.
     """
     written, wanted = _written(answer), _written(gold)
     repeated = set(read(answer).trees)
@@ -56,20 +56,16 @@ def other_unit(answer: str, question: str) -> bool:
     """Whether an answer's unit does not occur in the question, although another of the same kind does: 1,250
     cents if the question asks for dollars."""
     units = [UNITS[token.text] for token in tokens_of(answer) if token.kind == "word" and token.text in UNITS]
-    families = _units_in(question)
-    return (
-        bool(units)
-        and units[-1] not in families
-        and bool(FAMILY[units[-1]])
-        and (FAMILY[units[-1]] in families.values())
-    )
+    if not units or (family := FAMILY[units[-1]]) == "other":
+        return False
+    known = _units_in(question)
+    return units[-1] not in known and family in map(FAMILY.get, known)
 
 
 @lru_cache(maxsize=256)
-def _units_in(question: str) -> dict[str, str]:
-    """The units that a question has, each with its family."""
-    found = (UNITS[token.text] for token in tokens_of(question[:MAX_QUESTION]) if token.text in UNITS)
-    return {unit: FAMILY[unit] for unit in found}
+def _units_in(question: str) -> frozenset[str]:
+    """The units that a question has."""
+    return frozenset(UNITS[token.text] for token in tokens_of(question[:MAX_QUESTION]) if token.text in UNITS)
 
 
 @lru_cache(maxsize=256)

@@ -1,5 +1,5 @@
-"""Whether two answers are equal: numbers by value, sums, products, lists and sets in any order, tuples, intervals
-and matrices place by place; expressions also by their values at fixed points."""
+"""Whether two answers are equal: numbers by value, sums, products, lists and sets in any order, tuples,
+intervals and matrices place by place; expressions also by their values at fixed points."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def bare(tree: Node) -> Node:
 
 
 def label(tree: Node) -> tuple[str, Node]:
-    """The left side and the value of ``x = 5``, ``f(x) = 5``, ``(x, y) = (1, 2)``, ``x ∈ S``; else no label."""
+    """The left side and the value of ``x = 5``, ``f(x) = 5``, ``(x, y) = (1, 2)``, ``x ∈ S``; or ""."""
     match tree:
         case Relation(signs, (first, *_, last)) if set(signs) <= {"=", "in", "approx"}:
             name = named(first)
@@ -216,13 +216,15 @@ def named(tree: Node) -> str:
             return ",".join(map(named, items))
         case Apply("*", factors) if all(isinstance(one, Symbol) and _is_point(one.tag) for one in factors):
             return "".join(map(named, factors))
+        case Apply("*", (Apply("^", (Symbol(name), Apply("-", (Number(),)))), Apply("()"))):
+            return f"{name}^-1()"
         case Apply("*", (first, Apply("()") | Group())):
             return named(first) and f"{named(first)}()"
     return ""
 
 
 def _is_point(name: str) -> bool:
-    return name.isupper() or name in ("angle", "triangle")
+    return name.isupper() or name in ("angle", "triangle", "m")
 
 
 def _are_alike(left: str, right: str, value: Node) -> bool:

@@ -1,7 +1,7 @@
-"""What trees are worth: their canonical text, their values at fixed points, and the arithmetic they leave undone.
+"""What trees are worth: their canonical text, their values at fixed points, the arithmetic they leave undone.
 
-Numbers are exact fractions as long as that is possible. Nothing grows beyond `MAX_BITS`; what would has no value,
-and equals only what is written alike.
+Numbers are exact fractions as long as that is possible. Nothing grows beyond `MAX_BITS`; what would has no
+value, and equals only what is written alike.
 """
 
 from __future__ import annotations
@@ -41,12 +41,11 @@ def monomial(tree: Node) -> tuple[Fraction, tuple[str, ...]]:
         case Number(value):
             return value, ()
         case Measured() | Apply("()" | "-" | "%"):
-            return held[0][0] * (-1 if tree.tag == "-" else Fraction(1, 100 if tree.tag == "%" else 1)), held[
-                0
-            ][1]
-        case Apply("*"):
+            share = {"-": Fraction(-1), "%": Fraction(1, 100)}.get(tree.tag, Fraction(1))
+            return held[0][0] * share, held[0][1]
+        case Apply("*") if sum(_bits(factor) for factor, _ in held) <= MAX_BITS:
             return math.prod((factor for factor, _ in held), start=Fraction(1)), tuple(pieces)
-        case Apply("/") if held[1][0]:
+        case Apply("/") if held[1][0] and _bits(held[0][0]) + _bits(held[1][0]) <= MAX_BITS:
             (a, above), (b, below) = held
             return a / b, tuple(sorted([*above, *(f"({piece})^(-1)" for piece in below)]))
         case Apply("^") if not pieces and held[1][0].denominator == 1 and (held[0][0] or held[1][0] > 0):
@@ -82,19 +81,19 @@ def rational(tree: Node) -> tuple[Fraction, int] | None:
 
 
 def work(tree: Node) -> int:
-    """How much arithmetic between numbers a tree leaves undone: 1 for ``2+2``, ``3·4``, ``√16``, ``5!``; 0 for
-    ``1/2``, ``3·10^8``, ``2^10``, ``√2/2``."""
+    """How much arithmetic between numbers a tree leaves undone: 1 for ``2+2``, ``3·4``, ``√16``, ``5!``; 0
+    for ``1/2``, ``3·10^8``, ``2^10``, ``√2/2``."""
     undone = sum(map(work, tree.parts))
     match tree:
         case Apply("+" | "*" as sign):
             numbers = [part for part in tree.parts if _is_arithmetic(part)]
             ten = any(part.tag == "^" and part.parts[0] == Number(10) for part in numbers)
-            return undone + max(0, len(numbers) - 1 - (ten and sign == "*"))
+            return int(undone + max(0, len(numbers) - 1 - (ten and sign == "*")))
         case Apply("/", parts) if _is_arithmetic(tree):
-            return undone + sum(part.tag == "/" for part in parts)
+            return int(undone + sum(part.tag == "/" for part in parts))
         case Apply() if not tree.symbols and not _is_arithmetic(tree):
             value = values(tree)  # a root or a function of numbers: undone if its value is rational
-            return undone + (bool(value) and _is_simple(value[0]))
+            return undone + int(bool(value) and _is_simple(value[0]))
     return undone
 
 
@@ -119,8 +118,8 @@ def _is_simple(value: Value) -> bool:
 
 @lru_cache(maxsize=2048)
 def values(tree: Node) -> tuple[Value, ...]:
-    """The values of a tree at three points, of which the last is complex (at one, if it has no symbols); () if it
-    has none. A symbol's value depends on its name and the point only."""
+    """The values of a tree at three points, of which the last is complex, or at one if it has no symbols; ()
+    if it has none. A symbol's value depends on its name and the point only."""
     try:
         return tuple(_at(tree, point) for point in range(3 if tree.symbols else 1))
     except (ArithmeticError, ValueError):
@@ -128,7 +127,7 @@ def values(tree: Node) -> tuple[Value, ...]:
 
 
 def close(a: Value, b: Value, near: float = 0) -> bool:
-    """Whether two values are equal, or differ by the share ``near`` at most; those that are not exact, nearly."""
+    """Whether two values are equal, if one is not exact nearly; or differ by the share ``near`` at most."""
     if isinstance(a, Fraction) and isinstance(b, Fraction) and not near:
         return a == b
     try:
@@ -144,7 +143,8 @@ def _bounded(number: Value) -> Value:
 
 
 def _sum(*terms: Value) -> Value:
-    sizes = [] if all(isinstance(one, Fraction) for one in terms) else [abs(one) for one in terms if one]
+    exact = all(isinstance(one, Fraction) for one in terms)
+    sizes = [] if exact else [abs(complex(one)) for one in terms if one]
     if sizes and min(sizes) < _LOST * max(sizes):
         raise ArithmeticError
     return sum(terms, Fraction(0))
@@ -176,16 +176,17 @@ def _whole(function: Callable[..., int], largest: float) -> Callable[..., Value]
 
 _CONSTANTS: Final = {"e": math.e, "pi": math.pi, "i": 1j}
 _OPERATIONS: Final[dict[str, Callable[..., Value]]] = {
-    "()": lambda a: a, "-": lambda a: -a, "%": lambda a: a / 100, "/": lambda a, b: a / b, "+": _sum, "^": _power,
-    "*": lambda *factors: reduce(lambda a, b: _bounded(a * b), factors),
+    "()": lambda a: a, "-": lambda a: -a, "%": lambda a: a / 100, "/": lambda a, b: a / b, "+": _sum,
+    "^": _power, "*": lambda *factors: reduce(lambda a, b: _bounded(a * b), factors),
     "abs": lambda a: abs(a) if isinstance(a, Fraction) else complex(abs(a)),
     "floor": _whole(math.floor, math.inf), "ceil": _whole(math.ceil, math.inf),
     "!": _whole(math.factorial, 500), "binom": _whole(math.comb, 500),
 }  # fmt: skip
 _FUNCTIONS: Final[dict[str, Callable[[complex], complex]]] = {
     "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "cot": lambda z: 1 / cmath.tan(z), "ln": cmath.log,
-    "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z), "arcsin": cmath.asin, "log": cmath.log,
-    "arccos": cmath.acos, "arctan": cmath.atan, "sinh": cmath.sinh, "cosh": cmath.cosh, "tanh": cmath.tanh,
+    "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z), "log": cmath.log,
+    "arcsin": cmath.asin, "arccos": cmath.acos, "arctan": cmath.atan,
+    "sinh": cmath.sinh, "cosh": cmath.cosh, "tanh": cmath.tanh,
 }  # fmt: skip
 
 
@@ -194,18 +195,18 @@ def _at(tree: Node, point: int) -> Value:
         case Number(value):
             return Fraction(value)
         case Symbol(name) if name in _CONSTANTS:
-            return _CONSTANTS[name]
+            return complex(_CONSTANTS[name])
         case Measured(unit, (inner,)):
             return _at(inner, point) * (math.pi / 180 if unit == ("°",) else 1)
         case Apply(name, parts) if name in _OPERATIONS:
             return _bounded(_OPERATIONS[name](*(_at(part, point) for part in parts)))
         case Apply(name, (inner,)) if name in _FUNCTIONS:
             return _FUNCTIONS[name](complex(_at(inner, point)))
-        case Apply(name, (inner,)) if name[:4] == "log_" and name[4:].isdecimal() and 1 < int(name[4:12]):
+        case Apply(name, (inner,)) if name[:4] == "log_" and name[4:].isdecimal() and int(name[4:12]) > 1:
             return cmath.log(complex(_at(inner, point))) / math.log(int(name[4:]))
         case Symbol() | Indexed() | Apply() if tree != INFINITY:
             seed = crc32(f"{point}{canonical(tree)}".encode())
             if point == 2:  # near the unit circle
                 return complex((seed % 997 - 498) / 700, 0.6 + seed % 89 / 200)
-            return Fraction(seed % 997 + 101, 331) * (-1) ** (point * seed)
+            return Fraction(seed % 997 + 101, -331 if point * seed % 2 else 331)
     raise ValueError(tree)

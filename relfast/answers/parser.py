@@ -39,7 +39,10 @@ _NEVER_FIRST: Final = _RELATIONS | words(
 )
 _CLOSERS: Final = {"(": (")", "]"), "[": (")", "]"), "{": ("}",), r"\{": (r"\}",)}
 _CURRENCIES: Final = words("dollar euro sterling yen rupee")
-_NO_UNITS: Final = words("not no to is are than if when because minus plus times over squared cubed")
+_NO_UNITS: Final = words(
+    "not no to is are than if when because minus plus times over squared cubed factorial choose mod base root"
+    " half halves third thirds quarter quarters fourths fifths sixths eighths tenths hundredths thousandths"
+)
 _KNOWN_UNITS: Final = frozenset(UNITS.values())
 _NAMED_SETS: Final = {
     **dict.fromkeys(words("none nosolution nosolutions norealsolution norealsolutions emptyset"), "emptyset"),
@@ -193,12 +196,14 @@ class _Parser:
         whole, factor = factors[-1], self.factor()
         if isinstance(factor, Number) and isinstance(whole, Number) and self.take("/"):  # 2 1/2
             factor = Apply("/", (factor, self.factor()))
-        match whole, factor:
+        is_percent = isinstance(factor, Apply) and factor.tag == "%"
+        match whole, factor.parts[0] if is_percent else factor:
             case Number(n), Apply("/", (Number(a), Number(b))) if (
                 len(factors) == n.denominator == 1 and a < b
             ):
-                factors[-1] = Number(n + a / b)
-            case _, Number():
+                mixed = Number(n + a / b)
+                factors[-1] = Apply("%", (mixed,)) if is_percent else mixed
+            case _, Number() if not is_percent:
                 raise _Failure
             case _:
                 factors.append(factor)
@@ -302,11 +307,11 @@ class _Parser:
         if sign in ("frac", "binom"):
             return Apply("/" if sign == "frac" else sign, (self.argument(), self.argument()))
         if sign in ("sqrt", "√"):
-            degree: Node = Number(Fraction(1, 2))
-            if self.take("["):
-                degree = Apply("/", (Number(1), self.answer()))
-                self.need("]")
-            return Apply("^", (self.argument(digits=sign == "sqrt"), degree))
+            degree = self.answer() if self.take("[") and self.peek().text != "]" else Number(2)
+            self.take("]")
+            known = isinstance(degree, Number) and degree.tag > 0
+            share = Number(1 / degree.tag) if known else Apply("/", (Number(1), degree))
+            return Apply("^", (self.argument(digits=sign == "sqrt"), share))
         if sign in ("lfloor", "lceil"):
             tree: Node = Apply(sign[1:], (self.answer(),))
             self.need("r" + sign[1:])

@@ -26,9 +26,9 @@ _BESIDE_DIGITS: Final = words("L J N W V")
 
 
 class Answer(NamedTuple):
-    """What an answer may mean: its ``trees``, the likeliest first (none if it cannot be parsed), and ``loose`` ones,
-    which count beside a plain number only (3 m with a unit, 3,75 with a comma for the point); the letter of the
-    ``option`` it names; its tokens as ``spelled``, and ``folded`` to lower case without punctuation, for text."""
+    """What an answer may mean: its ``trees``, the likeliest first; ``loose`` ones, which count beside a plain
+    number only (3 m with a unit, 3,75 with a comma for the point); the letter of the ``option`` it names; its
+    tokens as ``spelled``, and in lower case without punctuation (``folded``)."""
 
     trees: tuple[Node, ...] = ()
     loose: tuple[Node, ...] = ()
@@ -47,6 +47,8 @@ class Answer(NamedTuple):
 @lru_cache(maxsize=512)
 def read(text: str) -> Answer:
     """What an answer's text may mean; nothing if it is empty or longer than `MAX_CHARS`."""
+    if text.isascii() and text.isdigit() and len(text) < 20:  # most answers
+        return Answer((Number(int(text)),), spelled=text)
     text = text if len(text) <= MAX_CHARS else ""
     option, _ = _option(tokens := trimmed(tokens_of(text)))
     trees: list[Node] = []
@@ -79,11 +81,15 @@ def _parsed(tokens: Sequence[Token]) -> list[Node]:
 
 
 def _chosen(tree: Node, positive: str) -> Node:
-    """A tree with + for the sign ``positive`` and - for the other one, and without brackets but those of f(x)."""
+    """A tree with + for the sign ``positive`` and - for the other, and without brackets but those of f(x)."""
     tree = tree.changed(lambda part: _chosen(part, positive))
     match tree:
         case Apply("pm" | "mp" as sign, (term,)):
             return term if sign == positive else Apply("-", (term,))
+        case Apply("^", (Apply("^", (base, Number(a))), Number(b))) if a.denominator == 1 and (
+            a % 2 or b.denominator % 2
+        ):
+            return Apply("^", (base, Number(a * b)))  # the fourth root of x^3, but not √(x^2)
         case Apply("()", (inner,)) if not isinstance(inner, Symbol):
             return inner
     return tree

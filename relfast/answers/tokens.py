@@ -1,4 +1,4 @@
-"""Split an answer into tokens: numbers, letters, words, functions and signs, without layout, colours and fonts.
+"""Split an answer into tokens: numbers, letters, words, functions, signs; without layout, colours and fonts.
 
 One table (`_TABLE`) says what each command and sign is; a command that it lacks is a letter.
 """
@@ -6,14 +6,13 @@ One table (`_TABLE`) says what each command and sign is; a command that it lacks
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 
 class Token(NamedTuple):
-    """Kinds: number, letter, word, function, accent, sign, begin and end (of an environment); whether a blank is
-    before it."""
+    """Kinds: number, letter, word, function, accent, sign, begin and end (of an environment). ``spaced``:
+    whether a blank is before it."""
 
     kind: str
     text: str
@@ -25,91 +24,106 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_TABLE: Final = (
-    # kind, what it means ("": its own name), names; "words" hold words, what "hidden" holds is not shown
-    ("words", "", "text textbf textit textrm textsf texttt textnormal textup textsc mbox hbox mathrm operatorname emph"),
-    ("hidden", "", "textcolor color phantom hphantom vphantom hspace vspace label tag"),
-    ("layout", "", "left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle"
-     " textstyle scriptstyle limits nolimits large Large LARGE huge Huge small tiny bf rm it sf boxed fbox mathbf"
-     " mathit mathsf mathcal mathbb mathfrak boldsymbol bm underline displaylines math ensuremath quad qquad"),
-    ("function", "", "sin cos tan cot sec sinh cosh tanh arcsin arccos arctan log ln exp gcd lcm max min det deg Re Im"),
-    ("function", "csc", "csc cosec"), ("function", "log_10", "lg"),
-    ("accent", "", "overline bar vec hat dot ddot tilde widehat overrightarrow"),
-    ("letter", "", "alpha beta gamma delta zeta eta kappa lambda mu nu xi rho sigma tau chi psi omega Gamma Delta Theta"
-     " Lambda Xi Pi Sigma Phi Psi Omega hbar ell pi int sum prod lim partial nabla angle triangle perp parallel to"),
-    ("letter", "epsilon", "epsilon varepsilon"), ("letter", "theta", "theta vartheta"), ("letter", "phi", "phi varphi"),
-    ("letter", "emptyset", "emptyset varnothing"), ("letter", "infty", "infty infin inf infinity oo"),
-    ("letter", "ldots", "ldots dots cdots dotsc"),
-    ("sign", "", "frac sqrt binom pm mp cup cap in notin lfloor rfloor lceil rceil √"),
-    ("sign", "frac", "dfrac tfrac cfrac"), ("sign", "binom", "dbinom tbinom"), ("sign", "<", "lt"), ("sign", ">", "gt"),
-    ("sign", "le", "le leq leqslant leqq <= =<"), ("sign", "ge", "ge geq geqslant geqq >="), ("sign", "ne", "ne neq !="),
-    ("sign", "=", "=="), ("sign", "approx", "approx simeq sim equiv"), ("sign", "setminus", "setminus backslash"),
-    ("sign", "*", "cdot times ast"), ("sign", "/", "div"), ("sign", "^", "**"), ("sign", ":", "colon"),
-    ("sign", "|", "lvert rvert vert mid lVert rVert Vert"), ("sign", "°", "circ degree"), ("sign", "'", "prime"),
-    ("sign", "%", "percent"), ("sign", "or", "or lor vee"), ("sign", "and", "and land"), ("sign", "(", "langle"),
-    ("sign", ")", "rangle"), ("sign", "[", "lbrack"), ("sign", "]", "rbrack"), ("sign", r"\{", "lbrace"),
-    ("sign", r"\}", "rbrace"),
-)  # fmt: skip
+_TABLE: Final = r"""
+words : text textbf textit textrm textsf texttt textnormal textup textsc mbox hbox mathrm operatorname emph
+hidden : textcolor color phantom hphantom vphantom hspace vspace label tag
+layout : left right big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr Biggl Biggr middle displaystyle
+layout : textstyle scriptstyle limits nolimits large Large LARGE huge Huge small tiny bf rm it sf boxed fbox
+layout : mathbf mathit mathsf mathcal mathbb mathfrak boldsymbol bm underline displaylines math ensuremath
+space : quad qquad
+function : sin cos tan cot sec csc sinh cosh tanh arcsin arccos arctan log ln exp gcd lcm max min det deg Re
+function : Im
+accent : overline bar vec hat dot ddot tilde widehat overrightarrow
+letter : alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega
+letter : pi Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega hbar ell int sum prod lim partial nabla angle
+letter : triangle perp parallel to emptyset infty ldots
+sign : frac sqrt binom pm mp cup cap in notin lfloor rfloor lceil rceil le ge ne approx setminus or and
+function csc : cosec | function log_10 : lg | letter epsilon : varepsilon | letter theta : vartheta
+letter phi : varphi | letter emptyset : varnothing | letter infty : infin inf infinity oo
+letter ldots : dots cdots | sign frac : dfrac tfrac cfrac | sign binom : dbinom tbinom | sign < : lt
+sign > : gt | sign = : == | sign le : leq leqslant leqq <= =< | sign ge : geq geqslant geqq >=
+sign ne : neq != | sign approx : simeq sim equiv | sign setminus : backslash | sign * : cdot times ast
+sign / : div | sign ^ : ** | sign : : colon | sign ° : circ degree
+sign ∣ : lvert rvert vert mid lVert rVert Vert | sign ' : prime | sign % : percent | sign or : lor vee
+sign and : land | sign ( : langle | sign ) : rangle | sign [ : lbrack | sign ] : rbrack | sign \{ : lbrace
+sign \} : rbrace
+"""
+"""Of each command and sign: its kind, what it means if that is not its own name, and names. "words" hold
+words; what "hidden" holds is not shown."""
+_ROWS: Final = [
+    row.strip().rpartition(" : ") for line in _TABLE.strip().splitlines() for row in line.split(" | ")
+]
 _COMMANDS: Final = {
-    name: (kind, meaning or name) for kind, meaning, names in _TABLE for name in names.split()
+    name: (kind.split()[0], (kind.split()[1:] or [name])[0].replace("∣", "|"))
+    for kind, _, names in _ROWS
+    for name in names.split()
 }
 _BARE: Final = {name: entry for name, entry in _COMMANDS.items() if entry[0] == "function"} | {
     name: _COMMANDS[name]
-    for name in "pi infty inf infinity oo or and alpha beta gamma theta lambda omega frac percent".split()
+    for name in words("pi infty inf infinity oo or and alpha beta gamma theta lambda omega frac percent")
 } | {"sqrt": ("sign", "√")}  # fmt: skip
 """What is known without a backslash too; √50 is one root, while \\sqrt50 is √5 · 0."""
 
-_FAMILIES: Final = {
-    "money": "dollar dollars USD, cent cents, euro euros, sterling, yen, rupee rupees",
-    "mass": "g gram grams, mg milligram milligrams, kg kilogram kilograms, lb lbs pound pounds, oz ounce ounces, ton tons",
-    "volume": "l L liter liters litre litres, ml mL milliliter milliliters, gallon gallons, quart quarts, pint pints,"
-    " cup cups",
-    "": "m meter meters metre metres, cm centimeter centimeters, mm millimeter millimeters, km kilometer kilometers,"
-    " in inch inches, ft foot feet, yd yard yards, mi mile miles, s sec second seconds, min minute minutes,"
-    " h hr hrs hour hours, day days, week weeks, month months, year years, mph, kmh kph, ° degree degrees deg,"
-    " rad radian radians, K kelvin, C celsius, F fahrenheit, J, N, W, V, A, Hz, Pa, am AM, pm PM, st nd rd th, kJ, kW,"
-    " sq square",
-}
-UNITS: Final = {
-    word: names.split()[0]
-    for rows in _FAMILIES.values()
-    for names in rows.split(",")
-    for word in names.split()
-}
-"""Units that can be told apart: word → the name of its unit."""
-FAMILY: Final = {names.split()[0]: family for family, rows in _FAMILIES.items() for names in rows.split(",")}
-"""Unit → what it measures, of those that a question may ask for; else ""."""
+_UNITS: Final = """
+money : dollar dollars USD | cent cents | euro euros | sterling | yen | rupee rupees
+mass : g gram grams | mg milligram milligrams | kg kilogram kilograms | lb lbs pound pounds | oz ounce ounces
+mass : ton tons
+volume : l L liter liters litre litres | ml mL milliliter milliliters | gallon gallons | quart quarts
+volume : pint pints | cup cups
+other : m meter meters metre metres | cm centimeter centimeters | mm millimeter millimeters | ft foot feet
+other : km kilometer kilometers | in inch inches | yd yard yards | mi mile miles | s sec second seconds
+other : min minute minutes | h hr hrs hour hours | day days | week weeks | month months | year years | mph
+other : kmh kph | ° degree degrees deg | rad radian radians | K kelvin | C celsius | F fahrenheit | J | N | W
+other : V | A | Hz | Pa | am AM | pm PM | st nd rd th | kJ | kW | sq square
+"""
+"""What is measured, and names of each unit: those between bars are of one."""
+_MEASURES: Final = [
+    (names.split(), family)
+    for family, _, rows in (line.partition(" : ") for line in _UNITS.strip().splitlines())
+    for names in rows.split(" | ")
+]
+UNITS: Final = {name: names[0] for names, _ in _MEASURES for name in names}
+"""Units that can be told apart: name → the first name of its unit."""
+FAMILY: Final = {names[0]: family for names, family in _MEASURES}
+"""Unit → what it measures."""
 
-_NUMERALS: Final = {
-    word: n if n < 20 else 10 * (n - 18)
-    for n, word in enumerate(
-        (
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-            " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
-        ).split()
-    )
-}
+_NUMERALS: Final = str.split(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety"
+)
 _NUMERAL: Final = re.compile(
-    rf"(?<![a-zA-Z\\])({'|'.join(_NUMERALS)})(?:(?<=ty)[- ]({'|'.join([*_NUMERALS][1:10])}))?(?![a-zA-Z])",
+    rf"(?<![a-zA-Z\\])({'|'.join(_NUMERALS)})(?:(?<=ty)[- ]({'|'.join(_NUMERALS[1:10])}))?(?![a-zA-Z])",
     re.IGNORECASE,
 )
-SCALES: Final = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+SCALES: Final = {
+    "dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
+}  # fmt: skip
 _SHORT_WORDS: Final = words("yes no Yes No YES NO the The is are was of cup")
 MATRICES: Final = words("matrix pmatrix bmatrix Bmatrix vmatrix array smallmatrix")
 
-_GREEK: Final = (
-    "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega Gamma Delta"
-    " Theta Lambda Xi Sigma Phi Psi Omega pi infty le ge ne cup cap in pm approx emptyset to angle"
+_NAMED_CHARACTERS: Final = str.split(
+    "α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta κ kappa λ lambda μ mu ν nu ξ xi"
+    " ρ rho σ sigma τ tau φ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta"
+    " Λ Lambda Ξ Xi Σ Sigma Φ Phi Ψ Psi Ω Omega π pi"
+    " ∞ infty ≤ le ≥ ge ≠ ne ∪ cup ∩ cap ∈ in ± pm ≈ approx ∅ emptyset → to ∠ angle"
 )
 _CHARACTERS: Final = str.maketrans(
     {
-        **{c: f"\\{name} " for c, name in zip("αβγδεζηθκλμνξρστφχψωΓΔΘΛΞΣΦΨΩπ∞≤≥≠∪∩∈±≈∅→∠", _GREEK.split(), strict=True)},
-        **{c: f"\\frac{n}{d} " for c, n, d in zip("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", "112131234151357", "233445555668888", strict=True)},
-        **{c: f"\\text{{{name}}}" for c, name in zip("€£¥₹¢", "euro sterling yen rupee cent".split(), strict=True)},
-        **dict(zip("０１２３４５６７８９％，、（）＝．。⟨⟩ℝℤℕℚℂ’′", "0123456789%,,()=..()RZNQC''", strict=True)),
-        **dict.fromkeys("−–—‐‑‒﹣－", "-"), **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad`“”„«»\"", ""),
+        **{
+            c: f"\\{name} "
+            for c, name in zip(_NAMED_CHARACTERS[::2], _NAMED_CHARACTERS[1::2], strict=True)
+        },
+        **{
+            c: f"\\frac{n}{d} "
+            for c, n, d in zip("½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞", "112131234151357", "233445555668888", strict=True)
+        },
+        "€": "\\text{euro}", "£": "\\text{sterling}", "¥": "\\text{yen}", "₹": "\\text{rupee}",
+        "¢": "\\text{cent}",
+        **dict(zip("０１２３４５６７８９％，、（）＝．。⟨⟩", "0123456789%,,()=..()", strict=True)),
+        **dict(zip("ℝℤℕℚℂ’′", "RZNQC''", strict=True)), **dict.fromkeys("÷⁄∕／", "/"), "∛": "\\sqrt[3]",
+        **dict.fromkeys("−–—‐‑‒﹣－", "-"),
+        **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff\u00ad`“”„«»\"", ""),
         **dict.fromkeys("\u00a0\u202f\u2009\u2007\u3000~", " "), **dict.fromkeys("×·⋅∗", "*"),
-        **dict.fromkeys("÷⁄∕／", "/"), "∛": "\\sqrt[3]",
     }
 )  # fmt: skip
 _SCRIPTS: Final = re.compile("([⁰¹²³⁴⁵⁶⁷⁸⁹⁻ⁿ]+)|[₀₁₂₃₄₅₆₇₈₉]+")
@@ -145,7 +159,12 @@ def _prepared(text: str) -> str:
     if not text.isascii():
         text = _SCRIPTS.sub(lambda one: f"{'^' if one[1] else '_'}{{{one[0].translate(_UNSCRIPTED)}}}", text)
     text = _NOON.sub(r"\1m ", text.translate(_CHARACTERS))
-    return _NUMERAL.sub(lambda one: str(sum(_NUMERALS[word.lower()] for word in one.groups() if word)), text)
+    return _NUMERAL.sub(lambda one: str(sum(map(_in_digits, filter(None, one.groups())))), text)
+
+
+def _in_digits(numeral: str) -> int:
+    place = _NUMERALS.index(numeral.lower())
+    return place if place < 20 else 10 * (place - 18)
 
 
 @lru_cache(maxsize=512)
@@ -189,7 +208,8 @@ def tokens_of(text: str) -> tuple[Token, ...]:
 
 
 def _command(name: str) -> tuple[str, str, str]:
-    r"""The kind and the meaning of a command, and what stands behind its name: ``\omegat`` is ``\omega t``."""
+    r"""The kind and the meaning of a command, and what stands behind its name: ``\omegat`` is ``\omega"
+    " t``."""
     size = len(name)
     if name not in _COMMANDS:
         size = next((k for k in range(min(12, size - 1), 1, -1) if name[:k] in _COMMANDS), size)

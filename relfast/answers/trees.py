@@ -10,7 +10,7 @@ CONSTANTS: Final = frozenset(["e", "i", "pi", "infty"])
 
 
 class Node:
-    """A part of an answer: its ``tag``, the ``parts`` below it, and the ``symbols`` in it, but for `CONSTANTS`."""
+    """A part of an answer: its ``tag``, its ``parts``, and the ``symbols`` in it, but for `CONSTANTS`."""
 
     __slots__ = ("hashed", "parts", "symbols", "tag")
     __match_args__ = ("tag", "parts")
@@ -62,7 +62,7 @@ class Words(Node):
 
 
 class Apply(Node):
-    """An operation of its parts: + - * / ^ % ± ∓ ! or a function by its name; "()" is one tree in brackets."""
+    """An operation of its parts: + - * / ^ % ! pm mp, or a function by its name; "()": a tree in brackets."""
 
 
 class Indexed(Node):
@@ -74,8 +74,9 @@ class Measured(Node):
 
 
 class Group(Node):
-    """Several parts, by how they are held together: "" a list and "{}" a set, whose order does not count; "()", "[)" …
-    a tuple or an interval; "{|" a set by its condition; "#" the rows of a matrix; ":" a ratio; cup, cap, setminus."""
+    """Several parts, by how they are held together: "" a list and "{}" a set, whose order does not count;
+    "()", "[)" … a tuple or an interval; "{|" a set by its condition; "#" the rows of a matrix; ":" a ratio;
+    cup, cap, setminus."""
 
 
 class Relation(Node):

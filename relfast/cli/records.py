@@ -50,6 +50,8 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
                 f" {n_flaws:,} flaw{'s' if n_flaws != 1 else ''}",
                 err=True,
             )
+            for lacks, n in check.lacking.items():
+                click.echo(f"{file}: in {n:,} of {check.n_records:,} records {lacks}", err=True)
     return 0 if all_good else EXIT_FAILED
 
 

@@ -18,8 +18,8 @@ from relfast.parameters import Choice, Flag, check_parameters, parameters_of
 from relfast.tasks import TASKS, get_task
 from relfast.tasks.options import AllOptions
 
-DEFAULT_TIMEOUT: Final = 5.0
-"""Default deadline of a record in seconds; REL-C2's published substructure search has 5 s."""
+DEFAULT_TIMEOUT: Final = 6.0
+"""Default deadline of a record in seconds; REL-C2's published substructure search has 5 s of them."""
 
 
 @dataclass(frozen=True, slots=True)

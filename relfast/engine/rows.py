@@ -83,7 +83,9 @@ def records_of(
 
     ``chosen`` is the filter of lm-evaluation-harness that is scored; rows of other filters give nothing.
     """
-    if job.data and entry.numbered and entry.answer in (MISSING, None) and isinstance(entry.question, str):
+    # a tool's own number may be the id of another record; any other id comes before the question
+    may_ask = job.data and entry.answer in (MISSING, None) and isinstance(entry.question, str)
+    if may_ask and (entry.numbered or not _hashable(entry.id) or _known(gold, entry.id) is None):
         asked_id = gold.id_asking(entry.question)
         entry.id = entry.id if asked_id is MISSING else asked_id
     shown_id = None if entry.id is MISSING else shallow(entry.id)
@@ -181,12 +183,16 @@ def _complete(entry: Entry, job: Job, gold: GoldRecords) -> tuple[str, str] | No
 
 
 def _no_gold(entry: Entry) -> str:
-    if not entry.numbered and entry.id is MISSING:
-        return "field 'id' is missing, by which --data finds its gold record"
-    if not entry.numbered:
+    has_id = entry.id is not MISSING and entry.id is not None
+    if isinstance(entry.question, str):
+        named = f", and none with id {entry.id!r:.80}" if has_id else ""
+        return f"no gold record in --data asks this row's question{named}"
+    if has_id:
         return f"no gold record with id {entry.id!r:.80} in --data"
-    asked = "" if entry.id is MISSING else f", and none with id {entry.id!r:.80}"
-    return f"no gold record in --data asks this row's question{asked}"
+    return (
+        "field 'id' is missing, by which --data finds its gold record; --map id=PATH says where it is, or"
+        " question=PATH where the question is"
+    )
 
 
 def _known(gold: GoldRecords, record_id: Any) -> Entry | None:

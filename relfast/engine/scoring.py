@@ -3,7 +3,7 @@ record that fails does not affect the others.
 
 A `Guard` surrounds work that may hang or crash. In a worker it arms the operating system's timer and notes
 which record is in flight; in-process it does nothing. Records that reach RDKit are guarded one by one, texts
-and mazes by the batch. Tasks that embed work in steps, and check each record's deadline between them
+and mazes by the batch and without a deadline: reading them ends. Tasks that embed work in steps, and check each record's deadline between them
 (`relfast.deadlines`); there the guard only ends a step that takes too long.
 """
 
@@ -168,10 +168,7 @@ class Scoring:
                 return self._within(task, records)
             if len(records) == 1:
                 return self._singly(task, records)
-            # The whole batch gets the deadline of one record, of which it normally takes a fraction. If it
-            # takes longer, the timer ends this worker, and the next one scores the records one by one, each
-            # with its own deadline.
-            with self._guarding(None):
+            with self._guarding(task):
                 outcomes = self.outcomes(task, records)
         except RelfastError:
             raise  # no embedding model here, an extra that is not installed: no record's fault
@@ -182,9 +179,10 @@ class Scoring:
         return [self.score_of(task, *pair) for pair in zip(records, outcomes, strict=True)]
 
     @contextmanager
-    def _guarding(self, place: Place | None) -> Iterator[None]:
-        """Guard a record, or (``place`` None) several that normally cannot hang."""
-        self.guard.enter(place, self.job.timeout)
+    def _guarding(self, task: Task, place: Place | None = None) -> Iterator[None]:
+        """Guard a record, or (``place`` None) several. A deadline runs only over what can hang. Kernels, and
+        the scorers of other tasks, end by themselves, and how fast they are must not decide a row."""
+        self.guard.enter(place, self.job.timeout if task.can_hang and place is not None else 0.0)
         try:
             yield
         finally:
@@ -238,8 +236,7 @@ class Scoring:
             return slow(task, records)
         scores: list[Score | None] = []
         for some in pieces(records, MAX_TEXTS):
-            # guarded as a batch, with the deadline of one record: see `_together`
-            with self._guarding(None):
+            with self._guarding(task):
                 scores += self.kernels.rows(task.name, some)
         left = [record for record, score in zip(records, scores, strict=True) if score is None]
         self.n_left += len(left)
@@ -274,7 +271,7 @@ class Scoring:
                 if task.embeds:
                     scores += self._within(task, [record])
                     continue
-                with self._guarding((record.index, record.sample)):
+                with self._guarding(task, (record.index, record.sample)):
                     scores.append(self.score_of(task, record, self.outcomes(task, [record])[0]))
             except MemoryError:
                 if not isinstance(self.guard, NoGuard):

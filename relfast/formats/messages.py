@@ -16,7 +16,7 @@ _NAMES: Final = (
 )
 """Members that are looked for as attributes, also where they are properties or slots."""
 
-CALLS: Final = ("function_call", "custom_tool_call")
+_CALLS: Final = ("function_call", "custom_tool_call")
 """Types of a server's items of output that call a tool."""
 
 
@@ -54,7 +54,7 @@ def _message(value: Any) -> Mapping[str, Any] | None:
     if found is None:
         return None
     role, content = found.get("role"), found.get("content")
-    if found.get("type") in CALLS and role is None:  # an item of a server's list of output
+    if found.get("type") in _CALLS and role is None:  # an item of a server's list of output
         return {"role": "assistant", "content": "", "tool_calls": [found]}
     if type(content) is str and content.isspace() and found.get("tool_calls"):
         content = ""  # chat templates leave white space before a call

@@ -79,7 +79,7 @@ class Report:
 
 _TEMPLATE: Final = "page.html.j2"
 _ASSETS: Final = Path(__file__).parent / "assets"
-_SCRIPTS: Final = ("text.js", "tables.js", "store.js", "record.js", "browser.js", "main.js")
+_SCRIPTS: Final = ("text.js", "tables.js", "store.js", "record.js", "prompt.js", "browser.js", "main.js")
 _STYLES: Final = ("page.css", "records.css")
 RECORDS: Final = "Records"
 ABOUT: Final = "About"

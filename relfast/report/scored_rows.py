@@ -108,8 +108,8 @@ class Counted:
     """What a report collects from rows beside a `Tally`; it can be merged.
 
     ``rewards``: values by task; ``drawn``: values that a task's own section (`Display.columns`) needs, one
-    per row, NaN for null; ``errors``: (task, status, type) → (rows, first message); ``mistakes``: task →
-    kind → rows; ``strict``: whether rows were scored under that policy.
+    per row, NaN for null and 1 for a label; ``errors``: (task, status, type) → (rows, first message);
+    ``mistakes``: task → kind → rows; ``strict``: whether rows were scored under that policy.
     """
 
     rewards: dict[str, array[float]] = field(default_factory=dict)
@@ -303,7 +303,7 @@ def _add_drawn(drawn: dict[str, dict[str, array[float]]], score: Score, task: st
     if isinstance(values[wanted[0]], int | float):
         columns = drawn.setdefault(task, {})
         for name, value in {"correct": score.correct, **values}.items():
-            number = value if isinstance(value, int | float) else float("nan")
+            number = value if isinstance(value, int | float) else float("nan" if value is None else 1)
             columns.setdefault(name, array("d")).append(number)
 
 

@@ -394,8 +394,20 @@ class Summary(Plain):
         """Add the summary of another shard. A different signature is added to ``notes``."""
         if other.signature != self.signature:
             self.notes.append(f"merged with a summary signed {other.signature}")
+        of_parts = {*self._notes_on_gold(), *other._notes_on_gold()}
         for task in other.tasks.values():
             self._add(task)
+        self.notes = [note for note in self.notes if note not in of_parts] + self._notes_on_gold()
+
+    def _notes_on_gold(self) -> list[str]:
+        """What `Metric.lacks` says about the rows of the tasks."""
+        notes = []
+        for name, task in self.tasks.items():
+            for metric in TASKS[name].metric_objects if name in TASKS else ():
+                of = task.counts.sums.get(metric.beside, [0])[0]
+                if n := of - sum(task.labels.get(metric.name, {}).values()) if metric.lacks else 0:
+                    notes.append(f"{name}: for {n:,} of {of:,} responses {metric.lacks}")
+        return notes
 
     def _add(self, task: TaskSummary) -> None:
         if task.name in self.tasks:
@@ -413,6 +425,7 @@ def summarize(tally: Tally, signature: str, store: SampleStore | None = None) ->
         {name: TaskSummary(name, tally.tasks[name], *prompts[name]) for name in names}, signature
     )
     summary.notes += _notes_on(repeats)
+    summary.notes += summary._notes_on_gold()
     return summary
 
 

@@ -115,6 +115,8 @@ FILES: dict[str, list[Any] | bytes] = {
     "samples_of_one.jsonl": [{"prompt": "?", "gens": [{"id": "c1", "text": "3"}, {"id": "c2", "text": "4"}]}],
     "stranger.jsonl": [{"question": "Who?"}],
     "golds.jsonl": [without("response")],
+    "predicted.jsonl": [{"prompt": "user\nHow many panels are there?\nassistant\n", "predict": "Answer 4", "label": "4"}],
+    "asking.jsonl": [without("response", question="How many panels are there?")],
     "numbered.jsonl": [without("response", id="7", question="How many panels are there?")],
     "listed.json": json.dumps([RECORD]).encode(),
     "printed.json": json.dumps(RECORD, indent=2).encode(),
@@ -195,7 +197,7 @@ TYPED = [
     ("score text.jsonl", 2, "2 of 2 records unusable: 2 × not JSON"),
     ("score latin.jsonl", 2, "not UTF-8: byte 0xe9"),
     ("score empty.jsonl", 0, "no records in empty.jsonl: the input is empty"),
-    ("score mixed.jsonl", 0, "3 of 4 records unusable:\n  2 × field 'response' is missing (lines 2, 4; line 2 has: id, task, answer, output; try --map response=output)\n  1 × field 'answer' (the gold) is missing (line 3 has: id, task, response; --data FILE joins gold records on id)\n"),
+    ("score mixed.jsonl", 0, "3 of 4 records unusable:\n  2 × field 'response' is missing (lines 2, 4; line 2 has: id, task, answer, output; try --map response=output) (found there in 2 of the first 3 rows)\n  1 × field 'answer' (the gold) is missing (line 3 has: id, task, response; --data FILE joins gold records on id)\n"),
     ("score good.jsonl mixed.jsonl -o out.jsonl", 0, "lines mixed.jsonl:2, mixed.jsonl:4"),
     ("score escapes.jsonl", 2, "line 1 has: id, task, answer, \N{REPLACEMENT CHARACTER}[31mred"),
     # gold, fields, tasks
@@ -223,6 +225,8 @@ TYPED = [
     ("score one_line/log.json --data golds.jsonl", 2, "a document on one line; `jq . FILE > NEW.json` indents it"),
     # samples of one record are no document
     ("score samples_of_one.jsonl --data golds.jsonl", 2, "field 'id' is missing, by which --data finds its gold record (line 1; --data has 'a', …)\n"),
+    ("score predicted.jsonl --data asking.jsonl", 2, "by which --data finds its gold record (line 1; try --map question=prompt --map response=predict)"),
+    ("score predicted.jsonl --data asking.jsonl --map question=prompt --map response=predict", 0, "1 rows in"),
     ("score asked.jsonl --data numbered.jsonl", 2, "(line 1; that of --data with id '7' asks another question)"),
     ("score labelled.jsonl --data golds.jsonl", 2, "and none with id 'x' (line 1; try --map id=uid)"),
     ("score several_and_gold.jsonl", 2, "try --map answer=gold)"),

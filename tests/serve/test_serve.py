@@ -179,7 +179,7 @@ VERIFIED: list[tuple[dict[str, Any], Any, dict[str, Any]]] = [
     ({"task": "REL-C2", "answer": {"smiles": None, "x": 1}}, _response("<smiles>CCO</smiles>"),
      {"reward": 0.0, "mask_sample": True, "status": "invalid_record", "correct": None}),
     *(({"task": "REL-C1", "answer": {"label": "Yes"}, "question": "q"}, said, {"reward": 0.0, "status": "no_answer"})
-      for said in ({}, {"output": None}, {"output": "x"}, {"output": [5, {"type": "message", "content": 3}]})),
+      for said in ({}, {"output": None}, {"output": "x"}, {"output": [5, {"type": "message", "content": None}]})),
     # what JSON can hold and we cannot comes back
     ({"answer": {"label": "Yes"}, "n": 10**30, "text": "\ud800"}, _response("<Yes>"),
      {"reward": 1.0, "n": 10**30, "text": "\ud800"}),

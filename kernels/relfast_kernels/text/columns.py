@@ -69,9 +69,13 @@ SAY_COLUMNS: Final = 2
 SAYS_TEXT, SAYS_TEXTS, SAYS_MESSAGE, SAYS_VALUE = range(4)
 """A way to read a sample's text: how, and the path from the sample."""
 
-MOST_MEMBERS: Final = 63
+MEMBER_NAME, MEMBER_NAME_END, MEMBER_BIT = range(3)
+MEMBER_COLUMNS: Final = 3
+"""A member of a row: where its name is among the names, and its bit in sets of members (0: in none)."""
+MOST_MEMBERS: Final = 128
+MOST_BITS: Final = 63
 LONGEST_MEMBER: Final = 32
-"""The most members of a row that the table can know, a bit each; and the length of their longest name."""
+"""The most members of a row that the table can know, and that can have bits; their longest name's length."""
 TABLE_PARTS: Final = 11
 """Parts of the table, as `projection.Table` has them: a scan gets the address and the length of each."""
 

@@ -45,7 +45,7 @@ _BLANKS: Final = byte_set(",;:! ")
 _SPACES: Final = byte_set(" \t")
 _SEEN, _UNSEEN = 0x2100, 0xFE00
 """Signs between these are seen, even if they say nothing beside a choice: arrows, ``⌊``, ``△``."""
-STAR, OPENING_BRACE, CLOSING_BRACE = map(ord, "*{}")
+STAR, BACKSLASH, OPENING_BRACE, CLOSING_BRACE = map(ord, "*\\{}")
 _LETTERS: Final = byte_set("*_`$~&")
 """Marks that may also be letters of SMILES and TeX."""
 _CLOSES: Final = byte_set(")]}")
@@ -319,6 +319,22 @@ def _multiplies(text: Any, first: int, stop: int, start: int, end: int) -> bool:
 
 
 @kernel
+def _held_end(text: Any, at: int, end: int) -> int:
+    """Where that ends which a box without braces holds, a word or a command with its argument: ``\\boxed 4``,
+    ``\\boxed\\text{4}``; ``at`` if braces follow."""
+    if at == end or text[at] != BACKSLASH:
+        return skip(text, at, end, _TOKEN)
+    stop = skip(text, at + 1, end, LETTERS)
+    if stop == at + 1 or stop == end or text[stop] != OPENING_BRACE:
+        return at
+    depth, stop = 1, stop + 1
+    while stop < end and depth > 0 and not is_feed(text[stop]):
+        depth += 1 if text[stop] == OPENING_BRACE else -1 if text[stop] == CLOSING_BRACE else 0
+        stop += 1
+    return stop if depth == 0 else at
+
+
+@kernel
 def skip_arguments(text: Any, at: int, end: int) -> int:
     """The offset after the arguments at ``at`` that are not shown: groups in brackets, and all groups in
     braces but the last of several (``{red}{4}``: before ``{4}``)."""
@@ -381,7 +397,7 @@ def undress_up_to(
     at = start
     begins = how == PLAIN or start == 0 or is_feed(text[start - 1])
     may_strike = True
-    early, late, bare = -1, -1, -1
+    early, late, bare, boxes = -1, -1, -1, 0
     while at < end:
         if to >= most:
             early = at if early < 0 else early
@@ -536,7 +552,7 @@ def undress_up_to(
                 elif flags & BOX and how == PLAIN:
                     to = copy(_BOX, 0, len(_BOX) - 1, out, to)
                     at = skip(text, name_end, end, _SPACES)
-                    stop = skip(text, at, end, _TOKEN)
+                    stop = _held_end(text, at, end)
                     if stop > at:
                         bare = stop
                         out[to] = OPENING_BRACE
@@ -588,12 +604,14 @@ def undress_up_to(
             flags = flags_of(text, name, name_end) if name_end > name else 0
             if after == 124 and begins_with(text, at, end, _BOX_OPENS):
                 to = copy(_BOX, 0, len(_BOX), out, to)
+                boxes += 1
                 depth += 1
                 at += len(_BOX_OPENS)
                 continue
             if after == 124 and begins_with(text, at, end, _BOX_CLOSES):
                 out[to] = 125
                 to += 1
+                boxes -= 1
                 depth -= 1 if depth > 0 else 0
                 at += len(_BOX_CLOSES)
                 continue
@@ -661,7 +679,7 @@ def undress_up_to(
             to += 1
         at += 1
         begins = False
-    if at == bare:
+    if at == bare or boxes > 0:
         out[to] = CLOSING_BRACE
         to += 1
     if early < 0:

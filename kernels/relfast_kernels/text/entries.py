@@ -56,6 +56,7 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.columns import (
     FORM_COLUMNS,
     GOLD_SIZE,
+    MEMBER_COLUMNS,
     MOST_MEMBERS,
     SAID_COLUMNS,
     SAY_COLUMNS,
@@ -107,7 +108,7 @@ def _form(text: Any, n: int, how: int, work: Any, result: Any) -> int:
 def _table_of(parts: Any) -> Any:
     return Table(
         carray(pointer(parts[0]), parts[1], np.uint8),
-        carray(pointer(parts[2]), (parts[3], 2), np.int64),
+        carray(pointer(parts[2]), (parts[3], MEMBER_COLUMNS), np.int64),
         carray(pointer(parts[4]), parts[5], np.int64),
         carray(pointer(parts[6]), (parts[7], STEP_COLUMNS), np.int64),
         carray(pointer(parts[8]), (parts[9], 2), np.int64),

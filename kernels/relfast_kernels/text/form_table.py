@@ -112,14 +112,15 @@ ADVERBS: Final = "maybe perhaps possibly also either even then else"
 YES, NO = "yes", "no"
 
 TAGS: Final = "answer final_answer solution result"
-BOXES: Final = "boxed fbox framebox"
+BOXES: Final = "boxed fbox framebox bbox"
 BOX_TOKENS: Final = "<|begin_of_box|>", "<|end_of_box|>"
 """GLM's marks around a final answer: a box like those of TeX."""
 
 WRAPPERS: Final = (
     "text textbf textit textrm textsf texttt textnormal textup textsc textsl textmd mathbf mathrm mathsf"
     " mathit"
-    " mathtt mathbb mathcal bf rm it sf tt bfseries itshape boldsymbol bm pmb bold emph underline uline"
+    " mathtt mathbb mathcal mathfrak mathscr mathnormal mathop bf rm it sf tt cal normalfont selectfont"
+    " boldmath hl smash makebox num bfseries itshape boldsymbol bm pmb bold emph underline uline"
     " ensuremath mbox hbox operatorname displaystyle textstyle scriptstyle"
     " tiny scriptsize footnotesize small normalsize large huge"
 )
@@ -130,11 +131,15 @@ SAYING: Final = (
 )
 """Those that say of what kind their letters are: kept in a mathematical answer."""
 PAINTS: Final = (
-    "color textcolor colorbox fcolorbox pagecolor scalebox resizebox raisebox rotatebox fontsize style class"
+    "color textcolor colorbox fcolorbox pagecolor scalebox parbox resizebox raisebox rotatebox fontsize"
+    " style class"
     " href hspace vspace phantom hphantom vphantom label tag cancel bcancel xcancel sout"
 )
 """TeX commands whose arguments are not shown, but for one behind others: ``\\textcolor{red}{4}`` is 4."""
-DROPPED: Final = "left right big bigg quad qquad item centering therefore"
+DROPPED: Final = (
+    "left right big bigg quad qquad enspace thinspace hfill strut mathstrut noindent item centering therefore"
+    " checkmark square blacksquare qed"
+)
 OPERATORS: Final = (
     "times cdot div pm mp frac dfrac tfrac cfrac binom sqrt over mod bmod pmod ast star circ bullet plus"
     " minus"

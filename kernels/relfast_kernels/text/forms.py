@@ -47,9 +47,18 @@ from relfast_kernels.text.dress import (
 )
 from relfast_kernels.text.find import BLANKS, DIGITS, LETTERS, LF, byte_set, listed, skip, skip_back
 
-SLASH, UNDERSCORE, BACKSLASH, EQUALS, ROUND_OPENING, OPENING_BRACE, CLOSING_BRACE, CLOSING_ANGLE = map(
-    ord, "/_\\=({}>"
-)
+(
+    ZERO,
+    POINT,
+    SLASH,
+    UNDERSCORE,
+    BACKSLASH,
+    EQUALS,
+    ROUND_OPENING,
+    OPENING_BRACE,
+    CLOSING_BRACE,
+    CLOSING_ANGLE,
+) = map(ord, "0./_\\=({}>")
 
 _CLOSERS: Final = byte_set(" )]}\"'>")
 """What may stand between a value and the end of its line, or a question mark."""
@@ -230,8 +239,7 @@ def _stands_right(text: Any, at: int, end: int) -> bool:
         if mark == 37:
             return False
         if _SIGNS[mark] and _is_operand(text, here + 1, end):
-            # "4 / 6" are two values
-            return mark == SLASH and DIGITS[text[skip(text, here + 1, end, _BEFORE_OPERAND)]]
+            return mark == SLASH and _is_digit_alone(text, here + 1, end)
         if mark >= 0x80 and _is_operator(text, here, end):
             return False
         if mark == 92 and here > at and begins_command(text, here, end):
@@ -294,6 +302,19 @@ def _is_operand(text: Any, at: int, end: int) -> bool:
     if behind == end or not is_wordy(text[behind]):
         return True
     return flags_at(text, behind, end) & ENDS != 0
+
+
+@kernel
+def _is_digit_alone(text: Any, at: int, end: int) -> bool:
+    """Whether one digit, and no more of an expression, follows a slash: "4 / 6" are two values."""
+    at = skip(text, at, end, _OPENERS)
+    if at == end or not DIGITS[text[at]] or (at + 1 < end and is_wordy(text[at + 1])):
+        return False
+    behind = skip(text, at + 1, end, _CLOSERS)
+    if behind == end:
+        return True
+    point = text[behind] == POINT and behind + 1 < end and DIGITS[text[behind + 1]]
+    return not (point or _SIGNS[text[behind]] or text[behind] == BACKSLASH)
 
 
 @kernel
@@ -382,7 +403,7 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                     return IS_BOX, first - (first > low and text[first - 1] == BACKSLASH), seen, pos + 1
                 return NO_FORM, pos, seen, inside
         elif byte == 58 or byte == 61:
-            equals = byte == EQUALS and not linked
+            equals = (byte == EQUALS and not linked) or (equals and text[pos] == EQUALS)
             inside = inside if linked else pos
             linked = marked = True
             pos -= 1
@@ -410,6 +431,14 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                 pos -= 1
             else:
                 return NO_FORM, pos, seen, inside
+        elif byte == CLOSING_BRACE and equals:
+            # a subscript: "x_{1} = 4"
+            here = pos - 1
+            while here > low and text[here] != OPENING_BRACE and pos - here < _MAX_NAME:
+                here -= 1
+            if text[here] != OPENING_BRACE or here == low or text[here - 1] != UNDERSCORE:
+                return NO_FORM, pos, seen, inside
+            pos = here - 1
         elif byte == 41:
             here = pos - 1
             while here > low and text[here - 1] != 40 and text[here - 1] != 10 and pos - here < _MAX_NAME:
@@ -508,9 +537,21 @@ def _begins_line(text: Any, low: int, at: int) -> bool:
 def _skip_zeros(text: Any, at: int, end: int) -> int:
     """The offset after a decimal point and zeros ("4.0" is 4), else ``at``."""
     stop = at + 1
-    while stop < end and text[stop] == 48:
+    while stop < end and text[stop] == ZERO:
         stop += 1
     return stop if at < end and text[at] == 46 and stop > at + 1 else at
+
+
+@kernel
+def whole_number_end(text: Any, low: int, at: int, end: int) -> int:
+    """Where an integer ends that begins at ``at`` and is no part of something else, nor begins with a zero
+    that
+    says nothing; else ``at``."""
+    stop = skip(text, at, end, DIGITS)
+    if stop == at or (text[at] == ZERO and stop > at + 1) or not _stands_left(text, low, at):
+        return at
+    stop = _skip_zeros(text, stop, end)
+    return stop if _stands_right(text, stop, end) else at
 
 
 @kernel

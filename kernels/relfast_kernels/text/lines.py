@@ -87,6 +87,7 @@ from relfast_kernels.text.columns import (
     FORM_QUESTION_END,
     HIDES_ROW,
     IS_BARE,
+    MEMBER_BIT,
 )
 from relfast_kernels.text.find import BLANKS, LF, copy, digest, find_byte, skip
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
@@ -158,7 +159,7 @@ def _put_id(data: Any, tape: Any, token: int, scratch: Any, used: Any) -> Any:
 def _digest_rest(data: Any, tape: Any, table: Any, fields: Any, depends: Any, seed: Any, value: Any) -> Any:
     """A digest (uint64) of the members of a row that ``depends`` has as bits, in the order of the table."""
     for k in range(table.members.shape[0]):
-        if depends >> np.int64(k) & _ONE != 0 and fields[k] != 0:
+        if depends & table.members[k, MEMBER_BIT] != 0 and fields[k] != 0:
             token = fields[k]
             mixed = value ^ np.uint64(k * 8 + tape[token, TOKEN_KIND])
             value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, mixed)
@@ -262,11 +263,13 @@ def _project_line(
     if members & depends == 0 and flags & IS_BARE != 0 and place != NOWHERE:
         rest = HAS_ID_ONLY
     question = 0
+    if settings[SET_JOIN] != 0 and rest == SAYS_MORE:
+        rest = ID_OF_GOLD  # gold may be found by the question, and the row has its id then
     if settings[SET_PROMPTS] != 0 and rest == SAYS_MORE:
         kind = counter_kind(data, tape, token) if given and place != NOWHERE else IS_ID
         if place == NOWHERE or kind != IS_ID or settings[SET_PROMPTS] == ALL_IDS_REPEAT:
             question = question_of(data, tape, table, work, table.forms[form])
-            is_told = question > 0 and settings[SET_JOIN] == 0 and kind != MAY_BE_COUNTER
+            is_told = question > 0 and kind != MAY_BE_COUNTER
             if (place != NOWHERE and not is_told) or (place == NOWHERE and question != 0):
                 rest, question = ID_OF_GOLD, 0
     seed, value = np.uint64(settings[SET_SEED]), np.uint64(form)

@@ -56,6 +56,8 @@ from relfast_kernels.text.columns import (
     IS_OBJECT,
     IS_THERE,
     LONGEST_MEMBER,
+    MEMBER_BIT,
+    MEMBER_NAME,
     NAME,
     NAME_OR_INDEX,
     NOT_EMPTY,
@@ -131,8 +133,8 @@ _ONE: Final = 1
 
 
 class Table(NamedTuple):
-    """The table: ``names`` (uint8); ``members`` of rows (spans of names, sorted by length) and where those of
-    a length begin (``of_length``); and steps, paths (spans of steps), conditions, ways to recognise forms,
+    """The table: ``names`` (uint8); ``members`` of rows (`MEMBER_COLUMNS`, sorted by length) and where those
+    of a length begin (``of_length``); and steps, paths (spans of steps), conditions, ways to recognise forms,
     forms, sources of responses, and ways to read their texts; and ``ends``: the spans of the paths to
     finish reasons of rows and messages and to further ones of rows, and then the finish reasons with which a
     text counts as it is (spans of names)."""
@@ -152,8 +154,8 @@ class Table(NamedTuple):
 
 @kernel
 def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
-    """The members of a row that the table knows, as bits; ``fields`` gets the last value of each (a
-    token)."""
+    """The members of a row that have bits, as a set; ``fields`` gets the last value (a token) of each that
+    the table knows."""
     for k in range(table.members.shape[0]):
         fields[k] = 0
     found: Any = np.int64(0)
@@ -163,12 +165,12 @@ def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
         length = end - start
         if length <= LONGEST_MEMBER:
             for k in range(table.of_length[length], table.of_length[length + 1]):
-                name = table.members[k, 0]
+                name = table.members[k, MEMBER_NAME]
                 if table.names[name] == data[start] and same_bytes(
                     table.names, name, name + length, data, start, end
                 ):
                     fields[k] = at + 1
-                    found |= np.int64(_ONE) << np.int64(k)
+                    found |= table.members[k, MEMBER_BIT]
                     break
         at = tape[at + 1, TOKEN_NEXT]
     return found

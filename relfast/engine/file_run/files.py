@@ -14,7 +14,7 @@ from relfast.embed import CACHE_VARIABLE
 from relfast.engine.file_run.run import Progress, in_process, on_pool, run
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Damaged
-from relfast.engine.io.commit_log import JOURNAL_SUFFIX, fingerprint
+from relfast.engine.io.commit_log import JOURNAL_SUFFIX, fingerprint, growing
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_output
 from relfast.engine.io.sources import STDIN, Source, find_sources, lines_of, paths_in
@@ -91,7 +91,8 @@ def score_files(
     elif is_stream(output):
         writer = StreamWriter.of_device(output)
     else:
-        writer = FileWriter(output, fingerprint(job, sources, **decided), resume=resume, overwrite=overwrite)
+        how = {"resume": resume, "overwrite": overwrite}
+        writer = FileWriter(output, fingerprint(job, sources, **decided), sources=sources, **how)
     if writer.commits:
         tell(f"output {output}: continued after {len(writer.commits)} blocks")
     workers = usable_cores() if workers is None else workers
@@ -141,7 +142,7 @@ def score_files(
     finally:
         writer.close()
     found.output = output
-    found.notes += notes
+    found.notes += [*notes, *writer.grown, *(growing(sources) if limit is None else ())]
     if lengths:
         tell("lengths: the input is read again")
         for name, of_task in measure(sources, job, filters=filters, limit=limit, keep=keep).items():

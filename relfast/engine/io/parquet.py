@@ -1,21 +1,25 @@
 """Reads and writes Parquet and CSV (extra ``parquet``), of which each row is a record or an output row.
 
-In a CSV of records every cell is text, and an empty cell is an empty text, except that an empty ``id`` or
-``task`` counts as missing. In a CSV of output rows, numbers are numbers and empty cells are null.
+In a CSV of records every cell is text, and an empty cell is a missing value, as pandas writes None. In a CSV
+of output rows, numbers are numbers and empty cells are null.
 """
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
+import re
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from relfast.engine.io.blocks import Fault
-from relfast.engine.io.codecs import Damaged
+from relfast.engine.io.codecs import Damaged, codec_seen
+from relfast.engine.io.foreign import UTF_16
 from relfast.errors import InputError, MissingExtraError
 from relfast.json_text import as_text, encode_json
 from relfast.outputs import draft_of
@@ -116,19 +120,21 @@ def parquet_lines(path: str) -> Iterator[bytes]:
 
 
 def csv_lines(path: str) -> Iterator[bytes]:
-    """The rows of a CSV (``.tsv``: with tabs) as lines of JSON. The header is read by the call itself.
+    """The rows of a CSV or TSV, also compressed, as lines of JSON. The header is read by the call itself: it
+    says what separates cells (comma, tab, semicolon or bar), and whether they are UTF-8 or UTF-16.
 
     Raises
     ------
     InputError
-        The file cannot be opened, is empty, or names a column twice.
+        The file cannot be opened, is empty, is in another encoding, or names a column twice.
     Damaged
         From the iterator: a row has other columns than the header, or is no UTF-8.
     """
     pyarrow = require_parquet()
     types: dict[str, Any] = {}
     try:
-        with _csv(path, types) as file:
+        form = _form_of(path)
+        with _csv(path, form, types) as file:
             names = file.schema.names
     except (OSError, pyarrow.ArrowException) as error:
         raise InputError(f"not a readable CSV: {_one_line(error)}", file=path) from None
@@ -138,37 +144,125 @@ def csv_lines(path: str) -> Iterator[bytes]:
     schema = _row_schema(frozenset(names), error=pyarrow.string())
     is_output = names == schema.names
     types |= {name: schema.field(name).type if is_output else pyarrow.string() for name in names}
-    return _csv_rows(path, types, is_output)
+    return _csv_rows(path, form, types, is_output)
 
 
-def _csv(path: str, types: Mapping[str, Any]) -> Any:
+_DELIMITERS: Final = ",\t;|"
+_HEADER_BYTES: Final = 1 << 20
+_CELL: Final = re.compile(r'\s*"((?:[^"]|"")*)"\s*|\s*([^"]*?)\s*')
+_KNOWN: Final = frozenset(
+    {
+        "id",
+        "task",
+        "sample",
+        "status",
+        "correct",
+        "reward",
+        "question",
+        "answer",
+        "response",
+        "prompt",
+        "completion",
+        "output",
+    }
+)
+
+
+class _Form(NamedTuple):
+    """How a CSV is written: its encoding, and what separates its cells."""
+
+    encoding: str
+    delimiter: str
+
+
+def _form_of(path: str) -> _Form:
+    """The form of a CSV, by its header. Raises `InputError` if it cannot be told."""
+    with _bytes_of(path) as file:
+        head: bytes = file.read(_HEADER_BYTES)
+    encoding = "utf-16" if head.startswith(UTF_16) else "utf-8-sig"
+    if encoding == "utf-16":
+        head = head[: len(head) // 2 * 2]
+    text, flaw = _decoded(head, encoding)
+    if flaw is not None:
+        raise InputError(f"line {flaw} is no UTF-8; {_iconv(path)}", file=path)
+    header = text.lstrip("\r\n").partition("\n")[0].rstrip("\r")
+    usual = "\t" if _TSV.search(path.lower()) or encoding == "utf-16" else ","
+    splits = {
+        mark: [a or b for a, b in map(_cell, header.split(mark))] for mark in _DELIMITERS if mark in header
+    }
+    known = {mark: len(_KNOWN.intersection(map(str.lower, names))) for mark, names in splits.items()}
+    best = [mark for mark in splits if known[mark] == max(known.values())]
+    if usual in best or not splits:
+        return _Form(encoding, usual)
+    if len(best) > 1:
+        shown = " or ".join(map(repr, best))
+        raise InputError(
+            f"its header may be separated by {shown}: commas are expected ({header:.80})", file=path
+        )
+    return _Form(encoding, best[0])
+
+
+def _cell(text: str) -> tuple[str, str]:
+    found = _CELL.fullmatch(text)
+    return ("", text) if found is None else (found[1] or "", found[2] or "")
+
+
+def _decoded(head: bytes, encoding: str) -> tuple[str, int | None]:
+    """The text of a file's first bytes, and the number of the first line that is in another encoding."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        return decoder.decode(head), None
+    except UnicodeDecodeError as error:
+        return "", head.count(b"\n", 0, error.start) + 1
+
+
+def _iconv(path: str) -> str:
+    stem, suffix = os.path.splitext(path)
+    names = shlex.quote(path), shlex.quote(f"{stem}.utf8{suffix}")
+    return "Excel writes Windows-1252 so: iconv -f WINDOWS-1252 -t UTF-8 {} > {}".format(*names)
+
+
+_TSV: Final = re.compile(r"\.tsv(\.gz|\.zst)?$")
+
+
+def _bytes_of(path: str) -> Any:
+    """A file's bytes, decompressed, as a stream of pyarrow."""
+    with open(path, "rb") as file:
+        codec = codec_seen(file.read(4))
+    names = {"gz": "gzip", "zst": "zstd"}
+    return require_parquet().input_stream(path, compression=names.get(codec), buffer_size=_BUFFER)
+
+
+def _csv(path: str, form: _Form, types: Mapping[str, Any]) -> Any:
     csv = require_parquet().csv
+    encoding = "utf8" if form.encoding == "utf-8-sig" else form.encoding
     return csv.open_csv(
-        path,
-        csv.ReadOptions(use_threads=False, block_size=_CSV_BLOCK),
-        csv.ParseOptions(delimiter="\t" if path.lower().endswith(".tsv") else ",", newlines_in_values=True),
+        _bytes_of(path),
+        csv.ReadOptions(use_threads=False, block_size=_CSV_BLOCK, encoding=encoding),
+        csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=True),
         csv.ConvertOptions(
             column_types=types, null_values=[""], strings_can_be_null=True, quoted_strings_can_be_null=False
         ),
     )
 
 
-def _csv_rows(path: str, types: Mapping[str, Any], is_output: bool) -> Iterator[bytes]:
+def _csv_rows(path: str, form: _Form, types: Mapping[str, Any], is_output: bool) -> Iterator[bytes]:
     """The rows of a CSV as lines of JSON, in the way that `csv_lines` describes."""
     pyarrow = require_parquet()
     try:
-        with _csv(path, types) as file:
+        with _csv(path, form, types) as file:
             for batch in file:
                 for row in batch.to_pylist():
                     if not is_output:
                         row = {
-                            name: cell or ""
+                            name: cell or None
                             for name, cell in row.items()
                             if cell or name not in ("id", "task")
                         }
                     yield orjson.dumps(row)
     except (OSError, pyarrow.ArrowException) as error:
-        raise Damaged(f"CSV is damaged: {_one_line(error)}") from None
+        advice = f"; {_iconv(path)}" if "UTF8" in str(error) else ""
+        raise Damaged(f"CSV is damaged: {_one_line(error)}{advice}") from None
 
 
 def _line(row: dict[str, Any]) -> bytes:

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, cast
 
 from relfast.engine.io.codecs import Codec, Damaged, Stream, codec_seen, stream_of
-from relfast.engine.io.foreign import advice_on_folder, refuse_foreign
+from relfast.engine.io.documents import (
+    document_in_pipe,
+    goes_on_as_lines,
+    is_document,
+    is_document_on_one_line,
+)
+from relfast.engine.io.foreign import UTF_16, advice_on_folder, packs_texts, refuse_foreign
 from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import InputError, MissingExtraError, ReadError, UsageError, told_of
 from relfast.json_text import Undecodable, decode_object
@@ -25,13 +31,14 @@ _FOLDER_SUFFIXES: Final = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz", ".jso
 _WHOLE: Final = {"parquet": "Parquet", "zip": "a ZIP"}
 """Codecs that a pipe cannot deliver, since their directory is at the end of the file."""
 
-_DOCUMENT_IN_PIPE: Final = re.compile(rb"[{\[]\r?\n[ \t]")
-_LIST_IN_PIPE: Final = re.compile(rb"\[\s*\{")
-"""Beginnings of JSON documents, which a pipe cannot deliver. Of a list read as lines, only the last
-line would be scored."""
+HEAD_BYTES: Final = 1 << 16
+"""Number of first bytes by which JSON lines are told from all else."""
 
-HEAD_BYTES: Final = 1 << 12
-"""Number of first bytes by which indented JSON is distinguished from JSON lines."""
+_LINES_JUDGED: Final = 3
+_JUDGED_BYTES: Final = 4 << 20
+"""So many lines, or bytes, tell whether a file that does not begin like JSON is damaged JSON lines."""
+
+_CSV: Final = re.compile(r"\.(csv|tsv)(\.gz|\.zst)?$")
 
 _FRAME_BYTES: Final = 1 << 18
 """Bytes of a zstd file that are read to decompress its first ones: zstd only decompresses whole blocks."""
@@ -165,32 +172,62 @@ def _source(path: str) -> Source:
         head = file.read(HEAD_BYTES)
         if codec_seen(head) == "zst":
             head += file.read(_FRAME_BYTES)
+        if head.count(b"\n") < _LINES_JUDGED and not _is_text(head):
+            head += file.read(_JUDGED_BYTES)
         size = os.fstat(file.fileno()).st_size
     codec = codec_of(path, head)
-    if codec in ("plain", "zip"):
-        refuse_foreign(path, head)
+    if codec != "plain" or not _is_damaged_text(head):
+        check_foreign(path, head, codec)
     return Source(path, codec, seekable=codec == "plain", size=size)
+
+
+def check_foreign(path: str, head: bytes, codec: Codec) -> None:
+    """Raise `InputError` if a file is of a format that is not read, whatever its name says; ``codec`` is from
+    `codec_of`. What is compressed in a way that is read is looked into."""
+    if codec == "csv" and head.startswith(UTF_16):
+        return
+    refuse_foreign(path, head, by_name=codec in ("plain", "zip"))
+    packed = codec_seen(head)
+    if packed in ("gz", "zst"):
+        refuse_foreign(path, _unpacked(head, packed), by_name=False)
 
 
 def codec_of(path: str, head: bytes) -> Codec:
     """The codec of a file by its name, or else by its first bytes ``head``. If the name says gzip or zstd and
     the first bytes are something else, these decide."""
     by_name: dict[str, Codec] = {".gz": "gz", ".zst": "zst", ".parquet": "parquet"}
-    seen = codec_seen(head)
+    seen = _codec_of_bytes(head)
     codec = by_name.get(Path(path).suffix, seen)
-    if codec in ("gz", "zst") and (seen != "plain" or _is_text(head)):
+    if codec in ("gz", "zst") and (seen != "plain" or _is_text(head) or goes_on_as_lines(head)):
         codec = seen
-    text = _unpacked(head, codec)
+    text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf")
     if _is_text(text):
-        from relfast.engine.io.documents import is_document
+        if is_document(text):
+            return "json"
+        if b"\n" not in text.rstrip() and os.path.isfile(path):
+            with open(path, "rb") as file:
+                return "json" if is_document_on_one_line(file) else codec
+        return codec
+    return "csv" if codec in ("plain", "gz", "zst") and _CSV.search(path.lower()) else codec
 
-        return "json" if is_document(text) else codec
-    return "csv" if codec == "plain" and path.lower().endswith((".csv", ".tsv")) else codec
+
+def _codec_of_bytes(head: bytes) -> Codec:
+    """The codec that the first bytes indicate, if they are no damage to the first of several lines."""
+    seen = codec_seen(head)
+    if seen in ("gz", "zst"):
+        return "plain" if goes_on_as_lines(head) and not _unpacked(head, seen) else seen
+    return "plain" if _is_damaged_text(head) else seen
+
+
+def _is_damaged_text(head: bytes) -> bool:
+    """Whether first bytes that are none of JSON lines are damage to the first line. In binary formats there
+    is a zero byte soon; archives of texts are told by their headers."""
+    return b"\0" not in head[:16] and not packs_texts(head) and goes_on_as_lines(head)
 
 
 def _is_text(head: bytes) -> bool:
     """Whether JSON may begin like this."""
-    return head.lstrip()[:1] in (b"[", b"{", b"\xef")
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{")
 
 
 def _unpacked(head: bytes, codec: Codec) -> bytes:
@@ -230,19 +267,31 @@ def _first_bytes(file: IO[bytes], path: str) -> tuple[bytes, Codec]:
     read = cast(io.BufferedReader, file).read1
     while len(head) < 4 and (more := read(HEAD_BYTES)):
         head += more
-    codec = codec_seen(head)
-    text = _unpacked(head, codec)
-    # zstd only decompresses whole blocks
-    while codec == "zst" and not text and len(head) < _FRAME_BYTES and (more := read(_FRAME_BYTES)):
+    # zstd only decompresses whole blocks; what cannot be decompressed may be lines
+    while codec_seen(head) != "plain" and not _unpacked(head, codec_seen(head)) and len(head) < _FRAME_BYTES:
+        if goes_on_as_lines(head) or not (more := read(_FRAME_BYTES)):
+            break
         head += more
-        text = _unpacked(head, codec)
-    text = text.removeprefix(b"\xef\xbb\xbf").lstrip()
+    codec = _codec_of_bytes(head)
+    text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if not text.startswith((b"{", b"[")):
+        # an archive's first bytes have no line of which the writer may wait for the row
+        while b"\n" not in text and len(head) < HEAD_BYTES and (more := read(HEAD_BYTES)):
+            head += more
+            text = _unpacked(head, codec).removeprefix(b"\xef\xbb\xbf").lstrip()
+        if not _is_damaged_text(head):
+            refuse_foreign(path, head, by_name=False)
+            refuse_foreign(path, _unpacked(head, codec), by_name=False)
     if codec in _WHOLE:
         raise InputError(f"{_WHOLE[codec]} cannot be read from a pipe: name the file", file=path)
-    if _DOCUMENT_IN_PIPE.match(text):
-        raise InputError("indented JSON cannot be read from a pipe: name the file", file=path)
-    if _LIST_IN_PIPE.match(text):
-        raise InputError("a JSON array cannot be read from a pipe: name the file", file=path)
+    # what looks like a document is judged by the lines behind it
+    while (kind := document_in_pipe(text)) and text.count(b"\n") < _LINES_JUDGED and len(head) < _FRAME_BYTES:
+        if not (more := read(HEAD_BYTES)):
+            break
+        head += more
+        text = _unpacked(head, codec)
+    if kind is not None:
+        raise InputError(f"{kind} cannot be read from a pipe: name the file", file=path)
     return head, codec
 
 

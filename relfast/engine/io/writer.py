@@ -10,7 +10,7 @@ import contextlib
 import os
 import select
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any, Final
 from zlib import crc32
 
@@ -20,10 +20,11 @@ from relfast.engine.io.commit_log import (
     CommitLog,
     compare_runs,
     finished_line,
+    grown_since,
     header_line,
 )
 from relfast.engine.io.scored import read_scores
-from relfast.engine.io.sources import find_sources, iterate_lines
+from relfast.engine.io.sources import Source, find_sources, iterate_lines
 from relfast.errors import (
     InputError,
     MissingExtraError,
@@ -48,6 +49,12 @@ class Writer:
     def __init__(self) -> None:
         self.commits: list[Commit] = []
         """Journal entries of the blocks whose rows an earlier run has written."""
+        self.grown: list[str] = []
+        """Remarks on inputs to which something was appended since; then `keep` says which of these blocks are
+        still the same."""
+
+    def keep(self, n: int) -> None:
+        """Keep the rows of the first ``n`` blocks in ``commits``, and drop the others."""
 
     def write(self, rows: bytes, commit: Commit) -> None:
         """Append the rows of a block; fills in ``size`` and ``rows_sum`` of ``commit``."""
@@ -95,6 +102,8 @@ class FileWriter(Writer):
         Everything that decides the output's bytes; a run may only be resumed with an equal fingerprint.
     resume, overwrite
         What to do with an output that exists; without either it is an error.
+    sources
+        The inputs, to find out on ``resume`` whether they have only grown.
 
     Raises
     ------
@@ -106,13 +115,21 @@ class FileWriter(Writer):
         With ``resume``: the run that wrote the output was started differently.
     """
 
-    def __init__(self, path: str, fingerprint: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
+    def __init__(
+        self,
+        path: str,
+        fingerprint: Mapping[str, Any],
+        *,
+        resume: bool,
+        overwrite: bool,
+        sources: Sequence[Source] = (),
+    ) -> None:
         super().__init__()
         self.target = path
         self._is_table = path.endswith(TABLES)
         self.path = path + TABLE_ROWS_SUFFIX if self._is_table else path
         self.journal_path = path + JOURNAL_SUFFIX
-        self._fingerprint = dict(fingerprint)
+        self._fingerprint, self._sources = dict(fingerprint), sources
         self._finished = False
         self._size = self._journal_size = 0
         self._encode = encoder(self.path)
@@ -181,11 +198,12 @@ class FileWriter(Writer):
                 )
             self._begin(b"")
             return
-        difference = compare_runs(journal.run, self._fingerprint)
+        before, self.grown = grown_since(journal.run, self._fingerprint, self._sources)
+        difference = compare_runs(before, self._fingerprint)
         if difference:
             raise ResumeMismatchError(difference)
         self._is_begun = True
-        if self._is_finished_table(journal, size):
+        if not self.grown and self._is_finished_table(journal, size):
             self.commits, self._finished = journal.commits, True
             return
         self._size = 0
@@ -195,6 +213,18 @@ class FileWriter(Writer):
             self.commits.append(commit)
             self._size = commit.size
         self._journal_size = journal.header_size + sum(len(commit.to_line()) for commit in self.commits)
+        self._cut_back()
+
+    def keep(self, n: int) -> None:
+        self.commits = self.commits[:n]
+        entries = [header_line(self._fingerprint), *(commit.to_line() for commit in self.commits)]
+        try:
+            journal = replaced(self.journal_path, entries)
+        except OSError as error:
+            raise OutputError(self.journal_path, error.strerror or str(error)) from error
+        os.close(self._journal)
+        self._journal, self._journal_size = journal, sum(map(len, entries))
+        self._size = self.commits[-1].size if self.commits else 0
         self._cut_back()
 
     def _is_finished_table(self, journal: CommitLog, size: int) -> bool:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
+from relfast_kernels.text.form_table import COUNTING, LANGUAGES, POWERS
+
 from relfast.answers import same_answer
 from relfast.answers.reading import MAX_CHARS, read
 from relfast.records import Extracted, Options, Record
@@ -125,9 +127,10 @@ _NUMBER: Final = (
 )
 _QUANTITY: Final = re.compile(_NUMBER)
 _LEADING: Final = re.compile(
-    rf"[\s$*_]*+({_NUMBER})[$*_]*+(?=\s*+(?:[,;:(–—]\s*+)?[^\W\d_]{{2}})(?!\s*+(?:[,;]\s*+)?(?:or|and)\b)"
+    rf"[\s$*_]*+({_NUMBER})[$*_]*+(?=\s*+(?:[,;:(–—]\s*+)?[^\W\d_]{{2}})"
+    rf"(?!\s*+(?:[,;]\s*+)?(?:{'|'.join(f'{LANGUAGES[0].joins} {COUNTING} {POWERS}'.split())})\b)"
 )
-"""A number at the beginning, followed by words: "4, since 2 + 2", "18 dollars a day", not "4 or 6"."""
+"""A number at the beginning, followed by words: "18 dollars a day", not "4 or 6", "4 to 6" or "4 squared"."""
 
 _BESIDE: Final = re.compile(
     r"\\f?boxed\s?\{([^{}\n]{1,200})\}[ \t$*\\\)]{0,6}(?:[,;/]|\bor\b|\band\b)"

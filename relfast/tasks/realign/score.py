@@ -81,6 +81,15 @@ def quadrant(alignment_score: float, correct: bool) -> str:
     return _QUADRANTS[alignment_score >= DIVERGENCE_THRESHOLD, correct]
 
 
+def _is_judged(reference: Solution, row: Any) -> bool:
+    """Whether a response can be right: gold has an answer, or the input row has a judge's verdict."""
+    if reference.answer is not None:
+        return True
+    return row is not None and any(
+        isinstance(row.get(name), bool) for name in ("llm_correct", "final_correct")
+    )
+
+
 def coverage(matches: int, n_benchmark: int, n_llm: int) -> float:
     """The share of the longer solution's steps that are matched; 0 if there are no steps."""
     return matches / max(n_benchmark, n_llm, 1)
@@ -143,7 +152,7 @@ def _score_one(
         "coverage": covered,
         "symbolic_correct": symbolic,
         "first_divergence": alignment.first_divergence,
-        "quadrant": quadrant(average, correct),
+        "quadrant": quadrant(average, correct) if _is_judged(reference, record.row) else None,
         "n_benchmark_steps": len(reference.steps),
         "n_llm_steps": len(solution.steps),
         "n_matches": alignment.matches,

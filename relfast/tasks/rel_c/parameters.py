@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, get_args
 
-from relfast.parameters import Choice, Number, Pair, Sizes, Text, Whole, parameter
+from relfast.parameters import Choice, Flag, Number, Pair, Sizes, Text, Whole, parameter
 
 if TYPE_CHECKING:
     from relfast.chem.bank import Bank
@@ -89,6 +89,12 @@ class MotifParameters:
     min_atoms: int = parameter(8, Whole(), "Fewest heavy atoms of gold.")
     tanimoto: tuple[float, float] = parameter(
         (0.35, 0.90), Pair(), "Similarity to the group's first molecule.", metavar="LOW HIGH"
+    )
+    whole_rings: bool = parameter(
+        False,
+        Flag(),
+        "Rings match only rings, and only whole rings: the question says so.  [default: as published, elements "
+        "and bond orders match]",
     )
     gold_share: float = parameter(
         0.02, Number(0, 1), "How often a motif may be gold, as a share of the records."

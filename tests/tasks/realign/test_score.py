@@ -306,6 +306,7 @@ def test_symbolic_correctness_ignores_spaces_only() -> None:
         (r"\boxed{\text{Not for sale}}", (r"\text{Not for sale}", None)),
         (r"The answer is $\{x : x > 0\}$.", (r"$\{x : x > 0\}$", None)),
         ("Answer: 5 squared", ("5 squared", None)),
+        ("Answer: 5 to 7", ("5 to 7", None)),
         ("Working.\n<answer>5", ("5", None)),
         ("<answer>\n\n(1, 2]\n\nfor all x", ("(1, 2]\n\nfor all x", None)),
         (r"\boxed 12", ("12", None)),
