@@ -124,7 +124,8 @@ def _read(
     for name in (field(about, "benchmark"), task, field(state, "task")):
         if named is None and find_task(name) is not None:
             named = name
-    failed = from_error(field(state, "error"))  # of the rollout, which then has no completion
+    error = field(state, "error")  # of the rollout, which then has no completion
+    failed = from_error(repr(error) if isinstance(error, BaseException) else error)
     return named, gold, failed or completion, question
 
 
