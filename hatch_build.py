@@ -26,12 +26,12 @@ FOLDER = ".editable"
 
 PROCESSORS = "RELFAST_WHEEL_FOR"
 """Environment variable: LLVM's names of the processors that a wheel is for, with blanks between; `native`
-is the very one that builds. Empty: no libraries."""
+is the very one that builds. `none`, or empty: no libraries, which is an error unless it is asked for so."""
 
 
 def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
     """What a wheel needs that an editable one does not."""
-    return ["numba>=0.60"]
+    return ["numba>=0.61"]
 
 
 class Wheel(BuildHookInterface):  # type: ignore[type-arg]
@@ -45,14 +45,16 @@ class Wheel(BuildHookInterface):  # type: ignore[type-arg]
             if not link.is_symlink():
                 link.symlink_to(Path("..") / "relfast", target_is_directory=True)
             return
+        if os.environ.get(PROCESSORS, "all").strip() in ("", "none"):
+            self.app.display_warning(
+                "relfast: no compiled kernels in this wheel, as asked for; they are compiled where it is used"
+            )
+            return
         machine = os.uname().machine
         try:
             libraries = self._libraries(root / "kernels", machine)
         except OSError as error:
-            self.app.display_warning(
-                f"relfast: no compiled kernels in this wheel, `relfast score` compiles them later: {error}"
-            )
-            return
+            self.app.abort(f"relfast: {error}; a wheel without compiled kernels: {PROCESSORS}=none")
         # a C library that is older, or another one, takes no such tag, though the code would do
         tags = [f"manylinux_2_28_{machine}", f"linux_{machine}"]
         build_data["tag"] = "py3-none-" + next(tag for tag in tags if tag in set(platform_tags()))
@@ -68,15 +70,21 @@ class Wheel(BuildHookInterface):  # type: ignore[type-arg]
         sys.path.insert(0, str(source))
         from relfast_kernels.compiled import making, native
 
-        known = " ".join(native.PROCESSORS.get(machine, ()) if sys.platform == "linux" else ())
-        names = os.environ.get(PROCESSORS, known).split()
+        known = native.PROCESSORS.get(machine, {}) if sys.platform == "linux" else {}
+        names = os.environ.get(PROCESSORS, " ".join(known)).split()
         if not names:
-            raise OSError(f"none for {sys.platform} on {machine}" if not known else f"{PROCESSORS} is empty")
+            raise OSError(f"there are no compiled kernels for {sys.platform} on {machine}")
         processors = ["" if name == "native" else name for name in names]
 
         def tell(made: making.Progress) -> None:
             if not made.functions:
                 self.app.display_info(f"  {made.unit} compiled; {made.share:.0%} of all kernels")
 
+        # a small one first: what keeps all from being built is told after seconds
+        native.make(["align"], processors=processors)
         native.make(list(native.UNITS), processors=processors, tell=tell)
-        return [native.shared_library(unit, one) for unit in native.UNITS for one in processors]
+        libraries = [native.shared_library(unit, one) for unit in native.UNITS for one in processors]
+        # those of this very processor are kept as object files where nothing links
+        if not all(path.exists() for path in libraries):
+            raise OSError("nothing here links a shared library that can be loaded, neither ld nor cc")
+        return libraries

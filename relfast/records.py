@@ -84,8 +84,8 @@ class Record(Plain):
     ``task`` is a canonical name of `relfast.tasks.TASKS`. ``answer`` is the gold answer. ``response`` is
     the value that the dump holds: a string, unless the dump is broken. ``row`` is the whole input row for
     tasks whose gold is spread over several fields (SeqBench, ReAlign), else None. ``shared`` is the same
-    object in all records whose gold, question and row are known to be equal. ``cut_off``: the tokens ran out
-    before the response began.
+    object in all records whose gold, question and row are known to be equal. ``prompt`` is that of `Score`.
+    ``cut_off``: the tokens ran out before the response began.
     """
 
     index: int
@@ -97,11 +97,14 @@ class Record(Plain):
     sample: int = 0
     row: Mapping[str, Any] | None = None
     shared: SharedGold | None = field(default=None, compare=False, repr=False)
+    prompt: str | None = None
     cut_off: bool = False
 
     def unscored(self, status: Status, kind: str, message: str) -> Score:
         """The row of this record when it has no score: see `relfast.records.unscored`."""
-        return unscored(self.index, self.id, self.task, self.sample, status, kind, message)
+        score = unscored(self.index, self.id, self.task, self.sample, status, kind, message)
+        score.prompt = self.prompt
+        return score
 
 
 T = TypeVar("T")
@@ -156,7 +159,8 @@ class Score(Plain):
     """One row of the output. ``correct`` and ``reward`` are None unless ``status`` is ok or no_answer.
 
     ``pred`` is the extracted answer as text (`relfast.tasks.base.Task.say`), None if there is none. Neither
-    ``pred`` nor ``vote`` is written to the output file.
+    ``pred`` nor ``vote`` is written to the output file. ``prompt`` is a digest of the question (or gold), in
+    a file's rows whose id alone does not tell the prompt; None in others, which are written without it.
     """
 
     index: int
@@ -170,12 +174,14 @@ class Score(Plain):
     error: dict[str, str] | None = None
     vote: str | int | None = None
     pred: str | None = None
+    prompt: str | None = None
 
     def to_row(self) -> dict[str, Any]:
         """The row as it stands in the output file, with its keys in the documented order."""
         return {
             "index": self.index,
             "id": self.id,
+            **({} if self.prompt is None else {"prompt": self.prompt}),
             "task": self.task,
             "sample": self.sample,
             "status": self.status,

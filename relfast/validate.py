@@ -6,6 +6,7 @@ if a response to it can be scored under ``strict``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -13,12 +14,13 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from relfast.engine.io.sources import iterate_lines
+from relfast.engine.io.sources import find_sources, lines_of
 from relfast.engine.online.scorer import Scorer
 from relfast.errors import InputError
 from relfast.formats import read_row
 from relfast.inference.requests import completed
-from relfast.json_text import decode_text
+from relfast.json_text import LongLine, decode_text
+from relfast.records import Policy
 from relfast.tasks import TASKS, Task, find_task, infer_task
 from relfast.tasks.facts import Problem, kind_of, shown
 
@@ -44,8 +46,8 @@ class Flaw(NamedTuple):
 
 
 @cache
-def _scorer() -> Scorer:
-    return Scorer(policy="strict", workers=0)
+def _scorer(policy: Policy = "strict") -> Scorer:
+    return Scorer(policy=policy, workers=0)
 
 
 def _undocumented(record: Any) -> Task | None:
@@ -55,6 +57,18 @@ def _undocumented(record: Any) -> Task | None:
     entry = read_row(completed(record), "auto")
     task = find_task(entry.task) or infer_task(entry.answer)
     return None if task is None or task.name in DOCUMENTED else task
+
+
+def lacks_of(record: Any) -> list[str]:
+    """What `relfast.tasks.facts.Metric.lacks` says about a good record's gold, read as published."""
+    task = _undocumented(record)
+    told = [] if task is None else [metric for metric in task.metric_objects if metric.lacks]
+    if not told:
+        return []
+    (score,) = _scorer("reference").score([{**completed(dict(record)), "response": ""}])
+    return [
+        metric.lacks for metric in told if metric.name in score.metrics and score.metrics[metric.name] is None
+    ]
 
 
 def check_record(record: Any) -> list[Problem]:
@@ -113,31 +127,41 @@ class FileCheck:
     Attributes
     ----------
     path
-        A file, plain or compressed by gzip or zstd, or Parquet; ``-`` is stdin.
+        A file, plain or compressed by gzip or zstd, or Parquet; ``-``: stdin; a folder: its files.
     n_records, n_good
         Records seen so far, and those without a flaw. Blank lines are no records.
     tasks
         Good records by task.
+    lacking
+        What good records lack for published scoring (`lacks_of`): how many lack it.
     """
 
     path: str
     n_records: int = 0
     n_good: int = 0
     tasks: dict[str, int] = field(default_factory=dict)
+    lacking: Counter[str] = field(default_factory=Counter)
 
     def __iter__(self) -> Iterator[Flaw]:
-        first_line: dict[str, int] = {}
-        number = 0
-        try:
-            for number, line in enumerate(iterate_lines(self.path), 1):
-                yield from self._check_line(number, line, first_line)
-        except InputError as error:
-            if not number:
-                raise
-            # a damaged compressed file, for instance: the lines before have been checked
-            yield Flaw(self.path, number + 1, Problem("", str(error).removeprefix(f"{self.path}: ")))
+        first: dict[str, tuple[str, int]] = {}
+        for source in find_sources([self.path]):
+            number = 0
+            try:
+                for number, line in enumerate(lines_of(source), 1):
+                    yield from self._check_line(source.path, number, line, first)
+            except InputError as error:
+                if not self.n_records:
+                    raise
+                # a damaged compressed file, for instance: the lines before have been checked
+                yield Flaw(source.path, number + 1, Problem("", str(error).removeprefix(f"{source.path}: ")))
 
-    def _check_line(self, number: int, line: bytes, first_line: dict[str, int]) -> Iterator[Flaw]:
+    def _check_line(
+        self, path: str, number: int, line: bytes, first: dict[str, tuple[str, int]]
+    ) -> Iterator[Flaw]:
+        if isinstance(line, LongLine):
+            self.n_records += 1
+            yield Flaw(path, number, Problem("", line.said))
+            return
         if number == 1:
             line = line.removeprefix(_BOM)
         if not line.strip():
@@ -146,18 +170,20 @@ class FileCheck:
         try:
             record = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            yield Flaw(self.path, number, Problem("", f"no JSON: {error}"))
+            yield Flaw(path, number, Problem("", f"no JSON: {error}"))
             return
         problems = check_record(record)
         name = record.get("id") if isinstance(record, dict) else None
         if isinstance(name, str):
-            earlier = first_line.setdefault(name, number)
-            if earlier != number:
-                problems.append(Problem("id", f"{shown(name)} is already the id of line {earlier}"))
+            where, earlier = first.setdefault(name, (path, number))
+            if (where, earlier) != (path, number):
+                place = f"line {earlier}" if where == path else f"{where}:{earlier}"
+                problems.append(Problem("id", f"{shown(name)} is already the id of {place}"))
         if not problems:
             self.n_good += 1
             other = _undocumented(record)
             task = record["task"] if other is None else other.name
             self.tasks[task] = self.tasks.get(task, 0) + 1
+            self.lacking.update(lacks_of(record))
         for problem in problems:
-            yield Flaw(self.path, number, problem)
+            yield Flaw(path, number, problem)

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 from contract_records import generate, gold
 from corpora import REL_FILES, ROOT, rel_records
+from engine_runs import write_dump
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -165,6 +166,17 @@ def test_files_by_line(tmp_path: Path) -> None:
     assert (check.n_records, check.n_good, check.tasks) == (7, 2, {"REL-A1": 2})
 
 
+def test_flaws_in_a_folder_name_their_files(tmp_path: Path) -> None:
+    for name, rows in (("a.jsonl", [A1, {**C1, "id": 7}]), ("b.jsonl", [C2, A1])):
+        write_dump(tmp_path / name, rows)
+    check = FileCheck(str(tmp_path))
+    assert [str(flaw) for flaw in check] == [
+        f"{tmp_path}/a.jsonl:2: id: must be text, not a number",
+        f"{tmp_path}/b.jsonl:2: id: {json.dumps(A1['id'])} is already the id of {tmp_path}/a.jsonl:1",
+    ]
+    assert (check.n_records, check.n_good) == (4, 2)
+
+
 def test_compressed_files_and_torn_ones(tmp_path: Path) -> None:
     text = b"".join(json.dumps(record).encode() + b"\n" for record in generate("REL-A2", 50, 0))
     whole = tmp_path / "whole.jsonl.gz"
@@ -213,6 +225,19 @@ def test_the_published_leak_is_found_and_responses_are_told_apart() -> None:
     assert (found[RIGHT].rewards["strict"], found[WRONG].rewards["strict"]) == (1.0, 0.0)
     blind = [finding.rewards["strict"] for finding in found.values()][2:]
     assert blind == sorted(blind, reverse=True)
+
+
+def test_what_cannot_be_scored_does_not_count_and_each_policy_says_what_is_right() -> None:
+    rows = [{**record, "response": "<Yes>"} for record in rel_records("REL-C1")[:10]]
+    broken = [{**row, "answer": {**row["answer"], "label": "perhaps"}} for row in rows]
+    assert audit([*rows, *broken], workers=0) == audit(rows, workers=0)
+    # in passing: right as published, no answer under strict
+    said = [
+        {**row, "response": f"<{row['answer']['label']}> was my first thought. Still open."} for row in rows
+    ]
+    (right, *_) = (finding for finding in audit([rows[0], *said], workers=0) if finding.strategy == RIGHT)
+    assert right.correct["reference"] == 1.0
+    assert right.counts["reference"] >= right.counts["strict"] == right.n
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:

@@ -142,20 +142,40 @@ def common_substructure(a: Molecule, b: Molecule, timeout: int) -> tuple[int, bo
     return _heavy_atoms(result), bool(result.canceled)
 
 
-def strict_common_substructure(a: Molecule, b: Molecule, timeout: int) -> tuple[int, bool]:
-    """Like `common_substructure`, but rings match only rings, only whole rings match, and charges must match.
+MAX_SEEDS: Final = 5_000
+"""Candidates that RDKit grows in a search under ``strict``: 0.6 s for molecules of 90 atoms. Of 3,048 pairs
+of a published gold and a published molecule RDKit searches 12, each with far fewer."""
+
+
+class _Seeds(rdFMCS.MCSProgress):  # type: ignore[misc]
+    """Ends a search after `MAX_SEEDS` candidates."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._n = 0
+
+    def __call__(self, _: object, __: object) -> bool:
+        self._n += 1
+        return self._n < MAX_SEEDS
+
+
+def strict_common_substructure(a: Molecule, b: Molecule) -> tuple[int, bool]:
+    """Like `common_substructure`, but rings match only rings, only whole rings match, charges must match, and
+    the search ends after `MAX_SEEDS` candidates, never by a clock.
 
     RDKit checks that rings are closed only in the query and only for the best candidate so far, so that
     its result is not always the largest.
     """
     parameters = rdFMCS.MCSParameters()
-    parameters.Timeout = timeout
+    # held by this name, too: RDKit does not keep it alive
+    parameters.ProgressCallback = progress = _Seeds()
     parameters.AtomCompareParameters.RingMatchesRingOnly = True
     parameters.AtomCompareParameters.MatchFormalCharge = True
     parameters.BondCompareParameters.RingMatchesRingOnly = True
     parameters.BondCompareParameters.CompleteRingsOnly = True
     parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
     result = rdFMCS.FindMCS([a.mol, b.mol], parameters)
+    del progress
     return _heavy_atoms(result), bool(result.canceled)
 
 
@@ -166,35 +186,15 @@ def _heavy_atoms(result: rdFMCS.MCSResult) -> int:
     return 0 if pattern is None else int(pattern.GetNumHeavyAtoms())
 
 
-# Containment with whole rings, and the largest common motif in a molecule, by RDKit.
-
-
-_RING_OR_CHAIN: Final = Chem.AdjustQueryParameters.NoAdjustments()
-_RING_OR_CHAIN.adjustRingChain = True
-_RING_OR_CHAIN.adjustRingChainFlags = Chem.ADJUST_IGNORENONE
-
-
-def shared_part(whole: Molecule, part: Molecule) -> bool:
-    """Whether ``part`` is a substructure of ``whole`` such that rings match rings and chains match chains.
-
-    A part has at most the atoms of the whole, which is a gold, so the search is small.
-    """
-    if part.n_atoms > whole.n_atoms or part.n_bonds > whole.n_bonds or part.elements - whole.elements:
-        return False
-    return bool(whole.mol.HasSubstructMatch(_as_query(part.mol)))
-
-
-def _as_query(mol: Any) -> Any:
-    return Chem.AdjustQueryProperties(mol, _RING_OR_CHAIN)
+# The largest common motif in a molecule, by RDKit.
 
 
 @cache
-def _queries() -> tuple[tuple[Molecule, Any], ...]:
-    """`COMMON_MOTIFS` as pairs of molecule and query, largest first."""
+def _constants() -> tuple[Molecule, ...]:
+    """`COMMON_MOTIFS`, largest first."""
     parsed = [parse_clean(smiles)[0] for smiles in COMMON_MOTIFS]
     molecules = [molecule for molecule in parsed if molecule is not None]
-    molecules.sort(key=lambda molecule: -molecule.heavy_atoms)
-    return tuple((molecule, _as_query(molecule.mol)) for molecule in molecules)
+    return tuple(sorted(molecules, key=lambda molecule: -molecule.heavy_atoms))
 
 
 @lru_cache(maxsize=CACHED_MOLECULES)
@@ -203,7 +203,4 @@ def best_constant(smiles: str) -> int:
     whole, _ = parse_clean(smiles)
     if whole is None:
         return 0
-    for part, query in _queries():
-        if part.heavy_atoms <= whole.heavy_atoms and whole.mol.HasSubstructMatch(query):
-            return part.heavy_atoms
-    return 0
+    return next((part.heavy_atoms for part in _constants() if contains(whole, part)), 0)

@@ -1,16 +1,16 @@
 """Find the largest connected motif of several molecules, which is the gold of REL-C2 records.
 
-Elements and bond orders must match, rings match only rings, and only whole rings. The largest motif has
-the most bonds, and of those the most atoms. A kernel (`relfast_kernels.motif`) lists all places in one of
-the molecules where a largest motif lies. If these are not all the same motif, the group has no clear
-motif; so gold never depends on the order of a search. A search that exceeds its steps has no result.
+The largest motif has the most bonds, and of those the most atoms. As published, elements and bond orders
+must match, as in RDKit's ``FindMCS`` with its default parameters; with ``whole_rings`` rings match only
+rings too, and only whole rings. A kernel (`relfast_kernels.motif`) lists all places in one of the molecules
+where a largest motif lies. If these are not all the same motif, the group has no clear motif; so gold never
+depends on the order of a search. A search that exceeds its steps has no result.
 """
 
 from __future__ import annotations
 
 import ctypes
 import itertools
-import re
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final, NamedTuple
@@ -26,11 +26,6 @@ from relfast.chem.matching import contains
 from relfast.chem.molecule import ORDERS, Molecule, parse
 from relfast.interrupts import uninterrupted
 
-CACHED_CUTS: Final = 20_000
-"""Results of `_cut_once` that are cached."""
-
-_CHARGED: Final = re.compile(r"\[[^\]]*[+-]")
-
 
 class Motif(NamedTuple):
     """A motif as canonical SMILES without stereo, with its heavy atoms and bonds."""
@@ -40,7 +35,9 @@ class Motif(NamedTuple):
     n_bonds: int
 
 
-def largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motif | None:
+def largest_motif(
+    molecules: Sequence[Molecule], min_atoms: int, max_steps: int, *, whole_rings: bool = False
+) -> Motif | None:
     """The largest connected motif of two or more molecules, or None if there is no clear one.
 
     None if the motif has fewer than ``min_atoms`` heavy atoms; if several different motifs are equally
@@ -50,54 +47,26 @@ def largest_motif(molecules: Sequence[Molecule], min_atoms: int, max_steps: int)
     takes effect after the search.
     """
     with uninterrupted():
-        found = largest_motifs(molecules, min_atoms, max_steps)
-        if not found.masks:
-            return None
-        cut, is_everywhere = _cut_once(found)
-        if cut is None or not (is_everywhere or all(contains(one, cut) for one in molecules)):
+        found = largest_motifs(molecules, min_atoms, max_steps, whole_rings=whole_rings)
+        cut = _cut(found) if found.masks else None
+        if cut is None or not all(contains(one, cut) for one in molecules):
             return None
         return Motif(cut.text, cut.heavy_atoms, cut.n_bonds)
 
 
-@lru_cache(maxsize=CACHED_CUTS)
-def _cut_once(found: Motifs) -> tuple[Molecule | None, bool]:
-    """The motif of a group, if all found motifs are the same and the scorer can parse it; and whether it
-    certainly is a substructure of all molecules of the group.
-
-    Cached, because the result depends only on ``found``: the molecule and the places in it. Molecules with
-    few bonds are the query of many groups.
-    """
+def _cut(found: Motifs) -> Molecule | None:
+    """The motif of a group, if all found motifs are the same and the scorer can parse it."""
     places = found.places
     fragments = {
         Chem.MolFragmentToSmiles(found.query.mol, atoms, bonds, isomericSmiles=False)
         for atoms, bonds in places
     }
-    parsed = [parse(fragment) for fragment in fragments]
     # hydrogens replace the bonds that were cut, which can change the canonical order: compare the keys
-    cut = {motif.key for motif in parsed if motif is not None}
-    motif = parse(cut.pop()) if len(cut) == 1 else None
+    keys = {None if motif is None else motif.key for motif in map(parse, fragments)}
+    motif = parse(keys.pop()) if len(keys) == 1 else None
     if motif is None or parse_clean(motif.text)[0] is None or motif.heavy_atoms != len(places[0][0]):
-        return None, False
-    return motif, _is_as_cut(motif, found.query.mol, places)
-
-
-def _is_as_cut(motif: Molecule, mol: Any, places: Sequence[Place]) -> bool:
-    """Whether a motif certainly matches one of the places that the kernel found, and so all molecules of
-    its group.
-
-    At a place that matches, bonds have the orders of the motif's, and an atom without charge, isotope and
-    unpaired electrons matches every atom of its element. False means unknown.
-    """
-    if _CHARGED.search(motif.key) or motif.has_radicals:
-        return False
-    atoms = mol.GetSubstructMatch(motif.mol)
-    if not atoms:
-        return False
-    bonds = [
-        mol.GetBondBetweenAtoms(atoms[bond.GetBeginAtomIdx()], atoms[bond.GetEndAtomIdx()]).GetIdx()
-        for bond in motif.mol.GetBonds()
-    ]
-    return any(sorted(bonds) == sorted(there) for _, there in places)
+        return None
+    return motif
 
 
 # Molecules from a cached bank, which RDKit usually need not parse.
@@ -201,6 +170,23 @@ def packed(molecule: Molecule) -> Row | None:
 
 
 @lru_cache(maxsize=CACHED_ROWS)
+def _without_rings(molecule: Molecule) -> Row | None:
+    """`packed`, but nothing is said of rings, and aromatic bonds are single ones, which is what ``FindMCS``
+    takes for the same by default."""
+    row = packed(molecule)
+    if row is None:
+        return None
+    row = row.copy()
+    atoms = row[layouts.ATOMS :].reshape(-1, layouts.ATOM_SIZE)
+    atoms[:, layouts.ATOM.label] &= ~1
+    bonds = atoms[:, layouts.ATOM.bonds :]
+    bonds &= ~layouts.RING_BOND
+    aromatic = bonds & (layouts.RING_BOND - 1) == ORDERS[Chem.BondType.AROMATIC]
+    bonds[aromatic] += ORDERS[Chem.BondType.SINGLE] - ORDERS[Chem.BondType.AROMATIC]
+    return row
+
+
+@lru_cache(maxsize=CACHED_ROWS)
 def _packed(molecule: Molecule) -> Row | None:
     mol, n = molecule.mol, molecule.n_atoms
     if not 0 < n <= layouts.MAX_ATOMS or not molecule.definite:
@@ -275,11 +261,14 @@ class Motifs(NamedTuple):
         return found
 
 
-def largest_motifs(molecules: Sequence[Molecule], min_atoms: int, max_steps: int) -> Motifs:
+def largest_motifs(
+    molecules: Sequence[Molecule], min_atoms: int, max_steps: int, *, whole_rings: bool = False
+) -> Motifs:
     """The largest motifs of two or more molecules; without places if the kernel cannot read them all."""
     n_bonds = [molecule.n_bonds for molecule in molecules]
     query = n_bonds.index(min(n_bonds))
-    known = [row for row in map(packed, molecules) if row is not None]
+    rows = map(packed if whole_rings else _without_rings, molecules)
+    known = [row for row in rows if row is not None]
     if n_bonds[query] > layouts.MAX_ATOMS or len(known) < len(molecules):
         return Motifs(molecules[query], ())
     known.insert(0, known.pop(query))

@@ -91,7 +91,7 @@ def _option(parameter: Parameter) -> Callable[[F], F]:
     return click.option(parameter.flag, parameter.name, **more)
 
 
-class _Written(click.ParamType[Any]):
+class _Written(click.ParamType):  # type: ignore[type-arg] # generic from click 8.4 on only
     """The click type of a kind with its own notation."""
 
     def __init__(self, kind: WrittenKind) -> None:

@@ -241,7 +241,7 @@ def blocks_of(part: Part, job: Job) -> Iterator[Iterator[Block]]:
 def _blocks(path: str, part: Part, job: Job) -> Iterator[Block]:
     codec, max_line = part.input.codec, job.max_line_bytes
     if codec == "plain":
-        return cut_file(path, max_line, part.start, part.end, whole=part.input.size)
+        return cut_file(path, max_line, part.start, part.end)
     if codec == "parquet":
         return cut_parquet(path, max_line, slice(part.start, part.end))
     return cut_stream(Source(os.path.abspath(path), codec), max_line)

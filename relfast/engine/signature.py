@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any
 
 from relfast import __version__
-from relfast.engine.job import MAX_LINE_BYTES, Job
+from relfast.engine.job import Job
+from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.parameters import parameters_of
 from relfast.tasks import TASKS, Task
 
@@ -22,7 +23,7 @@ def signature(
     limit: int | None = None,
     run: Mapping[str, Any] | None = None,
 ) -> str:
-    """``relfast 0.1.0 | tasks REL-C2:1 | policy strict | rdkit 2026.9.1 | timeout 5s | …``.
+    """``relfast 0.1.0 | tasks REL-C2:1 | policy strict | rdkit 2026.9.1 | timeout 6s | …``.
 
     The number after a task is its scorer revision, which changes whenever a score can change. ``filters`` are
     the filters of lm-evaluation-harness whose rows were scored, ``limit`` is the number of lines that were

@@ -117,6 +117,7 @@ class TextTable:
         self._numbers = {name: number for number, name in enumerate(members)}
         assert len(members) <= columns.MOST_MEMBERS
         assert max(map(len, members)) <= columns.LONGEST_MEMBER
+        self._bit_of: dict[str, int] = {}
         spans = [self._span(name) for name in members]
         of_length = [
             (sum(len(name) < length for name in members),) for length in range(columns.LONGEST_MEMBER + 2)
@@ -134,7 +135,9 @@ class TextTable:
                 self._ways.append((number, 0, *self._tests_of(form.needs if last else form.when)))
         rows = [self._form(form) for form in forms]
         ends: list[Sequence[int]] = [self._path_list(REASONS), *map(self._span, _PLAIN_ENDS)]
-        parts: list[Sequence[Sequence[int]]] = [spans, of_length, self._steps, self._paths, self._tests]
+        assert len(self._bit_of) <= columns.MOST_BITS
+        known = [(*span, self._bit_of.get(name, 0)) for span, name in zip(spans, members, strict=True)]
+        parts: list[Sequence[Sequence[int]]] = [known, of_length, self._steps, self._paths, self._tests]
         parts += [self._ways, rows, self._said, self._says, ends]
         # kept alive, since ``about`` holds their addresses
         self._in_memory = (ctypes.c_char * len(self._names)).from_buffer(self._names), [*map(_numbers, parts)]
@@ -174,7 +177,7 @@ class TextTable:
             yield from filter(None, map(_first_name, f"{_depends(form)} {numbered}".split()))
 
     def _bits(self, names: Iterable[str]) -> int:
-        return sum(1 << self._numbers[name] for name in set(names))
+        return sum(self._bit_of.setdefault(name, 1 << len(self._bit_of)) for name in sorted(set(names)))
 
     def _span(self, text: str) -> tuple[int, int]:
         at = len(self._names)
@@ -273,6 +276,7 @@ class TextTable:
             | columns.NOT_EMPTY * bool(form.none and "response" not in self._map)
             | columns.HIDES_ROW * (not form.row and place in GOLD_MEMBERS)
             | columns.IS_BARE * (not form.members and not form.task.startswith("="))
+            | columns.ASKS_UNSEEN * ("question" in self._map or not self._can_follow(form.question))
         )
         return (
             *of_id,

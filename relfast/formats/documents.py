@@ -63,6 +63,8 @@ KNOWN: Final[tuple[tuple[Callable[[_Document], bool], Callable[[_Document], Iter
     # Inspect's logs, HELM's scenario_state.json
     (lambda log: "eval" in log and "plan" in log, lambda log: map(kept, log.get("samples") or ())),
     (lambda state: "request_states" in state, lambda state: state["request_states"] or ()),
+    # MathArena's file of a problem
+    (lambda runs: "gold_answer" in runs and isinstance(runs.get("messages"), list), lambda runs: (runs,)),
     (_is_predictions, lambda document: ({"idx": key, **row} for key, row in document.items())),
     (_is_table, lambda table: (dict(zip(table["columns"], row, strict=False)) for row in table["data"])),
 )

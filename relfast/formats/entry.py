@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from relfast.formats.failure import (
+    MISSING_RESPONSE,
     NO_ASSISTANT,
     NO_CONTENT,
     NULL,
@@ -43,6 +44,8 @@ class Entry(Plain):
         Name of the filter of lm-evaluation-harness that made the row.
     numbered
         The id is only a number that the tool gave: gold of ``--data`` is looked up by the question first.
+    joined
+        Gold of ``--data`` was found for it.
     """
 
     id: Any = MISSING
@@ -56,6 +59,7 @@ class Entry(Plain):
     reason: Any = None
     filter: str | None = None
     numbered: bool = False
+    joined: bool = False
 
     def samples(self) -> list[Any]:
         """The row's samples: one response each, or a `NoResponse` if the sample failed.
@@ -204,6 +208,8 @@ def said_in(message: Mapping[str, Any]) -> Any:
     refusal = refusal_in(message)
     if refusal is not None:
         return refusal
+    if _only_calls(message):
+        return ONLY_A_CALL
     if is_reasoning(message):
         return ONLY_REASONING
     parts = (
@@ -214,6 +220,29 @@ def said_in(message: Mapping[str, Any]) -> Any:
         thought = _has_thoughts(message) or any(map(is_reasoning, parts or ()))
         said = ONLY_REASONING if thought else NO_CONTENT if said is None else said
     return ended(said, next((message[name] for name in REASONS_OF_MESSAGES if message.get(name)), None))
+
+
+ONLY_A_CALL: Final = NoResponse(MISSING_RESPONSE, "the last message only calls a tool")
+
+_CALLS: Final = ("tool_calls", "function_call")
+_CALL: Final = re.compile(r"(\w+_)?(tool|function)[-_]?(use|call)", re.IGNORECASE)
+"""Types of parts that call a tool, such as ``tool_use`` and ``functionCall``."""
+
+
+def _only_calls(message: Mapping[str, Any]) -> bool:
+    """Whether a message calls a tool and says nothing: it is no answer."""
+    content = message.get("content")
+    calls = any(map(message.get, _CALLS)) or (
+        isinstance(content, list)
+        and any(
+            isinstance(kind, str) and _CALL.fullmatch(kind)
+            for part in content
+            if isinstance(part, Mapping)
+            for kind in (part.get("type"), *part)
+        )
+    )
+    said = content_of(content) if calls else None
+    return calls and not (isinstance(said, str) and said)
 
 
 def _texts_in(parts: Sequence[Mapping[str, Any]]) -> list[str]:

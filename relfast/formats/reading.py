@@ -378,12 +378,15 @@ def _question(prompt: Any) -> Any:
     return text if isinstance(text, str) else MISSING
 
 
+PROMPT_ID: Final = "prompt-"
+
+
 def prompt_id(prompt: Any, gold: Any) -> str:
     """The id that all rollouts of a prompt get: ``prompt-`` and 16 hex digits of a BLAKE2b digest of the JSON
     of ``[prompt, gold]``."""
     from hashlib import blake2b  # loads OpenSSL, which other dialects do without
 
-    return f"prompt-{blake2b(encode_json([prompt, gold]), digest_size=8).hexdigest()}"
+    return f"{PROMPT_ID}{blake2b(encode_json([prompt, gold]), digest_size=8).hexdigest()}"
 
 
 def _attached(texts: Any, text: Any) -> Any:

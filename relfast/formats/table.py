@@ -175,6 +175,13 @@ _OUTPUT: Final = Said(
     reason="response.body?.incomplete_details.reason",
     ended=True,
 )
+_CANDIDATE: Final = Said(
+    "response.candidates.*",
+    ((TEXTS, "content.parts.*.!thought.text"),),
+    reason="finishReason",
+    nothing="the candidate has no text (finishReason {})",
+    no_object="the candidate is no object",
+)
 # the text that verifiers' own rewards see (`trace.last_reply`): the root agent's reply, or the last sampled
 _REPLY: Final = Said(
     "",
@@ -259,7 +266,17 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         ),
     ),
     "realign": _dialect(
-        "ReAlign result rows",
+        "ReAlign's result rows, and MATH's own rows with responses",
+        Form(
+            ("problem solution",),
+            when="problem solution answer:absent task:absent",
+            id="id unique_id",
+            task="=ReAlign",
+            members=("solution",),
+            question="problem",
+            response="response",
+            plain=True,
+        ),
         Form(
             tuple(f"llm_solution {member}" for member in _REALIGN),
             id="id",
@@ -277,15 +294,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             ("key",),
             when="response.candidates:list",
             id="key",
-            said=(
-                Said(
-                    "response.candidates.*",
-                    ((TEXTS, "content.parts.*.!thought.text"),),
-                    reason="finishReason",
-                    nothing="the candidate has no text (finishReason {})",
-                    no_object="the candidate is no object",
-                ),
-            ),
+            said=(_CANDIDATE,),
             none=(("", "response.candidates is empty"),),
             plain=True,
         ),
@@ -303,6 +312,44 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
                 ("", "response.candidates is missing"),
             ),
             plain=True,
+        ),
+    ),
+    # https://docs.cloud.google.com/vertex-ai/generative-ai/docs/multimodal/batch-prediction-gemini
+    "vertex-batch": _dialect(
+        "Vertex AI batch output of Gemini",
+        Form(
+            ("request.contents response.candidates:list", "request.contents status"),
+            needs="request.contents",
+            id="id key",
+            number="",
+            task="task",
+            answer="answer",
+            question="question request.contents.-1.parts.*.text",
+            said=(_CANDIDATE,),
+            none=(
+                (
+                    "response.promptFeedback.blockReason",
+                    "the prompt was blocked (blockReason {})",
+                    "ContentFilter",
+                ),
+            ),
+            errors="status response.error",
+        ),
+    ),
+    # the fields of the input row, and the output of the Responses API
+    "nemo-gym": _dialect(
+        "NeMo-Gym's rollouts",
+        Form(
+            ("responses_create_params:object response:object",),
+            needs="responses_create_params:object response:object",
+            id="id",
+            number="_ng_task_index",
+            task="task",
+            answer="answer verifier_metadata.answer expected_answer",
+            question="question responses_create_params.input",
+            said=(_OUTPUT,),
+            none=(("", "response.output is missing"),),
+            errors="response.error",
         ),
     ),
     "native": _dialect("relfast records", _NATIVE),
@@ -408,7 +455,9 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             suffix="instance.perturbation.name",
             answer="instance.references.*.tags=correct.output.text",
             question="instance.input.text",
-            said=(Said("result.!success=false.completions.*.{}", ((VALUE, "text"),)),),
+            said=(
+                Said("result.!success=false.completions.*.{}", ((VALUE, "text"),), reason="finish_reason"),
+            ),
             none=(
                 ("result.success=false.error", "{}"),
                 ("result.success=false", "the request failed"),
@@ -426,6 +475,58 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             answer="gold",
             question="origin_prompt",
             response="prediction",
+        ),
+    ),
+    # written by `EvaluationTracker`: without the document, and without ``resps`` where no filter changed them
+    "lmms-eval": _dialect(
+        "lmms-eval's samples",
+        Form(
+            ("doc_id doc_hash input filtered_resps",),
+            needs="doc_id filtered_resps",
+            number="doc_id",
+            task="task",
+            answer="answer target",
+            question="input",
+            said=(Said("resps!.resps.*?.*? filtered_resps.*?.*?", ((VALUE, ""),)),),
+            none=(("", "filtered_resps holds no response"),),
+            filter="filter",
+        ),
+    ),
+    # predictions; ``index`` counts the repeats of a sample, too
+    "evalscope": _dialect(
+        "EvalScope's predictions",
+        Form(
+            ("index model_output:object messages",),
+            needs="model_output:object",
+            id="metadata.id id",
+            number="",
+            task="metadata.task task",
+            answer="metadata.answer answer",
+            question="messages",
+            said=(
+                Said(
+                    "model_output.choices.*",
+                    ((MESSAGE, "message"),),
+                    error="model_output.error",
+                    reason="stop_reason",
+                ),
+            ),
+            none=(("model_output.error", ""), ("", "model_output.choices is empty")),
+        ),
+    ),
+    # a file for each problem: several chats
+    "matharena": _dialect(
+        "MathArena's outputs",
+        Form(
+            ("gold_answer problem messages:list",),
+            needs="problem messages:list",
+            id="id",
+            number="idx",
+            task="task",
+            answer="answer gold_answer",
+            question="problem",
+            said=(Said("messages.*", ((MESSAGE, ""),)),),
+            none=(("", "messages is empty"),),
         ),
     ),
     # https://docs.anthropic.com/en/docs/build-with-claude/batch-processing

@@ -47,7 +47,7 @@ def test_rows_and_nothing_else(dump: Path) -> None:
     for said in ("REL-A1", "0.500", f"2 rows in {dump}.scored.jsonl"):
         assert said in table
     assert (
-        f"relfast {__version__} | tasks REL-A1:{TASKS['REL-A1'].revision} | policy reference | timeout 5s\n"
+        f"relfast {__version__} | tasks REL-A1:{TASKS['REL-A1'].revision} | policy reference | timeout 6s\n"
         in table
     )
 

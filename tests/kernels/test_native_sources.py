@@ -104,3 +104,20 @@ def test_a_processor_takes_what_it_can_run(
     assert native._shipped_for.__wrapped__() == chosen
     monkeypatch.setattr(native, "SHIPPED", tmp_path / "none")
     assert native._shipped_for.__wrapped__() == []
+
+
+@pytest.mark.parametrize("processor", ["", "generic"])
+def test_code_that_lacks_a_function_is_not_kept(tmp_path: Path, processor: str) -> None:
+    """As that of a numba that is too old, which calls functions of its own runtime."""
+    code = "declare void @NRT_Free()  define void @f() { call void @NRT_Free() ret void }"
+    said = python("-c", _LACKING, code, processor, environment={"RELFAST_CACHE_DIR": str(tmp_path)})
+    assert said.stderr.strip().endswith("undefined symbol: NRT_Free")
+    assert not [path for path in tmp_path.rglob("*") if path.suffix in (".so", ".o")]
+
+
+_LACKING = """
+import sys
+from relfast_kernels.compiled import builder, native
+
+native.keep("align", sys.argv[1], {}, builder.emitted, sys.argv[2])
+"""

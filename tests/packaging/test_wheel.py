@@ -28,11 +28,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build("wheel", tmp_path_factory.mktemp("wheel"))[0]
 
 
-def build(kind: str, folder: Path, processors: str = "native") -> tuple[Path, str]:
-    """Built from the sources as they are by the backend that pip calls, and what it said; with the libraries
-    that are there."""
+def asked_for(kind: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A build from the sources as they are by the backend that pip calls."""
     code = f"import hatch_build; print(hatch_build.build_{kind}({str(folder)!r}))"
-    done = processes.python("-c", code, cwd=ROOT, environment={"RELFAST_WHEEL_FOR": processors})
+    done: subprocess.CompletedProcess[str] = processes.python("-c", code, cwd=ROOT, environment=environment)
+    return done
+
+
+def build(kind: str, folder: Path, processors: str = "native") -> tuple[Path, str]:
+    """What was built, with the libraries that are there, and what the build said."""
+    done = asked_for(kind, folder, RELFAST_WHEEL_FOR=processors)
     assert done.returncode == 0, done.stderr
     return folder / done.stdout.split()[-1], done.stderr
 
@@ -42,7 +47,12 @@ def test_what_is_in_it(wheel: Path) -> None:
         names = archive.namelist()
         metadata = archive.read(f"relfast-{__version__}.dist-info/METADATA").decode("utf-8")
         entry_points = archive.read(f"relfast-{__version__}.dist-info/entry_points.txt").decode("utf-8")
-    for said in (f"Version: {__version__}", "Requires-Python: >=3.11", "License-Expression: MIT"):
+    for said in (
+        f"Version: {__version__}",
+        "Requires-Python: >=3.11",
+        "License-Expression: MIT",
+        "Author: The relfast authors",
+    ):
         assert f"{said}\n" in metadata
     assert "relfast = relfast." in entry_points
     assert any(name.endswith("licenses/LICENSE") for name in names)
@@ -73,11 +83,35 @@ def test_libraries_need_functions_of_the_c_library_in_no_version(wheel: Path, tm
     assert missing <= {"abort", "memchr", "memcmp", "memcpy", "memmove", "memset"}
 
 
-def test_a_wheel_without_libraries_says_so(tmp_path: Path) -> None:
-    wheel, said = build("wheel", tmp_path, processors="")
+@pytest.mark.parametrize("processors", ["", "none"])
+def test_a_wheel_without_libraries_is_made_where_it_is_asked_for(tmp_path: Path, processors: str) -> None:
+    wheel, said = build("wheel", tmp_path, processors)
     assert wheel.name.endswith("-py3-none-any.whl")
     assert said.count("no compiled kernels in this wheel") == 1
     assert zipfile.is_zipfile(wheel)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("linker", "said"),
+    [
+        (None, "ld: not found; cc: not found"),
+        ("echo 'unknown architecture' >&2; exit 1", "ld: unknown architecture; cc: not found"),
+    ],
+)
+def test_without_libraries_there_is_no_other_wheel_and_the_cause_is_told(
+    tmp_path: Path, linker: str | None, said: str
+) -> None:
+    (tmp_path / "bin").mkdir()
+    if linker is not None:
+        (tmp_path / "bin/ld").write_text(f"#!/bin/sh\n{linker}\n")
+        (tmp_path / "bin/ld").chmod(0o755)
+    environment = {"PATH": str(tmp_path / "bin"), "RELFAST_CACHE_DIR": str(tmp_path / "cache")}
+    done = asked_for("wheel", tmp_path, **environment)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "RELFAST_WHEEL_FOR=none" in done.stderr
+    assert not list(tmp_path.glob("*.whl"))
 
 
 def test_sdist_holds_what_a_build_needs(tmp_path: Path) -> None:

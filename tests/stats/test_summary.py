@@ -232,13 +232,13 @@ def test_reasons_are_counted(tmp_path: Path) -> None:
 
 STRICT = {"policy": "strict"}
 SIGNED: list[tuple[dict[str, Any], list[str]]] = [
-    ({}, ["policy reference", "rdkit ", "timeout 5s", _TASKS]),
+    ({}, ["policy reference", "rdkit ", "timeout 6s", _TASKS]),
     (STRICT, ["policy strict", "b1-min-f1 0.5", "tautomers apart"]),
     ({**STRICT, "b1_min_f1": 0.7, "tautomers": "joined"}, ["b1-min-f1 0.7", "tautomers joined"]),
     ({"strip_reasoning": True}, ["reasoning stripped"]),
     ({"rewards": {"rel-c3": "recall"}}, ["reward REL-C3=recall"]),
     ({"timeout": 1.5}, ["timeout 1.5s"]),
-    ({"limit": 2, "max_line_bytes": 5000}, ["| timeout 5s | max-line-bytes 5000 | limit 2"]),
+    ({"limit": 2, "max_line_bytes": 5000}, ["| timeout 6s | max-line-bytes 5000 | limit 2"]),
 ]
 
 

@@ -155,11 +155,10 @@ def emitted(module: str, processor: str = "", **options: str) -> bytes:
         **options,
     )
     parsed = llvm.parse_assembly(module)
-    if hasattr(llvm, "create_pass_builder"):  # llvmlite before 0.44 leaves it as numba has made it
-        tuning = llvm.create_pipeline_tuning_options(3)
-        tuning.loop_vectorization = True
-        tuning.slp_vectorization = False  # as numba has it
-        passes = llvm.create_pass_builder(target, tuning)
-        passes.getModulePassManager().run(parsed, passes)
+    tuning = llvm.create_pipeline_tuning_options(3)
+    tuning.loop_vectorization = True
+    tuning.slp_vectorization = False  # as numba has it
+    passes = llvm.create_pass_builder(target, tuning)
+    passes.getModulePassManager().run(parsed, passes)
     code: bytes = target.emit_object(parsed)
     return code

@@ -39,6 +39,9 @@ if BUILDING:
     from numba import carray as carray
     from numba import types
     from numba.extending import intrinsic
+    from numpy import uint64
+
+    unsigned: Any = uint64
 
     @intrinsic
     def pointer(typing: Any, address: Any) -> Any:
@@ -50,6 +53,8 @@ if BUILDING:
         return types.voidptr(types.int64), code
 
 else:
+    # for an index that is never negative: of NumPy's own number NumPy 1 makes a float as soon as one is added
+    unsigned = int
 
     def carray(address: int, shape: int | tuple[int, ...], dtype: Any) -> Any:
         """The array at an address, as `numba.carray` makes it of a pointer."""

@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -186,6 +186,11 @@ def _kept_files(unit: str, processor: str = "") -> Iterator[tuple[Path, Callable
 def is_built(unit: str) -> bool:
     """Whether a file with a unit's code exists (it may still turn out to be torn)."""
     return any(map(_is_there, _files(unit)))
+
+
+def place_of(unit: str) -> Path | None:
+    """The folder of the file that has a unit's code: the wheel's, or the cache; None without one."""
+    return next((file[0].parent for file in _files(unit) if _is_there(file)), None)
 
 
 def is_kept(unit: str, processor: str) -> bool:
@@ -445,10 +450,14 @@ def functions(unit: str) -> Functions:
     if found is None:
         import importlib
 
-        declared = importlib.import_module(entries_of(unit)).ENTRIES
+        with uncharged():
+            declared = importlib.import_module(entries_of(unit)).ENTRIES
         found = _plain[unit] = {name: _as_plain(function) for name, (function, _) in declared.items()}
     return found
 
+
+uncharged: Callable[[], AbstractContextManager[None]] = nullcontext
+"""Context in which kernels run as plain Python; a caller with a clock for its work stops it there."""
 
 _calling = threading.RLock()
 _finding = threading.RLock()
@@ -469,7 +478,7 @@ def _as_plain(function: Callable[..., int]) -> Callable[..., int]:
 
     def call(*values: Any) -> int:
         # one at a time, like calls that hold the GIL; integers wrap around as in machine code
-        with _calling, np.errstate(all="ignore"):
+        with uncharged(), _calling, np.errstate(all="ignore"):
             return int(function(*map(_address, values)))
 
     def call_raw(result: Any, _: Any, *values: Any) -> int:
@@ -566,14 +575,15 @@ def keep(
     UntrustedError
         Somebody else can write to the cache directory.
     OSError
-        The file cannot be written; or it must be a shared library, for a wheel, and nothing here links one.
+        The file cannot be written; or it must be a shared library, for a wheel, and none can be made here; or
+        the code lacks a function, as that of a compiler that is too old.
     """
     cache().check(make=True)
     path = shared_library(unit, processor)
-    made = _link(emitted(code, processor, reloc="pic", codemodel="default"))
+    made, reason = _link(emitted(code, processor, reloc="pic", codemodel="default"))
     if made is None:
-        if processor:
-            raise OSError("nothing here links a shared library: neither ld nor cc does")
+        if processor or "undefined symbol" in reason:
+            raise OSError(f"no shared library can be made: {reason}")
         # the code will land anywhere in the address space, far from the C library
         path, made = path.with_suffix(".o"), emitted(code, reloc="static", codemodel="large")
     cache().write(path.name, _with_trailer(made, entries))
@@ -594,23 +604,30 @@ def make(units: Sequence[str], processes: int | None = None, **how: Any) -> None
     make(units, processes, crashed=note_failure, **how)
 
 
-def _link(code: bytes) -> bytes | None:
-    """Link object code into a shared library; None if none can be linked, or loaded, here."""
+def _link(code: bytes) -> tuple[bytes | None, str]:
+    """Link object code into a shared library; None if none can be linked, or loaded, here, and why, by
+    linker."""
     import shutil
     import subprocess
     import tempfile
 
+    reasons = []
     # private whatever the umask is, and in the directory where the library is going to be
     with tempfile.TemporaryDirectory(prefix=".linking-", dir=cache().path) as folder:
         source, made = Path(folder) / "code.o", Path(folder) / f"{os.path.basename(folder)}.so"
         source.write_bytes(code)
         for linker, *options in _LINKERS:
-            command = [shutil.which(linker) or "", *options, "-o", str(made), str(source)]
-            if not command[0] or subprocess.run(command, capture_output=True).returncode:
+            program = shutil.which(linker)
+            if program is None:
+                reasons.append(f"{linker}: not found")
                 continue
+            command = [program, *options, "-o", str(made), str(source)]
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace")
             try:
+                if done.returncode:
+                    raise OSError(" ".join(done.stderr.split()) or f"exit status {done.returncode}")
                 ctypes.CDLL(str(made))  # not everything that links can be loaded: folders mounted noexec
-                return made.read_bytes()
-            except OSError:
-                continue
-    return None
+                return made.read_bytes(), ""
+            except OSError as error:
+                reasons.append(f"{linker}: {error}".replace(f"{folder}/", ""))
+    return None, "; ".join(reasons)

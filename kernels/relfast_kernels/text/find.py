@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from relfast_kernels.compiled.jit import BUILDING, kernel
+from relfast_kernels.compiled.jit import BUILDING, kernel, unsigned
 from relfast_kernels.text.vectors import WIDTH, copy_vector, fold, lowest, places_of, places_within
 
-# Loops that LLVM should turn into vector code count in uint64: for a signed index numba adds the wrap-around
-# of negative indices, which keeps the loop scalar (0.93 µs against 0.13 µs for 2 kB).
-ONE, TWO = np.uint64(1), np.uint64(2)
+# Loops that LLVM should turn into vector code count in `unsigned`: for a signed index numba adds the
+# wrap-around of negative indices, which keeps the loop scalar (0.93 µs against 0.13 µs for 2 kB).
+ONE, TWO = unsigned(1), unsigned(2)
 
 LF = 10
 
@@ -69,8 +69,8 @@ def find_digit(data: Any, at: int, end: int) -> int:
 @kernel
 def copy(source: Any, start: int, end: int, out: Any, to: int) -> int:
     """Copy source[start:end] to ``to``; returns where the next byte goes."""
-    first, place = np.uint64(start), np.uint64(to)
-    for k in range(np.uint64(max(end - start, 0))):
+    first, place = unsigned(start), unsigned(to)
+    for k in range(unsigned(max(end - start, 0))):
         out[place + k] = source[first + k]
     return to + end - start
 
@@ -172,7 +172,7 @@ def find_letters(data: Any, at: int, end: int, letters: Any) -> int:
     while at < last:
         stop = min(at + CHUNK, last)
         hits = False
-        for j in range(np.uint64(at), np.uint64(stop)):
+        for j in range(unsigned(at), unsigned(stop)):
             hits |= ((data[j] | 32) == one) & ((data[j + ONE] | 32) == two) & ((data[j + TWO] | 32) == three)
         while hits and at < stop:
             if (data[at] | 32) == one and (data[at + 1] | 32) == two and (data[at + 2] | 32) == three:
@@ -185,10 +185,10 @@ def find_letters(data: Any, at: int, end: int, letters: Any) -> int:
 @kernel
 def load8(data: Any, at: int) -> Any:
     """The eight bytes at ``at`` as a little-endian number."""
-    start = np.uint64(at)
+    start = unsigned(at)
     word = np.uint64(0)
     for k in range(8):
-        word |= np.uint64(data[start + np.uint64(k)]) << np.uint64(8 * k)
+        word |= np.uint64(data[start + unsigned(k)]) << np.uint64(8 * k)
     return word
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy as np
-
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.dress import (
     ADVERB,
@@ -30,8 +28,6 @@ from relfast_kernels.text.dress import (
     LINK,
     NO,
     NOUN,
-    ORDINAL,
-    ORDINAL_SHIFT,
     QUALIFIED,
     QUALIFIER,
     TAG,
@@ -40,204 +36,42 @@ from relfast_kernels.text.dress import (
     flags_of,
     is_alnum,
 )
-from relfast_kernels.text.find import BLANKS, DIGITS, byte_set, listed, skip, skip_back
+from relfast_kernels.text.find import BLANKS, DIGITS, LF, byte_set, skip, skip_back
+from relfast_kernels.text.values import (
+    BACKSLASH,
+    CHOICE,
+    CLOSERS,
+    OPENERS,
+    STOPS,
+    UNDERSCORE,
+    is_wordy,
+    value_at,
+    word_before,
+    word_end,
+)
 
-_CLOSERS: Final = byte_set(" )]}\"'>")
-"""What may stand between a value and the end of its line, or a question mark."""
+EQUALS, OPENING_BRACE, CLOSING_BRACE, CLOSING_ANGLE = map(ord, "={}>")
 NO_WORD: Final = byte_set("".join(char for char in map(chr, range(128)) if not char.isalnum()))
-_SUFFIXES: Final = np.frombuffer(b"th\nst\nnd\nrd\n", np.uint8)
-_OPERATORS: Final = np.frombuffer(b"ti\ncd\ndi\npm\nfr\n", np.uint8)
-"""Endings of ordinals; and beginnings of TeX commands that are operators: times, cdot, div, pm, frac."""
 _FILLS: Final = byte_set(" \"'([#")
 """What may stand between a form's opening and its value."""
 _FILLS_LIST: Final = byte_set(" \"'([#{\\:\n")
 """The same between joined values."""
-_OPENERS: Final = byte_set(' "([')
 _BEFORE_JOINED: Final = byte_set(" \"'([\\")
-_ENDS: Final = byte_set(".!:;,|")
 _JOINED_BY: Final = byte_set(",/&")
 _PAUSES: Final = byte_set(" ,:")
 _AFTER_CHOICE: Final = byte_set(" )]:-")
 
 NO_FORM, IS_BOX, IS_TAG, IS_LABEL, IS_OWN, IS_HASHED, IS_SENTENCE = range(7)
 """Forms that a value can be in."""
-CROSSED, NOUNED, CONCLUDED, OPEN, AT_LINE, QUOTED = (1 << bit for bit in range(6))
+CROSSED, NOUNED, CONCLUDED, OPEN, AT_LINE, QUOTED, VARIABLE = (1 << bit for bit in range(7))
 """What `look_left` met: the beginning of the value's line, a noun, a word that concludes, the beginning of
-the paragraph; nothing but these before the value on its line; a label in quotation marks (JSON)."""
-
-CHOICE, VERDICT, CLAIM = range(3)
-"""Kinds of values: one of eight; yes or no; yes with taxa, or no."""
+the paragraph; nothing but these before the value on its line; a label in quotation marks (JSON); a variable
+and its sign of equality ("k = 4")."""
 
 _MAX_FILLERS: Final = 16
+_MAX_STEPS: Final = 256
 _MAX_JOINED: Final = 8
 _MAX_NAME: Final = 24
-
-
-@kernel
-def is_wordy(byte: int) -> bool:
-    """Whether a byte belongs to a word: to a letter (any beyond ASCII), a digit, or an underscore."""
-    return is_alnum(byte) or byte == 95 or byte >= 0x80
-
-
-@kernel
-def is_wide(text: Any, at: int) -> bool:
-    """Whether the character that ends before ``at`` is one of three bytes: Chinese, Japanese,
-    Korean."""
-    return (
-        at >= 3
-        and 0x80 <= text[at - 1] < 0xC0
-        and 0x80 <= text[at - 2] < 0xC0
-        and 0xE3 <= text[at - 3] < 0xF0
-    )
-
-
-@kernel
-def word_before(text: Any, low: int, at: int) -> Any:
-    """Start and flags of the word that ends before ``at``. In a script without blanks: of the longest word of
-    the table, or of one character."""
-    if at - low >= 3 and is_wide(text, at):
-        for size in (18, 15, 12, 9, 6, 3):
-            if at - size >= low and text[at - size] >= 0xE3:
-                flags = flags_of(text, at - size, at)
-                if flags != 0:
-                    return at - size, flags
-        return at - 3, 0
-    first = at
-    while (
-        first > low
-        and (is_wordy(text[first - 1]) or (text[first - 1] == 39 and first < at))
-        and not (first - low >= 3 and is_wide(text, first))
-    ):
-        first -= 1
-        if at - first > 40:
-            return first, 0
-    while first < at and text[first] == 39:
-        first += 1
-    return first, flags_of(text, first, at)
-
-
-@kernel
-def word_end(text: Any, at: int, end: int) -> int:
-    """Where the word that begins at ``at`` ends."""
-    first = at
-    while (
-        at < end
-        and at - first < 40
-        and (
-            is_alnum(text[at])
-            or text[at] == 95
-            or text[at] == 39
-            or 0xC0 <= text[at] < 0xE0
-            or (0x80 <= text[at] < 0xC0 and at > first)
-        )
-    ):
-        at += 1
-    while at > first and text[at - 1] == 39:
-        at -= 1
-    return at
-
-
-@kernel
-def _is_odd(text: Any, at: int, end: int) -> bool:
-    """Whether a character beyond ASCII makes a value beside it part of something else: letters of an
-    alphabet, superscript digits, fractions, mathematical signs."""
-    byte = int(text[at])
-    if byte < 0xE0:
-        return True
-    if byte != 0xE2 or at + 1 >= end:
-        return False
-    after = int(text[at + 1])
-    return after == 0x81 or after == 0x82 or after == 0x85 or 0x88 <= after <= 0x8B
-
-
-@kernel
-def _stands_left(text: Any, low: int, at: int) -> bool:
-    """Whether what begins at ``at`` is not the end of a longer word, number or expression."""
-    if at == low:
-        return True
-    byte = int(text[at - 1])
-    if byte >= 0x80:
-        first = at - 1
-        while first > low and text[first] & 0xC0 == 0x80:
-            first -= 1
-        return not _is_odd(text, first, at)
-    if is_alnum(byte) or byte == 95 or byte == 94 or byte == 92 or byte == 64:
-        return False
-    before = int(text[at - 2]) if at - 2 >= low else 32
-    if byte == 45 or byte == 43:  # a sign
-        return False
-    if byte == 47 or byte == 42 or byte == 46 or byte == 37 or byte == 126:
-        return byte == 46 and not is_wordy(before) and before != 46 and before != 32 and at - 2 >= low
-    if byte == 44 or byte == 58 or byte == 39:
-        return not 48 <= before <= 57 or byte == 44
-    return byte != 36
-
-
-@kernel
-def _stands_right(text: Any, at: int, end: int) -> bool:
-    """Whether what ends at ``at`` is no beginning of a longer word, number or expression, and no question."""
-    if at >= end:
-        return True
-    byte = int(text[at])
-    after = int(text[at + 1]) if at + 1 < end else 10
-    if byte >= 0x80:
-        return not _is_odd(text, at, end)
-    if is_alnum(byte) or byte == 95 or byte == 94 or byte == 37 or byte == 64 or byte == 36:
-        return False
-    if byte == 92:
-        return not (97 <= after <= 122)
-    if byte == 47 or byte == 45 or byte == 43 or byte == 42:
-        return not (is_wordy(after) or after == 40 or after == 123 or after == 92 or after == 60) or (
-            byte == 45 and after == 62
-        )
-    if (byte == 46 or byte == 58) and 48 <= after <= 57:
-        return False
-    if byte == 44 and skip(text, at + 1, end, DIGITS) - at > 3:
-        return False
-    if byte == 39 and is_alnum(after):
-        return False
-    # an operator behind a blank
-    here = skip(text, at, end, BLANKS)
-    if here < end:
-        mark = int(text[here])
-        if mark == 37:
-            return False
-        if mark == 45 or mark == 43 or mark == 42 or mark == 94 or mark == 61 or mark == 60:
-            behind = skip(text, here + 1, end, BLANKS)
-            if behind < end and (48 <= text[behind] <= 57):
-                return False
-        if mark == 0xC3 and here + 1 < end and (text[here + 1] == 0x97 or text[here + 1] == 0xB7):
-            return False
-        if mark == 92 and here > at and begins_command(text, here, end):
-            return False
-    # brackets and quotation marks may close before the question mark
-    while here < end and _CLOSERS[text[here]] and text[here] != 62:
-        here += 1
-    return not (here < end and text[here] == 63)
-
-
-@kernel
-def _word_ends(text: Any, at: int, end: int) -> bool:
-    """Whether a yes or no that ends at ``at`` is a whole word, and no question."""
-    if at < end:
-        byte = int(text[at])
-        if (
-            (byte == 47 or byte == 45 or byte == 39)
-            and at + 1 < end
-            and is_wordy(text[at + 1])
-            and not 48 <= text[at + 1] <= 57
-        ):
-            return False
-        if byte >= 0x80 and _is_odd(text, at, end):
-            return False
-    at = skip(text, at, end, _CLOSERS)
-    return not (at < end and text[at] == 63)
-
-
-@kernel
-def begins_command(text: Any, at: int, end: int) -> bool:
-    """Whether a TeX command that is an operator begins at ``at``."""
-    return listed(text, at + 1, end, _OPERATORS, False) > at + 1
 
 
 @kernel
@@ -259,7 +93,7 @@ def _named_tag(text: Any, low: int, at: int) -> Any:
 
 @kernel
 def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
-    """The form of a value that begins at ``at``.
+    """The form of what begins at ``at``: of a value, or of anything else (`marked.find_form`).
 
     Parameters
     ----------
@@ -270,22 +104,31 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
 
     Returns
     -------
-    (form, start, seen)
-        ``start``: where the form opens; ``seen``: bits of what was met.
+    (form, start, seen, inside)
+        ``start``: where the form opens; ``seen``: bits of what was met; ``inside``: where that begins what
+        the
+        form holds, right behind its opening.
     """
     seen = CROSSED if crossed else 0
-    linked, marked, fillers = False, False, 0
-    strange = False
-    pos = at
+    linked, marked, fillers, steps = False, False, 0, 0
+    strange = equals = held = False
+    pos = inside = at
     while pos > low:
         byte = int(text[pos - 1])
+        steps += 1
+        if steps > _MAX_STEPS:
+            return NO_FORM, pos, seen, inside
+        if held and not (_FILLS[byte] or byte == LF or byte == OPENING_BRACE or byte == CLOSING_ANGLE):
+            return NO_FORM, pos, seen, inside
         if _FILLS[byte]:
-            pos -= 1
+            pos = skip_back(text, low, pos - 1, BLANKS)
         elif byte == 10:
             if not seen & CROSSED:
                 seen |= CROSSED
-                if not linked and not strange:
-                    seen |= AT_LINE
+                if not linked:
+                    inside = pos
+                    if not strange:
+                        seen |= AT_LINE
             pos -= 1
         elif byte == FENCED:
             if not seen & CROSSED and not linked and not strange:
@@ -293,39 +136,52 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
             pos -= 1
         elif byte == HASHES:
             if not seen & (NOUNED | CROSSED) and not linked and not strange:
-                return IS_HASHED, pos - 1, seen
+                return IS_HASHED, pos - 1, seen, pos
             pos -= 1
         elif byte == 123:
             pos -= 1
             if pos > low and is_alnum(text[pos - 1]):
                 first, flags = word_before(text, low, pos)
                 if flags & BOX:
-                    return IS_BOX, first, seen
-                return NO_FORM, pos, seen
+                    return IS_BOX, first - (first > low and text[first - 1] == BACKSLASH), seen, pos + 1
+                return NO_FORM, pos, seen, inside
         elif byte == 58 or byte == 61:
+            equals = (byte == EQUALS and not linked) or (equals and text[pos] == EQUALS)
+            inside = inside if linked else pos
             linked = marked = True
             pos -= 1
         elif byte == 124:
             if seen & CROSSED:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
+            inside = inside if linked else pos
             linked = marked = True
             pos -= 1
         elif byte == 62:
             before = int(text[pos - 2]) if pos - 2 >= low else 0
             if before == 45 or before == 61:
+                inside = inside if linked else pos
                 linked = marked = True
                 pos -= 2
             else:
                 first, flags = _named_tag(text, low, pos)
                 if first >= 0 and flags & TAG:
-                    return IS_TAG, first, seen
-                return NO_FORM, pos, seen
+                    return IS_TAG, first, seen, pos
+                return NO_FORM, pos, seen, inside
         elif byte == 45:
             if pos < at and text[pos] == 32 and not linked:
+                inside = pos
                 linked = marked = True
                 pos -= 1
             else:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
+        elif byte == CLOSING_BRACE and equals:
+            # a subscript: "x_{1} = 4"
+            here = pos - 1
+            while here > low and text[here] != OPENING_BRACE and pos - here < _MAX_NAME:
+                here -= 1
+            if text[here] != OPENING_BRACE or here == low or text[here - 1] != UNDERSCORE:
+                return NO_FORM, pos, seen, inside
+            pos = here - 1
         elif byte == 41:
             here = pos - 1
             while here > low and text[here - 1] != 40 and text[here - 1] != 10 and pos - here < _MAX_NAME:
@@ -333,19 +189,28 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
             if here > low and text[here - 1] == 40 and (linked or seen & CROSSED):
                 pos = here - 1
             else:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
         elif byte == 44:
             _, flags = word_before(text, low, pos - 1)
             if not flags & CONCLUDES:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
             pos -= 1
         elif byte == 46 or byte == 33 or byte == 63:
             if pos < at and text[pos] == 32 and not seen & CROSSED and not linked and not strange:
-                return IS_SENTENCE, pos, seen
-            return NO_FORM, pos, seen
+                return IS_SENTENCE, pos, seen, inside
+            return NO_FORM, pos, seen, inside
         elif is_wordy(byte):
             first, flags = word_before(text, low, pos)
-            if flags & LABEL and (linked or (seen & CROSSED and not fillers)):
+            if equals and not DIGITS[text[first]] and not flags & (LABEL | LINK | QUALIFIED):
+                is_short = pos - first == 1 or text[first + 1] == UNDERSCORE or DIGITS[text[first + 1]]
+                held = not is_short  # "count = 4" in a box or a tag; "x = 4" behind a label, too
+                pos = first - 1 if first > low and text[first - 1] == BACKSLASH else first
+                seen |= VARIABLE
+                equals = linked = marked = False
+                strange = True
+                continue
+            equals = False
+            if flags & LABEL and (linked or (seen & (CROSSED | VARIABLE) == CROSSED and not fillers)):
                 worded = linked and not marked
                 weak = worded and flags & WEAK != 0
                 if weak:
@@ -356,19 +221,20 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                 if not weak and (linked or _begins_line(text, low, first)):
                     if first > low and text[first - 1] == 34 and pos < at and text[pos] == 34:
                         seen |= QUOTED
-                    return IS_LABEL, first, seen
-                return NO_FORM, pos, seen
+                    return IS_LABEL, first, seen, inside
+                return NO_FORM, pos, seen, inside
             if flags & QUALIFIED and linked:
                 _, before = word_before(text, low, skip_back(text, low, first, BLANKS))
                 if before & QUALIFIER:
-                    return IS_LABEL, first, seen
+                    return IS_LABEL, first, seen, inside
             if flags & LINK:
+                inside = inside if linked else pos
                 linked = True
                 if flags & BE:
                     here = skip_back(text, low, first, BLANKS)
                     before_first, before = word_before(text, low, here)
                     if not before & AUXILIARY:
-                        return NO_FORM, first, seen
+                        return NO_FORM, first, seen, inside
                     first = before_first
             elif flags & FILLER:
                 if not seen & CROSSED:
@@ -379,16 +245,16 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                     elif not flags & QUALIFIER:
                         strange = True
             else:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
             fillers += 1
             if fillers > _MAX_FILLERS:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
             pos = first
         else:
-            return NO_FORM, pos, seen
+            return NO_FORM, pos, seen, inside
     if not seen & CROSSED and not linked and not strange:
         seen |= AT_LINE
-    return NO_FORM, pos, seen | OPEN
+    return NO_FORM, pos, seen if seen & VARIABLE else seen | OPEN, inside
 
 
 @kernel
@@ -398,7 +264,7 @@ def _begins_line(text: Any, low: int, at: int) -> bool:
         byte = int(text[at - 1])
         if byte == 10 or byte == HASHES:
             return True
-        if _OPENERS[byte]:
+        if OPENERS[byte]:
             at -= 1
         elif is_wordy(byte):
             first, flags = word_before(text, low, at)
@@ -408,48 +274,6 @@ def _begins_line(text: Any, low: int, at: int) -> bool:
         else:
             return False
     return True
-
-
-@kernel
-def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
-    """The value that begins at ``at`` (a choice from 1; 1 for no and 2 for yes; 0: none), where it ends,
-    and whether a noun follows it ("4th option")."""
-    byte = int(text[at])
-    if kind == CHOICE:
-        if 49 <= byte <= 56 and _stands_left(text, low, at):
-            if _stands_right(text, at + 1, end):
-                return byte - 48, at + 1, False
-            stop = min(at + 3, end)
-            is_ordinal = listed(text, at + 1, stop, _SUFFIXES, True) > at + 1
-            if is_ordinal and not (stop < end and is_wordy(text[stop])):
-                stop = _noun_end(text, stop, end)
-                if stop > 0:
-                    return byte - 48, stop, True
-        elif 101 <= byte <= 116 and (at == low or not is_wordy(text[at - 1])):
-            stop = word_end(text, at, end)
-            flags = flags_of(text, at, stop) if 5 <= stop - at <= 7 else 0
-            if flags & ORDINAL:
-                behind = _noun_end(text, stop, end)
-                if behind > 0:
-                    return (flags & ORDINAL) >> ORDINAL_SHIFT, behind, True
-        return 0, at, False
-    if (byte == 121 or byte == 110) and _stands_left(text, low, at):
-        stop = word_end(text, at, end)
-        flags = flags_of(text, at, stop) if stop - at <= 3 else 0
-        if flags & (YES | NO) and _word_ends(text, stop, end):
-            return 2 if flags & YES else 1, stop, False
-    return 0, at, False
-
-
-@kernel
-def _noun_end(text: Any, at: int, end: int) -> int:
-    """Where the noun after an ordinal ends; 0: there is none, or a question mark follows."""
-    at = skip(text, at, end, BLANKS)
-    stop = word_end(text, at, end)
-    if stop > at and flags_of(text, at, stop) & NOUN:
-        behind = skip(text, stop, end, BLANKS)
-        return 0 if behind < end and text[behind] == 63 else stop
-    return 0
 
 
 @kernel
@@ -468,7 +292,7 @@ def _own_tag(text: Any, low: int, start: int, stop: int, end: int) -> Any:
 def skip_closers(text: Any, at: int, end: int) -> int:
     """The offset after blanks, closing brackets, quotation marks and closing tags."""
     while at < end:
-        if _CLOSERS[text[at]]:
+        if CLOSERS[text[at]]:
             at += 1
         elif text[at] == 60 and at + 1 < end and text[at + 1] == 47:
             stop = at + 2
@@ -489,15 +313,16 @@ def is_rest(text: Any, at: int, end: int) -> int:
         at = skip_closers(text, at, end)
         if at >= end or text[at] == 10:
             return at
-        if _ENDS[text[at]] or (text[at] == 92 and (at + 1 == end or not is_alnum(text[at + 1]))):
+        if STOPS[text[at]] or (text[at] == 92 and (at + 1 == end or not is_alnum(text[at + 1]))):
             at += 1
         else:
             return -1
 
 
 @kernel
-def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
-    """Whether a different value is joined to the one that ends at ``at``, and where the last of them ends."""
+def chain(text: Any, low: int, at: int, end: int, value: int, kind: int, is_named: bool) -> Any:
+    """Whether a different value is joined to the one that ends at ``at``, and where the last of them ends.
+    ``is_named``: a variable may stand before each ("x = 4 or x = 6")."""
     several = False
     for _ in range(_MAX_JOINED):
         here = skip_closers(text, at, end)
@@ -538,6 +363,10 @@ def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
                 if stop <= here or stop > end:
                     break
                 flags = flags_of(text, here, stop)
+                behind = skip(text, stop, end, BLANKS)
+                if is_named and behind < end and text[behind] == EQUALS:
+                    here = behind + 1
+                    continue
                 if not (
                     flags & (FILLER | ADVERB | JOINS | BOX | TAG | LINK | NOUN) or (is_own and flags & TAG)
                 ):
@@ -584,7 +413,7 @@ def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
                 other, stop, _ = value_at(text, low, first, at + 1 if text[at] != 10 else at, kind)
                 if other == 0 or other == value:
                     return False
-                form, _, seen = look_left(text, low, first, False)
+                form, _, seen, _ = look_left(text, low, first, False)
                 return form != NO_FORM or seen & AT_LINE != 0  # type: ignore[no-any-return]
             if flags & JOINS:
                 joined = True

@@ -27,6 +27,7 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.columns import (
     A_LIST,
     AN_OBJECT,
+    ASKS_UNSEEN,
     EACH,
     FIRST_COUNTS,
     FLAT,
@@ -40,6 +41,8 @@ from relfast_kernels.text.columns import (
     FORM_NUMBER_END,
     FORM_PROMPT,
     FORM_PROMPT_END,
+    FORM_QUESTION,
+    FORM_QUESTION_END,
     FORM_RESPONSE,
     FORM_SAID,
     FORM_SAID_END,
@@ -54,6 +57,8 @@ from relfast_kernels.text.columns import (
     IS_OBJECT,
     IS_THERE,
     LONGEST_MEMBER,
+    MEMBER_BIT,
+    MEMBER_NAME,
     NAME,
     NAME_OR_INDEX,
     NOT_EMPTY,
@@ -131,8 +136,8 @@ _ONE: Final = 1
 
 
 class Table(NamedTuple):
-    """The table: ``names`` (uint8); ``members`` of rows (spans of names, sorted by length) and where those of
-    a length begin (``of_length``); and steps, paths (spans of steps), conditions, ways to recognise forms,
+    """The table: ``names`` (uint8); ``members`` of rows (`MEMBER_COLUMNS`, sorted by length) and where those
+    of a length begin (``of_length``); and steps, paths (spans of steps), conditions, ways to recognise forms,
     forms, sources of responses, and ways to read their texts; and ``ends``: the span of the paths to
     finish reasons of rows, and then the finish reasons with which a text counts as it is (spans of names)."""
 
@@ -151,8 +156,8 @@ class Table(NamedTuple):
 
 @kernel
 def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
-    """The members of a row that the table knows, as bits; ``fields`` gets the last value of each (a
-    token)."""
+    """The members of a row that have bits, as a set; ``fields`` gets the last value (a token) of each that
+    the table knows."""
     for k in range(table.members.shape[0]):
         fields[k] = 0
     found: Any = np.int64(0)
@@ -162,12 +167,12 @@ def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
         length = end - start
         if length <= LONGEST_MEMBER:
             for k in range(table.of_length[length], table.of_length[length + 1]):
-                name = table.members[k, 0]
+                name = table.members[k, MEMBER_NAME]
                 if table.names[name] == data[start] and same_bytes(
                     table.names, name, name + length, data, start, end
                 ):
                     fields[k] = at + 1
-                    found |= np.int64(_ONE) << np.int64(k)
+                    found |= table.members[k, MEMBER_BIT]
                     break
         at = tape[at + 1, TOKEN_NEXT]
     return found
@@ -612,25 +617,39 @@ def _responses(data: Any, tape: Any, table: Any, fields: Any, form: Any, samples
 
 
 @kernel
-def _find_id(data: Any, tape: Any, table: Any, fields: Any, form: Any, out: Any) -> int:
-    """The token of a row's id, 0 for none, `OF_GOLD`, or `UNSURE`."""
+def _find_id(data: Any, tape: Any, table: Any, fields: Any, form: Any, out: Any) -> Any:
+    """The token of a row's id, 0 for none, `OF_GOLD`, or `UNSURE`; and whether the tool gave the id."""
     flags = form[FORM_FLAGS]
     path, stop = form[FORM_ID], form[FORM_ID_END]
     own_id = _first(data, tape, table, fields, path, stop, flags & FIRST_COUNTS != 0, out)
     if own_id == 0 and flags & NUMBERS_JOIN != 0:
-        return OF_GOLD
+        return OF_GOLD, False
     path, stop = form[FORM_PROMPT], form[FORM_PROMPT_END]
     n_there = 0
     for k in range(path, stop):
         n = walk(data, tape, table, fields, 0, k, out)
         if n == UNSURE:
-            return UNSURE
+            return UNSURE, False
         n_there += n > 0 and not is_null(data, tape, out[0])
     if path < stop and n_there == stop - path and (own_id == 0 or flags & FIRST_COUNTS != 0):
-        return OF_GOLD
+        return OF_GOLD, False
     if own_id != 0:
-        return own_id
-    return _first(data, tape, table, fields, form[FORM_NUMBER], form[FORM_NUMBER_END], False, out)
+        return own_id, False
+    return _first(data, tape, table, fields, form[FORM_NUMBER], form[FORM_NUMBER_END], False, out), True
+
+
+@kernel
+def question_of(data: Any, tape: Any, table: Any, work: Any, form: Any) -> int:
+    """The token of a row's question if that is a text, 0 if there is none, or `UNSURE`."""
+    if form[FORM_FLAGS] & ASKS_UNSEEN != 0:
+        return UNSURE
+    path, stop = form[FORM_QUESTION], form[FORM_QUESTION_END]
+    token = int(_first(data, tape, table, work.fields, path, stop, False, work.found))
+    if token <= 0:
+        return token
+    if not is_text(tape, token):
+        return UNSURE
+    return 0 if is_empty(tape, token) else token
 
 
 @kernel
@@ -647,36 +666,37 @@ def read_row(data: Any, chosen: Any, has_chosen: bool, table: Any, work: Any, me
 
     Returns
     -------
-    (n, form, id)
-        How many responses, `UNSURE` or `LEFT_OUT`; the form's number; the id's token, 0 or `OF_GOLD`.
+    (n, form, id, given)
+        How many responses, `UNSURE` or `LEFT_OUT`; the form's number; the id's token, 0 or `OF_GOLD`; and
+        whether it is the tool's own.
     """
     tape, fields, samples, out = work.tape, work.fields, work.samples, work.found
     number = _form_of(data, tape, table, fields, members, out)
     if number == UNSURE:
-        return UNSURE, 0, 0
+        return UNSURE, 0, 0, False
     form = table.forms[number]
     if form[FORM_FILTER] >= 0:
         name = fields[form[FORM_FILTER]]
         kind = tape[name, TOKEN_KIND]
         if name != 0 and kind <= ESCAPED:
             if kind == ESCAPED or not has_chosen:
-                return UNSURE, number, 0
+                return UNSURE, number, 0, False
             if not same_bytes(data, tape[name, TOKEN_START], tape[name, TOKEN_END], chosen, 0, len(chosen)):
-                return LEFT_OUT, number, 0
+                return LEFT_OUT, number, 0, False
     for path in range(form[FORM_GUARDS], form[FORM_GUARDS_END]):
         n = walk(data, tape, table, fields, 0, path, out)
         if n == UNSURE or (n > 0 and _is_there(data, tape, out[0]) != 0):
-            return UNSURE, number, 0
+            return UNSURE, number, 0, False
     for path in range(form[FORM_STATUS], form[FORM_STATUS_END]):
         n = walk(data, tape, table, fields, 0, path, out)
         if n == UNSURE or (n > 0 and not _is_success(data, tape, out[0])):
-            return UNSURE, number, 0
-    token = _find_id(data, tape, table, fields, form, out)
+            return UNSURE, number, 0, False
+    token, given = _find_id(data, tape, table, fields, form, out)
     if token == UNSURE:
-        return UNSURE, number, 0
+        return UNSURE, number, 0, False
     says = has_ended(data, tape, table, fields, out)
     n = UNSURE if says == UNSURE else _responses(data, tape, table, fields, form, samples, out)
     for sample in range(n if says == 1 else 0):
         if is_empty(tape, samples[sample]):
             n = UNSURE
-    return (n if n > 0 else UNSURE), number, token
+    return (n if n > 0 else UNSURE), number, token, given

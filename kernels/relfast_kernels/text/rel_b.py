@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.compiled.jit import kernel, unsigned
 from relfast_kernels.layouts import (
     B1,
     CORRECT,
@@ -68,7 +68,7 @@ _INDEX = (1 << _INDEX_BITS) - 1
 def _has_no(data: Any, start: int, end: int) -> bool:
     """Whether "no" occurs in any case."""
     hits = False
-    for k in range(np.uint64(start), np.uint64(max(start, end - 1))):
+    for k in range(unsigned(start), unsigned(max(start, end - 1))):
         hits |= ((data[k] | 32) == 110) & ((data[k + ONE] | 32) == 111)
     return hits
 
@@ -299,7 +299,9 @@ def score_taxa(
     return True, to
 
 
-_NO_ANSWER, _SEVERAL, _GUESSED = map(REASONS.index, ("no_answer", "several_answers", "guessed_taxa"))
+_NO_ANSWER, _SEVERAL, _GUESSED, _NO_TAXA = map(
+    REASONS.index, ("no_answer", "several_answers", "guessed_taxa", "no_taxa")
+)
 LEAST_PRECISE: Final = 0.9
 """Share of a claim's taxa that must be gold's; see `proven`."""
 
@@ -424,6 +426,8 @@ def score_claim(
         label, n_pred = read_claim(text, start, end, scratch, beyond, numbers)
         if label < 1:
             reason, label = _SEVERAL if label == SEVERAL else _NO_ANSWER, 0
+        elif label == 2 and n_pred == 0:
+            reason = _NO_TAXA
     key = B1
     vote = np.uint32(1 + label)
     common = 0

@@ -12,16 +12,19 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
+from relfast_kernels.layouts import SHORTEST_QUESTION
+
 from relfast.engine.file_run.block_scoring import load, split_lines
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.sources import Source, iterate_lines
 from relfast.engine.job import Job
 from relfast.engine.rows import entry_of
 from relfast.errors import RelfastError, did_you_mean
+from relfast.formats import read_row
 from relfast.formats.documents import advice_on_row
 from relfast.formats.failure import NO_ASSISTANT, NoResponse
 from relfast.formats.hints import Hint, hint_of, id_in
-from relfast.formats.paths import MISSING
+from relfast.formats.paths import MISSING, follow
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Score
 from relfast.stats.unusable import Cause, Unusable
@@ -156,28 +159,39 @@ _RECORDS: Final = "these are records without responses: ask with `relfast run`, 
 def _suggest(
     cause: Cause, job: Job, rows: Sequence[Mapping[str, Any]], field: str, hint: Hint | None
 ) -> None:
-    """Advise ``--map FIELD=PATH``. For ``id`` and ``answer`` also advise where the response may be, which
-    saves the user one more failed run, unless the response is read correctly already."""
+    """Advise ``--map FIELD=PATH``. For ``id``, ``answer`` and ``question`` also advise where the response may
+    be, which saves the user one more failed run, unless the response is read correctly already."""
     if hint is None:
         return
     cause.advice, cause.tried = ("map", field, hint.path), (hint.n, hint.n_tried)
-    if field in ("id", "answer") and "response" not in job.field_map:
+    if field in ("id", "answer", "question") and "response" not in job.field_map:
         is_read = any(isinstance(sample, str | NoResponse) for sample in entry_of(rows[0], job).samples())
         response = None if is_read else hint_of("response", rows)
         cause.advice += ("response", response.path) if response else ()
 
 
 def _explain_gold(cause: Cause, job: Job, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Advise where in the rows an id of ``--data`` may be, or else show some ids of ``--data``."""
-    ids = [
-        str(record.get("id", record.get("instance_id")))
+    """Advise where in the rows an id of ``--data`` may be, or the question of one of its records, or else
+    show some ids of ``--data``."""
+    golds = [
+        read_row(record, "auto")
         for path in job.data
-        for record in map(decode_object, islice(iterate_lines(path), _FAR))
+        for record in map(decode_object, islice(iterate_lines(path, job.max_line_bytes), _FAR))
     ]
+    ids = [str(gold.id) for gold in golds]
     entry = entry_of(rows[0], job)
     if entry.numbered and str(entry.id) in ids:
         cause.advice = ("say", f"that of --data with id {str(entry.id)!r:.60} asks another question")
         return
     _suggest(cause, job, rows, "id", None if "id" in job.field_map else id_in(rows, frozenset(ids)))
+    hint = None if "question" in job.field_map else hint_of("question", rows)
+    asked = follow(rows[0], hint.path) if hint is not None else None
+    if not cause.advice and isinstance(asked, str) and any(_asks(asked, gold.question) for gold in golds):
+        _suggest(cause, job, rows, "question", hint)
     if not cause.advice:
         cause.advice = ("say", f"--data has {', '.join(f'{each!r:.60}' for each in ids[:_GOLD_IDS])}, …")
+
+
+def _asks(prompt: str, question: object) -> bool:
+    """Whether a prompt contains the question of a gold record."""
+    return isinstance(question, str) and len(question) >= SHORTEST_QUESTION and question.strip() in prompt

@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import zlib
+from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Final
 
 import orjson
@@ -37,6 +38,9 @@ MAX_DOCUMENT_BYTES: Final = 2**31
 
 _TOO_LARGE: Final = "a JSON document of more than 2 GiB; jq -c '.[]' makes lines of it"
 
+_JUDGED: Final = 1 << 20
+"""Bytes behind the first line in which a line must be an object by itself, if the file is no document."""
+
 _STORED: Final = 0
 _DEFLATED: Final = 8
 _ZSTD: Final = 93
@@ -50,9 +54,46 @@ _DOCUMENT_LINES: Final = (b"{", b"[", b"[{")
 _LIST: Final = re.compile(rb"\[[ \t]*\{")
 
 
+def goes_on_as_lines(head: bytes) -> bool:
+    """Whether a file that begins with ``head`` is JSON lines, however its first line looks: a later line is
+    an object by itself, and behind it no list or object ends."""
+    lines = [line.strip() for line in head.split(b"\n")[1:] if line.strip()]
+    for line, following in zip_longest(lines, lines[1:], fillvalue=b""):
+        if line[:1] == b"{" and line[-1:] == b"}" and _is_json(line):
+            return following[:1] not in (b"]", b"}", b",")
+    return False
+
+
 def is_document(head: bytes) -> bool:
     """Whether a file that begins with ``head`` is one JSON document: indented, a list over several lines, or
-    a list on one line."""
+    a list or table on one line. Where a damaged first line looks like that, later lines show that it is none;
+    a line that is longer than ``head`` is found out by `open_json`."""
+    return _looks_like_document(head) and not goes_on_as_lines(head)
+
+
+_INDENTED: Final = re.compile(rb"[{\[]\r?\n[ \t]")
+_LIST_SPREAD: Final = re.compile(rb"\[\s*\{")
+
+
+def document_in_pipe(head: bytes) -> str | None:
+    """What a stream that begins with ``head`` seems to be instead of JSON lines, in words; None if it is
+    lines. More of the stream may show that it is lines all the same."""
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    indented, spread = _INDENTED.match(head), _LIST_SPREAD.match(head)
+    if not (indented or spread) or goes_on_as_lines(head):
+        return None
+    first, ended, _ = head.partition(b"\n")
+    if (
+        ended
+        and _LIST.match(first)
+        and first.rstrip()[-1:] not in (b",", b"[", b"{", b":")
+        and not _is_json(first)
+    ):
+        return None  # a damaged line; a list would go on behind a comma
+    return "indented JSON" if indented else "a JSON array"
+
+
+def _looks_like_document(head: bytes) -> bool:
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first, end, rest = head.partition(b"\n")
     if end and first.rstrip() in _DOCUMENT_LINES:
@@ -62,7 +103,13 @@ def is_document(head: bytes) -> bool:
     if _LIST.match(first) is None:
         return False
     # PostgreSQL's json_agg puts the first record behind the bracket; as lines, only the last could be read
-    return not rest.strip() or not _is_json(first)
+    return not rest.strip() or not (_is_json(first) or _is_torn(first, rest))
+
+
+def _is_torn(first: bytes, rest: bytes) -> bool:
+    """Whether a list that does not end on the first line ends there all the same: no writer of lists ends a
+    line like this and begins the next one with an object."""
+    return first.rstrip()[-1:] not in (b",", b"[", b"{", b":") and rest[:1] == b"{"
 
 
 def is_document_on_one_line(file: IO[bytes]) -> bool:
@@ -90,7 +137,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def open_json(path: str) -> Stream:
-    """The rows of a JSON document, which may be compressed.
+    """The rows of a JSON document, which may be compressed; the lines of a file that only begins like one.
 
     Raises
     ------
@@ -112,6 +159,12 @@ def open_json(path: str) -> Stream:
     except NoRows as error:
         raise InputError(str(error), file=path) from None
     except (ValueError, RecursionError) as error:
+        end = data.find(b"\n")
+        rest = bytes(data[end + 1 : end + _JUDGED])
+        if end >= 0 and (
+            goes_on_as_lines(b"\n" + rest) or _is_torn(bytes(data[max(0, end - 9) : end]), rest)
+        ):
+            return Stream(iter([bytes(data)]))
         advice = "jq -c . makes lines of several objects"
         raise InputError(_no_json(data, error, advice), file=path) from None
     return Stream(encode_json(row) + b"\n" for row in rows)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from relfast.errors import InputError, UsageError
+from relfast.outputs import PACKED, TABLES
 
 _PANDAS: Final = (
     "python -c \"import pandas; pandas.{reader}({path!r}).to_json({target!r}, orient='records', lines=True)\""
@@ -76,8 +77,8 @@ _READ: Final = "JSON lines (plain, .gz, .zst), Parquet and CSV are read"
 
 
 def refuse_foreign(path: str, head: bytes, *, by_name: bool = True) -> None:
-    """Check that an input that begins with ``head``, decompressed, may be JSON lines, Parquet or CSV.
-    ``by_name``: its name may tell what it is, if its first bytes do not.
+    """Check that an input that begins with ``head``, decompressed, and does not go on as JSON lines, may be
+    JSON lines, Parquet or CSV. ``by_name``: its name may tell what it is, if its first bytes do not.
 
     Raises
     ------
@@ -85,6 +86,10 @@ def refuse_foreign(path: str, head: bytes, *, by_name: bool = True) -> None:
         Its name or first bytes show that it is something else; the message says how to convert it.
     """
     found = next((what for magic, what in _BY_MAGIC if head.startswith(magic)), None)
+    if found is not None and not _is_binary(head):
+        found = None  # damage to a line of text
+    elif found is not None and "UTF-" in found[0] and head.count(0) * 8 < len(head):
+        found = None  # in UTF-16 each character of JSON itself has a zero byte
     if is_tar(head) or (found is not None and _is_packed_tar(path, head)):
         found = _TAR
     if found is None and by_name and head.lstrip()[:1] not in (b"{", b""):
@@ -118,6 +123,12 @@ def is_tar(head: bytes) -> bool:
     return len(block) == _TAR_BLOCK and told == sum(block) - sum(block[_TAR_SUM]) + 8 * ord(" ")
 
 
+def packs_texts(head: bytes) -> bool:
+    """Whether bytes begin an archive whose members stand in it as they are: behind its first line, one of
+    JSON lines goes on as these do."""
+    return is_tar(head) or head.startswith((b"!<arch>\n", b"0707"))
+
+
 _TARS: Final = (".tar.bz2", ".tar.xz", ".tar.lz4", ".tar.lz", ".tar.br", ".tar.z", ".tbz2", ".tbz", ".txz")
 
 
@@ -134,6 +145,11 @@ def _is_packed_tar(path: str, head: bytes) -> bool:
         return head.startswith(b"\xfd7zXZ") and is_tar(lzma.LZMADecompressor().decompress(head, _TAR_BLOCK))
     except (OSError, EOFError, lzma.LZMAError):
         return False
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether what follows a format's first bytes is its own: a zero byte in nearly all, text in two."""
+    return b"\0" in head[:16] or head[4:10] == b"1AY&SY" or head.startswith(b"%PDF-")
 
 
 def _typed(command: str, path: str, target: str) -> str:
@@ -153,12 +169,21 @@ def advice_on_folder(names: Collection[str], path: str) -> str:
     return f"; it is a data set of Hugging Face, and this makes what is read of it: {made}"
 
 
-_OUTPUTS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".csv")
-_FOREIGN_OUTPUTS: Final = frozenset({*_BY_NAME, ".tsv", ".html", ".md", ".tex", ".txt", ".zip"})
+ROWS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet", ".csv")
+"""Endings of the formats in which scored rows are written."""
+
+_FORMATS: Final = frozenset({*_BY_NAME, *PACKED, *TABLES, ".tsv", ".html", ".md", ".tex", ".txt", ".zip"})
 
 
-def refuse_output(path: str) -> None:
-    """Check that an output's name does not have the suffix of a format that relfast does not write.
+def refuse_output(path: str, made: tuple[str, ...] = ROWS, what: str = "rows are") -> None:
+    """Check that an output's name does not promise a format that is not written.
+
+    Parameters
+    ----------
+    made
+        Endings of the formats that are; those that name no format may be used, too.
+    what
+        What is written, for the message.
 
     Raises
     ------
@@ -166,8 +191,6 @@ def refuse_output(path: str) -> None:
         It has such a suffix.
     """
     suffix = Path(path).suffix.lower()
-    if suffix in _FOREIGN_OUTPUTS:
-        raise UsageError(
-            f"{path}: rows are written as {', '.join(_OUTPUTS)}, not {suffix};"
-            " `relfast report ROWS -o DIR` makes tables, LaTeX and HTML of them"
-        )
+    if suffix in _FORMATS and suffix not in {Path(f"x{ending}").suffix for ending in made}:
+        more = "; `relfast report ROWS -o DIR` makes tables, LaTeX and HTML of them" if made == ROWS else ""
+        raise UsageError(f"{path}: {what} written as {', '.join(made)}, not {suffix}{more}")

@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -21,7 +21,8 @@ from relfast.engine.io.blocks import Fault
 from relfast.engine.io.codecs import Damaged, codec_seen
 from relfast.engine.io.foreign import UTF_16
 from relfast.errors import InputError, MissingExtraError
-from relfast.json_text import encode_json
+from relfast.json_text import as_text, encode_json
+from relfast.outputs import draft_of
 
 ROWS: Final = 4_096
 """Number of rows that are turned into Python objects at a time."""
@@ -30,9 +31,6 @@ _BUFFER: Final = 1 << 20
 
 _CSV_BLOCK: Final = 32 * 2**20
 """Bytes of CSV that pyarrow parses at a time; a record must fit."""
-
-TABLES: Final = (".parquet", ".csv")
-"""Suffixes of outputs that are written as a whole at the end."""
 
 
 def require_parquet() -> Any:
@@ -143,7 +141,7 @@ def csv_lines(path: str) -> Iterator[bytes]:
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"two columns are called {twice!r}", file=path)
-    schema = _row_schema(error=pyarrow.string())
+    schema = _row_schema(frozenset(names), error=pyarrow.string())
     is_output = names == schema.names
     types |= {name: schema.field(name).type if is_output else pyarrow.string() for name in names}
     return _csv_rows(path, form, types, is_output)
@@ -276,15 +274,16 @@ def _line(row: dict[str, Any]) -> bytes:
     return orjson.dumps(row, default=str)
 
 
-_TEXT_COLUMNS: Final = ("id", "task", "status")
+_TEXT_COLUMNS: Final = ("task", "status")
 
 
-def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
+def write_rows(rows: Callable[[], Iterable[Mapping[str, Any]]], path: str) -> int:
     """Write output rows as Parquet or CSV, by the name of ``path``, and return their number. The file appears
-    only when it is complete.
+    only when it is complete. ``rows`` is called twice: first to see which columns there are.
 
-    ``metrics`` is a column of JSON text, since each task has other metrics; so are an ``id`` that is no text,
-    and in CSV ``error``. Lone surrogates, which neither format can hold, become ``?``.
+    ``metrics`` is a column of JSON text, since each task has other metrics; so are in CSV ``error``, and an
+    ``id`` that is no text or that not every format can hold (`as_text`): then ``id_json`` says in which rows.
+    Lone surrogates elsewhere become ``?``.
 
     Raises
     ------
@@ -293,19 +292,20 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
     """
     pyarrow = require_parquet()
     is_csv = path.endswith(".csv")
-    schema = _row_schema(error=pyarrow.string() if is_csv else None)
+    further = {name for row in rows() for name in (_PROMPT, _ID_JSON) if _further(row)[name]}
+    schema = _row_schema(further, error=pyarrow.string() if is_csv else None)
     writer_of = pyarrow.csv.CSVWriter if is_csv else pyarrow.parquet.ParquetWriter
-    part = f"{path}.part"
+    part = draft_of(path)
     n_rows = 0
     try:
         with writer_of(part, schema) as writer:
-            left = iter(rows)
+            left = iter(rows())
             while chunk := [_storable(row, is_csv) for row in islice(left, ROWS)]:
                 writer.write_table(pyarrow.Table.from_pylist(chunk, schema))
                 n_rows += len(chunk)
         with open(part, "rb") as file:
             os.fsync(file.fileno())
-        os.replace(part, path)
+        os.replace(part, os.path.realpath(path))
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(part)
@@ -313,14 +313,28 @@ def write_rows(rows: Iterable[Mapping[str, Any]], path: str) -> int:
     return n_rows
 
 
-def _row_schema(error: Any = None) -> Any:
-    """The columns of output rows; ``error`` is the type of the column ``error``, by default a struct."""
+_PROMPT, _ID_JSON = "prompt", "id_json"
+"""Columns that tables have only if some row needs them."""
+
+
+def _further(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a row in the columns that not all tables have."""
+    record_id = row["id"]
+    is_json = record_id is not None and as_text(record_id) is not record_id
+    return {_PROMPT: row.get("prompt"), _ID_JSON: is_json or None}
+
+
+def _row_schema(further: Collection[str], error: Any = None) -> Any:
+    """The columns of output rows, with those of `_further` that are named; ``error`` is the type of the
+    column ``error``, by default a struct."""
     pyarrow = require_parquet()
     text, whole = pyarrow.string(), pyarrow.int64()
+    more = [(_ID_JSON, pyarrow.bool_()), (_PROMPT, text)]
     return pyarrow.schema(
         [
             ("index", whole),
             ("id", text),
+            *(column for column in more if column[0] in further),
             ("task", text),
             ("sample", whole),
             ("status", text),
@@ -334,9 +348,9 @@ def _row_schema(error: Any = None) -> Any:
 
 def _storable(row: Mapping[str, Any], is_csv: bool) -> dict[str, Any]:
     """An output row with values as the columns of `_row_schema` hold them."""
-    stored = {**row, "metrics": encode_json(row["metrics"]).decode()}
-    if not isinstance(row["id"], str | None):
-        stored["id"] = encode_json(row["id"]).decode()
+    stored = {**row, **_further(row), "metrics": encode_json(row["metrics"]).decode()}
+    if row["id"] is not None:
+        stored["id"] = as_text(row["id"])
     for name in _TEXT_COLUMNS:
         stored[name] = _clean(stored[name])
     if row["error"] is not None:

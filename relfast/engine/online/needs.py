@@ -110,12 +110,14 @@ def log_unscored(score: Score, gold: object, at: int = 0) -> None:
     if kind in _told or len(_told) >= MAX_KINDS:
         return
     _told.add(kind)
+    known = f"; tasks: {', '.join(TASKS)}" if error["type"] == "UnknownTask" else ""
     _log.warning(
-        "relfast: %s: response %d of a call has no score (%s): %.200s. Its gold is %.200r. (Said once.)",
+        "relfast: %s: response %d of a call has no score (%s): %.200s%s. Its gold is %.200r. (Said once.)",
         score.task or "no task",
         at,
         score.status,
         error["message"],
+        known,
         gold,
     )
 

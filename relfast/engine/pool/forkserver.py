@@ -333,20 +333,20 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str
     """Run the helper: fork workers for process ``parent``, which sends requests over ``control``. ``gold``
     gives the files of ``--data``."""
     from relfast.engine.pool import worker
+    from relfast.engine.settings import MAX_LINE_BYTES
 
     worker.die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     interrupts.block_for_good()
-    # the caller may have closed its standard streams: files opened later must not get the numbers 0 to 2
-    while (nowhere := os.open(os.devnull, os.O_RDWR)) < 3:
-        pass
+    nowhere = _open_standard_streams()
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
     # reading 100,000 gold records would run the garbage collector a dozen times, a quarter of the whole time
     gc.disable()
-    with contextlib.suppress(Exception):  # each worker will read the files itself, and report the error
+    # workers read them themselves if that fails, and report why, or if they have another --max-line-bytes
+    with contextlib.suppress(Exception):
         if paths := tuple(gold()):
-            worker.gold_of(paths)
+            worker.gold_of(paths, MAX_LINE_BYTES)
     # these objects are never freed; frozen, the collector does not touch their pages, which stay shared
     gc.freeze()
     gc.enable()
@@ -354,8 +354,17 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str
         _Helper(control).serve()
 
 
+def _open_standard_streams() -> int:
+    """Open /dev/null for standard streams that the caller had closed: no other file may get the numbers 0
+    to 2. Returns one more descriptor of it."""
+    while (nowhere := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    return nowhere
+
+
 def main(parent: int) -> None:
     """The helper's entry point: serve the pool of process ``parent`` over the socket on stdin."""
+    _open_standard_streams()
     control = _socket.socket(fileno=os.dup(0))
     _serve(parent, control, lambda: pickle.loads(control.recv(_PACKET)))
 

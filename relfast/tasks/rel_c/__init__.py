@@ -27,7 +27,7 @@ def mcs_timeout_within(timeout: float) -> int:
     """The time limit in whole seconds for RDKit's MCS search, if the record's time limit is ``timeout``.
 
     The search must end before the record's deadline, so that its partial result, flagged as such, becomes a
-    row. So it gets a second less than the record if that is shorter than the published `MCS_TIMEOUT`.
+    row. So it gets a second less than the record if that is less than the published `MCS_TIMEOUT`.
     """
     if timeout <= 0:
         return MCS_TIMEOUT
@@ -68,7 +68,7 @@ C1: Final = Task(
     summary="are these molecules constitutional isomers: yes or no",
     metric_objects=(),
     reward_metric="correct",
-    revision=5,  # reasoning, refusals and what is no text are not scored
+    revision=6,  # what strict reads as an answer: docs/strict.md
     blind="relfast.tasks.rel_c.blind:STRATEGIES",
     forms="<Yes> or <No>, or a box, a tag, a label or a line with yes or no",
     prompts=(
@@ -101,7 +101,9 @@ C2: Final = Task(
     ),
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
-    revision=6,  # reasoning, refusals and what is no text are not scored
+    # strict reads what docs/strict.md says and pays for any part of gold; its searches in RDKit depend
+    # on no clock
+    revision=7,
     blind="relfast.tasks.rel_c.blind:MOTIF",
     forms="<smiles>…</smiles>, or a box, a tag or a label that holds one SMILES",
     prompts=(
@@ -134,7 +136,7 @@ C3: Final = Task(
         Metric("f1"),
     ),
     reward_metric="f1",
-    revision=6,  # reasoning, refusals and what is no text are not scored
+    revision=7,  # what strict reads as an answer: docs/strict.md
     blind="relfast.tasks.rel_c.blind:ISOMERS",
     forms="<smiles>…</smiles> tags, below a line that announces the final list if there is one",
     prompts=(

@@ -24,6 +24,8 @@ from relfast.tasks import get_task
 from relfast.tasks.generation import Slot, check_count, check_range, plan, record_of, stream
 from relfast.tasks.rel_c import C1, C2, C3
 from relfast.tasks.rel_c.parameters import (
+    MAX_GROUP_SIZE,
+    MAX_SIZE,
     IsomerSetParameters,
     MissingIsomersParameters,
     MotifParameters,
@@ -90,9 +92,6 @@ records. A test derives this list."""
 # REL-C1 and REL-C3 records, from whole universes (all constitutional isomers of a formula).
 
 
-MAX_SIZE: Final = 1_000
-"""Maximum molecules in a question: 1,000 are 20 kB."""
-
 MAX_TRIES: Final = 40
 """Maximum isomers whose neighbours are searched for an odd molecule as long as one of the question's."""
 
@@ -126,11 +125,14 @@ class _Universes(NamedTuple):
     of: dict[str, tuple[str, ...]]
     key: tuple[object, ...]
 
-    def larger_than(self, size: int, sizes_name: str) -> list[str]:
-        found = [formula for formula, universe in self.of.items() if len(universe) > size]
+    def with_isomers(self, least: int, asked: str) -> list[str]:
+        """The formulas with so many isomers. Raises `UsageError`, with what was ``asked``, if none has."""
+        found = [formula for formula, universe in self.of.items() if len(universe) >= least]
         if not found:
             largest = max(map(len, self.of.values()))
-            raise UsageError(f"{sizes_name} {size}: the largest universe has {largest} isomers")
+            raise UsageError(
+                f"{asked} needs a universe of {least} isomers or more: the largest universe has {largest}"
+            )
         return found
 
 
@@ -180,13 +182,13 @@ def isomer_sets(
     if params.odd == "any" and params.yes_fraction < 1 and len(universes.of) < 2:
         raise UsageError("a no record needs a molecule of another formula: name at least two formulas")
     for size in params.sizes:
-        universes.larger_than(size - 1, "sizes")
+        universes.with_isomers(size, f"sizes {size}")
     return (_isomer_set(slot, seed, universes, params) for slot in plan(n, params.yes_fraction, params.sizes))
 
 
 def _isomer_set(slot: Slot, seed: int, universes: _Universes, params: IsomerSetParameters) -> dict[str, Any]:
     numbers = stream("REL-C1", seed, *slot, *universes.key)
-    formula = numbers.choice(universes.larger_than(slot.size - 1, "sizes"))
+    formula = numbers.choice(universes.with_isomers(slot.size, f"sizes {slot.size}"))
     if slot.yes:
         molecules = numbers.sample(universes.of[formula], slot.size)
         metadata = {"formula": formula}
@@ -250,13 +252,13 @@ def missing_isomers(
     _check_sizes("given", params.given, 1)
     universes = _universes(params, progress)
     for size in params.given:
-        universes.larger_than(size, "given")
+        universes.with_isomers(size + 1, f"given {size}")
     return (_missing_isomers(slot, seed, universes) for slot in plan(n, 0.0, params.given))
 
 
 def _missing_isomers(slot: Slot, seed: int, universes: _Universes) -> dict[str, Any]:
     numbers = stream("REL-C3", seed, slot.place, slot.size, *universes.key)
-    formula = numbers.choice(universes.larger_than(slot.size, "given"))
+    formula = numbers.choice(universes.with_isomers(slot.size + 1, f"given {slot.size}"))
     universe = universes.of[formula]
     molecules = numbers.sample(universe, slot.size)
     shown = set(molecules)
@@ -280,11 +282,9 @@ def _missing_isomers(slot: Slot, seed: int, universes: _Universes) -> dict[str, 
 # REL-C2 records: groups of similar molecules from a bank; gold is their largest connected motif.
 
 
-MAX_GROUP_SIZE: Final = 200
-
-MCS_STEPS: Final = 200_000
-"""Maximum steps of a motif search, some 5 ms; then the group is discarded. None of 360 groups of 5 to 50
-molecules of the built-in bank needed as many."""
+MCS_STEPS: Final = 4_000_000
+"""Maximum steps of a motif search, some 100 ms; then the group is discarded. None of 210 groups of 5 to 50
+molecules of the built-in bank needed as many; 200,000 cut off a third of them, the harder ones."""
 
 MAX_GROUPS: Final = 20_000
 """Maximum groups drawn for a record: 50 similar molecules of the built-in bank take some 250."""
@@ -297,7 +297,7 @@ Given the following list of SMILES, what is the largest *connected* common chemi
 (maximum common substructure) present in every molecule?
 Rules:
 - The motif must be a single connected fragment.
-- Do NOT tautomerize molecules.
+{rings}- Do NOT tautomerize molecules.
 - Ignore stereochemistry unless it is explicitly encoded and required.
 
 SMILES:
@@ -306,6 +306,13 @@ SMILES:
 Return your final answer as a single SMILES wrapped exactly like:
 <smiles>YOUR_SMILES_HERE</smiles>
 No explanation."""
+
+
+_WHOLE_RINGS: Final = """\
+- Atoms and bonds in rings match only atoms and bonds in rings.
+- Rings are not cut open: each bond of the motif that is in a ring of a molecule is in a ring of the motif.
+"""
+"""The rules of `MotifParameters.whole_rings`; the published question says nothing of rings."""
 
 
 def common_motifs(n: int, seed: int, params: MotifParameters) -> Iterator[dict[str, Any]]:
@@ -354,7 +361,7 @@ def _records(n: int, seed: int, bank: Bank, params: MotifParameters) -> Iterator
                 )
             draw = spare
         used[draw.motif.smiles] += 1
-        yield _record(seed, index, draw)
+        yield _record(seed, index, draw, whole_rings=params.whole_rings)
 
 
 class _Draw(NamedTuple):
@@ -369,7 +376,8 @@ class _Draw(NamedTuple):
 def _draws(seed: int, index: int, size: int, bank: Bank, params: MotifParameters) -> Iterator[_Draw]:
     """Draw up to `MAX_GROUPS` groups for a record; yield those that have a clear motif."""
     strategy, min_atoms = params.strategy, params.min_atoms
-    numbers = stream("REL-C2", seed, index, size, strategy, min_atoms, *params.tanimoto, MCS_STEPS)
+    key = (strategy, min_atoms, *params.tanimoto, MCS_STEPS, params.whole_rings)
+    numbers = stream("REL-C2", seed, index, size, *key)
     for attempt in range(1, MAX_GROUPS + 1):
         by_scaffold = strategy == "scaffold" or (strategy == "mixed" and numbers.random() < 0.5)
         group = (
@@ -377,18 +385,19 @@ def _draws(seed: int, index: int, size: int, bank: Bank, params: MotifParameters
             if by_scaffold
             else bank.similar_group(numbers, size, *params.tanimoto)
         )
-        motif = group and largest_motif(group, min_atoms, MCS_STEPS)
+        motif = group and largest_motif(group, min_atoms, MCS_STEPS, whole_rings=params.whole_rings)
         if group and motif:
             numbers.shuffle(group)
             yield _Draw(group, motif, "scaffold" if by_scaffold else "similarity", attempt)
 
 
-def _record(seed: int, index: int, draw: _Draw) -> dict[str, Any]:
+def _record(seed: int, index: int, draw: _Draw, *, whole_rings: bool) -> dict[str, Any]:
     group, motif, strategy, attempt = draw
     molecules = [molecule.key for molecule in group]
     metadata = {
         "mcs_num_atoms": motif.n_atoms,
         "mcs_num_bonds": motif.n_bonds,
+        "mcs_definition": "whole rings" if whole_rings else "published",
         "attempt": attempt,
         "sampling_strategy": strategy,
         "original_task": "q1a_largest_common_motif",
@@ -396,7 +405,7 @@ def _record(seed: int, index: int, draw: _Draw) -> dict[str, Any]:
     return record_of(
         C2,
         f"q1a_n{len(group)}_s{seed}_{index:05d}",
-        _QUESTION.format(molecules=numbered(molecules)),
+        _QUESTION.format(molecules=numbered(molecules), rings=_WHOLE_RINGS if whole_rings else ""),
         {"molecules": molecules, "smiles": motif.smiles},
         metadata,
         f"<smiles>{motif.smiles}</smiles>",

@@ -8,8 +8,9 @@ however the response found it. Anything else is not a common motif: for example 
 contains gold, or half of gold joined to half of something else. So ``overlap_skill`` is
 
 - 1 for the motif itself,
-- ``(n / N - b) / (1 - b)``, if positive, for a substructure of n of gold's N atoms, rings in rings, where
-  b is the share that the best of some hundred constants has (`relfast.chem.common_substructure`),
+- ``(n / N - b) / (1 - b)``, if positive, for a substructure of n of gold's N atoms, where b is the share
+  that the best of some hundred constants has (`relfast.chem.common_substructure`); as in the question, a
+  part of a ring is a substructure too,
 - 0 for anything else.
 
 No time limit affects ``overlap_skill``. Only ``overlap_metric`` needs a search that can take long; it is
@@ -27,7 +28,7 @@ from zlib import crc32
 
 from relfast_kernels.mcs.layouts import Pair
 
-from relfast.chem.common_substructure import Compared, Prepared, constant_in, is_compiled, prepared
+from relfast.chem.common_substructure import Compared, Prepared, constant_in, prepared
 from relfast.chem.common_substructure import judge as judge_pair
 from relfast.chem.smiles_table import has_isotope, same_clean_molecule
 from relfast.interrupts import uninterrupted
@@ -48,10 +49,7 @@ same wrong answers, and scoring one can take RDKit milliseconds."""
 
 MAX_SEARCHED: Final = 60
 """Larger responses are not searched for a common substructure. The largest published gold has 49 atoms;
-for two grids of 100 atoms RDKit does not check its time limit for seconds."""
-
-MAX_SEARCH_SECONDS: Final = 1
-"""Time limit of that search, well within any deadline. None of 1,000 wrong answers needs a tenth of it."""
+two grids of 100 atoms take RDKit seconds a candidate."""
 
 
 def extract(record: Record, options: RelCOptions) -> Extracted[str | None]:
@@ -97,7 +95,7 @@ def _decide(found: Compared, response: str) -> Outcome | None:
         return None
     if found == "invalid":
         return Outcome(False, metrics_of(False, False, 0.0), vote=_vote_of_text(response))
-    _, common, _, in_gold, in_response, _, n_gold, n, fingerprint, _ = found
+    _, common, _, in_gold, in_response, n_gold, n, fingerprint, _ = found
     less, most = (n, n_gold) if n < n_gold else (n_gold, n)
     overlap = (less if in_gold or in_response else common) / most
     # each is a substructure of the other, so neither has an additional atom or bond
@@ -114,14 +112,14 @@ def _decide_strictly(found: Compared, gold: Prepared, response: str) -> Outcome 
         return nothing(response, "invalid_smiles")
     if not isinstance(found, Pair):
         return None
-    _, common, _, in_gold, in_response, is_part, n_gold, n, fingerprint, settled = found
+    _, common, _, in_gold, in_response, n_gold, n, fingerprint, settled = found
     if in_gold and in_response:
         # without RDKit it can be certain that two are the same molecule, but not that they differ
         same = (settled and gold.settled) or same_clean_molecule(gold.text, response)
         metrics = {**metrics_of(True, True, 1.0), "overlap_skill": 1.0, "reason": None}
         return Outcome(True, metrics, vote=RIGHT) if same else None
     skill = 0.0
-    if is_part:
+    if in_gold:
         constant = constant_in(gold)
         if constant is None:
             return None
@@ -205,21 +203,14 @@ def _compare(gold: object, response: object, *, whole_rings: bool = False) -> Co
 
 def _judge_as_published(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     """`judge_as_published` without its cache: by the kernel if it can decide, else by RDKit."""
-    if not is_compiled():
-        # RDKit is faster than the kernel in plain Python, and gives the same unless it runs out of time
-        outcome = _by_rdkit(gold, extracted, None, MAX_SEARCH_SECONDS, alone=True)
-        if "mcs_canceled" not in outcome.metrics:
-            return outcome
     found = _compare(gold, extracted.value)
     decided = _decide(found, str(extracted.value))
     return _by_rdkit(gold, extracted, found, options.mcs_timeout) if decided is None else decided
 
 
-def _by_rdkit(
-    gold: object, extracted: Extracted[str | None], found: Compared, seconds: int, *, alone: bool = False
-) -> Outcome:
-    """The outcome of a pair by RDKit; ``found`` is the kernel's result (None or ``unfinished``). Unless
-    ``alone``, the kernel may still compare the two SMILES as RDKit writes them."""
+def _by_rdkit(gold: object, extracted: Extracted[str | None], found: Compared, seconds: int) -> Outcome:
+    """The outcome of a pair by RDKit; ``found`` is the kernel's result (None or ``unfinished``). The kernel
+    may still compare the two SMILES as RDKit writes them."""
     from relfast.chem.matching import common_substructure, contains, exact_common_substructure, same_molecule
     from relfast.chem.molecule import parse
 
@@ -238,7 +229,7 @@ def _by_rdkit(
     canceled = False
     if in_gold or in_response:
         common = min(heavy)
-    elif not alone and (exact := exact_common_substructure(pred_mol, gold_mol)) is not None:
+    elif (exact := exact_common_substructure(pred_mol, gold_mol)) is not None:
         common = exact
     else:
         common, canceled = common_substructure(pred_mol, gold_mol, seconds)
@@ -255,7 +246,7 @@ def _vote_of_text(text: str) -> int:
 def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     """The outcome of a pair of gold and response under ``strict``."""
     from relfast.chem import clean
-    from relfast.chem.matching import best_constant, contains, shared_part
+    from relfast.chem.matching import best_constant, contains
 
     gold_mol, flaw = clean.parse_clean(gold)
     if gold_mol is None:
@@ -281,9 +272,9 @@ def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOpt
         in_gold, in_response = equal or contains(gold_mol, pred_mol), equal or contains(pred_mol, gold_mol)
     overlap, canceled, skill = 1.0, False, 1.0
     if not right:
-        overlap, canceled = _overlap(found, pred_mol, gold_mol, options)
-        skill = _skill(pred_mol.heavy_atoms, gold_mol.heavy_atoms, best_constant(gold_mol.key))
-        skill = skill if skill and shared_part(gold_mol, pred_mol) else 0.0
+        overlap, canceled = _overlap(found, pred_mol, gold_mol)
+        constant = best_constant(gold_mol.key) if in_gold else gold_mol.heavy_atoms
+        skill = _skill(pred_mol.heavy_atoms, gold_mol.heavy_atoms, constant)
     metrics = metrics_of(in_gold, in_response, overlap)
     metrics |= {"overlap_skill": skill, "reason": extracted.reason}
     if canceled:
@@ -291,10 +282,8 @@ def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOpt
     return Outcome(right, metrics, vote=vote)
 
 
-def _overlap(
-    found: Compared, pred_mol: Molecule, gold_mol: Molecule, options: RelCOptions
-) -> tuple[float, bool]:
-    """``overlap_metric`` of different molecules, and whether the search ran out of time, which makes it 0."""
+def _overlap(found: Compared, pred_mol: Molecule, gold_mol: Molecule) -> tuple[float, bool]:
+    """``overlap_metric`` of different molecules, and whether the search was given up, which makes it 0."""
     from relfast.chem.matching import exact_common_substructure, strict_common_substructure
 
     common, canceled = None, False
@@ -303,6 +292,5 @@ def _overlap(
     else:
         common = exact_common_substructure(pred_mol, gold_mol, whole_rings=True)
     if common is None:
-        seconds = min(options.mcs_timeout or MAX_SEARCH_SECONDS, MAX_SEARCH_SECONDS)
-        common, canceled = strict_common_substructure(pred_mol, gold_mol, seconds)
+        common, canceled = strict_common_substructure(pred_mol, gold_mol)
     return (0.0 if canceled else _share(common, pred_mol.heavy_atoms, gold_mol.heavy_atoms)), canceled
