@@ -111,9 +111,9 @@ class TextTable:
         self._said: list[Sequence[int]] = []
         self._says: list[Sequence[int]] = []
         self._spans: list[tuple[int, int, int]] = []
-        # a bit a member: those of paths alone may do without, and are looked for by name then
-        known = dict.fromkeys((*self._members_of(job), *self._members_of(job, of_paths=True)))
-        members = sorted([*known][: columns.MOST_MEMBERS], key=lambda name: (len(name), name))
+        # members of paths alone may be left out: they are looked for by name then
+        wanted = dict.fromkeys((*self._members_of(job), *self._members_of(job, of_paths=True)))
+        members = sorted([*wanted][: columns.MOST_MEMBERS], key=lambda name: (len(name), name))
         self._numbers = {name: number for number, name in enumerate(members)}
         assert len(members) <= columns.MOST_MEMBERS
         assert max(map(len, members)) <= columns.LONGEST_MEMBER

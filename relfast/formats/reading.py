@@ -41,8 +41,8 @@ from relfast.formats.table import (
 from relfast.json_text import encode_json
 from relfast.tasks import find_task
 
-_ERRORS: Final = ("error", "errors")
-"""Names of members whose messages need no more words."""
+_JUDGED: Final = ("invalidation",)
+"""Names of members that say why somebody discarded a sample: their messages need the name."""
 
 _FAILED_KEY: Final = "key"
 """Where the id is in a row of Gemini's for a failed request, which has no keys that tell its dialect."""
@@ -316,7 +316,7 @@ class _Reader:
     def _failure(self, row: _Row) -> NoResponse | None:
         """Why the request failed as a whole; None if it did not."""
         errors = (
-            error if name in _ERRORS else error._replace(message=f"{name}: {error.message}")
+            error._replace(message=f"{name}: {error.message}") if name in _JUDGED else error
             for name, each in self._errors
             for value in each(row)
             if (error := from_error(value)) is not None

@@ -174,8 +174,8 @@ def _no_json(data: bytearray, error: Exception, advice: str) -> str:
     """The message about a document that is no JSON; a list that was cut off says so."""
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[" and not data.rstrip().endswith(b"]"):
         return (
-            f"a JSON array that is cut off, and so is no JSON: {error}; this makes lines of its whole records: "
-            "jq -cn --stream 'fromstream(1|truncate_stream(inputs))'"
+            f"a JSON array that is cut off, and so is no JSON: {error}; lines of its whole records:"
+            " jq -cn --stream 'fromstream(1|truncate_stream(inputs))'"
         )
     return f"a JSON document that is no JSON: {error}; {advice}"
 
