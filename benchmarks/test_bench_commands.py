@@ -17,7 +17,7 @@ from relfast_kernels.compiled import native
 from . import workloads_chem
 from .floors import decode, rdkit_alone, write_rdkit_work
 from .measure import QUICK, against, relfast_command, size
-from .workloads_dumps import DUMPS, Dump
+from .workloads_dumps import DUMPS, PROMPTS, Dump
 from .workloads_seqbench import write_seqbench_dump
 
 # dumps on two workers, against the decode floor
@@ -28,12 +28,12 @@ FAILED = "OpenAI batch with --data, 5 % of requests failed"
 SMOKED = ("native, strict", "8 samples a line", "--data join", FAILED)
 
 
-@pytest.mark.parametrize("kind", DUMPS)
+@pytest.mark.parametrize("kind", [*DUMPS, *PROMPTS])
 def test_dump_against_decode_floor(kind: str, tmp_path: Path, benchmark: Any) -> None:
     if benchmark.disabled and kind not in SMOKED:
         pytest.skip("timed only, by `make bench` and `make bench-quick`; four kinds are tried in every run")
-    dump = DUMPS[kind]
-    n = size(benchmark, smoke=80, quick=20_000, full=100_000) // dump.samples
+    dump = PROMPTS.get(kind) or DUMPS[kind]
+    n = size(benchmark, smoke=80, quick=20_000, full=dump.rows) // dump.samples
     path, out = tmp_path / "dump.jsonl", tmp_path / "rows.jsonl"
     n_bytes = dump.write(path, n)
     against(

@@ -10,7 +10,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -89,6 +89,15 @@ class Dump:
         Whether they are escaped (``ensure_ascii``), or written as UTF-8.
     failed
         Share of rows whose request failed, and what becomes of them.
+    prompts
+        Whether each row is a prompt of its own, as in most people's files, with an id and a question of its own. Else
+        a row is a further response to one of the published records.
+    golds
+        Whether each row has a gold of its own as well: another member beside the published ones.
+    left
+        Share of responses with a character that kernels leave to Python.
+    rows
+        Rows of a whole benchmark.
     unmet
         Whether no sentence with a number stands in two responses, and answers are written in all the ways in which
         models write them, not in three.
@@ -103,6 +112,10 @@ class Dump:
     escapes: float = 0.0
     ascii: bool = True
     failed: tuple[float, Callable[[Json, random.Random], Json]] | None = None
+    prompts: bool = False
+    golds: bool = False
+    left: float = 0.0
+    rows: int = 100_000
     unmet: bool = False
     body: Callable[[str, str], str] = field(default=lambda prose, final: f"{prose}\n\n{final}")
 
@@ -128,9 +141,14 @@ class Dump:
         rng = random.Random(seed)
         pools = {task: rel_records(task) for task in self.tasks}
         bodies = _bodies()
-        for _ in range(n):
+        for number in range(n):
             task = rng.choice(self.tasks)
             record = rng.choice(pools[task])
+            if self.prompts:
+                asked = f"Problem {number + 1}\n\n{record['question']}"
+                record = record | {"id": f"{record['id']}-{number}", "question": asked}
+            if self.golds:
+                record = record | {"answer": record["answer"] | {"seed": number}}
             responses = []
             for _ in range(self.samples):
                 prose = rng.choice(bodies)
@@ -138,6 +156,8 @@ class Dump:
                     prose = _DIGIT.sub(lambda _: rng.choice("0123456789"), prose)
                 if rng.random() < self.escapes:
                     prose = typographic(prose)
+                if rng.random() < self.left:
+                    prose += "\n\nStep\u2003ﬁnal: ı ſ İ"
                 if self.unmet:
                     final = honest_answer(record if rng.random() < 0.5 else rng.choice(pools[task]), rng)
                 else:
@@ -232,3 +252,40 @@ DUMPS: Final = {
     "native in UTF-8": Dump(_native, escapes=0.5, ascii=False),
 }
 """By what the dump is, as benchmarks and README name it."""
+
+_DIALECTS: Final = (
+    "native", "answer as JSON text", "8 samples a line", "chat messages", "--data join", "OpenAI batch with --data",
+    "lm-eval samples", "verl rollouts", "vLLM outputs", "verifiers rollouts", "Inspect samples",
+    "Anthropic batch with thinking",
+)  # fmt: skip
+_TEXT_TASKS: Final = ("REL-A1", "REL-A2", "REL-A3", "REL-A4", "REL-B1", "REL-C1", "REL-C1", "REL-C1")
+
+
+def _in_words(words: str) -> Callable[[str, str], str]:
+    """A response with prose in another script: as many words of it as the prose has."""
+    known = words.split()
+    return lambda prose, final: (
+        " ".join(known[len(word) * k % len(known)] for k, word in enumerate(prose.split())) + f"\n\n{final}"
+    )
+
+
+def _as_others_write() -> Iterator[tuple[str, Dump]]:
+    theirs = {"prompts": True, "tasks": _TEXT_TASKS, "escapes": 0.15}
+    for dialect in _DIALECTS:
+        plain = replace(DUMPS[dialect], **theirs)  # type: ignore[arg-type]
+        yield dialect, plain
+        yield f"{dialect}, strict", replace(plain, options=(*STRICT, *plain.options))
+    native = replace(DUMPS["native"], **theirs)  # type: ignore[arg-type]
+    joined = replace(DUMPS["--data join"], **theirs)  # type: ignore[arg-type]
+    yield "golds all distinct", replace(native, golds=True)
+    yield "10 % left to Python", replace(native, left=0.1)
+    yield "130,000 golds joined", replace(joined, rows=130_000)
+    yield "260,000 golds joined", replace(joined, rows=260_000)
+    turkish = "ışığın kırılması için üçüncü şıkkı doğru buluyoruz çünkü değer İkinci satırda artıyor"
+    chinese = "因此 我们 可以 得出 第三 个 图形 的 数量 逐行 增加， 所以 答案 是"
+    yield "Turkish prose", replace(native, body=_in_words(turkish), ascii=False)
+    yield "Chinese prose", replace(native, body=_in_words(chinese), ascii=False)
+
+
+PROMPTS: Final = {f"{kind}, a prompt a row": dump for kind, dump in _as_others_write()}
+"""Files as most people have them: as many prompts as rows, golds drawn from all published records of all text tasks."""

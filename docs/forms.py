@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from relfast_kernels.text.form_table import FORMS, STATED, Form
+from relfast_kernels.text.form_table import FORMS, LANGUAGES, STATED, Form
 
 import relfast
 from relfast.tasks import TASKS
@@ -39,6 +39,11 @@ def _shown(form: Form) -> Iterator[str]:
     for example in form.examples:
         text = example.format(X=VALUE).replace("\n", "↵").replace("|", "\\|")
         yield f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def ends() -> Iterator[str]:
+    """The words that end a value, in English."""
+    yield f"  *{', '.join(sorted(LANGUAGES[0].ends.split()))}*."
 
 
 def tasks() -> Iterator[str]:
@@ -109,7 +114,7 @@ def _lost(what: str, task: str, pairs: Sequence[tuple[str, Mapping[str, Any] | N
     return f"| {len(pairs):,} of {what} | {task} | {told or '–'} | {' | '.join(cells)} |"
 
 
-PARTS: Final = {"forms": forms, "tasks": tasks, "losses": losses}
+PARTS: Final = {"forms": forms, "ends": ends, "tasks": tasks, "losses": losses}
 
 
 def part(page: str, name: str) -> str:

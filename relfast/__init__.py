@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:  # with `as`, type checkers treat a name as exported
+    from relfast.answers import same_answer as same_answer
     from relfast.api import areward as areward
     from relfast.api import ascore as ascore
     from relfast.api import evaluate_response as evaluate_response
@@ -36,6 +37,7 @@ if TYPE_CHECKING:  # with `as`, type checkers treat a name as exported
     from relfast.stats.summary import Summary as Summary
 
 _HOMES: Final = {
+    "relfast.answers": "same_answer",
     "relfast.api": "areward ascore evaluate_response read_rows score score_batch score_file",
     "relfast.comparison": "Comparison compare",
     "relfast.engine.online.scorer": "Scorer",

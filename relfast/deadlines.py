@@ -8,13 +8,37 @@ each step is charged to the records it was done for, and a record whose time is 
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Final
 
-untimed: Callable[[], AbstractContextManager[None]] = nullcontext
-"""Context for work that no record is charged for. A worker replaces it by one that stops its timer."""
+from relfast_kernels.compiled import native
+
+timer_stopped: Callable[[], AbstractContextManager[None]] = nullcontext
+"""Context in which the operating system's timer stands still; set by a worker, which has one."""
+
+
+class _Uncharged(threading.local):
+    seconds = 0.0
+
+
+_uncharged: Final = _Uncharged()
+
+
+@contextmanager
+def uncharged() -> Iterator[None]:
+    """Context for work that no record is charged for, since it ends by itself: kernels as plain Python."""
+    before, began = _uncharged.seconds, time.monotonic()
+    try:
+        with timer_stopped():
+            yield
+    finally:
+        _uncharged.seconds = before + time.monotonic() - began
+
+
+native.uncharged = uncharged
 
 
 LONG_SECONDS: Final = 1.0
@@ -101,11 +125,11 @@ class Deadlines:
     def step(self, shares: Mapping[int, float]) -> Iterator[None]:
         """Time a step and charge it to some records, in proportion to their ``shares`` (any positive sum)."""
         self.before_step()
-        began = self.clock()
+        began, uncharged_before = self.clock(), _uncharged.seconds
         try:
             yield
         finally:
             whole = sum(shares.values()) or 1.0
-            seconds = self.clock() - began
+            seconds = max(0.0, self.clock() - began - (_uncharged.seconds - uncharged_before))
             for k, share in shares.items():
                 self.charge(k, seconds * share / whole)

@@ -43,6 +43,10 @@ class UsageError(RelfastError):
     """An option or argument that cannot be used."""
 
 
+class TooManyError(UsageError):
+    """A call has more samples than its caller allows."""
+
+
 class OutputExistsError(UsageError):
     """The output exists, and neither resume nor overwrite was asked for. The files are unchanged."""
 

@@ -28,6 +28,19 @@ class Undecodable(ValueError):
     """A line is no JSON object; the message says why, in one line."""
 
 
+class LongLine(bytes):
+    """Stands for a line of more than a number of bytes, which was not kept. ``said``: that it is too long, as
+    decoding it says."""
+
+    said: str
+
+    @classmethod
+    def beyond(cls, longest: int) -> LongLine:
+        line = cls(b"\0")  # neither JSON nor blank
+        line.said = f"line is longer than {longest} bytes"
+        return line
+
+
 def decode_object(line: bytes, exact: Sequence[str] = ()) -> dict[str, Any]:
     """The JSON object that a line holds.
 
@@ -62,6 +75,8 @@ def _may_be_rounded(row: dict[str, Any], exact: Sequence[str]) -> bool:
 
 
 def _tolerant(line: bytes) -> Any:
+    if isinstance(line, LongLine):
+        raise Undecodable(line.said)
     try:
         return json.loads(line.removeprefix(_BOM).decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -105,6 +120,17 @@ def encode_json(value: Any) -> bytes:
     except (TypeError, ValueError, RecursionError):
         text = json.dumps(shallow(value), separators=(",", ":"), default=str, allow_nan=False)
         return text.encode("ascii")
+
+
+_UNHOLDABLE: Final = re.compile("[\x00-\x1f\ud800-\udfff]")
+
+
+def as_text(value: Any) -> str:
+    """A JSON value as text that every format can hold: a text as it is, anything else as JSON. So is a text
+    with lone surrogates or control characters, which some formats cannot hold: ``"a\\ud800"``."""
+    if isinstance(value, str) and not _UNHOLDABLE.search(value):
+        return value
+    return encode_json(value).decode()
 
 
 def encode_indented(value: Any) -> bytes:

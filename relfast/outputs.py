@@ -1,18 +1,200 @@
-"""Output files: existing files are replaced only on request, and `whole_file` makes files appear complete."""
+"""Output files: the table of what each command writes and reads, the check that is made from it, and files
+that appear whole.
+
+No command writes over a file that it reads, whatever names and links the two have (`keep_apart`). A file that
+is there is replaced only on request, and stays until what replaces it exists.
+"""
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import glob
 import os
+import re
+import shutil
+import stat
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
-from relfast.errors import OutputError, OutputExistsError
+from relfast.errors import OutputError, OutputExistsError, UsageError
 from relfast.json_text import encode_indented
 
 STDOUT: Final = "-"
+
+PACKED: Final = (".gz", ".zst")
+TABLES: Final = (".parquet", ".csv")
+"""Endings of outputs that are compressed as they are written, and of those made of all rows at the end."""
+
+
+TABLE_ROWS_SUFFIX: Final = ".rows.jsonl"
+"""Suffix of the file of rows from which a table is made at the end of a run, since a table cannot be written
+row by row and cut back."""
+
+
+class Written(NamedTuple):
+    """A file that a command writes.
+
+    Attributes
+    ----------
+    by
+        The argument that names it.
+    name
+        Its path: ``{path}`` is the argument, ``{folder}`` and ``{file}`` are its two parts, ``*`` is any
+        text.
+    only
+        Endings of the argument with which it is written; empty: any.
+    """
+
+    by: str
+    name: str = "{path}"
+    only: tuple[str, ...] = ()
+
+    def paths(self, argument: str) -> list[str]:
+        """The paths for one value of the argument; of names with ``*``, those that exist."""
+        if self.only and not argument.endswith(self.only):
+            return []
+        if "*" not in self.name:
+            return [self._filled(argument)]
+        return glob.glob(self._filled(glob.escape(argument)), include_hidden=True)
+
+    def _filled(self, argument: str) -> str:
+        folder, _, file = argument.rpartition("/")
+        return self.name.format(path=argument, folder=folder or ("/" if "/" in argument else "."), file=file)
+
+
+class Files(NamedTuple):
+    """What a command writes, and the arguments whose files it reads (what these name beside them
+    included)."""
+
+    written: tuple[Written, ...]
+    read: tuple[str, ...]
+
+
+_DRAFTS: Final = "{folder}/.{file}.*part"
+
+
+def _rows(by: str) -> tuple[Written, ...]:
+    """Scored rows, unless they are a table."""
+    return Written(by), Written(by, "{path}.journal"), Written(by, _DRAFTS)
+
+
+def _responses(by: str) -> tuple[Written, ...]:
+    return Written(by), Written(by, "{path}.run.json"), Written(by, _DRAFTS)
+
+
+def _whole(by: str) -> tuple[Written, ...]:
+    return Written(by), Written(by, _DRAFTS)
+
+
+def _report(by: str) -> tuple[Written, ...]:
+    names = ("index.html", "records/*.js", "summary_stats.csv", "latex_table.txt", "correlations.txt")
+    return tuple(Written(by, f"{{path}}/{name}") for name in (*names, "*.png", "*.svg", "*.pdf"))
+
+
+_PARTS: Final = ("manifest.json", "plan.json", ".lock", "_parts/*", "part-*", ".*part")
+
+FILES: Final[Mapping[str, Files]] = {
+    "score": Files(
+        (*_rows("-o"), Written("-o", "{path}" + TABLE_ROWS_SUFFIX, TABLES), *_whole("--summary")),
+        ("INPUT", "--data"),
+    ),
+    "score --engine ray": Files(
+        (*(Written("-o", f"{{path}}/{name}") for name in _PARTS), *_whole("--summary")), ("INPUT", "--data")
+    ),
+    "run": Files(_responses("-o"), ("RECORDS", "--prompt")),
+    "bench": Files(
+        (
+            *_whole("results"),
+            *_responses("responses"),
+            *_rows("scored rows"),
+            *_whole("summary"),
+            *_report("report"),
+        ),
+        ("--records", "--data", "--prompt"),
+    ),
+    "report": Files(_report("-o"), ("SCORED", "beside SCORED", "--dump")),
+    "compare": Files((*_whole("-o"), *_whole("--flips")), ("A B", "beside A B")),
+    "generate": Files(_whole("-o"), ("--bank",)),
+    "validate": Files((Written("stdout"),), ("FILE",)),
+    "audit": Files((Written("stdout"),), ("FILE",)),
+    "show": Files((Written("stdout"),), ("FILE",)),
+    "embedder add": Files((Written("--name"),), ("SOURCE",)),
+}
+"""Who writes what, and who reads what. `realign` is a form of `bench`, where the arguments are named by what
+stands in them; the functions of Python have the entries of their commands."""
+
+
+def keep_apart(command: str, given: Mapping[str, Iterable[object]]) -> None:
+    """Check that a command writes neither over a file that it reads, nor two things to one file.
+
+    Files are compared by device and inode, so that links and other spellings of a path are found, and by
+    their real path where they do not exist yet. Devices may be both; a named pipe may not, as it would wait
+    for itself.
+
+    Parameters
+    ----------
+    command
+        Its entry in `FILES`.
+    given
+        Argument → the paths it names; ``-`` is stdin or stdout. Of inputs these are the files that are read,
+        not the folders or patterns on the command line.
+
+    Raises
+    ------
+    UsageError
+        Two files are one. Nothing has been touched.
+    """
+    files = FILES[command]
+    known = {*files.read, *(entry.by for entry in files.written)}
+    assert given.keys() <= known, f"{given.keys() - known} of {command} is not in the table"
+    read: dict[object, tuple[str, str]] = {}
+    for by in files.read:
+        for path in map(str, given.get(by, ())):
+            read.setdefault(_identity(path, 0), (by, path))
+    written: dict[object, str] = {}
+    for entry in files.written:
+        for argument in map(str, given.get(entry.by, ())):
+            for path in entry.paths(argument):
+                found = _identity(path, 1)
+                if found is None:
+                    continue
+                if found in read:
+                    by, other = read[found]
+                    also = "" if other == path else f"the same file as {other}, which is "
+                    raise UsageError(f"{path} is {also}an input ({by}); {entry.by} would write over it")
+                if "*" not in entry.name and found in written:
+                    raise UsageError(f"{path} would be written by {entry.by} and by {written[found]}")
+                written[found] = entry.by
+
+
+def _identity(path: str, descriptor: int) -> object:
+    """What two names of one file have in common; None for what can be read and written at once. ``-`` is the
+    open file ``descriptor``."""
+    if "://" in path:
+        return path
+    try:
+        about = os.fstat(descriptor) if path == STDOUT else os.stat(path)
+    except OSError:
+        return None if path == STDOUT else os.path.realpath(path)
+    kind = stat.S_IFMT(about.st_mode)
+    if kind in (stat.S_IFREG, stat.S_IFDIR) or (kind == stat.S_IFIFO and path != STDOUT):
+        return about.st_dev, about.st_ino
+    return None
+
+
+def own_outputs(output: str | Path | None, mark: str) -> list[str]:
+    """The files of an earlier run of the same command to ``output``, known by the file with the suffix
+    ``mark`` that it left beside it. In folders and patterns they are no inputs; a file without the mark is
+    what somebody else has written, and stays one."""
+    if output in (None, STDOUT) or not os.path.exists(f"{output}{mark}"):
+        return []
+    return [str(output), f"{output}{TABLE_ROWS_SUFFIX}"]
 
 
 def refuse_existing(path: str | Path, *, unless: bool, resumable: bool = False) -> None:
@@ -30,8 +212,52 @@ def refuse_existing(path: str | Path, *, unless: bool, resumable: bool = False) 
     OutputExistsError
         The file exists.
     """
-    if not unless and os.path.isfile(path):
+    if not unless and os.path.isfile(path) and not is_stream(str(path)):
         raise OutputExistsError(path, resumable=resumable)
+
+
+OF_PROCESS: Final = ("/dev/fd/", "/dev/std", "/proc/")
+"""How paths begin that stand for open files of *this* process: no other process can open them."""
+
+READER_SECONDS: Final = 10.0
+"""How long to wait for the reader of a named pipe: a shell starts both sides at once, in any order."""
+
+_LOOK_AGAIN_SECONDS: Final = 0.05
+
+
+def is_stream(path: str) -> bool:
+    """Whether an output path is a pipe, a device or an open file of this process, which can be neither locked
+    nor continued, nor put in place of another one."""
+    if path.startswith(OF_PROCESS):
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def open_stream(path: str) -> int:
+    """The descriptor of such an output; an open file of this process goes on where it is. Raises
+    `OutputError`."""
+    name = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}.get(path, path)
+    number = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", name)
+    until = time.monotonic() + READER_SECONDS
+    while True:
+        try:
+            if number is not None:
+                return os.dup(int(number[1]))
+            # a blocking open of a pipe without a reader would wait for ever
+            descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            os.set_blocking(descriptor, True)
+            return descriptor
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise OutputError(path, error.strerror or str(error)) from error
+            if time.monotonic() > until:
+                why = f"no process reads this pipe (waited {READER_SECONDS:g} s): start its reader first"
+                raise OutputError(path, why) from error
+        time.sleep(_LOOK_AGAIN_SECONDS)
 
 
 @contextmanager
@@ -44,9 +270,10 @@ def writing(path: object) -> Iterator[None]:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write a value as indented JSON. Raises `OutputError`."""
-    with writing(path):
-        Path(path).write_bytes(encode_indented(value) + b"\n")
+    """Write a value as indented JSON; the file appears whole, in place of an older one. Raises
+    `OutputError`."""
+    with whole_file(str(path), overwrite=True) as file:
+        file.write(encode_indented(value) + b"\n")
 
 
 @contextmanager
@@ -65,17 +292,163 @@ def whole_file(output: str, *, overwrite: bool = False) -> Iterator[BinaryIO]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    path = Path(output)
-    refuse_existing(path, unless=overwrite)
-    # devices and pipes cannot be put in place by a rename
-    in_place = path.exists() and not path.is_file()
-    draft = path if in_place else path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with writing(output):
+    refuse_existing(output, unless=overwrite)
+    with writing(output):
+        if is_stream(output):
+            with open(open_stream(output), "wb") as file:
+                yield file
+            return
+        # a link stays, what it points to is replaced
+        place = Path(os.path.realpath(output))
+        draft = place.with_name(f".{place.name}.{os.getpid()}.part")
+        try:
             with draft.open("wb") as file:
                 yield file
-            if not in_place:
-                os.replace(draft, path)
-    finally:
-        if not in_place:
+            _like(draft, place)
+            os.replace(draft, place)
+        finally:
             draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(directory: Path, *, last: str, stale: Iterable[str]) -> Iterator[Path]:
+    """A folder to write files in, which move to ``directory`` when the context is left without an error.
+    Until then what stands there is as it was.
+
+    Parameters
+    ----------
+    last
+        The file that is moved after all others.
+    stale
+        Patterns of files that are removed from ``directory``, unless they were written anew.
+
+    Raises
+    ------
+    OutputError
+    """
+    with writing(directory):
+        made = not directory.is_dir()
+        directory.mkdir(parents=True, exist_ok=True)
+        for left in directory.glob(".*.part"):
+            _remove_left(left)
+        place = Path(tempfile.mkdtemp(prefix=".", suffix=".part", dir=directory))
+        holder = os.open(place, os.O_RDONLY)
+        fcntl.flock(holder, fcntl.LOCK_EX)
+    try:
+        yield place
+        with writing(directory):
+            names = [path.relative_to(place) for path in place.rglob("*") if path.is_file()]
+            for name in sorted(names, key=lambda name: str(name) == last):
+                (directory / name).parent.mkdir(exist_ok=True)
+                os.replace(place / name, directory / name)
+            for pattern in stale:
+                for old in directory.glob(pattern):
+                    if old.relative_to(directory) not in names:
+                        old.unlink()
+    finally:
+        os.close(holder)
+        shutil.rmtree(place, ignore_errors=True)
+        if made:
+            with suppress(OSError):
+                directory.rmdir()  # nothing was written
+
+
+def _remove_left(place: Path) -> None:
+    """Remove such a folder if a kill has left it: nobody holds its lock."""
+    with suppress(OSError):
+        holder = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(place)
+        finally:
+            os.close(holder)
+
+
+def draft_of(path: str) -> str:
+    """Where what replaces a locked output is written. One that a kill has left is written over."""
+    place = os.path.realpath(path)
+    return os.path.join(os.path.dirname(place), f".{os.path.basename(place)}.part")
+
+
+def _like(draft: str | Path, place: str | Path) -> None:
+    """Give a draft the permissions of the file that it replaces, if there is one."""
+    with suppress(FileNotFoundError):
+        os.chmod(draft, stat.S_IMODE(os.stat(place).st_mode))
+
+
+_LOCK_SECONDS: Final = 0.2
+"""How long to try for a lock: a run that will refuse to continue the output holds it only for a moment."""
+
+
+def open_locked(path: str) -> tuple[int, bool]:
+    """Open an output to read and write, make it if it is not there, and lock it. The operating system drops
+    the lock when its holder dies, for any reason.
+
+    Returns
+    -------
+    tuple[int, bool]
+        The descriptor, and whether the file is new.
+
+    Raises
+    ------
+    OutputError
+        It cannot be opened, or another run holds its lock.
+    """
+    until = time.monotonic() + _LOCK_SECONDS
+    while True:
+        descriptor, created = open_output(path)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # the holder of the lock may have put another file in its place
+            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
+                return descriptor, created
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.ENOENT):
+                os.close(descriptor)
+                raise OutputError(path, error.strerror or str(error)) from error
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+        if time.monotonic() > until:
+            raise OutputError(path, "another run is writing this output")
+        time.sleep(_LOCK_SECONDS / 10)
+
+
+def open_output(path: str) -> tuple[int, bool]:
+    """Open a file to read and write, or make it: its descriptor, and whether it is new. A link that points
+    nowhere is followed, and its target made. Raises `OutputError`."""
+    flags = os.O_RDWR | os.O_CREAT
+    # O_EXCL does not follow links
+    place = os.path.realpath(path)
+    try:
+        try:
+            return os.open(place, flags | os.O_EXCL, 0o666), True
+        except FileExistsError:
+            return os.open(place, flags, 0o666), False
+    except FileNotFoundError as error:
+        import shlex
+
+        folder = shlex.quote(os.path.dirname(place if os.path.islink(path) else path) or ".")
+        raise OutputError(path, f"{error.strerror}; make the folder first: mkdir -p {folder}") from error
+    except OSError as error:
+        raise OutputError(path, error.strerror or str(error)) from error
+
+
+def replaced(path: str, pieces: Iterable[bytes]) -> int:
+    """Write a new file in place of a locked one, which stays whole until then; returns the descriptor of the
+    new file, locked too. Raises `OSError`, and then the old file is as it was."""
+    place, draft = os.path.realpath(path), draft_of(path)
+    descriptor = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        with open(os.dup(descriptor), "wb") as file:
+            file.writelines(pieces)
+        os.fsync(descriptor)
+        _like(draft, place)
+        os.replace(draft, place)
+    except BaseException:
+        os.unlink(draft)
+        os.close(descriptor)
+        raise
+    return descriptor

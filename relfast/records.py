@@ -5,8 +5,10 @@ This module knows no benchmark. Its classes are plain data, cheap to make by the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Final, Generic, Literal, NamedTuple, Self, TypeVar, get_args
 
 from relfast.parameters import Choice, Flag, Marks, parameter, parameters_of
@@ -82,7 +84,8 @@ class Record(Plain):
     ``task`` is a canonical name of `relfast.tasks.TASKS`. ``answer`` is the gold answer. ``response`` is
     the value that the dump holds: a string, unless the dump is broken. ``row`` is the whole input row for
     tasks whose gold is spread over several fields (SeqBench, ReAlign), else None. ``shared`` is the same
-    object in all records whose gold, question and row are known to be equal.
+    object in all records whose gold, question and row are known to be equal. ``prompt`` is that of `Score`.
+    ``cut_off``: the tokens ran out before the response began.
     """
 
     index: int
@@ -94,10 +97,14 @@ class Record(Plain):
     sample: int = 0
     row: Mapping[str, Any] | None = None
     shared: SharedGold | None = field(default=None, compare=False, repr=False)
+    prompt: str | None = None
+    cut_off: bool = False
 
     def unscored(self, status: Status, kind: str, message: str) -> Score:
         """The row of this record when it has no score: see `relfast.records.unscored`."""
-        return unscored(self.index, self.id, self.task, self.sample, status, kind, message)
+        score = unscored(self.index, self.id, self.task, self.sample, status, kind, message)
+        score.prompt = self.prompt
+        return score
 
 
 T = TypeVar("T")
@@ -152,7 +159,8 @@ class Score(Plain):
     """One row of the output. ``correct`` and ``reward`` are None unless ``status`` is ok or no_answer.
 
     ``pred`` is the extracted answer as text (`relfast.tasks.base.Task.say`), None if there is none. Neither
-    ``pred`` nor ``vote`` is written to the output file.
+    ``pred`` nor ``vote`` is written to the output file. ``prompt`` is a digest of the question (or gold), in
+    a file's rows whose id alone does not tell the prompt; None in others, which are written without it.
     """
 
     index: int
@@ -166,12 +174,14 @@ class Score(Plain):
     error: dict[str, str] | None = None
     vote: str | int | None = None
     pred: str | None = None
+    prompt: str | None = None
 
     def to_row(self) -> dict[str, Any]:
         """The row as it stands in the output file, with its keys in the documented order."""
         return {
             "index": self.index,
             "id": self.id,
+            **({} if self.prompt is None else {"prompt": self.prompt}),
             "task": self.task,
             "sample": self.sample,
             "status": self.status,
@@ -180,6 +190,15 @@ class Score(Plain):
             "metrics": self.metrics,
             "error": self.error,
         }
+
+
+CUT_OFF: Final = "cut_off"
+"""A member of the ``metrics`` of rows whose response was cut off before it began: true, else not there."""
+
+
+def told_cut_off(score: Score) -> Score:
+    """The row of an empty response, which says that the tokens ran out before the response began."""
+    return replace(score, metrics={**score.metrics, CUT_OFF: True}) if score.status in SCORED else score
 
 
 def unscored(
@@ -192,10 +211,32 @@ def unscored(
     )
 
 
-TRUNCATED: Final = frozenset(
-    {"length", "max_tokens", "max_output_tokens", "model_length", "max_length", "MAX_TOKENS"}
-)
-"""Finish reasons of servers that cut the completion off before the model had ended it."""
+ENDINGS: Final[Mapping[str, str]] = {
+    "cut_off": "length max_tokens max_output_tokens max_completion_tokens max_new_tokens max_length"
+    " model_length model_context_window_exceeded context_length context_length_exceeded token_limit limit"
+    " incomplete",
+    "filtered": "content_filter content_filtered contentfilter filtered refusal refused safety recitation"
+    " blocklist blocked prohibited_content spii image_safety image_prohibited_content model_armor sensitive"
+    " moderation guardrail guardrail_intervened error_toxic toxic",
+    "ended": "stop end_turn stop_sequence eos eos_token eos_token_id end_of_text complete completed finished"
+    " finish normal",
+}
+"""What servers say about why a text ended, in lower case: the tokens ran out (``cut_off``), the model or a
+filter refused (``filtered``), or the model was done (``ended``). Other words say nothing about the text."""
+
+_ENDING_OF: Final = {word: ending for ending, words in ENDINGS.items() for word in words.split()}
+_NAMESPACE: Final = re.compile(r"^(?:.*\.)?(?:finish_reason_|stop_reason_)?")
+_HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_POLICY: Final = re.compile(r"content[ _-]*(?:filter|management|policy)|usage polic", re.IGNORECASE)
+
+
+@lru_cache(1 << 8)
+def ending(reason: str) -> str | None:
+    """Which of `ENDINGS` a finish reason means, whatever its spelling (``MAX_TOKENS``, ``maxTokens``,
+    ``FinishReason.SAFETY``); also a sentence about a content policy. None for any other."""
+    word = _HUMP.sub("_", reason[:200].strip()).lower().replace("-", "_").replace(" ", "_")
+    found = _ENDING_OF.get(_NAMESPACE.sub("", word))
+    return found or ("filtered" if _POLICY.search(reason[:2_000]) else None)
 
 
 class ResponseFacts(NamedTuple):
@@ -222,7 +263,7 @@ class ResponseFacts(NamedTuple):
     @property
     def truncated(self) -> bool | None:
         """Whether the response was cut off; None if unknown."""
-        return None if self.finish_reason is None else self.finish_reason in TRUNCATED
+        return None if self.finish_reason is None else ending(self.finish_reason) == "cut_off"
 
 
 Batch = Sequence[tuple[Record, Extracted[Any]]]

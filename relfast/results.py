@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from relfast.json_text import as_text
 from relfast.records import Score
 from relfast.tables import html_table, to_arrow, to_pandas
 
@@ -112,7 +113,8 @@ class ScoreBatch:
 
     def _columns(self) -> dict[str, Any]:
         rows = self.scores
-        names = ("index", "id", "task", "sample", "status", "correct")
+        prompts = ("prompt",) if any(row.prompt is not None for row in rows) else ()
+        names = ("index", "id", *prompts, "task", "sample", "status", "correct")
         columns: dict[str, Any] = {name: [getattr(row, name) for row in rows] for name in names}
         metrics = {f"metrics.{name}": column for name, column in self.metrics.items()}
         errors = [row.error["message"] if row.error else None for row in rows]
@@ -145,13 +147,13 @@ class ScoreBatch:
             name: [None if value != value else value for value in column]
             for name, column in self._columns().items()
         }
-        columns["id"] = [None if value is None else str(value) for value in columns["id"]]
+        columns["id"] = [None if value is None else as_text(value) for value in columns["id"]]
         return to_arrow(columns, "ScoreBatch.to_arrow", _TYPES)
 
 
-_TYPES: Final = {"index": "int64", "id": "string", "task": "string", "sample": "int64", "status": "string",
-                 "correct": "bool", "reward": "float64", "error": "string"}  # fmt: skip
-"""Types of the columns that every batch has."""
+_TYPES: Final = {"index": "int64", "id": "string", "prompt": "string", "task": "string", "sample": "int64",
+                 "status": "string", "correct": "bool", "reward": "float64", "error": "string"}  # fmt: skip
+"""Types of columns that are the same in every batch."""
 
 
 def _numbers(values: Sequence[Any]) -> npt.NDArray[np.float64]:

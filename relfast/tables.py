@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from relfast.errors import MissingExtraError
-from relfast.json_text import encode_json
+from relfast.json_text import as_text, encode_json
 
 
 def signed(value: float, decimals: int = 3) -> str:
@@ -44,7 +45,7 @@ def to_pandas(columns: Mapping[str, Sequence[Any]], what: str) -> Any:
         import pandas
     except ImportError:
         raise MissingExtraError(what, "report") from None
-    return pandas.DataFrame(dict(columns))
+    return pandas.DataFrame({name: _holdable(values) for name, values in columns.items()})
 
 
 def to_arrow(columns: Mapping[str, Sequence[Any]], what: str, types: Mapping[str, str] | None = None) -> Any:
@@ -63,7 +64,19 @@ def to_arrow(columns: Mapping[str, Sequence[Any]], what: str, types: Mapping[str
             # values of several kinds, such as golds of several tasks, or integers beyond 64 bits
             return pyarrow.array([None if value is None else encode_json(value).decode() for value in values])
 
-    return pyarrow.table({name: array(list(values), known.get(name)) for name, values in columns.items()})
+    return pyarrow.table(
+        {name: array(list(_holdable(values)), known.get(name)) for name, values in columns.items()}
+    )
+
+
+def _holdable(values: Sequence[Any]) -> Any:
+    """The values of a column, in which texts with lone surrogates, which no frame can hold, are JSON."""
+    if any(isinstance(value, str) and _SURROGATE.search(value) for value in values):
+        return [as_text(value) if isinstance(value, str) else value for value in values]
+    return values
+
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")

@@ -6,6 +6,7 @@ if a response to it can be scored under ``strict``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -18,6 +19,8 @@ from relfast.engine.online.scorer import Scorer
 from relfast.errors import InputError
 from relfast.formats import read_row
 from relfast.inference.requests import completed
+from relfast.json_text import LongLine, decode_text
+from relfast.records import Policy
 from relfast.tasks import TASKS, Task, find_task, infer_task
 from relfast.tasks.facts import Problem, kind_of, shown
 
@@ -43,8 +46,8 @@ class Flaw(NamedTuple):
 
 
 @cache
-def _scorer() -> Scorer:
-    return Scorer(policy="strict", workers=0)
+def _scorer(policy: Policy = "strict") -> Scorer:
+    return Scorer(policy=policy, workers=0)
 
 
 def _undocumented(record: Any) -> Task | None:
@@ -54,6 +57,18 @@ def _undocumented(record: Any) -> Task | None:
     entry = read_row(completed(record), "auto")
     task = find_task(entry.task) or infer_task(entry.answer)
     return None if task is None or task.name in DOCUMENTED else task
+
+
+def lacks_of(record: Any) -> list[str]:
+    """What `relfast.tasks.facts.Metric.lacks` says about a good record's gold, read as published."""
+    task = _undocumented(record)
+    told = [] if task is None else [metric for metric in task.metric_objects if metric.lacks]
+    if not told:
+        return []
+    (score,) = _scorer("reference").score([{**completed(dict(record)), "response": ""}])
+    return [
+        metric.lacks for metric in told if metric.name in score.metrics and score.metrics[metric.name] is None
+    ]
 
 
 def check_record(record: Any) -> list[Problem]:
@@ -77,10 +92,13 @@ def check_record(record: Any) -> list[Problem]:
         problems.append(Problem("domain", f"must be {' or '.join(map(str, DOMAINS))}, not {shown(domain)}"))
     elif task is not None and domain != task.gold.domain:
         problems.append(Problem("domain", f"must be {task.gold.domain} for {task.name}, not {domain}"))
-    metadata = record.get("metadata")
+    # as in cells of a CSV, and as many data sets carry gold
+    metadata, answer = (
+        decode_text(value) if isinstance(value, str) else value
+        for value in (record.get("metadata"), record.get("answer"))
+    )
     if "metadata" in record and not isinstance(metadata, Mapping):
         problems.append(Problem("metadata", f"must be an object, not {kind_of(metadata)}"))
-    answer = record.get("answer")
     if "answer" not in record:
         problems.append(Problem("answer", "missing"))
     elif not isinstance(answer, Mapping):
@@ -114,12 +132,15 @@ class FileCheck:
         Records seen so far, and those without a flaw. Blank lines are no records.
     tasks
         Good records by task.
+    lacking
+        What good records lack for published scoring (`lacks_of`): how many lack it.
     """
 
     path: str
     n_records: int = 0
     n_good: int = 0
     tasks: dict[str, int] = field(default_factory=dict)
+    lacking: Counter[str] = field(default_factory=Counter)
 
     def __iter__(self) -> Iterator[Flaw]:
         first: dict[str, tuple[str, int]] = {}
@@ -137,6 +158,10 @@ class FileCheck:
     def _check_line(
         self, path: str, number: int, line: bytes, first: dict[str, tuple[str, int]]
     ) -> Iterator[Flaw]:
+        if isinstance(line, LongLine):
+            self.n_records += 1
+            yield Flaw(path, number, Problem("", line.said))
+            return
         if number == 1:
             line = line.removeprefix(_BOM)
         if not line.strip():
@@ -159,5 +184,6 @@ class FileCheck:
             other = _undocumented(record)
             task = record["task"] if other is None else other.name
             self.tasks[task] = self.tasks.get(task, 0) + 1
+            self.lacking.update(lacks_of(record))
         for problem in problems:
             yield Flaw(path, number, problem)

@@ -21,12 +21,11 @@ Lines = Sequence[bytes | dict[str, Any]]
 
 
 class Scored(NamedTuple):
-    """Rows, what is counted of them, sums and labels of tasks in their order; and the lines that kernels read,
-    that were decoded, and whose responses an extractor read."""
+    """Rows, and what is counted of them; and the lines that kernels read, that were decoded, and whose responses
+    an extractor read."""
 
     written: bytes
     tally: Tally
-    order: str
     n_fast: int
     n_exact: int
     n_left: int
@@ -76,19 +75,18 @@ class Ways(NamedTuple):
                 tally.merge(segment.tally)
                 for at, n in enumerate((segment.n_fast, segment.n_exact, segment.n_left)):
                     numbers[at] += n
-        order = json.dumps({name: [task.sums, task.labels] for name, task in sorted(tally.tasks.items())})
-        return Scored(b"".join(written), tally, order, *numbers)
+        return Scored(b"".join(written), tally, *numbers)
 
     def same(self, lines: Lines, **options: Any) -> Scored:
         """What both ways give."""
         fast, exact = (self.score(lines, fast=fast, **options) for fast in (True, False))
-        assert fast[:3] == exact[:3], self.narrowed(lines)[:3]
+        assert fast[:2] == exact[:2], self.narrowed(lines)[:3]
         return fast
 
     def narrowed(self, lines: Iterable[bytes | dict[str, Any]]) -> Lines:
         """The lines of some that differ without the others; all where only all together do."""
         lines = [*lines]
         found = [
-            line for line in lines if self.score([line], fast=True)[:3] != self.score([line], fast=False)[:3]
+            line for line in lines if self.score([line], fast=True)[:2] != self.score([line], fast=False)[:2]
         ]
         return found or lines

@@ -65,6 +65,17 @@ def chemistry_responses() -> list[dict[str, Any]]:
     return rows("rel/chem_llm_responses.jsonl.gz")
 
 
+def answer_pairs() -> list[dict[str, Any]]:
+    """2,283 real pairs of a reference's final answer and a model's, with verdicts; `right` where it was decided."""
+    return rows("answers/pairs.jsonl.gz")
+
+
+def answer_cases() -> list[tuple[str, str, bool]]:
+    """Pairs of answers made by hand: gold, answer, and whether it is right."""
+    lines = (DATA / "answers/cases.tsv").read_text(encoding="utf-8").splitlines()
+    return [(gold, answer, mark == "+") for mark, gold, answer in (line.split("\t") for line in lines)]
+
+
 def realign_parity(kind: str) -> list[dict[str, Any]]:
     """ReAlign's published code's own outputs of a kind: align, parse or parse_ref."""
     return [row for row in rows("parity/realign.jsonl.gz") if row["kind"] == kind]

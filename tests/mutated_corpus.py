@@ -108,10 +108,11 @@ EACH: Final = 40
 
 
 @cache
-def ways_of(kind: str, gold: str) -> Ways:
-    """A kind of run, joined with a file of gold where it has none of its own."""
+def ways_of(kind: str, gold: str, n_files: int = 1) -> Ways:
+    """A kind of run on so many files, joined with a file of gold where it has none of its own."""
     options = {name: value for name, value in JOBS[kind].items() if name != "mark"}
-    return Ways.of_job(Job(**{**options, "data": (gold,) if options.pop("data", False) else ()}))
+    data = (gold,) if options.pop("data", False) else ()
+    return Ways.of_job(Job(**{**options, "data": data}).of_files(n_files))
 
 
 @cache
@@ -150,10 +151,10 @@ def run_chunk(number: int, *, seed: str, gold: str) -> Result:
         if not kind.startswith("failed") and dice.random() < FAILED:
             some = (failed_line(dice, dice.choice(some)),)
         lines.append(mutated_line(dice, some))
-    ways = ways_of(kind, gold)
+    ways = ways_of(kind, gold, 1 + number // len(JOBS) % 2)
     fast, exact = (ways.score(lines, fast=fast) for fast in (True, False))
     differences = []
-    if fast[:3] != exact[:3]:
+    if fast[:2] != exact[:2]:
         differences = [
             f"chunk {number} ({kind}): {line!r}\n  fast:  {ways.score([line], fast=True).written!r}\n"
             f"  exact: {ways.score([line], fast=False).written!r}"

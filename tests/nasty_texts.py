@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from relfast_kernels.text.marks import MARKS, TURN_ENDS
+from relfast_kernels.text.marks import ANY, MARKS, TURN_ENDS
 
 UNITS = {
     "answer, spaces": ("Answer", " "), "answers": ("", "Answer "), "answers, filler": ("", "answer is the "), "tied": ("", "Answer 4 "),
@@ -31,7 +31,9 @@ UNITS = {
     "final channels": ("", "<|channel|>final<|message|>"), "analysis": ("", "analysis"), "assistant": ("", "assistantfinal"),
     "capitals": ("", "\u0130"),
 }  # fmt: skip
-UNITS |= {word: ("", word) for word in (*(word for mark in MARKS for word in mark), *TURN_ENDS)}
+UNITS |= {
+    word: ("", word) for word in (*(word.replace(ANY, "a") for mark in MARKS for word in mark), *TURN_ENDS)
+}
 """Name → (head, unit): the head once, the unit over and over."""
 
 

@@ -15,7 +15,7 @@ import relfast
 
 PUBLIC = [
     "Comparison", "InputError", "MissingExtraError", "OutputError", "RelfastError", "ResumeMismatchError", "Score", "ScoreBatch", "Scorer", "Summary",
-    "UnknownTaskError", "UnscoredError", "UsageError", "WorkerError", "__version__", "areward", "ascore", "compare", "evaluate_response", "read_rows", "score", "score_batch", "score_file",
+    "UnknownTaskError", "UnscoredError", "UsageError", "WorkerError", "__version__", "areward", "ascore", "compare", "evaluate_response", "read_rows", "same_answer", "score", "score_batch", "score_file",
 ]  # fmt: skip
 
 GOOD = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "response": "Answer 4"}

@@ -113,6 +113,83 @@ def gemini(record: Json, responses: list[str], number: int) -> Json:
     return {"key": record["id"], "response": response}
 
 
+def vertex(record: Json, responses: list[str], number: int) -> Json:
+    """Vertex AI's batch output of Gemini: the request in place of a key."""
+    asked = {"contents": [{"role": "user", "parts": [{"text": record["question"]}]}]}
+    response = gemini(record, responses, number)["response"]
+    return {
+        "status": "",
+        "processed_time": "2026-11-28T03:00:00.000Z",
+        "request": asked,
+        "response": response,
+    }
+
+
+def nemo_gym(record: Json, responses: list[str], number: int) -> Json:
+    """A rollout of NeMo-Gym: the row of its input, the response and the reward."""
+    text = {"type": "output_text", "text": responses[0], "annotations": []}
+    message = {
+        "id": _uuid(number),
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [text],
+    }
+    thought = {
+        "id": _uuid(number + 1),
+        "type": "reasoning",
+        "summary": [{"type": "summary_text", "text": "Hm"}],
+    }
+    row = {
+        "responses_create_params": {"input": _messages(record)},
+        "task": record["task"],
+        "answer": record["answer"],
+    }
+    body = {"id": _uuid(number), "object": "response", "error": None, "incomplete_details": None}
+    row["response"] = body | {"output": [thought, message]}
+    return row | {
+        "reward": 1.0,
+        "_ng_task_index": number,
+        "_ng_rollout_index": 0,
+        "agent_ref": {"name": "agent"},
+    }
+
+
+def lmms_eval(record: Json, responses: list[str], number: int) -> Json:
+    """A sample of lmms-eval, whose filter has changed the second one's response."""
+    row = {"doc_id": number, "target": json.dumps(record["answer"])}
+    row |= {"resps": responses[:1], "filtered_resps": "x"} if number % 2 else {"filtered_resps": responses[0]}
+    return row | {"token_counts": [None], "doc_hash": f"{number:064x}", "input": record["question"]}
+
+
+def evalscope(record: Json, responses: list[str], number: int) -> Json:
+    """A prediction of EvalScope."""
+    asked = {"id": "u", "content": record["question"], "source": None, "role": "user"}
+    said = {"id": _uuid(number), "content": responses[0], "source": "generate", "role": "assistant"}
+    choices = [{"message": said, "stop_reason": "stop", "logprobs": None}]
+    output = {"model": "a-model", "choices": choices, "usage": None, "error": None}
+    about = {"id": record["id"], "task": record["task"], "answer": record["answer"]}
+    return {
+        "index": number,
+        "model": "a-model",
+        "model_output": output,
+        "messages": [asked, said],
+        "metadata": about,
+    }
+
+
+def matharena(record: Json, responses: list[str], number: int) -> Json:
+    """MathArena's file of a problem, with the thoughts before each answer."""
+    asked = {"role": "user", "content": record["question"]}
+    thought = {"role": "assistant", "type": "cot", "content": "<Yes>, or Answer 1?"}
+    chats = [
+        [asked, thought, {"role": "assistant", "type": "response", "content": text}] for text in responses
+    ]
+    row = {"idx": number, "problem": record["question"], "gold_answer": "4", "source": "None", "types": []}
+    row |= {"N": len(chats), "cost": {"cost": 0.1}, "pass_at_1": 0.5, "answers": ["4"] * len(chats)}
+    return row | {"correct": [True] * len(chats), "warnings": [0] * len(chats), "messages": chats}
+
+
 def rollout(record: Json, responses: list[str], number: int) -> Json:
     """``results.jsonl`` of verifiers before its traces."""
     said = {"role": "assistant", "content": responses[0], "tool_calls": None}
@@ -260,5 +337,21 @@ def in_text(record: Json, responses: list[str], number: int) -> Json:
 
 BATCHES = (openai_logprobs, fireworks, anthropic, gemini)
 """Rows without gold, by our ids."""
-TOOLS = (vllm, rollout, traces, trl, inspect, helm, opencompass, lighteval, verl_object, listed_id)
+TOOLS = (
+    *(
+        vllm,
+        rollout,
+        traces,
+        trl,
+        inspect,
+        helm,
+        opencompass,
+        lighteval,
+        verl_object,
+        listed_id,
+        vertex,
+        nemo_gym,
+    ),
+    *(lmms_eval, evalscope, matharena),
+)
 ALL = (*BATCHES, *TOOLS)

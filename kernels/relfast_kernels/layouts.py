@@ -73,11 +73,16 @@ SCRATCH_PER_LINE: Final = 1 << 14
     SET_STRICT,
     SET_LEAST,
     SET_SEED,
-) = range(7)
-SET_SIZE: Final = 7
+    SET_PROMPTS,
+) = range(8)
+SET_SIZE: Final = 8
 """Settings of a scan (int64): what to do about reasoning, whether details are wanted, whether gold is joined
 by id, whether one filter of lm-evaluation-harness is chosen, whether the policy is ``strict``, the smallest
-F1 of a correct REL-B1 yes (the bits of a float64), and a secret seed, so that no digest can be forged."""
+F1 of a correct REL-B1 yes (the bits of a float64), a secret seed, so that no digest can be forged, and which
+ids do not tell prompts apart (`NUMBERS_REPEAT`)."""
+NUMBERS_REPEAT, ALL_IDS_REPEAT = 1, 2
+"""`SET_PROMPTS`: missing ids and numbers that a tool gave; or all ids, since there are several files. Rows
+with such ids say by a digest of their question which prompt they belong to."""
 KEEPS, CUTS, IS_CUT = range(3)
 """`SET_STRIP`: reasoning is kept (``reference`` only), has to be cut, or has been cut already."""
 
@@ -144,6 +149,7 @@ REASONS: Final = (
     "only_reasoning",
     "guessed_taxa",
     "too_long",
+    "no_taxa",
 )
 """Why ``strict`` turned a response down: bits 7 to 10 of a key are the index in this tuple."""
 KEY_REASON: Final = 15
@@ -175,6 +181,13 @@ SAMPLE_BYTES: Final = 14
 `relfast.stats.samples.SAMPLE`."""
 SAMPLE_FURTHER: Final = 128
 """Added to the task byte of each sample of a line but the first."""
+SAMPLE_ASKED: Final = 64
+SAMPLE_NO_ID: Final = 32
+"""Added to the task byte of a sample whose row names its prompt besides its id, and if it has no id."""
+PROMPT_MARK: Final = b',"prompt":"'
+PROMPT_DIGITS: Final = 16
+"""How a row names its prompt behind its id: this text, so many hexadecimal digits and a quote. The part of
+the row from the id on to here is the prompt's key."""
 
 (
     AT_RECORDS,

@@ -20,6 +20,7 @@ import orjson
 from relfast.bench.sets import Part
 from relfast.engine.file_run.files import score_files
 from relfast.engine.file_run.run import Progress
+from relfast.engine.io.sources import find_sources, paths_in
 from relfast.engine.job import Job
 from relfast.errors import (
     OutputExistsError,
@@ -27,12 +28,13 @@ from relfast.errors import (
     ResumeMismatchError,
     UsageError,
 )
-from relfast.inference.client import Completion, Prompt
+from relfast.inference.client import Prompt
 from relfast.inference.header import read_header
+from relfast.inference.replies import Completion
 from relfast.inference.request_log import RequestCounts
 from relfast.inference.requests import Request, Wordings, read_requests
 from relfast.inference.run import Place, Plan, complete_records
-from relfast.outputs import write_json
+from relfast.outputs import keep_apart, write_json
 from relfast.realign.aligner import StepAligner
 from relfast.realign.benchmark import Judge, solve_and_judge
 from relfast.report.page import check_packages
@@ -204,6 +206,7 @@ class Bench:
         """Raise, before the first request, for everything that would fail hours later."""
         if resume and overwrite:
             raise UsageError("--resume and --overwrite exclude each other")
+        self._keep_apart()
         for model in self.models:
             there = self.folder_of(model)
             if not (resume or overwrite) and any(_responses(there, part).exists() for part in self.parts):
@@ -218,6 +221,25 @@ class Bench:
         self._embedders(requests)
         if self.reports:
             check_packages(*(("pandas", "scipy") if any(model.judge for model in self.models) else ()))
+
+    def _keep_apart(self) -> None:
+        """Check that no record and no prompt is read from a file that is written."""
+        places = [(self.folder_of(model), part) for model in self.models for part in self.parts]
+        folders = [self.folder, *map(self.folder_of, self.models)]
+        figures = [self.folder_of(model) / FIGURES_DIR for model in self.models if model.judge is not None]
+        keep_apart(
+            "bench",
+            {
+                "results": [self.folder / RESULTS_FILE],
+                "responses": [_responses(*place) for place in places],
+                "scored rows": [_scored(*place) for place in places],
+                "summary": [_summary(*place) for place in places],
+                "report": dict.fromkeys([*(folder / REPORT_DIR for folder in folders), *figures]),
+                "--records": [path for part in self.parts for path in paths_in(find_sources(part.inputs))],
+                "--data": [path for part in self.parts for path in part.files],
+                "--prompt": Wordings(self.prompt).files,
+            },
+        )
 
     def _part(
         self, model: Model, part: Part, requests: list[Request], folder: Path, watch: Watch, *, resume: bool
@@ -241,7 +263,7 @@ class Bench:
                 TASKS[name].load()
         watch_rows = watch.scoring(f"{model.name} {part.name}: scoring")
         summary = self._score(responses, _scored(folder, part), watch_rows, resume=resume)
-        write_json(folder / f"{part.name}.summary.json", summary.to_dict() | {"seconds": None})
+        write_json(_summary(folder, part), summary.to_dict() | {"seconds": None})
         return Result(model.name, part, counts, summary, read_header(responses))
 
     def _score(
@@ -267,6 +289,10 @@ def _responses(folder: Path, part: Part) -> Path:
 
 def _scored(folder: Path, part: Part) -> Path:
     return folder / f"{part.name}.scored.jsonl"
+
+
+def _summary(folder: Path, part: Part) -> Path:
+    return folder / f"{part.name}.summary.json"
 
 
 MOCK: Final = "mock"

@@ -21,13 +21,15 @@ _DATA: Final = Path(__file__).parent.parent / "data"
 class Part:
     """A set of records: its name in file names, its input files, and its name in tables (``shown``).
 
-    ``rows`` holds the records themselves if there are no files.
+    ``rows`` holds the records themselves if they are not read from ``inputs``; ``files`` are then those that
+    they came from.
     """
 
     name: str
     inputs: tuple[str, ...]
     shown: str
     rows: tuple[Mapping[str, Any], ...] = ()
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ import ctypes
 import threading
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache
 from typing import Any, Final, Literal
 
@@ -21,7 +20,6 @@ from relfast_kernels.mcs import layouts
 from relfast_kernels.mcs.layouts import Pair
 from relfast_kernels.smiles.layouts import INVALID, MAX_SMILES
 
-from relfast import deadlines
 from relfast.chem.smiles_table import is_clean_text
 from relfast.memory import lazy_memory
 
@@ -117,10 +115,7 @@ def largest_common(
     if not (isinstance(a, Prepared) and isinstance(b, Prepared)):
         return None
     result = (ctypes.c_int64 * layouts.PAIR_SIZE)()
-    with _untimed_unless_compiled():
-        status = native.functions(UNIT)["common"](
-            a.address, b.address, whole_rings, max_steps, _Search(), result
-        )
+    status = native.functions(UNIT)["common"](a.address, b.address, whole_rings, max_steps, _Search(), result)
     return (result[0], result[1]) if status == 0 else None
 
 
@@ -132,20 +127,9 @@ def judge(first: Prepared, text: str, *, whole_rings: bool = False) -> Compared:
     """
     if not 0 < len(text) <= MAX_SMILES or not text.isascii():
         return None
-    with _untimed_unless_compiled():
-        span = (0, 0, len(text))
-        (found,) = _judge_all(native.functions(UNIT), first.memory, 1, [span], text.encode(), whole_rings)
+    span = (0, 0, len(text))
+    (found,) = _judge_all(native.functions(UNIT), first.memory, 1, [span], text.encode(), whole_rings)
     return found
-
-
-def _untimed_unless_compiled() -> AbstractContextManager[None]:
-    """Do not charge a record's deadline for the kernel in plain Python, in which `MAX_STEPS` take seconds."""
-    return nullcontext() if is_compiled() else deadlines.untimed()
-
-
-def is_compiled() -> bool:
-    """Whether the kernel is compiled; otherwise its source runs as plain Python, some ms a pair."""
-    return native.find(UNIT) is not None
 
 
 def _judge_all(

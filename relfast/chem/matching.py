@@ -142,20 +142,40 @@ def common_substructure(a: Molecule, b: Molecule, timeout: int) -> tuple[int, bo
     return _heavy_atoms(result), bool(result.canceled)
 
 
-def strict_common_substructure(a: Molecule, b: Molecule, timeout: int) -> tuple[int, bool]:
-    """Like `common_substructure`, but rings match only rings, only whole rings match, and charges must match.
+MAX_SEEDS: Final = 5_000
+"""Candidates that RDKit grows in a search under ``strict``: 0.6 s for molecules of 90 atoms. Of 3,048 pairs
+of a published gold and a published molecule RDKit searches 12, each with far fewer."""
+
+
+class _Seeds(rdFMCS.MCSProgress):  # type: ignore[misc]
+    """Ends a search after `MAX_SEEDS` candidates."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._n = 0
+
+    def __call__(self, _: object, __: object) -> bool:
+        self._n += 1
+        return self._n < MAX_SEEDS
+
+
+def strict_common_substructure(a: Molecule, b: Molecule) -> tuple[int, bool]:
+    """Like `common_substructure`, but rings match only rings, only whole rings match, charges must match, and
+    the search ends after `MAX_SEEDS` candidates, never by a clock.
 
     RDKit checks that rings are closed only in the query and only for the best candidate so far, so that
     its result is not always the largest.
     """
     parameters = rdFMCS.MCSParameters()
-    parameters.Timeout = timeout
+    # held by this name, too: RDKit does not keep it alive
+    parameters.ProgressCallback = progress = _Seeds()
     parameters.AtomCompareParameters.RingMatchesRingOnly = True
     parameters.AtomCompareParameters.MatchFormalCharge = True
     parameters.BondCompareParameters.RingMatchesRingOnly = True
     parameters.BondCompareParameters.CompleteRingsOnly = True
     parameters.BondTyper = rdFMCS.BondCompare.CompareOrderExact
     result = rdFMCS.FindMCS([a.mol, b.mol], parameters)
+    del progress
     return _heavy_atoms(result), bool(result.canceled)
 
 

@@ -239,7 +239,10 @@ def realign(
     named = [name for text in (*subsets, *more) for name in text.split(",") if name]
     mock = options["mock"]
     rows, source = _problems(named, limit, mock, data, dataset)
-    part = Part(RESULTS_FILE.removesuffix(".jsonl"), (), source, rows)
+    files = [Path(source), *Path(source).rglob("*")] if Path(source).exists() else []
+    part = Part(
+        RESULTS_FILE.removesuffix(".jsonl"), (), source, rows, tuple(map(str, filter(Path.is_file, files)))
+    )
     own = {"api": api, "output": output, "limit": None, "judge": options["judge"] or "self"}
     return run(() if mock else (model,), [part], flat=True, **options | own)
 

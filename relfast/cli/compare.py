@@ -12,14 +12,14 @@ from relfast.cli.main import say
 from relfast.comparison.model import Comparison
 from relfast.errors import UsageError, printable
 from relfast.json_text import encode_indented, encode_json
-from relfast.outputs import STDOUT, refuse_existing, whole_file
+from relfast.outputs import STDOUT, keep_apart, refuse_existing, whole_file
 
 if TYPE_CHECKING:
     from relfast.comparison.comparing import Comparing
 
 FORMATS: Final = ("table", "json", "csv", "latex")
 FLIPS_SHOWN: Final = 5
-"""Flipped records named below the table, and in JSON."""
+"""Changed prompts named below the table, and in JSON."""
 
 
 @click.command(name="compare")
@@ -28,7 +28,7 @@ FLIPS_SHOWN: Final = 5
 @click.option("-o", "--output", metavar="OUT", default=STDOUT, help="Where it goes: .json, .csv, .tex, or - for stdout.  [default: stdout]")  # fmt: skip
 @click.option("--metric", default="correct", show_default=True, metavar="NAME", help="correct, reward, or a metric of the rows.")  # fmt: skip
 @click.option("--bootstrap", type=int, metavar="N", help="Intervals from N draws of a paired bootstrap over prompts, such as 10000.")  # fmt: skip
-@click.option("--flips", metavar="FILE", help="Write the records that flipped: .jsonl or .csv.")
+@click.option("--flips", metavar="FILE", help="Write the prompts that changed: .jsonl or .csv.")
 @click.option("--allow-different", is_flag=True, help="Compare runs of different policies, scorers or gold all the same.")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
 def command(
@@ -39,12 +39,15 @@ def command(
     overwrite: bool,
     **options: Any,
 ) -> int:
-    """Is A better than B? Paired on the prompts and samples that the runs have in common.
+    """Is A better than B? Paired on the prompts that the runs have in common, whatever their samples.
 
     A and B are files of scored rows, or summaries beside them; NAME=FILE gives one a name. The difference is
-    that of A and B; intervals are clustered by prompt, p is McNemar's or a permutation's, corrected by Holm.
+    that of A and B over prompts; p is under 0.05 if and only if the interval leaves out 0, and a star says that it
+    stays so among all that is compared (Holm).
     """
     from relfast.comparison import comparing
+    from relfast.comparison.runs import files_beside, files_of
+    from relfast.engine.io.foreign import refuse_output
 
     form = form or {".json": "json", ".csv": "csv", ".tex": "latex"}.get(Path(output).suffix, "table")
     refuse_existing(output, unless=overwrite)
@@ -52,7 +55,12 @@ def command(
         refuse_existing(flips, unless=overwrite)
         if not flips.endswith((".jsonl", ".csv")):
             raise UsageError(f"--flips {flips}: its name must end in .jsonl or .csv")
+    refuse_output(output, (".json", ".csv", ".tex", ".txt", ".md"), "comparisons are")
     named = [_named(run) for run in runs]
+    read = [path for _, name in named for path in files_of(name)]
+    beside = [path for rows in read for path in files_beside(rows)]
+    written = {"-o": [output], "--flips": [] if flips is None else [flips]}
+    keep_apart("compare", {**written, "A B": read, "beside A B": beside})
     names = [name for name, _ in named]
     if any(name is not None for name in names) and None in names:
         raise UsageError("name all runs (NAME=FILE) or none")
@@ -111,22 +119,24 @@ def _show(comparison: Comparison, console: Any) -> None:
     show_table(
         console, header_of(comparison, called), rows_of(comparison, called), words=text_columns(comparison)
     )
-    plain = " before correction" if len(comparison) > 1 else ""
     for item in comparison:
         runs = "" if len(comparison.runs) == 2 else f" {pair_of(item, called)}"
-        parts = [f"{item.pairs:,} pairs of {item.prompts:,} prompts"]
+        samples = (
+            f" ({item.samples_a:,} and {item.samples_b:,} samples)" if item.samples_a > item.prompts else ""
+        )
+        parts = [f"{item.prompts:,} prompts{samples}"]
         if len(comparison.runs) > 2:
             parts.append(f"{item.wins:,} won, {item.losses:,} lost, {item.ties:,} tied")
         if comparison.metric != "correct":
             parts.append(
-                f"only {called[item.a]} right {item.gained:,}, only {called[item.b]} right {item.lost:,}"
+                f"right more often: {called[item.a]} {item.gained:,}, {called[item.b]} {item.lost:,}"
             )
-        console.print(printable(f"{item.task}{runs}: {'; '.join(parts)}; p {item.p:.3g}{plain}"))
+        console.print(printable(f"{item.task}{runs}: {'; '.join(parts)}"))
     for flip in comparison.flips:
-        what = f"{flip.task} {flip.id!r:.60} sample {flip.sample}"
-        console.print(printable(f"flipped: {what}: right in {called[flip.right]} only"))
+        counts = f"{flip.right_a}/{flip.scored_a} right in {called[flip.a]}, {flip.right_b}/{flip.scored_b} in {called[flip.b]}"
+        console.print(printable(f"changed: {flip.task} {flip.id!r:.60}: {counts}"))
     if comparison.n_flips > len(comparison.flips):
-        console.print(f"{comparison.n_flips:,} flipped in all (--flips FILE writes them)", style="dim")
+        console.print(f"{comparison.n_flips:,} changed in all (--flips FILE writes them)", style="dim")
     console.print(printable(methods(comparison)), style="dim")
     for note in comparison.notes:
         console.print(printable(f"note: {note}"))
@@ -146,4 +156,4 @@ def _write_flips(result: Comparing, path: str, overwrite: bool) -> None:
             else:
                 file.write(encode_json(row) + b"\n")
             written += 1
-    say(f"{written:,} flipped records in {path}")
+    say(f"{written:,} changed prompts in {path}")

@@ -13,14 +13,17 @@ from relfast.cli.main import NamedGroup
 from relfast.cli.parameters import options_of
 from relfast.cli.progress import ProgressReporter, Status, counted_status
 from relfast.cores import default_workers, usable_cores
+from relfast.engine.io.foreign import refuse_output
 from relfast.engine.io.writer import encoder
 from relfast.engine.segments import pieces
 from relfast.errors import UsageError
-from relfast.outputs import STDOUT, whole_file
+from relfast.outputs import STDOUT, keep_apart, whole_file
 from relfast.tasks import TASKS, Task, find_task
 
 RECORDS_PACKED: Final = 1_024
 """Records that are compressed at a time."""
+
+ENDINGS: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 
 
 def subcommand(task: Task) -> click.Command:
@@ -35,6 +38,9 @@ def subcommand(task: Task) -> click.Command:
     @click.option("--overwrite", is_flag=True, help="Replace an existing output.")
     @options_of(declaring)
     def command(count: int, seed: int, output: str, overwrite: bool, **parameters: Any) -> None:
+        refuse_output(output, ENDINGS, "records are")
+        bank = parameters.get("bank")
+        keep_apart("generate", {"-o": [output], "--bank": [bank] if bank else []})
         if "workers" in parameters and parameters["workers"] is None:
             parameters["workers"] = default_workers() or usable_cores()
         if output.lower().endswith((".parquet", ".csv", ".tsv")):

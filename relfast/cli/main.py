@@ -167,7 +167,7 @@ class _LazyGroup(NamedGroup):
 
 _READ: Final = ("data", "task", "dialect", "filter", "field_map", "limit", "shard", "max_line_bytes")
 ANSWERS: Final = ("temperature", "max_tokens", "seed", "system", "stop", "extra_body", "truncated")
-SERVER: Final = ("key_env", "concurrency", "requests_per_minute", "timeout", "attempts", "backoff")
+SERVER: Final = ("key_env", "concurrency", "requests_per_minute", "timeout", "attempts", "backoff", "max_wait")  # fmt: skip
 _OUTPUT: Final = ("output", "resume", "overwrite", "no_report", "fail_on_error", "workers", "quiet", "help")
 _ASKING: Final = {"How it answers": ANSWERS, "The server": SERVER, "The run": _OUTPUT}
 

@@ -10,6 +10,7 @@ import click
 
 from relfast.cli.main import EXIT_FAILED, EXIT_USAGE, say
 from relfast.errors import InputError
+from relfast.outputs import STDOUT, keep_apart
 from relfast.tasks import TASKS
 
 if TYPE_CHECKING:
@@ -27,10 +28,12 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
     FILE is .jsonl, .gz, .zst or .parquet, a folder of them, or - for stdin. Flaws go to stdout, one a line; the exit code is 1 if
     there is any.
     """
+    from relfast.engine.io.sources import paths_of
     from relfast.validate import FileCheck
 
     all_good = True
     for file in files:
+        keep_apart("validate", {"stdout": [STDOUT], "FILE": paths_of(file)})
         check = FileCheck(file)
         n_flaws = 0
         for flaw in check:
@@ -50,6 +53,8 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
                 f" {n_flaws:,} flaw{'s' if n_flaws != 1 else ''}",
                 err=True,
             )
+            for lacks, n in check.lacking.items():
+                click.echo(f"{file}: in {n:,} of {check.n_records:,} records {lacks}", err=True)
     return 0 if all_good else EXIT_FAILED
 
 
@@ -65,15 +70,17 @@ def audit(files: tuple[str, ...], limit: int, as_json: bool) -> int:
     what a policy in training finds first. Responses in the file are shown beside them, right and wrong apart.
     """
     from relfast.audit import audit as audited
-    from relfast.engine.io.sources import find_sources, lines_of
+    from relfast.engine.io.sources import find_sources, lines_of, paths_in
     from relfast.json_text import Undecodable, decode_object
 
+    sources = find_sources(files)
+    keep_apart("audit", {"stdout": [STDOUT], "FILE": paths_in(sources)})
     n_rows = n_passed = 0
     first = ""
 
     def rows() -> Iterator[Mapping[str, Any]]:
         nonlocal n_rows, n_passed, first
-        for source in find_sources(files):
+        for source in sources:
             for number, line in enumerate(lines_of(source), 1):
                 if not line.strip():
                     continue
@@ -133,6 +140,7 @@ def show(record: str) -> None:
     from relfast.tasks.seqbench.display import draw, picture_of
 
     path, row = _find(record)
+    keep_apart("show", {"stdout": [STDOUT], "FILE": [path]})
     entry = read_row(row, "auto")
     question, answer, response = (
         None if part is MISSING else part for part in (entry.question, entry.answer, entry.response)

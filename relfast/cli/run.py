@@ -14,6 +14,7 @@ from relfast.cli.main import ANSWERS, EXIT_FAILED, EXIT_ROWS_FAILED, SERVER, Hel
 from relfast.cli.parameters import with_options
 from relfast.cli.progress import ProgressReporter, Status, counted_status
 from relfast.errors import UsageError
+from relfast.outputs import keep_apart, own_outputs
 
 if TYPE_CHECKING:
     from relfast.inference.client import Settings
@@ -35,6 +36,7 @@ asking_options = with_options(
     click.option("--timeout", type=click.FloatRange(0, min_open=True), default=300.0, show_default=True, metavar="SECONDS", help="Longest time of one attempt."),
     click.option("--attempts", type=click.IntRange(1), default=5, show_default=True, metavar="N", help="Attempts of one request."),
     click.option("--backoff", type=click.FloatRange(0), default=0.5, show_default=True, metavar="SECONDS", help="Mean pause before the second attempt; it doubles."),
+    click.option("--max-wait", type=click.FloatRange(0), default=60.0, show_default=True, metavar="SECONDS", help="Longest pause between two attempts; a request whose Retry-After asks for more has failed."),
     click.option("--key-env", default="OPENAI_API_KEY", show_default=True, metavar="NAME", help="Environment variable with the server's key."),
 )  # fmt: skip
 """Decorator that gives a command the options of requests; `settings_of` reads their values."""
@@ -139,13 +141,20 @@ def command(
     the run's settings stand beside it in FILE.run.json. A request that fails after all attempts leaves
     response null and says why in error. The key of a hosted server is taken from the environment.
     """
+    from relfast.engine.io.foreign import refuse_output
+    from relfast.engine.io.sources import find_sources, paths_in
+    from relfast.inference.request_log import SETTINGS_SUFFIX
     from relfast.inference.requests import Wordings, read_requests
     from relfast.inference.run import Plan, complete_records
     from relfast.tasks import get_task
 
+    own = own_outputs(output, SETTINGS_SUFFIX)
+    refuse_output(output, (".jsonl",), "responses are")
     plan = Plan(api, settings_of(model, given), given["samples"], cut_off_fails=given["truncated"] == "fail")
     wordings = Wordings(given["prompt"], None if task is None else get_task(task))
-    requests = list(read_requests(records, given["limit"], wordings))
+    read = {"RECORDS": paths_in(find_sources(records, own)), "--prompt": wordings.files}
+    keep_apart("run", {"-o": [output], **read})
+    requests = list(read_requests(records, given["limit"], wordings, own))
     how = {name: given[name] for name in ("resume", "overwrite")}
     with ProgressReporter(quiet=quiet) as reporter:
         progress = Asking(reporter, len(requests))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
 from pathlib import Path
@@ -12,7 +13,8 @@ import click
 from relfast.cli import signals
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, HelpedCommand, say
 from relfast.cli.parameters import check_timeout, options_of, pairs_of
-from relfast.engine.job import DEFAULT_TIMEOUT, MAX_LINE_BYTES
+from relfast.engine.job import DEFAULT_TIMEOUT
+from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
 from relfast.outputs import write_json
@@ -86,7 +88,7 @@ def command(
     job = make_job(
         rewards=pairs_of(reward, "--reward"), field_map=pairs_of(field_map, "--map"), **job_options
     )
-    _check_summary_path(summary_path, output)
+    _check_summary_path(summary_path)
     _check_engine(engine, ray_address, part_bytes, shard, lengths)
     if quiet:
         warnings.filterwarnings("ignore", "relfast: kernels")
@@ -114,6 +116,7 @@ def command(
                 "overwrite": overwrite,
                 "progress": report,
                 "tell": reporter.say if verbose else tell_nobody,
+                "summary": summary_path,
             }
             if engine == "ray":
                 summary = _on_ray(inputs, output, job, ray_address, part_bytes, limit=limit, **how)
@@ -195,11 +198,11 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     return int(number), int(count)
 
 
-def _check_summary_path(path: str | None, output: str | None) -> None:
+def _check_summary_path(path: str | None) -> None:
     """Raise at once, not after hours of scoring, if the summary cannot be written."""
     if path is None:
         return
-    if output is not None and os.path.realpath(path) == os.path.realpath(output):
-        raise UsageError("--summary and --output are the same file")
-    if not Path(path).parent.is_dir():
+    if Path(path).is_dir():
+        raise OutputError(path, os.strerror(errno.EISDIR))
+    if not Path(os.path.realpath(path)).parent.is_dir():
         raise OutputError(path, "its folder does not exist")

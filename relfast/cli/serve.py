@@ -32,8 +32,8 @@ from relfast.tasks.options import AllOptions
 @click.option("--workers", type=click.IntRange(0), metavar="N", help="Worker processes.  [default: usable cores]")  # fmt: skip
 @click.option("--timeout", type=float, callback=check_timeout, default=DEFAULT_TIMEOUT, show_default=True, metavar="SECONDS", help="Longest time for one record; 0 = none.")  # fmt: skip
 @click.option("--max-body-bytes", type=click.IntRange(1), metavar="N", help="Longest request.  [default: 67108864]")  # fmt: skip
-@click.option("--max-records", type=click.IntRange(1), metavar="N", help="Most records a request.  [default: 10000]")  # fmt: skip
-@click.option("--body-timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Longest time for a body to arrive.  [default: 30]")  # fmt: skip
+@click.option("--max-records", type=click.IntRange(1), metavar="N", help="Most records a request, each sample counted.  [default: 10000]")  # fmt: skip
+@click.option("--body-timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Longest time for headers, and for a body, to arrive.  [default: 30]")  # fmt: skip
 @click.option("--stop-timeout", type=click.FloatRange(0), metavar="SECONDS", help="Longest time to answer what is in flight when told to stop; the rest gets 503.  [default: 10]")  # fmt: skip
 @click.option("--access-log", is_flag=True, help="Write a line on stderr for each request: time, client, path, status, bytes, duration.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="Only warnings on stderr.")

@@ -128,6 +128,8 @@ def _print(summary: Summary, console: Console) -> None:
     lost = {status.replace("_", " "): summary.count(status) for status in UNSCORED}
     if without := ", ".join(f"{n:,} {status}" for status, n in lost.items() if n):
         console.print(f"without a score: {without}", markup=False)
+    if n := sum(task.counts.cut_off for task in summary.tasks.values()):
+        console.print(f"cut off before the answer began: {n:,} (scored as empty responses)", markup=False)
     # on one line whatever the width, to be copied and compared
     console.print(summary.signature, style="dim", soft_wrap=True)
     for note in summary.notes:

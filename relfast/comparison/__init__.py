@@ -20,7 +20,7 @@ def compare(
     max_flips: int | None = 100,
     allow_different: bool = False,
 ) -> Comparison:
-    """Compare two or more runs on the prompts and samples that they have in common.
+    """Compare two or more runs on the prompts that they have in common.
 
     Parameters
     ----------
@@ -37,9 +37,9 @@ def compare(
         Number of draws of a paired bootstrap over prompts, from which intervals are then made; None:
         closed-form intervals.
     seed
-        Seed of the bootstrap and of sampled permutations.
+        Seed of the bootstrap.
     max_flips
-        How many of the pairs that one run has right and the other wrong are listed; None: all.
+        How many of the prompts that one run has right more often than the other are listed; None: all.
     allow_different
         Compare also runs of different policies, scorers or gold, with a note.
 

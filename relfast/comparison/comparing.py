@@ -1,4 +1,4 @@
-"""Makes a `Comparison` of runs: matches their samples, checks that they are comparable, tests differences."""
+"""Makes a `Comparison` of runs: matches their prompts, checks that they are comparable, tests differences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast.comparison.model import Comparison, Flip, LeftOut, Side, TaskComparison
-from relfast.comparison.runs import UNSCORED, Loaded, RunLike, load, rows_at
+from relfast.comparison.runs import Loaded, RunLike, load, rows_at
 from relfast.errors import UsageError
 from relfast.stats.intervals import LEVEL, Interval, check_level, mean_interval, share_interval
 from relfast.stats.paired import Differences, holm
@@ -79,66 +79,72 @@ def differing_policies(a: Loaded, b: Loaded) -> list[str]:
 
 
 def differing_records(pairs: Pairs) -> tuple[int, int]:
-    """The number of pairs whose gold differs, as far as rows show it, and the row number in ``a`` of the
-    first (-1 without any)."""
+    """The number of prompts whose gold differs, as far as their first rows show it, and the row number in
+    ``a`` of the first (-1 without any)."""
     differs = np.zeros(len(pairs), bool)
+    rows_a, rows_b = pairs.first_rows
     for column in ("gold", "shape"):
-        values_a, values_b = pairs.values(column)
+        values_a = pairs.a.run.columns.table[column][rows_a]
+        values_b = pairs.b.run.columns.table[column][rows_b]
         differs |= (values_a != values_b) & (values_a != 0) & (values_b != 0)
     places = np.flatnonzero(differs)
-    return len(places), int(pairs.rows_a[places[0]]) if len(places) else -1
+    return len(places), int(rows_a[places[0]]) if len(places) else -1
 
 
-Rows = NDArray[np.int64]
-"""Row numbers of a run."""
+Places = NDArray[np.int64]
+"""Row numbers of a run, or places of its prompts."""
 
 _ODD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
 @dataclass
-class Keyed:
-    """A run with a key for each row, a hash of task, prompt and sample: equal keys mean the same sample.
+class Prompts:
+    """The prompts of a run, in the order of their keys; all arrays have an item for each.
 
     Attributes
     ----------
     keys
-        The keys, sorted and distinct.
-    rows
-        The row number of each key.
-    prompts
-        Hash of task and prompt, for each row.
+        Hash of task and prompt (uint64), ascending and distinct.
+    first
+        Number of the prompt's first row (int64).
+    mean
+        Mean of the metric over the samples that have a value (float64); NaN if none has.
+    valued, scored, right
+        How many of its samples have a value, have a score, and are right (int64).
     """
 
     run: Loaded
     keys: NDArray[np.uint64]
-    rows: Rows
-    prompts: NDArray[np.uint64]
-
-    def lacking(self, rows: Rows) -> NDArray[np.bool_]:
-        """Whether each of these rows has no value of the metric."""
-        lacking: NDArray[np.bool_] = np.isnan(self.run.columns.table["value"][rows])
-        return lacking
+    first: Places
+    mean: NDArray[np.float64]
+    valued: Places
+    scored: Places
+    right: Places
 
 
-def keyed(run: Loaded, tasks: Sequence[str]) -> Keyed:
-    """Give each row of a run its key; ``tasks`` lists the tasks of all runs, which numbers them.
-
-    Lines that repeat an id are further samples of its prompt. If several rows have the same id and sample,
-    the first is paired with the first of the other run, the second with the second, and so on.
-    """
+def prompts_of(run: Loaded, tasks: Sequence[str]) -> Prompts:
+    """Gather the rows of a run by prompt; ``tasks`` lists the tasks of all runs, which numbers them. Lines
+    that repeat an id are further samples of its prompt."""
     table = run.columns.table
     numbers = np.array([tasks.index(name) for name in run.columns.tasks], np.uint64)
     # the hashes of an id differ from task to task
     of_task = numbers[table["task"]] if len(numbers) else np.zeros(0, np.uint64)
-    prompts = _mixed(table["prompt"].astype(np.uint64) + _mixed(of_task + np.uint64(1)))
-    keys = _mixed(prompts + _mixed(table["sample"].astype(np.uint64) + np.uint64(1)))
-    order = np.argsort(keys, kind="stable")
-    sorted_keys = keys[order]
-    first = np.flatnonzero(np.r_[True, sorted_keys[1:] != sorted_keys[:-1]][: len(keys)])
-    again = np.arange(len(keys)) - np.repeat(first, np.diff(np.r_[first, len(keys)]))
-    keys = np.where(again > 0, _mixed(sorted_keys + again.astype(np.uint64)), sorted_keys)
-    place = np.argsort(keys, kind="stable")
-    return Keyed(run, keys[place], order[place], prompts)
+    each_row = _mixed(table["prompt"].astype(np.uint64) + _mixed(of_task + np.uint64(1)))
+    keys, first, places = np.unique(each_row, return_index=True, return_inverse=True)
+
+    def summed(values: NDArray[Any]) -> NDArray[np.float64]:
+        sums: NDArray[np.float64] = np.bincount(places, values, len(keys)).astype(np.float64)
+        return sums
+
+    there = ~np.isnan(table["value"])
+    valued = summed(there)
+    with np.errstate(invalid="ignore"):
+        # rounded, so that the order of a prompt's samples does not show
+        mean = np.round(summed(np.where(there, table["value"], 0)) / valued, 12)
+    scored, right = (
+        summed(which).astype(np.int64) for which in (table["correct"] >= 0, table["correct"] > 0)
+    )
+    return Prompts(run, keys, first, mean, valued.astype(np.int64), scored, right)
 
 
 def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -152,82 +158,78 @@ def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @dataclass
 class Pairs:
-    """The samples of a task that runs ``a`` and ``b`` have in common, as pairs of rows.
+    """The prompts of a task that runs ``a`` and ``b`` have in common.
 
     Attributes
     ----------
-    rows_a, rows_b
-        Row numbers of the same sample in both runs, of rows that have a value of the metric.
-    prompts
-        Hash of each pair's prompt.
+    at_a, at_b
+        Places of the same prompt in both runs, of prompts that have a value of the metric in all runs.
     left_out
-        Counts of the samples that form no pair.
+        Counts of the prompts that form no pair.
     """
 
-    a: Loaded
-    b: Loaded
+    a: Prompts
+    b: Prompts
     task: str
-    rows_a: Rows
-    rows_b: Rows
-    prompts: NDArray[np.uint64]
+    at_a: Places
+    at_b: Places
     left_out: LeftOut
 
     def __len__(self) -> int:
-        return len(self.rows_a)
+        return len(self.at_a)
 
     @property
     def names(self) -> tuple[str, str]:
-        return self.a.run.name, self.b.run.name
-
-    def values(self, column: str = "value") -> tuple[NDArray[Any], NDArray[Any]]:
-        return self.a.columns.table[column][self.rows_a], self.b.columns.table[column][self.rows_b]
+        return self.a.run.run.name, self.b.run.run.name
 
     @property
-    def flipped(self) -> NDArray[np.bool_]:
-        """Whether one run has the pair right and the other wrong, for each pair."""
-        right_a, right_b = self.values("correct")
-        changed: NDArray[np.bool_] = (right_a != right_b) & (right_a != UNSCORED) & (right_b != UNSCORED)
-        return changed
+    def first_rows(self) -> tuple[Places, Places]:
+        """The number of each prompt's first row in both runs."""
+        return self.a.first[self.at_a], self.b.first[self.at_b]
+
+    @property
+    def gain(self) -> NDArray[np.int64]:
+        """For each prompt 1 where ``a`` is right more often than ``b``, -1 where it is less often, else 0."""
+        a, b, at_a, at_b = self.a, self.b, self.at_a, self.at_b
+        gain: NDArray[np.int64] = np.sign(a.right[at_a] * b.scored[at_b] - b.right[at_b] * a.scored[at_a])
+        return gain
 
 
-def common_keys(runs: Sequence[Keyed]) -> NDArray[np.uint64]:
-    """The sorted keys of the samples that have a value in all runs."""
-    common: NDArray[np.uint64] | None = None
+def common_keys(runs: Sequence[Prompts]) -> NDArray[np.uint64]:
+    """The sorted keys of the prompts that have a value in all runs."""
+    common = runs[0].keys
     for run in runs:
-        valued = run.keys[~run.lacking(run.rows)]
-        common = valued if common is None else np.intersect1d(common, valued, assume_unique=True)
-    return np.zeros(0, np.uint64) if common is None else common
+        common = np.intersect1d(common, run.keys[run.valued > 0], assume_unique=True)
+    return common
 
 
-def pair(a: Keyed, b: Keyed, task: str, common: NDArray[np.uint64]) -> Pairs:
-    """The pairs of a task among the samples that have a value in all runs."""
+def pair(a: Prompts, b: Prompts, task: str, common: NDArray[np.uint64]) -> Pairs:
+    """The pairs of a task among the prompts that have a value in all runs."""
     of_a, of_b = _of_task(a, task), _of_task(b, task)
     both, at_a, at_b = np.intersect1d(a.keys[of_a], b.keys[of_b], assume_unique=True, return_indices=True)
-    rows_a, rows_b = a.rows[of_a][at_a], b.rows[of_b][at_b]
-    lacks_a, lacks_b = a.lacking(rows_a), b.lacking(rows_b)
+    at_a, at_b = of_a[at_a], of_b[at_b]
+    lacks_a, lacks_b = a.valued[at_a] == 0, b.valued[at_b] == 0
     valued = ~lacks_a & ~lacks_b
     chosen = valued & np.isin(both, common, assume_unique=True)
     left_out = LeftOut(
-        only_a=int(of_a.sum()) - len(both),
-        only_b=int(of_b.sum()) - len(both),
+        only_a=len(of_a) - len(both),
+        only_b=len(of_b) - len(both),
         unscored_a=int((lacks_a & ~lacks_b).sum()),
         unscored_b=int((lacks_b & ~lacks_a).sum()),
         unscored_both=int((lacks_a & lacks_b).sum()),
         elsewhere=int(valued.sum() - chosen.sum()),
     )
-    rows_a, rows_b = rows_a[chosen], rows_b[chosen]
-    # in the order of the rows of ``a``, in which flips are listed
-    order = np.argsort(rows_a, kind="stable")
-    rows_a, rows_b = rows_a[order], rows_b[order]
-    return Pairs(a.run, b.run, task, rows_a, rows_b, a.prompts[rows_a], left_out)
+    at_a, at_b = at_a[chosen], at_b[chosen]
+    # in the order of the rows of ``a``, in which changed prompts are listed
+    order = np.argsort(a.first[at_a], kind="stable")
+    return Pairs(a, b, task, at_a[order], at_b[order], left_out)
 
 
-def _of_task(run: Keyed, task: str) -> NDArray[np.bool_]:
-    """Whether each key is of a row of the task."""
-    columns = run.run.columns
+def _of_task(prompts: Prompts, task: str) -> Places:
+    """The places of the prompts of a task."""
+    columns = prompts.run.columns
     number = columns.tasks.index(task) if task in columns.tasks else len(columns.tasks)
-    chosen: NDArray[np.bool_] = columns.table["task"][run.rows] == number
-    return chosen
+    return np.flatnonzero(columns.table["task"][prompts.first] == number)
 
 
 _SHOWN_METRICS: Final = 50
@@ -241,18 +243,26 @@ class Comparing:
     _matched: list[Pairs]
 
     def flips(self) -> Iterator[Flip]:
-        """All pairs that one run has right and the other wrong: for one pair of runs after the other, in the
-        order of the first run's rows. The rows are read again and not kept in memory."""
+        """All prompts that one run has right more often than the other: for one pair of runs after the other,
+        in the order of the first run's rows. The rows are read again and not kept in memory."""
         for (one, other), several in groupby(self._matched, lambda pairs: pairs.names):
-            found = list(several)
+            found = [*several]
             a, b = found[0].a, found[0].b
-            rows_a = np.concatenate([pairs.rows_a[pairs.flipped] for pairs in found])
-            rows_b = np.concatenate([pairs.rows_b[pairs.flipped] for pairs in found])
-            order = np.argsort(rows_a)
-            indices = b.columns.table["index"][rows_b[order]].tolist()
-            for score, index_b in zip(rows_at(a, rows_a[order].tolist()), indices, strict=True):
-                right, task = one if score.correct else other, group_of(score.task)
-                yield Flip(task, score.id, score.sample, one, other, right, score.index, index_b)
+            at_a, at_b = (
+                np.concatenate([getattr(pairs, side)[pairs.gain != 0] for pairs in found])
+                for side in ("at_a", "at_b")
+            )
+            order = np.argsort(a.first[at_a])
+            at_a, at_b = at_a[order], at_b[order]
+            indices = b.run.columns.table["index"][b.first[at_b]].tolist()
+            counts = [x.tolist() for x in (a.right[at_a], a.scored[at_a], b.right[at_b], b.scored[at_b])]
+            first = rows_at(a.run, a.first[at_a].tolist())
+            for score, index_b, *(right_a, n_a, right_b, n_b) in zip(first, indices, *counts, strict=True):
+                right = one if right_a * n_b > right_b * n_a else other
+                task = group_of(score.task)
+                yield Flip(
+                    task, score.id, one, other, right, right_a, n_a, right_b, n_b, score.index, index_b
+                )
 
 
 def comparing(
@@ -273,7 +283,7 @@ def comparing(
     _check_metric(loaded, metric)
     tasks = list(dict.fromkeys(name for run in loaded for name in run.columns.tasks))
     tasks.sort(key=lambda name: list(TASKS).index(name) if name in TASKS else len(TASKS))
-    keys = [keyed(run, tasks) for run in loaded]
+    keys = [prompts_of(run, tasks) for run in loaded]
     common = common_keys(keys)
     matched = [pair(a, b, task, common) for a, b in combinations(keys, 2) for task in tasks]
     notes = _agreement(loaded, matched, metric, allow_different)
@@ -302,53 +312,48 @@ def _check_metric(runs: Sequence[Loaded], metric: str) -> None:
 
 def _compare(pairs: Pairs, level: float, bootstrap: int | None, seed: int) -> TaskComparison:
     """The statistics of two runs' pairs of one task, with p not yet corrected by Holm."""
-    values_a, values_b = pairs.values()
-    differences = Differences.of(pairs.prompts, values_a, values_b)
-    interval, method = differences.interval(level)
-    if bootstrap is not None and (drawn := differences.bootstrap(bootstrap, seed, level)) is not None:
-        interval, method = drawn, "bootstrap"
-    p, p_method = differences.test(seed)
-    right_a, right_b = pairs.values("correct")
-    changed = pairs.flipped
+    values_a, values_b = pairs.a.mean[pairs.at_a], pairs.b.mean[pairs.at_b]
+    differences = Differences.of(values_a, values_b)
+    tested = (bootstrap and differences.bootstrap(bootstrap, seed, level)) or differences.tested(level)
     # if a value lies outside 0…1, the metric is a count: values that happen to be 0 and 1 are then no shares
     counts = not differences.bounded
     wins, losses = int((values_a > values_b).sum()), int((values_a < values_b).sum())
     return TaskComparison(
         task=pairs.task,
-        a=pairs.a.run.name,
-        b=pairs.b.run.name,
+        a=pairs.a.run.run.name,
+        b=pairs.b.run.run.name,
         prompts=differences.prompts,
-        pairs=differences.pairs,
-        side_a=side_of(pairs, values_a, level, counts=counts),
-        side_b=side_of(pairs, values_b, level, counts=counts),
+        samples_a=int(pairs.a.valued[pairs.at_a].sum()),
+        samples_b=int(pairs.b.valued[pairs.at_b].sum()),
+        side_a=side_of(values_a, pairs.a.valued[pairs.at_a], level, counts=counts),
+        side_b=side_of(values_b, pairs.b.valued[pairs.at_b], level, counts=counts),
         difference=differences.mean,
         error=differences.error,
-        interval=interval,
-        interval_method=method,
-        p=p,
-        p_method=p_method,
-        p_holm=p,
+        interval=tested.interval,
+        interval_method=tested.method,
+        p=tested.p,
+        p_holm=tested.p,
         wins=wins,
         losses=losses,
         ties=len(values_a) - wins - losses,
-        gained=int((changed & (right_a == 1)).sum()),
-        lost=int((changed & (right_b == 1)).sum()),
+        gained=int((pairs.gain > 0).sum()),
+        lost=int((pairs.gain < 0).sum()),
         left_out=pairs.left_out,
     )
 
 
-def side_of(pairs: Pairs, values: NDArray[np.float64], level: float, *, counts: bool = False) -> Side:
-    """A run's mean with its interval, clustered by prompt: Wilson's for values 0 and 1, else Student's.
+def side_of(values: NDArray[np.float64], samples: Places, level: float, *, counts: bool = False) -> Side:
+    """A run's mean over prompts with its interval: for prompts of equally many samples, right or wrong, that
+    of their share; else Student's. ``values`` has the mean of each prompt, ``samples`` their number, and
     ``counts`` says that the metric is a count, without an upper bound."""
     mean = float(values.mean())
-    if not counts and ((values == 0) | (values == 1)).all():
-        _, places = np.unique(pairs.prompts, return_inverse=True)
-        sizes = np.bincount(places)
-        right = np.bincount(places, values).astype(np.int64)
-        kinds, times = np.unique(np.stack([sizes, right], 1), axis=0, return_counts=True)
-        histogram = {(int(n), int(c)): int(k) for (n, c), k in zip(kinds, times, strict=True)}
+    right = np.rint(values * samples)
+    if not counts and len(set(samples.tolist())) == 1 and np.allclose(right, values * samples, atol=1e-9):
+        kinds, times = np.unique(right.astype(np.int64), return_counts=True)
+        n = int(samples[0])
+        histogram = {(n, c): k for c, k in zip(kinds.tolist(), times.tolist(), strict=True)}
         return Side(mean, share_interval(histogram, level))
-    alone = Differences.of(pairs.prompts, values, np.zeros(len(values)))
+    alone = Differences.of(values, np.zeros(len(values)))
     # values without any variation tell nothing about the error: no interval
     interval = mean_interval(alone.mean, alone.error or None, alone.prompts, level)
     if interval is not None and alone.bounded and not counts:
@@ -372,7 +377,7 @@ def _agreement(
     for pairs in matched:
         n, row = differing_records(pairs)
         if n:
-            (score,) = rows_at(pairs.a, [row])
+            (score,) = rows_at(pairs.a.run, [row])
             grave.append(
                 f"{n:,} records of {pairs.task} are not the same in {' and '.join(pairs.names)}:"
                 f" their gold differs, first in id {score.id!r:.60}"
@@ -383,7 +388,7 @@ def _agreement(
     return [f"compared all the same: {text}" for text in grave] + notes
 
 
-def _nothing_common(keys: Sequence[Keyed], metric: str) -> str:
+def _nothing_common(keys: Sequence[Prompts], metric: str) -> str:
     runs = [each.run for each in keys]
     for run in runs:
         if not len(run.columns):
@@ -394,23 +399,23 @@ def _nothing_common(keys: Sequence[Keyed], metric: str) -> str:
     names = " and ".join(run.run.name for run in runs)
     if len(shared):
         return (
-            f"{names} have {len(shared):,} samples in common, none with a value of {metric!r} in all of them"
+            f"{names} have {len(shared):,} prompts in common, none with a value of {metric!r} in all of them"
         )
     tasks = set.intersection(*(set(run.columns.tasks) for run in runs))
     more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
-    why = f"no id and sample of {', '.join(sorted(tasks)[:3])}{more}" if tasks else "no task"
+    why = f"no id of {', '.join(sorted(tasks)[:3])}{more}" if tasks else "no task"
     return f"{names} have {why} in common: they are no runs of the same records"
 
 
 def _unmatched(matched: Sequence[Pairs], metric: str) -> list[str]:
-    """Notes on the samples that were left out, a line for each pair of runs and task."""
+    """Notes on the prompts that were left out, a line for each pair of runs and task."""
     notes: list[str] = []
     for pairs in matched:
         left, (a, b), task = pairs.left_out, pairs.names, pairs.task or "(unknown)"
         if not left.total:
             continue
         if left.unscored_both and not len(pairs) and metric != "correct":
-            notes.append(f"{task}: no sample has {metric} in both of {a} and {b}")
+            notes.append(f"{task}: no prompt has {metric} in both of {a} and {b}")
             continue
         parts = [
             (left.only_a, f"only in {a}"),
@@ -421,5 +426,5 @@ def _unmatched(matched: Sequence[Pairs], metric: str) -> list[str]:
             (left.elsewhere, "without a value in another run"),
         ]
         counts = ", ".join(f"{n:,} {what}" for n, what in parts if n)
-        notes.append(f"{task}: {len(pairs):,} pairs; left out: {counts}")
+        notes.append(f"{task}: {len(pairs):,} prompts; left out: {counts}")
     return notes

@@ -8,7 +8,7 @@ from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from relfast.stats.intervals import Interval
-from relfast.stats.paired import DifferenceMethod, TestMethod
+from relfast.stats.paired import DifferenceMethod
 from relfast.stats.sums import rounded
 from relfast.tables import (
     Cell,
@@ -68,7 +68,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A run's mean over the pairs of one task, with its interval (None if none can be estimated)."""
+    """A run's mean over the common prompts of one task, with its interval (None if none can be estimated)."""
 
     mean: float
     interval: Interval | None
@@ -76,8 +76,8 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Counts of the samples of a task that form no pair: those in one run only, and those without a value of
-    the metric in a run, most often because they have no score."""
+    """Counts of the prompts of a task that form no pair: those in one run only, and those without a value of
+    the metric in a run, most often because no sample has a score."""
 
     only_a: int = 0
     only_b: int = 0
@@ -85,7 +85,7 @@ class LeftOut:
     unscored_b: int = 0
     unscored_both: int = 0
     elsewhere: int = 0
-    """Samples that a third run lacks, or has no value for."""
+    """Prompts that a third run lacks, or has no value for."""
 
     @property
     def total(self) -> int:
@@ -95,48 +95,53 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class TaskComparison:
-    """Run ``a`` compared with run ``b`` on the samples of a task that they have in common.
+    """Run ``a`` compared with run ``b`` on the prompts of a task that they have in common.
 
     Attributes
     ----------
     task, a, b
         The task's name and the names of the runs.
-    prompts, pairs
-        Number of common prompts, and of pairs of samples with a value of the metric in both runs.
+    prompts
+        Number of common prompts with a value of the metric in all runs.
+    samples_a, samples_b
+        Number of their samples with a value, in each run.
     side_a, side_b
-        The metric's means over these pairs.
+        The means over these prompts of each prompt's mean over its samples.
     difference
         ``side_a.mean - side_b.mean``.
     error
-        Standard error of the difference, clustered by prompt; None with a single prompt.
+        Standard error of the difference over prompts; None with a single prompt.
     interval, interval_method
-        Interval of the difference (None with a single prompt), and how it was made.
-    p, p_method
-        Two-sided p value of the hypothesis of no difference, and the test.
+        Interval of the difference (None where nothing tells its error, such as with a single prompt), and how
+        it and ``p`` were made.
+    p
+        Two-sided p value of the hypothesis of no difference: less than 1 − level if and only if ``interval``
+        leaves out 0; None without an interval.
     p_holm
-        ``p`` after Holm's correction over all tasks and pairs of runs that were compared.
+        ``p`` after Holm's correction over all tasks and pairs of runs that were compared: what stays
+        significant among many.
     wins, losses, ties
-        Number of pairs in which ``a`` has the higher, the lower, the same value.
+        Number of prompts in which ``a`` has the higher, the lower, the same value.
     gained, lost
-        Number of pairs that only ``a`` has right, and that only ``b`` has right, whatever the metric.
+        Number of prompts that ``a`` has right more often than ``b``, and less often, whatever the metric.
     left_out
-        Counts of the samples that are not compared.
+        Counts of the prompts that are not compared.
     """
 
     task: str
     a: str
     b: str
     prompts: int
-    pairs: int
+    samples_a: int
+    samples_b: int
     side_a: Side
     side_b: Side
     difference: float
     error: float | None
     interval: Interval | None
     interval_method: DifferenceMethod
-    p: float
-    p_method: TestMethod
-    p_holm: float
+    p: float | None
+    p_holm: float | None
     wins: int
     losses: int
     ties: int
@@ -151,18 +156,22 @@ class TaskComparison:
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A pair that one run has right and the other wrong.
+    """A prompt that one run has right more often than the other: ``right_a`` of ``scored_a`` samples against
+    ``right_b`` of ``scored_b``.
 
-    ``index_a`` and ``index_b`` are the rows' ``index`` in their runs; ``right`` is the name of the run that
-    is right.
+    ``right`` is the name of the run that has it right more often; ``index_a`` and ``index_b`` are the
+    ``index`` of the prompt's first rows in their runs.
     """
 
     task: str
     id: Any
-    sample: int
     a: str
     b: str
     right: str
+    right_a: int
+    scored_a: int
+    right_b: int
+    scored_b: int
     index_a: int
     index_b: int
 
@@ -186,7 +195,8 @@ class Comparison:
     tasks
         A `TaskComparison` for each pair of runs and each common task.
     flips
-        The first ``max_flips`` pairs that one run has right and the other wrong; ``n_flips`` counts all.
+        The first ``max_flips`` prompts that one run has right more often than the other; ``n_flips`` counts
+        all.
     notes
         What a reader of the numbers must know: differing signatures, records left out.
     """
@@ -249,15 +259,9 @@ class Comparison:
         )
 
 
-_TESTS: Final = {
-    "mcnemar": "McNemar's exact test",
-    "permutation": "the exact sign-flip permutation test over prompts",
-    "permutation-sampled": "sampled sign-flip permutations over prompts",
-    "permutation-normal": "the sign-flip permutation test over prompts in its normal limit",
-}
 _INTERVALS: Final = {
-    "bonett-price": "Bonett and Price's",
-    "student": "Student's, clustered by prompt",
+    "bonett-price": "Bonett and Price's over prompts",
+    "student": "Student's over prompts",
     "bootstrap": "the paired bootstrap's over prompts",
 }
 
@@ -277,11 +281,10 @@ def names_in_columns(comparison: Comparison) -> dict[str, str]:
 def header_of(comparison: Comparison, called: Mapping[str, str] | None = None) -> list[str]:
     """The headings for `rows_of`; ``called`` maps the runs' names to the names to show."""
     level = f"{100 * comparison.level:g}% interval"
-    corrected = "p" if len(comparison) == 1 else "p Holm"
     if len(comparison.runs) > 2:
-        return ["task", "runs", "first", "second", "difference", level, corrected]
+        return ["task", "runs", "first", "second", "difference", level, "p"]
     names = [called[run.name] if called else run.name for run in comparison.runs]
-    return ["task", *names, "difference", level, corrected, "win/loss/tie"]
+    return ["task", *names, "difference", level, "p", "win/loss/tie"]
 
 
 def rows_of(
@@ -295,7 +298,7 @@ def rows_of(
     for item in comparison:
         middle = [shown(item.side_a.mean), shown(item.side_b.mean), change(item.difference)]
         bounds = ", ".join(map(change, item.interval or ()))
-        middle += [f"[{bounds}]" if bounds else "–", probability(item.p_holm)]
+        middle += [f"[{bounds}]" if bounds else "–", marked(item)]
         if len(comparison.runs) > 2:
             rows.append([item.task, pair_of(item, called), *middle])
         else:
@@ -314,18 +317,27 @@ def text_columns(comparison: Comparison) -> int:
     return 1 if len(comparison.runs) == 2 else 2
 
 
+SIGNIFICANT: Final = 0.05
+
+
+def marked(item: TaskComparison) -> str:
+    """p as it is shown, with a star if it stays significant among all that was compared."""
+    if item.p is None or item.p_holm is None:
+        return "–"
+    return probability(item.p) + ("*" if item.p_holm < SIGNIFICANT else "")
+
+
 def methods(comparison: Comparison) -> str:
     """How intervals and p values were made, in words."""
-    intervals = dict.fromkeys(_INTERVALS[item.interval_method] for item in comparison)
-    tests = dict.fromkeys(_TESTS[item.p_method] for item in comparison)
-    holm = f", corrected by Holm over {len(comparison)} comparisons" if len(comparison) > 1 else ""
-    return f"Intervals: {'; '.join(intervals)}. p: {'; '.join(tests)}{holm}."
+    made = "; ".join(dict.fromkeys(_INTERVALS[item.interval_method] for item in comparison))
+    many = f" after Holm's correction over {len(comparison)} comparisons" if len(comparison) > 1 else ""
+    return f"Intervals and p: {made}. * p < {SIGNIFICANT}{many}."
 
 
 CSV_HEADER: Final = (
-    "task", "a", "b", "metric", "prompts", "pairs",
+    "task", "a", "b", "metric", "prompts", "samples_a", "samples_b",
     "mean_a", "mean_a_low", "mean_a_high", "mean_b", "mean_b_low", "mean_b_high",
-    "difference", "error", "low", "high", "level", "interval_method", "p", "p_method", "p_holm",
+    "difference", "error", "low", "high", "level", "interval_method", "p", "p_holm",
     "wins", "losses", "ties", "gained", "lost", "left_out",
 )  # fmt: skip
 
@@ -381,7 +393,7 @@ def _latex(comparison: Comparison, caption: str | None, label: str | None) -> st
 def _footnote(comparison: Comparison) -> str:
     """A LaTeX comment on metric and methods, since the caption is left to the author."""
     level = f"{100 * comparison.level:g} %"
-    text = f"metric {comparison.metric}; means with {level} intervals; * p < 0.05. {methods(comparison)}"
+    text = f"metric {comparison.metric}; means with {level} intervals. {methods(comparison)}"
     return f"% {' '.join(text.split())}\n"
 
 
@@ -419,17 +431,18 @@ def _higher_is_better(task: str, metric: str) -> bool | None:
 
 
 def _difference(item: TaskComparison, share: bool) -> list[str | Cell]:
-    """Table cells: the difference with its interval, and Holm's p; a star marks p under 0.05."""
+    """Table cells: the difference with its interval, and p, with a star if it stays significant among
+    many."""
 
     def number(value: float) -> str:
         text = percent(value) if share else three_decimals(value)
         return text if float(text) else text.removeprefix("-")
 
-    star = "^{*}" if item.p_holm < 0.05 else ""
+    star = "^{*}" if marked(item).endswith("*") else ""
     value = number(item.difference)
     sign = "+" if not value.startswith("-") and float(value) else ""
     text = f"${sign}{value}{star}$"
     if item.interval is not None:
         text += rf" {{\small[${number(item.interval.low)}$, ${number(item.interval.high)}$]}}"
-    p = probability(item.p_holm)
-    return [Cell(text), Cell(f"${p}$")]
+    p = "--" if item.p is None else f"${probability(item.p)}$"
+    return [Cell(text), Cell(p)]

@@ -17,10 +17,12 @@ import orjson
 from numpy.typing import NDArray
 
 from relfast.comparison.model import Run
+from relfast.engine.io.commit_log import JOURNAL_SUFFIX
 from relfast.engine.io.scored import read_scores
-from relfast.engine.io.sources import Source, find_sources
+from relfast.engine.io.sources import Source, find_sources, paths_in
 from relfast.engine.past_run import past_run
 from relfast.errors import InputError, UsageError
+from relfast.inference.header import headers_of
 from relfast.json_text import encode_json
 from relfast.records import SCORED, Score
 from relfast.results import ScoreBatch
@@ -28,10 +30,11 @@ from relfast.stats.samples import group_of, id_text
 from relfast.stats.summary import Summary
 from relfast.tasks import TASKS
 
-_ROW: Final = Struct("<H8sIdbqIIB")
+_ROW: Final = Struct("<H8sQIdbqIIB")
 _FIELDS: Final = [
     ("task", "<u2"),
     ("prompt", "<u8"),
+    ("asked", "<u8"),
     ("sample", "<u4"),
     ("value", "<f8"),
     ("correct", "i1"),
@@ -53,7 +56,8 @@ class Columns:
     ----------
     table
         A structured array with an item for each row: the place of its ``task`` in `tasks`, hash of its
-        ``prompt``, ``sample``, ``value`` of the metric (NaN: none), ``correct`` (or `UNSCORED`), ``index``,
+        ``prompt`` (of the id, until `tell_prompts`), what its row says of the prompt besides (``asked``; 0:
+        nothing), ``sample``, ``value`` of the metric (NaN: none), ``correct`` (or `UNSCORED`), ``index``,
         hash of the ``gold`` that ``--details`` shows, hash of metrics that describe the record itself, such
         as a maze's size (``shape``; both hashes 0 if absent), and whether it has metrics that only
         ``strict`` writes (``strict``).
@@ -82,7 +86,44 @@ def columns_of(scores: Iterable[Score], metric: str) -> Columns:
             reader = readers[name] = _Reader(len(readers), name, metric)
         packed += reader.pack(score)
     metrics = set[str]().union(*(reader.metrics for reader in readers.values()))
-    return Columns(np.frombuffer(bytes(packed), np.dtype(_FIELDS)), list(readers), metrics)
+    return Columns(np.frombuffer(packed, np.dtype(_FIELDS)), list(readers), metrics)
+
+
+_NO_ID: Final = blake2b(id_text(None), digest_size=8).digest()
+
+
+def tell_prompts(runs: Sequence[Columns]) -> None:
+    """Tell apart the prompts of runs whose ids do not.
+
+    An id that stands for several prompts in these runs together is told by ``asked``, too, every other by
+    itself: one run may have been scored from one file and another from several. Rows without an id are told
+    by what they ask, or by their index if one of the runs does not say what its rows ask.
+    """
+    no_id = np.uint64(int.from_bytes(_NO_ID, "little"))
+    without = [run.table["prompt"] == no_id for run in runs]
+    by_index = any(
+        lacks.any() and not (run.table["asked"][lacks] > 0).any()
+        for run, lacks in zip(runs, without, strict=True)
+    )
+    tasks = [*dict.fromkeys(name for run in runs for name in run.tasks)]
+    numbers = [np.array([tasks.index(name) for name in run.tasks], np.uint64) for run in runs]
+    ids = [
+        run.table["prompt"] ^ (of_task[run.table["task"]] << np.uint64(48))
+        if len(of_task)
+        else run.table["prompt"]
+        for run, of_task in zip(runs, numbers, strict=True)
+    ]
+    said = [
+        np.stack([of, run.table["asked"]], 1)[run.table["asked"] > 0]
+        for of, run in zip(ids, runs, strict=True)
+    ]
+    each, times = np.unique(np.unique(np.concatenate(said), axis=0)[:, 0], return_counts=True)
+    for run, of, lacks in zip(runs, ids, without, strict=True):
+        prompt, asked = run.table["prompt"], run.table["asked"]
+        repeats = np.isin(of, each[times > 1]) & ~lacks
+        prompt[repeats] ^= asked[repeats]
+        index = run.table["index"].astype(np.uint64)
+        prompt[lacks] ^= np.where((asked == 0) | by_index, index, asked)[lacks]
 
 
 class _Reader:
@@ -98,12 +139,12 @@ class _Reader:
         self.metrics: set[str] = set()
 
     def pack(self, score: Score) -> bytes:
-        key = b"index " + orjson.dumps(score.index) if score.id is None else id_text(score.id)
         scored = score.status in SCORED and score.correct is not None
         metrics = score.metrics if scored else {}
         return _ROW.pack(
             self._number,
-            blake2b(key, digest_size=8).digest(),
+            blake2b(id_text(score.id), digest_size=8).digest(),
+            0 if score.prompt is None else int(score.prompt, 16),
             score.sample,
             self._value(score, metrics) if scored else np.nan,
             int(bool(score.correct)) if scored else UNSCORED,
@@ -171,7 +212,9 @@ def load(runs: Sequence[RunLike], names: Sequence[str] | None, metric: str) -> l
         for other in opened[:at]:
             if item.path is not None and other.path is not None and os.path.samefile(item.path, other.path):
                 raise UsageError(f"{item.path} is named twice")
-    return [item.load(name, metric) for item, name in zip(opened, called, strict=True)]
+    loaded = [item.load(name, metric) for item, name in zip(opened, called, strict=True)]
+    tell_prompts([item.columns for item in loaded])
+    return loaded
 
 
 @dataclass
@@ -255,20 +298,34 @@ def read_summary(path: Path) -> Summary | None:
 
 def _summary_beside(path: Path, rows: int) -> Summary | None:
     """The summary in the folder of a file of rows that names the file and counts as many rows, or None."""
+    return next((summary for _, summary in _summaries_beside(path) if summary.rows == rows), None)
+
+
+def _summaries_beside(path: Path) -> Iterator[tuple[Path, Summary]]:
+    """The summaries in the folder of a file of rows that name the file."""
     try:
         candidates = sorted(item for item in path.parent.iterdir() if item.suffix == ".json")
     except OSError:
-        return None
+        return
     for candidate in candidates[:_MOST_SUMMARIES]:
         summary = read_summary(candidate)
-        if (
-            summary is not None
-            and summary.rows == rows
-            and summary.output is not None
-            and Path(summary.output).name == path.name
-        ):
-            return summary
-    return None
+        if summary is not None and summary.output is not None and Path(summary.output).name == path.name:
+            yield candidate, summary
+
+
+def files_of(run: str) -> list[str]:
+    """The files that a run's name stands for: of a summary, its rows too."""
+    opened = _of_file(run)
+    return list(dict.fromkeys([*paths_in(find_sources([run])), *filter(None, [opened.path])]))
+
+
+def files_beside(rows: str) -> list[str]:
+    """The files that are read because they belong to a file of rows: its journal, the input and gold that
+    this names, the header of the responses, and summaries."""
+    past = past_run(rows)
+    named = () if past is None else (*past.inputs, *past.job.data)
+    summaries = (str(path) for path, _ in _summaries_beside(Path(rows)))
+    return [rows + JOURNAL_SUFFIX, *named, *headers_of(rows), *summaries]
 
 
 def _names(paths: Sequence[str | None]) -> list[str]:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
 
+from relfast import telemetry
 from relfast.distributed.part_scoring import Assignment, Method, answer, versions
 from relfast.errors import MissingExtraError, ReadError, RelfastError, UsageError, WorkerError
 
@@ -39,8 +40,7 @@ TICK: Final = 1.0
 
 def ray_module() -> Any:
     """Ray, imported. Raises `MissingExtraError`."""
-    # no telemetry unless asked for; a running cluster keeps its own setting
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    telemetry.turn_off()
     try:
         import ray
     except ImportError:
@@ -89,7 +89,10 @@ class Cluster:
         try:
             with _own_signals():
                 self._ray.init(address=address, log_to_driver=False, logging_level="ERROR")
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except Exception as error:
+            # Ray's errors have no common base: a bare Exception where a raylet dies as it starts
+            with contextlib.suppress(Exception):
+                self._ray.shutdown()  # of what has been started
             reason = " ".join(str(error).split())[:200]
             raise UsageError(f"no Ray cluster at {address or 'this machine'}: {reason}") from None
         self._started = True

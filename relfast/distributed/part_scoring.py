@@ -138,7 +138,7 @@ def score_part(part: Part, job: Job, score: Blocks, folder: Folder, suffix: str)
             from relfast.engine.io.parquet import write_rows
 
             with writing(name):
-                write_rows(map(decode_object, iterate_lines(rows_path)), path)
+                write_rows(lambda: map(decode_object, iterate_lines(rows_path)), path)
                 os.unlink(rows_path)
     embedder = embedder_of(job) if EMBEDDED & tally.tasks.keys() else ""
     done = Done(part, tally.rows, folder.size(name) or 0, tally, embedder, causes.unusable)

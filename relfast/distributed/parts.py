@@ -19,10 +19,9 @@ from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Codec
 from relfast.engine.io.filters import HEAD_BYTES as FILTER_BYTES
 from relfast.engine.io.filters import Filters
-from relfast.engine.io.foreign import refuse_foreign
 from relfast.engine.io.parquet import group_sizes
 from relfast.engine.io.reader import cut_file, cut_parquet, cut_stream
-from relfast.engine.io.sources import HEAD_BYTES, Source, codec_of
+from relfast.engine.io.sources import HEAD_BYTES, Source, check_foreign, codec_of
 from relfast.engine.job import Job
 from relfast.errors import InputError
 
@@ -128,8 +127,8 @@ def _input(path: str) -> Input:
     except InputError:
         start = b""  # reported when it is measured
     codec = codec_of(path, start)
-    if start and codec in ("plain", "zip") and not is_url(path):
-        refuse_foreign(path, start)
+    if start and not is_url(path):
+        check_foreign(path, start, codec)
     return Input(path, codec, size, version)
 
 
@@ -242,7 +241,7 @@ def blocks_of(part: Part, job: Job) -> Iterator[Iterator[Block]]:
 def _blocks(path: str, part: Part, job: Job) -> Iterator[Block]:
     codec, max_line = part.input.codec, job.max_line_bytes
     if codec == "plain":
-        return cut_file(path, max_line, part.start, part.end, whole=part.input.size)
+        return cut_file(path, max_line, part.start, part.end)
     if codec == "parquet":
         return cut_parquet(path, max_line, slice(part.start, part.end))
     return cut_stream(Source(os.path.abspath(path), codec), max_line)

@@ -15,12 +15,13 @@ from relfast.distributed.storage import Folder, expand
 from relfast.engine.file_run.run import Progress, filter_note
 from relfast.engine.io.commit_log import fingerprint
 from relfast.engine.io.parquet import require_parquet
-from relfast.engine.io.sources import STDIN, find_sources
+from relfast.engine.io.sources import STDIN, find_sources, paths_in
 from relfast.engine.job import Job
 from relfast.engine.segments import Tell, tell_nobody
 from relfast.engine.settings import count_of, workers_of
 from relfast.engine.signature import signature
 from relfast.errors import InputError, ReadError, RelfastError, ResumeMismatchError, UsageError
+from relfast.outputs import keep_apart
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.unusable import Cause, Unusable
 from relfast.tasks import TASKS
@@ -54,8 +55,9 @@ def score_on_ray(
     part_bytes: int = PART_BYTES,
     progress: Callable[[Progress], None] | None = None,
     tell: Tell = tell_nobody,
+    summary: str | None = None,
 ) -> Summary:
-    """Score files on a Ray cluster.
+    """Score files on a Ray cluster. The file ``summary`` is written by the caller, afterwards.
 
     Parameters
     ----------
@@ -86,15 +88,16 @@ def score_on_ray(
         raise UsageError("stdin and stdout are of one machine: with --engine ray name files and a folder")
     count_of("part_bytes", part_bytes, 1)
     limit = None if limit is None else count_of("limit", limit)
-    find_sources(job.data)  # missing gold raises before an output is made
+    gold = find_sources(job.data)  # missing gold raises before an output is made
     output = default_output(inputs) if output is None else output
     names = [path for name in inputs for path in expand(name)]
     input_files = find_inputs(names)
+    job = job.of_files(len(input_files))
     folder, suffix = Folder(output), suffix_of(output)
     if suffix == ".parquet":
         require_parquet()
-    if any(item.path == folder.path for item in input_files):
-        raise UsageError(f"{output} is an input; rows would overwrite it")
+    read = {"INPUT": [item.path for item in input_files], "--data": paths_in(gold)}
+    keep_apart("score --engine ray", {"-o": [folder.path], "--summary": [summary] if summary else [], **read})
     run = fingerprint(job, (), part_bytes=part_bytes, limit=limit)
     target = RunFolder(folder, run, input_files, suffix, resume=resume, overwrite=overwrite)
     n_bytes = sum(item.size for item in input_files)
@@ -152,11 +155,11 @@ def score_on_ray(
         if resume:
             tell(f"output {output}: {state.resumed_rows:,} rows were there")
         ordered = [done[number] for number in sorted(done)]
-        summary = _summary(ordered, parts, job, limit)
-        summary.unusable = _causes(ordered, names)
-        summary.output = output
-        summary.seconds = round(time.monotonic() - state.started, 3)
-        target.finish(ordered, failed, summary.to_dict())
+        found = _summary(ordered, parts, job, limit)
+        found.unusable = _causes(ordered, names)
+        found.output = output
+        found.seconds = round(time.monotonic() - state.started, 3)
+        target.finish(ordered, failed, found.to_dict())
     except RelfastError:
         target.withdraw()  # after a wrong address, for instance
         raise
@@ -169,7 +172,7 @@ def score_on_ray(
             f"{len(failed)} of {n_parts} parts failed: {shown}{more}. The others"
             f" are in {output}; --resume tries these again"
         )
-    return summary
+    return found
 
 
 def _count(state: Progress, done: Done) -> None:

@@ -16,6 +16,11 @@ from typing import Final
 
 from relfast_kernels.compiled.cache import Cache, user_cache
 
+from relfast import telemetry
+
+# here, as ONNX Runtime reads its variable when it is imported, which only modules of this package do
+telemetry.turn_off()
+
 THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
 """Environment variable: number of threads that run a model; default: all usable cores."""
 

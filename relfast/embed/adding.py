@@ -36,6 +36,7 @@ from relfast.errors import (
     RelfastError,
     UsageError,
 )
+from relfast.outputs import keep_apart
 
 Source = Literal["auto", "safetensors", "onnx"]
 
@@ -157,6 +158,7 @@ def add(
     if not _is_plain(chosen) or chosen == "auto":
         raise UsageError(f"{chosen!r} cannot be the name of a model; choose another with --name")
     target = models.models_cache().path / chosen
+    keep_apart("embedder add", {"--name": [target], "SOURCE": [checkpoint]})
     if (target / models.MANIFEST).is_file() and not overwrite:
         raise OutputExistsError(target)
     return _build(checkpoint, origin, chosen, target, take, precision)

@@ -48,6 +48,8 @@ class Session:
     def __init__(self, model: Model, device: str = "cpu") -> None:
         import onnxruntime
 
+        # for a process that had imported it before this package
+        onnxruntime.disable_telemetry_events()
         self.provider = "cuda" if device.startswith("cuda") else "cpu"
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1

@@ -158,16 +158,19 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogatepass"))
 
 
+def is_counter(id: Any) -> bool:
+    """Whether an id is a number, such as tools count with."""
+    return type(id) is int or (isinstance(id, str) and id.isdecimal())
+
+
 def asks_another(entry: Entry, known: Entry) -> bool:
     """Whether a tool's row asks another question than the gold record that has the row's number as its id.
 
     A tool that numbers its requests may give the number 7 to a row that has nothing to do with the gold
     record 7. Ids that are no numbers are not such counters, so they always match.
     """
-    id = entry.id
-    counted = type(id) is int or (isinstance(id, str) and id.isdecimal())
     return (
-        counted
+        is_counter(entry.id)
         and isinstance(entry.question, str)
         and isinstance(known.question, str)
         and known.question.strip() not in entry.question

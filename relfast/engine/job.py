@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, Unpack
 
+from relfast_kernels.layouts import ALL_IDS_REPEAT, NUMBERS_REPEAT
+
 from relfast.engine import settings
+from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import UsageError, did_you_mean
 from relfast.formats import DIALECTS
 from relfast.keywords import JobKeywords, OptionKeywords
@@ -17,9 +20,6 @@ from relfast.tasks.options import AllOptions
 
 DEFAULT_TIMEOUT: Final = 6.0
 """Default deadline of a record in seconds; REL-C2's published substructure search has 5 s of them."""
-
-MAX_LINE_BYTES: Final = 16 * 2**20
-"""Longest line read; the longest published record has 20 kB, the longest real response 500 kB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,9 @@ class Job:
         Only rows of this filter of lm-evaluation-harness are scored; None: the first that an input names.
     max_line_bytes
         Longer lines are not scored; their row says so.
+    repeats
+        Which ids may stand for several prompts: none (0, in calls), or in files `NUMBERS_REPEAT` or
+        `ALL_IDS_REPEAT` of `relfast_kernels.layouts`. Set by `of_files`.
     """
 
     options: AllOptions = field(default_factory=AllOptions)
@@ -62,6 +65,11 @@ class Job:
     data: tuple[str, ...] = ()
     filter: str | None = None
     max_line_bytes: int = MAX_LINE_BYTES
+    repeats: int = 0
+
+    def of_files(self, n: int) -> Job:
+        """The same job for ``n`` input files: in several, ids may repeat for different prompts."""
+        return replace(self, repeats=ALL_IDS_REPEAT if n > 1 else NUMBERS_REPEAT)
 
     def __post_init__(self) -> None:
         for name, value in (
@@ -100,7 +108,7 @@ def make_options(**given: Unpack[OptionKeywords]) -> AllOptions:
 
 
 _ALIASES: Final = {"input_format": "dialect", "map": "field_map", "reward": "rewards"}
-_JOB_FIELDS: Final = frozenset(field.name for field in fields(Job)) - {"options"}
+_JOB_FIELDS: Final = frozenset(field.name for field in fields(Job)) - {"options", "repeats"}
 
 
 def make_job(**options: Unpack[JobKeywords]) -> Job:

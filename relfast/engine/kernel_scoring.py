@@ -29,8 +29,8 @@ Failed = Callable[[str, Exception], None]
 """Called with a description of the kernel work that failed, and its exception."""
 
 
-def own(row: Score, index: int = 0, id: Any = None, sample: int = 0) -> Score:
-    """A copy of a shared row with this index, id and sample, which the caller may keep and change."""
+def own(row: Score, index: int = 0, id: Any = None, sample: int = 0, prompt: str | None = None) -> Score:
+    """A copy of a shared row with this index, id, sample and prompt, which the caller may keep and change."""
     return Score(
         index,
         id,
@@ -43,6 +43,7 @@ def own(row: Score, index: int = 0, id: Any = None, sample: int = 0) -> Score:
         row.error,
         row.vote,
         row.pred,
+        prompt,
     )
 
 
@@ -122,15 +123,20 @@ class KernelScoring:
             [record.response for record in records],
             [record.question for record in records],
         )
-        row_of = self._own_row if self._shows else self._row_of
+        row_of = self._own_row if self._shows else self._new_row
         task = TASKS[name]
         return [
-            None if outcome is None else row_of(task, outcome, record.index, record.id, record.sample)
+            None if outcome is None else row_of(task, outcome, record)
             for outcome, record in zip(outcomes, records, strict=True)
         ]
 
-    def _own_row(self, task: Task, outcome: Outcome, index: int, id: Any, sample: int) -> Score:
-        return own(self._row(task, outcome), index, id, sample)
+    def _new_row(self, task: Task, outcome: Outcome, record: Record) -> Score:
+        score = self._row_of(task, outcome, record.index, record.id, record.sample)
+        score.prompt = record.prompt
+        return score
+
+    def _own_row(self, task: Task, outcome: Outcome, record: Record) -> Score:
+        return own(self._row(task, outcome), record.index, record.id, record.sample, record.prompt)
 
     def kept_all(
         self,

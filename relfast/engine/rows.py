@@ -6,18 +6,24 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from relfast.engine.gold_records import GoldRecords, asks_another
+from relfast_kernels.layouts import ALL_IDS_REPEAT
+
+from relfast.engine.gold_records import GoldRecords, asks_another, is_counter
 from relfast.engine.job import Job
+from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.formats import Entry, read_row
-from relfast.formats.failure import NoResponse
+from relfast.formats.entry import no_text
+from relfast.formats.failure import CUT_OFF, NoResponse
 from relfast.formats.paths import MISSING, follow
-from relfast.json_text import decode_text, shallow
+from relfast.json_text import decode_text, encode_json, shallow
 from relfast.records import Record, Score, unscored
+from relfast.stats.samples import digest_of
 from relfast.tasks import EXACT_FIELDS, TASKS, find_task, infer_task
 
 
-def read_gold(paths: Sequence[str]) -> GoldRecords:
-    """The gold records of ``--data``, by id; if several have the same id, the last counts.
+def read_gold(paths: Sequence[str], longest: int = MAX_LINE_BYTES) -> GoldRecords:
+    """The gold records of ``--data``, by id; if several have the same id, the last counts. ``longest`` is the
+    most bytes that a line may have.
 
     Raises
     ------
@@ -30,7 +36,7 @@ def read_gold(paths: Sequence[str]) -> GoldRecords:
     gold = GoldRecords()
     for path in paths:
         gold.next_file()
-        for number, row in objects_in(iterate_lines(path), path, EXACT_FIELDS):
+        for number, row in objects_in(iterate_lines(path, longest), path, EXACT_FIELDS):
             entry = read_row(row, "auto")
             if entry.id is MISSING or not _hashable(entry.id):
                 raise InputError("gold record has no usable id", file=path, line=number, field="id")
@@ -77,7 +83,9 @@ def records_of(
 
     ``chosen`` is the filter of lm-evaluation-harness that is scored; rows of other filters give nothing.
     """
-    if job.data and entry.numbered and entry.answer in (MISSING, None) and isinstance(entry.question, str):
+    # a tool's own number may be the id of another record; any other id comes before the question
+    may_ask = job.data and entry.answer in (MISSING, None) and isinstance(entry.question, str)
+    if may_ask and (entry.numbered or not _hashable(entry.id) or _known(gold, entry.id) is None):
         asked_id = gold.id_asking(entry.question)
         entry.id = entry.id if asked_id is MISSING else asked_id
     shown_id = None if entry.id is MISSING else shallow(entry.id)
@@ -89,16 +97,46 @@ def records_of(
     samples = entry.samples()
     task = find_task(entry.task)
     shown_task = task.name if task is not None else entry.task if isinstance(entry.task, str) else None
-    if problem is not None and not (samples and all(isinstance(sample, NoResponse) for sample in samples)):
+    if problem is not None and not (samples and all(map(_has_failed, samples))):
         yield unscored(index, shown_id, shown_task, 0, "invalid_record", *problem)
         return
     question = None if entry.question is MISSING else entry.question
+    prompt = _prompt_of(entry, shown_id, job) if job.repeats and problem is None else None
     for sample, response in enumerate(samples):
-        if isinstance(response, NoResponse):
-            yield unscored(index, shown_id, shown_task, sample, "invalid_record", *response)
+        cut_off = response is CUT_OFF
+        if not cut_off and type(response) is not str:
+            if not isinstance(response, NoResponse):
+                kind, message = no_text(response)
+                response = NoResponse(kind, f"{message}; --map response=PATH says where the text is")
+            score = unscored(index, shown_id, shown_task, sample, "invalid_record", *response)
+            score.prompt = prompt
+            yield score
             continue
         assert task is not None
-        yield Record(index, shown_id, task.name, entry.answer, response, question, sample, entry.row)
+        text = "" if cut_off else response
+        record = Record(index, shown_id, task.name, entry.answer, text, question, sample, entry.row)
+        record.prompt, record.cut_off = prompt, cut_off
+        yield record
+
+
+def _has_failed(sample: Any) -> bool:
+    return isinstance(sample, NoResponse) and sample is not CUT_OFF
+
+
+def _prompt_of(entry: Entry, record_id: Any, job: Job) -> str | None:
+    """What a row says about its prompt besides its id (`Score.prompt`); None if the id tells it.
+
+    Without an id, rows with equal question and gold are one prompt. Numbers that a tool gave, and ids of
+    several files, may repeat: rows are one prompt if also their questions, or without these their golds, are
+    equal. The id of a gold record of ``--data`` tells its prompt. The text kernel does the same.
+    """
+    question = entry.question if isinstance(entry.question, str) else ""
+    if record_id is None:
+        return digest_of(encode_json([question, entry.answer])) if question else None
+    counted = entry.numbered and is_counter(record_id)
+    if entry.joined or not (counted or job.repeats == ALL_IDS_REPEAT):
+        return None
+    return digest_of(question.encode("utf-8", "surrogatepass") or encode_json(entry.answer))
 
 
 _UNCHOSEN: Final = "the input begins with rows that name no filter: --filter NAME says which one is scored"
@@ -110,6 +148,7 @@ def _complete(entry: Entry, job: Job, gold: GoldRecords) -> tuple[str, str] | No
         known = _known(gold, entry.id) if _hashable(entry.id) else None
         if known is not None and entry.numbered and asks_another(entry, known):
             known = None
+        entry.joined = known is not None
         if isinstance(entry.answer, str):
             # a text that is no JSON object is not gold: some tools store the extracted answer here
             decoded = decode_text(entry.answer)
@@ -144,12 +183,16 @@ def _complete(entry: Entry, job: Job, gold: GoldRecords) -> tuple[str, str] | No
 
 
 def _no_gold(entry: Entry) -> str:
-    if not entry.numbered and entry.id is MISSING:
-        return "field 'id' is missing, by which --data finds its gold record"
-    if not entry.numbered:
+    has_id = entry.id is not MISSING and entry.id is not None
+    if isinstance(entry.question, str):
+        named = f", and none with id {entry.id!r:.80}" if has_id else ""
+        return f"no gold record in --data asks this row's question{named}"
+    if has_id:
         return f"no gold record with id {entry.id!r:.80} in --data"
-    asked = "" if entry.id is MISSING else f", and none with id {entry.id!r:.80}"
-    return f"no gold record in --data asks this row's question{asked}"
+    return (
+        "field 'id' is missing, by which --data finds its gold record; --map id=PATH says where it is, or"
+        " question=PATH where the question is"
+    )
 
 
 def _known(gold: GoldRecords, record_id: Any) -> Entry | None:

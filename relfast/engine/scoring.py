@@ -3,15 +3,18 @@ record that fails does not affect the others.
 
 A `Guard` surrounds work that may hang or crash. In a worker it arms the operating system's timer and notes
 which record is in flight; in-process it does nothing. Records that reach RDKit are guarded one by one, texts
-and mazes by the batch. Tasks that embed work in steps, and check each record's deadline between them
+and mazes by the batch and without a deadline: reading them ends. Tasks that embed work in steps, and check
+each record's deadline between them
 (`relfast.deadlines`); there the guard only ends a step that takes too long.
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 from relfast.deadlines import Deadlines
@@ -24,7 +27,7 @@ from relfast.engine.segments import Detours, pieces
 from relfast.errors import RelfastError
 from relfast.formats import Entry
 from relfast.json_text import Undecodable, decode_object
-from relfast.records import Outcome, Place, Record, Score, unscored
+from relfast.records import Outcome, Place, Record, Score, told_cut_off, unscored
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.base import Task
 from relfast.tasks.modules import MAX_TEXTS
@@ -113,23 +116,25 @@ class Scoring:
         for piece in pieces(entries):
             yield from self.entries(piece, verdicts, one_by_one=one_by_one)
 
-    def line(self, line: bytes, index: int, chosen: str | None = None) -> list[Record | Score]:
-        """The records of one line; none if it is blank."""
+    def line(
+        self, line: bytes, index: int, chosen: str | None = None, most: int = sys.maxsize
+    ) -> list[Record | Score]:
+        """The records of one line, the first ``most`` of them; none if it is blank."""
         if line.isspace() or not line:
             return []
         try:
             row = decode_object(line, EXACT_FIELDS)
         except Undecodable as error:
             return [unscored(index, None, None, 0, "invalid_record", "InvalidJSON", str(error))]
-        return self.row(row, index, chosen)
+        return self.row(row, index, chosen, most)
 
     def row(
-        self, row: Mapping[str, Any] | Entry, index: int, chosen: str | None = None
+        self, row: Mapping[str, Any] | Entry, index: int, chosen: str | None = None, most: int = sys.maxsize
     ) -> list[Record | Score]:
-        """The records of one decoded input row, or of its entry."""
+        """The records of one decoded input row, or of its entry; the first ``most`` of them."""
         try:
             entry = row if isinstance(row, Entry) else entry_of(row, self.job)
-            return list(records_of(entry, index, self.job, self.gold, chosen))
+            return list(islice(records_of(entry, index, self.job, self.gold, chosen), most))
         except Exception as error:
             # a dialect failed on something unexpected in the row: its output row says so, the run goes on
             return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]
@@ -156,8 +161,8 @@ class Scoring:
             task = TASKS[name]
             records = [entry for entry in (entries[at] for at in places) if isinstance(entry, Record)]
             scores = self._singly(task, records) if one_by_one else self._fast_first(task, records)
-            for at, score in zip(places, scores, strict=True):
-                results[at] = score
+            for at, record, score in zip(places, records, scores, strict=True):
+                results[at] = told_cut_off(score) if record.cut_off else score
         return (score for score in results if score is not None)
 
     def _together(self, task: Task, records: Sequence[Record]) -> list[Score]:
@@ -168,10 +173,7 @@ class Scoring:
                 return self._within(task, records)
             if len(records) == 1:
                 return self._singly(task, records)
-            # The whole batch gets the deadline of one record, of which it normally takes a fraction. If it
-            # takes longer, the timer ends this worker, and the next one scores the records one by one, each
-            # with its own deadline.
-            with self._guarding(None):
+            with self._guarding(task):
                 outcomes = self.outcomes(task, records)
         except RelfastError:
             raise  # no embedding model here, an extra that is not installed: no record's fault
@@ -182,9 +184,10 @@ class Scoring:
         return [self.score_of(task, *pair) for pair in zip(records, outcomes, strict=True)]
 
     @contextmanager
-    def _guarding(self, place: Place | None) -> Iterator[None]:
-        """Guard a record, or (``place`` None) several that normally cannot hang."""
-        self.guard.enter(place, self.job.timeout)
+    def _guarding(self, task: Task, place: Place | None = None) -> Iterator[None]:
+        """Guard a record, or (``place`` None) several. A deadline runs only over what can hang. Kernels, and
+        the scorers of other tasks, end by themselves, and how fast they are must not decide a row."""
+        self.guard.enter(place, self.job.timeout if task.can_hang and place is not None else 0.0)
         try:
             yield
         finally:
@@ -238,8 +241,7 @@ class Scoring:
             return slow(task, records)
         scores: list[Score | None] = []
         for some in pieces(records, MAX_TEXTS):
-            # guarded as a batch, with the deadline of one record: see `_together`
-            with self._guarding(None):
+            with self._guarding(task):
                 scores += self.kernels.rows(task.name, some)
         left = [record for record, score in zip(records, scores, strict=True) if score is None]
         self.n_left += len(left)
@@ -274,7 +276,7 @@ class Scoring:
                 if task.embeds:
                     scores += self._within(task, [record])
                     continue
-                with self._guarding((record.index, record.sample)):
+                with self._guarding(task, (record.index, record.sample)):
                     scores.append(self.score_of(task, record, self.outcomes(task, [record])[0]))
             except MemoryError:
                 if not isinstance(self.guard, NoGuard):
@@ -311,7 +313,9 @@ class Scoring:
 
     def score_of(self, task: Task, record: Record, outcome: Outcome) -> Score:
         """The row of a record from its outcome."""
-        return self.row_of(task, outcome, record.index, record.id, record.sample)
+        score = self.row_of(task, outcome, record.index, record.id, record.sample)
+        score.prompt = record.prompt
+        return score
 
     def row_of(self, task: Task, outcome: Outcome, index: int = 0, id: Any = None, sample: int = 0) -> Score:
         """The row of an outcome: for the record with this index, id and sample, or without these as a row

@@ -6,7 +6,7 @@ scorer scores it. The fast path and the kernels leave to it what they fail on or
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, TypeVar
@@ -76,13 +76,19 @@ def pieces(items: Iterable[_T], most: int = PIECE) -> Iterator[list[_T]]:
         yield piece
 
 
-def rows_of(scores: Iterable[Score]) -> tuple[bytes, Tally]:
-    """Output rows and tally of scores; only one piece of the scores is held in memory at a time."""
-    rows, tally = [], Tally()
+def rows_of(scores: Iterable[Score], tally: Tally) -> bytes:
+    """Output rows of scores, which are added to a tally; only one piece of them is held in memory."""
+    rows = []
     for piece in pieces(scores):
-        rows.append(b"".join([encode_row(score.to_row()) for score in piece]))
-        tally.merge(Tally.of(piece))
-    return b"".join(rows), tally
+        rows.append(encoded(piece, tally))
+        tally.add(piece)
+    return b"".join(rows)
+
+
+def encoded(scores: Sequence[Score], tally: Tally) -> bytes:
+    """Output rows of scores, whose samples alone are added to a tally."""
+    tally.add_samples(scores)
+    return b"".join([encode_row(score.to_row()) for score in scores])
 
 
 @dataclass(slots=True, repr=False, eq=False)

@@ -22,6 +22,9 @@ system's timer to 9·10⁹ s at most."""
 
 MAX_WORKERS: Final = 10_000
 
+MAX_LINE_BYTES: Final = 16 * 2**20
+"""Longest line read; the longest published record has 20 kB, the longest real response 500 kB."""
+
 
 _BRACKETS: Final = re.compile(r"\[(-?[0-9]+|\*)\]")
 _MAPS: Final = {

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
 from relfast_kernels.layouts import (
     IN_DATA,
     LINE_COLUMNS,
@@ -20,6 +19,8 @@ from relfast_kernels.layouts import (
     RECORD_ID_END,
     RECORD_ID_PLACE,
 )
+
+from relfast.stats.samples import read_key
 
 
 def buffer(size: int) -> ctypes.Array[ctypes.c_char]:
@@ -71,10 +72,14 @@ class ScannedBlock:
         return self.data[self.lines[at + LINE_START] : self.lines[at + LINE_END]]
 
 
-def id_of(texts: tuple[memoryview, memoryview], records: Sequence[int], number: int) -> Any:
-    """The decoded id of a record; ``texts`` are the block's bytes and its scratch space."""
+def id_of(
+    texts: tuple[memoryview, memoryview], records: Sequence[int], number: int
+) -> tuple[Any, str | None]:
+    """Id and ``prompt`` of a record; ``texts`` are the block's bytes and its scratch space."""
     row = number * RECORD_COLUMNS
     place = records[row + RECORD_ID_PLACE]
     if place == NOWHERE:
-        return None
-    return orjson.loads(texts[place != IN_DATA][records[row + RECORD_ID] : records[row + RECORD_ID_END]])
+        return None, None
+    return read_key(
+        texts[place != IN_DATA][records[row + RECORD_ID] : records[row + RECORD_ID_END]].tobytes()
+    )

@@ -60,7 +60,7 @@ from relfast_kernels.layouts import (
 
 from relfast.engine.pool.failures import Verdict
 from relfast.engine.scoring import Scoring
-from relfast.engine.segments import Segment, pieces, rows_of
+from relfast.engine.segments import Segment, encoded, pieces
 from relfast.engine.text_block import ScannedBlock, kinds_of
 from relfast.engine.text_gold import TASK_BY_NUMBER, Golds, KnownGold
 from relfast.engine.text_rows import RowWriter
@@ -111,6 +111,7 @@ class TextFastPath:
             job.options.strict,
             least_measure(job.options, [kernel for _, kernel in TASK_BY_NUMBER.values()]),
             int.from_bytes(os.urandom(8), "little") >> 1,
+            job.repeats,
         )
         self._known = KnownGold(scoring)
         self._work = WorkSpace()
@@ -228,7 +229,9 @@ class TextFastPath:
         # a block has about a thousand lines, most often all scored: a search in bytes, no loop over lines
         is_slow = kinds_of(block.lines, start, stop).translate(_IS_SLOW)
         if 1 not in is_slow:
-            rows, tally = self._rows(block, start, stop)
+            tally = Tally()
+            rows = self._rows(block, start, stop, tally)
+            self._writer.count(tally)
             return Segment(stop, rows, tally, n_fast=stop - start)
         slow = [*compress(range(start, stop), is_slow)]
         if len(slow) > most:
@@ -248,30 +251,27 @@ class TextFastPath:
         left, first = scoring.n_left, block.first_index
         rows: list[bytes] = []
         tally = Tally()
-
-        def add(some: tuple[bytes, Tally]) -> None:
-            rows.append(some[0])
-            tally.merge(some[1])
-
         between = deque(runs(start, stop, slow))
         for piece in pieces(taken.entries):
             scores, at = [*scoring.entries(piece, verdicts)], 0
             while between and first + between[0][0] < scores[-1].index:
                 run = between.popleft()
                 end = bisect_left(scores, first + run[0], at, key=attrgetter("index"))
-                add(rows_of(scores[at:end]))
-                add(self._rows(block, *run))
+                rows.append(encoded(scores[at:end], tally))
+                rows.append(self._rows(block, *run, tally))
                 at = end
-            add(rows_of(scores[at:]))
+            rows.append(encoded(scores[at:], tally))
+            tally.add(scores)
         for run in between:
-            add(self._rows(block, *run))
+            rows.append(self._rows(block, *run, tally))
+        self._writer.count(tally)
         segment = Segment(stop, b"".join(rows), tally)
         segment.n_exact = taken.n_exact
         segment.n_fast = stop - start - taken.n_exact
         segment.n_left = min(taken.n_known, scoring.n_left - left)
         return segment
 
-    def _rows(self, block: ScannedBlock, start: int, stop: int) -> tuple[bytes, Tally]:
-        """Rows and tally of lines that are not slow."""
+    def _rows(self, block: ScannedBlock, start: int, stop: int, tally: Tally) -> bytes:
+        """Rows of lines that are not slow; see `RowWriter.rows`."""
         at, end = (block.lines[line * LINE_COLUMNS + LINE_RECORD] for line in (start, stop))
-        return self._writer.rows(block, at, end)
+        return self._writer.rows(block, at, end, tally)

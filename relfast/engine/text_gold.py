@@ -32,8 +32,9 @@ from relfast.engine.rows import entry_of
 from relfast.engine.scoring import Scoring
 from relfast.engine.text_block import ScannedBlock, id_of
 from relfast.formats import Entry
-from relfast.json_text import decode_object, encode_json
+from relfast.json_text import decode_object
 from relfast.records import Record, Score, SharedGold
+from relfast.stats.samples import key_of
 from relfast.tasks import EXACT_FIELDS, TASKS
 from relfast.tasks.text_scorer import PreparedGolds, compared_gold, gold_text
 
@@ -105,7 +106,7 @@ class KnownGold:
         if rest == HAS_ID_ONLY and job.data:
             texts = memoryview(block.data), memoryview(block.scratch).cast("B")
             records = memoryview(block.records).cast("B").cast("q")
-            entry = Entry(id_of(texts, records, first), row=_NO_MORE)
+            entry = Entry(id_of(texts, records, first)[0], row=_NO_MORE)
         else:
             line = block.line(number)
             if _has_large_integer(line):
@@ -117,7 +118,9 @@ class KnownGold:
         entry.response = ""  # the kernel finds the responses
         found = self._scoring.row(entry, block.first_index + number, block.chosen)
         record = found[0] if found else None
-        if not isinstance(record, Record) or (rest == ID_OF_GOLD and record.id is None):
+        if not isinstance(record, Record):
+            return
+        if rest == ID_OF_GOLD and record.id is None and record.prompt is None:
             return
         looked_at = TASKS[record.task].row_fields
         if looked_at and (digest & ROW_UNSEEN or not set(looked_at).issubset(GOLD_MEMBERS)):
@@ -149,7 +152,8 @@ class KnownGold:
                 continue
             task = TASKS[known.task]
             n_known += task.kernels is not None
-            id = known.id if lines[place + LINE_REST] == ID_OF_GOLD else id_of(texts, records, at)
+            is_of_gold = lines[place + LINE_REST] == ID_OF_GOLD
+            id, prompt = (known.id, known.prompt) if is_of_gold else id_of(texts, records, at)
             for sample in range(end - at):
                 row = (at + sample) * RECORD_COLUMNS
                 text = texts[records[row + RECORD_TEXT_PLACE] != IN_DATA]
@@ -165,6 +169,7 @@ class KnownGold:
                         sample,
                         known.row,
                         known.shared,
+                        prompt,
                     )
                 )
         return Taken(entries, n_exact, n_known)
@@ -211,9 +216,10 @@ class Golds:
         return number >= 0 and not (self._job.options.strict and TASK_BY_NUMBER[number][1].strict_gold)
 
     def add(self, digest: int, record: Record, rest: int) -> bool:
-        """Add a record's gold under a digest, with the record's id if the digest includes it (`ID_OF_GOLD`);
+        """Add a record's gold under a digest, with its prompt's key if the digest includes it (`ID_OF_GOLD`);
         False if there is no room."""
-        number = self._number(record, encode_json(record.id) if rest == ID_OF_GOLD else b"")
+        key = key_of(record.id, record.prompt, 0) if rest == ID_OF_GOLD else b""
+        number = self._number(record, key)
         if number < 0:
             return False
         prepared = self._prepared

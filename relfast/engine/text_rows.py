@@ -80,12 +80,13 @@ class RowWriter:
         context[AT_WRITTEN] = ctypes.addressof(self._written)
         self._tallies: list[Tally] = []
 
-    def rows(self, block: ScannedBlock, at: int, end: int) -> tuple[bytes, Tally]:
-        """Rows and tally of records ``at`` to ``end`` of a block."""
+    def rows(self, block: ScannedBlock, at: int, end: int, tally: Tally) -> bytes:
+        """Rows of records ``at`` to ``end`` of a block. Their samples go into the tally at once, their counts
+        with the next `count`."""
         self._have_room(ROW_BYTES * (end - at))
         if len(self._samples) < SAMPLE.size * (end - at):
             self._samples = buffer(2 * SAMPLE.size * (end - at))
-        context, written, tally = self._context, self._written, Tally()
+        context, written = self._context, self._written
         context[AT_SAMPLES], context[N_SAMPLES] = ctypes.addressof(self._samples), len(self._samples)
         context[FIRST_INDEX] = block.first_index
         written[WRITTEN_ROWS] = written[WRITTEN_SAMPLES] = 0
@@ -98,9 +99,8 @@ class RowWriter:
                 self._add_template(block.records[at * RECORD_COLUMNS + RECORD_KEY], tally)
             else:
                 self._have_room(2 * len(self._out) + len(block.data))
-        self._count(tally)
         tally.samples += ctypes.string_at(self._samples, written[WRITTEN_SAMPLES])
-        return ctypes.string_at(self._out, written[WRITTEN_ROWS]), tally
+        return ctypes.string_at(self._out, written[WRITTEN_ROWS])
 
     def _have_room(self, size: int) -> None:
         """Make room for ``size`` bytes of rows; rows written so far are kept."""
@@ -110,12 +110,13 @@ class RowWriter:
             self._out = out
         self._context[AT_ROWS], self._context[N_ROWS] = ctypes.addressof(self._out), len(self._out)
 
-    def _count(self, tally: Tally) -> None:
-        """Add the kernel's counts of rows per template to a tally, and reset them."""
-        for number, row in enumerate(self._tallies):
-            if self._counts[number]:
-                tally.merge(row, self._counts[number])
-                self._counts[number] = 0
+    def count(self, tally: Tally) -> None:
+        """Add the counts of all rows written since the last call to a tally: the kernel counts rows by
+        template, and each template's row is added once, that many times."""
+        for row, times in zip(self._tallies, self._counts, strict=False):
+            if times:
+                tally.merge(row, times)
+        ctypes.memset(self._counts, 0, ctypes.sizeof(ctypes.c_int64) * len(self._tallies))
 
     def _add_template(self, key: int, tally: Tally) -> None:
         """Add the template of a key, to which the kernel has given the next number. If there is no room, all
@@ -129,7 +130,7 @@ class RowWriter:
         parts = [tail, b"", b""] if len(holes) == 1 else [holes[0] + b":", holes[1] + b":", holes[2]]
         at = self._parts[TEMPLATE_PARTS * number] if number < MOST_TEMPLATES else TEMPLATE_BYTES
         if at + len(row) > TEMPLATE_BYTES:
-            self._count(tally)
+            self.count(tally)
             self._tallies = []
             ctypes.memset(self._slots, 0, ctypes.sizeof(self._slots))
             return

@@ -26,12 +26,15 @@ from relfast.formats.table import (
     MESSAGE,
     NULL,
     OBJECT,
+    REASONS,
+    REASONS_OF_MESSAGES,
     TEXT,
     TEXTS,
     VALUE,
     Form,
     Said,
 )
+from relfast.records import ENDINGS
 
 _ASKS: Final = {
     "": columns.IS_THERE,
@@ -65,6 +68,15 @@ _NAME: Final = re.compile(r'[^\x00-\x1f"/\\\x7f-\U0010ffff]*')
 _ERRORS: Final = "error"
 _STATUS: Final = "status_code"
 """Members by which a row of any form says that the request failed."""
+_OFTEN: Final = len(REASONS_OF_MESSAGES) + 1
+"""How many of `REASONS` rows often have: only their members are worth a bit."""
+_PLAIN_ENDS: Final = tuple(
+    spelled
+    for kind in ("ended", "cut_off")
+    for word in ENDINGS[kind].split()
+    for spelled in (word, word.upper())
+)
+"""Finish reasons of texts that count as they are, in the usual spellings; Python reads rows with another."""
 
 
 def can_hold(field_map: Mapping[str, str]) -> bool:
@@ -101,6 +113,7 @@ class TextTable:
         self._numbers = {name: number for number, name in enumerate(members)}
         assert len(members) <= columns.MOST_MEMBERS
         assert max(map(len, members)) <= columns.LONGEST_MEMBER
+        self._bit_of: dict[str, int] = {}
         spans = [self._span(name) for name in members]
         of_length = [
             (sum(len(name) < length for name in members),) for length in range(columns.LONGEST_MEMBER + 2)
@@ -117,8 +130,15 @@ class TextTable:
                 assert last or (form.when and not form.needs)
                 self._ways.append((number, 0, *self._tests_of(form.needs if last else form.when)))
         rows = [self._form(form) for form in forms]
-        parts: list[Sequence[Sequence[int]]] = [spans, of_length, self._steps, self._paths, self._tests]
-        parts += [self._ways, rows, self._said, self._says]
+        ends: list[Sequence[int]] = [
+            self._path_list(REASONS_OF_MESSAGES),
+            self._path_list(REASONS[len(REASONS_OF_MESSAGES) :]),
+            *map(self._span, _PLAIN_ENDS),
+        ]
+        assert len(self._bit_of) <= columns.MOST_BITS
+        known = [(*span, self._bit_of.get(name, 0)) for span, name in zip(spans, members, strict=True)]
+        parts: list[Sequence[Sequence[int]]] = [known, of_length, self._steps, self._paths, self._tests]
+        parts += [self._ways, rows, self._said, self._says, ends]
         # kept alive, since ``about`` holds their addresses
         self._in_memory = (ctypes.c_char * len(self._names)).from_buffer(self._names), [*map(_numbers, parts)]
         names, numbers = self._in_memory
@@ -130,7 +150,7 @@ class TextTable:
 
     def _members_of(self, job: Job) -> Iterable[str]:
         """The top-level members of a row that the table refers to."""
-        yield from (*GOLD_MEMBERS, _ERRORS, _STATUS)
+        yield from (*GOLD_MEMBERS, _ERRORS, _STATUS, *map(_first_name, REASONS[:_OFTEN]))
         yield from (path.partition(".")[0] for path in job.field_map.values())
         dialects = DIALECTS.values() if job.dialect == "auto" else (DIALECTS[job.dialect],)
         for form in (form for dialect in dialects for form in dialect.forms):
@@ -140,11 +160,11 @@ class TextTable:
             listed = [form.id.replace("#", " "), form.number or "", form.response, form.errors, form.status]
             listed += [_depends(form), form.suffix, form.attached]
             for said in form.said:
-                listed += [said.items, said.instead, said.error, *(path for _, path in said.says)]
+                listed += [said.items, said.instead, said.error, said.reason, *(p for _, p in said.says)]
             yield from filter(None, map(_first_name, " ".join(listed).split()))
 
     def _bits(self, names: Iterable[str]) -> int:
-        return sum(1 << self._numbers[name] for name in set(names))
+        return sum(self._bit_of.setdefault(name, 1 << len(self._bit_of)) for name in sorted(set(names)))
 
     def _span(self, text: str) -> tuple[int, int]:
         at = len(self._names)
@@ -162,7 +182,7 @@ class TextTable:
                 is_name = place == 0 and step.kind == paths.NAME
                 index = int(step.name) if step.kind == paths.INDEX else int(step.other in _LITERALS)
                 spans = (*self._span(step.name), *self._span(step.other))
-                member = self._numbers[step.name] if is_name else -1
+                member = self._numbers.get(step.name, -1) if is_name else -1
                 self._steps.append((_KINDS[step.kind], *spans, step.lacks, index, member))
             self._paths.append((begin, len(self._steps)))
         return first, len(self._paths)
@@ -223,7 +243,7 @@ class TextTable:
             if "*" in steps:
                 items, response, says = (response, response + 1), -1, len(self._says)
                 self._says.append((columns.SAYS_VALUE, self._users_path(steps[at:], from_row=False)))
-                self._said.append((*items, says, says + 1, False, -1, -1, False))
+                self._said.append((*items, says, says + 1, False, -1, -1, -1))
         of_id = self._path_list(id_paths)
         if "id" in self._map:
             mapped = self._users_path(self._map["id"].split("."), from_row=True)
@@ -243,6 +263,7 @@ class TextTable:
             | columns.NOT_EMPTY * bool(form.none and "response" not in self._map)
             | columns.HIDES_ROW * (not form.row and place in GOLD_MEMBERS)
             | columns.IS_BARE * (not form.members and not form.task.startswith("="))
+            | columns.ASKS_UNSEEN * ("question" in self._map or not self._can_follow(form.question))
         )
         return (
             *of_id,
@@ -285,7 +306,7 @@ class TextTable:
             *(first, len(self._says)),
             said.last,
             *(self._path(path) if path else -1 for path in (said.instead, said.error)),
-            bool(said.filtered or said.aborted),
+            self._path(said.reason) if said.reason else -1,
         )
 
 

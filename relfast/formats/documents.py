@@ -52,10 +52,18 @@ KNOWN: Final[tuple[tuple[Callable[[_Document], bool], Callable[[_Document], Iter
     # Inspect's logs, HELM's scenario_state.json
     (lambda log: "eval" in log and "plan" in log, lambda log: map(kept, log.get("samples") or ())),
     (lambda state: "request_states" in state, lambda state: state["request_states"] or ()),
+    # MathArena's file of a problem
+    (lambda runs: "gold_answer" in runs and isinstance(runs.get("messages"), list), lambda runs: (runs,)),
     (_is_predictions, lambda document: ({"idx": key, **row} for key, row in document.items())),
     (_is_table, lambda table: (dict(zip(table["columns"], row, strict=False)) for row in table["data"])),
 )
 """Kinds of documents: a function that recognises one, and a function that makes rows of it."""
+
+
+def is_known(document: _Document) -> bool:
+    """Whether a JSON object is a document of a known kind, and no row of a known dialect."""
+    return recognise(document) is None and any(recognises(document) for recognises, _ in KNOWN)
+
 
 _SHOWN_KEYS: Final = 8
 _DEPTH: Final = 3
@@ -100,8 +108,8 @@ def rows_of(document: Any) -> Iterator[Any]:
     command = _jq_for_table(document) or next((jq for jq, _ in _lists_of_objects(document)), None)
     advice = f": {_JQ_ADVICE.format(command)}" if command else ""
     raise NoRows(
-        f"one JSON object with the keys {keys}, of no tool that is known (Inspect, HELM, OpenCompass); "
-        f"one record a line is wanted{advice}"
+        f"one JSON object with the keys {keys}, of no tool that is known (Inspect, HELM, OpenCompass,"
+        f" MathArena); one record a line is wanted{advice}"
     )
 
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from relfast.formats.failure import MISSING_RESPONSE, NoResponse, from_error, refusal_in
+from relfast.formats.failure import (
+    NO_ASSISTANT,
+    NO_CONTENT,
+    NULL,
+    ONLY_REASONING,
+    NoResponse,
+    ended,
+    from_error,
+    refusal_in,
+)
 from relfast.formats.paths import MISSING
+from relfast.formats.table import REASONS_OF_MESSAGES
 from relfast.plain import Plain
 
 
@@ -26,10 +37,14 @@ class Entry(Plain):
         Why the whole row has no response; any text in ``response`` is ignored then.
     error
         The row's ``error`` field, unchanged.
+    reason
+        Why the text ended (`relfast.formats.failure.ended`), or a list with a reason per sample.
     filter
         Name of the filter of lm-evaluation-harness that made the row.
     numbered
         The id is only a number that the tool gave: gold of ``--data`` is looked up by the question first.
+    joined
+        Gold of ``--data`` was found for it.
     """
 
     id: Any = MISSING
@@ -40,8 +55,10 @@ class Entry(Plain):
     row: Mapping[str, Any] | None = None
     failure: NoResponse | None = None
     error: Any = None
+    reason: Any = None
     filter: str | None = None
     numbered: bool = False
+    joined: bool = False
 
     def samples(self) -> list[Any]:
         """The row's samples: one response each, or a `NoResponse` if the sample failed.
@@ -50,46 +67,59 @@ class Entry(Plain):
         to the responses that are null, or to all responses if none is null. The result is empty if the row
         has no response and no error.
         """
-        if type(self.response) is str and self.error is None and self.failure is None:
+        plain = self.error is None and self.failure is None and self.reason is None
+        if plain and type(self.response) is str:
             return [self.response]
         samples = [] if self.response is MISSING else samples_of(self.response)
         if self.failure is not None:
             return [self.failure] * max(1, len(samples))
         if isinstance(self.error, list) and len(self.error) == len(samples):
             pairs = zip(self.error, samples, strict=True)
-            return [from_error(error) or sample for error, sample in pairs]
-        error = from_error(self.error)
-        if error is None:
+            samples = [from_error(error) or sample for error, sample in pairs]
+        elif (error := from_error(self.error)) is not None:
+            if any(sample is NULL for sample in samples):
+                samples = [error if sample is NULL else sample for sample in samples]
+            else:
+                samples = [error] * max(1, len(samples))
+        if self.reason is None:
             return samples
-        if any(sample is NULL for sample in samples):
-            return [error if sample is NULL else sample for sample in samples]
-        return [error] * max(1, len(samples))
+        if not isinstance(self.reason, list):
+            return [ended(sample, self.reason) for sample in samples]
+        return [*map(ended, samples, self.reason)] if len(self.reason) == len(samples) else samples
 
-
-NULL: Final = NoResponse(MISSING_RESPONSE, "the response is null")
-NO_ASSISTANT: Final = "there is no message of the assistant"
-NO_CONTENT: Final = NoResponse(MISSING_RESPONSE, "the message has no content")
 
 _TEXT_PARTS: Final = (None, "text", "output_text")
 """Types of the parts of a message that make up its text; reasoning and refusals do not belong to it."""
 
-_PARTS_OF_MESSAGES: Final = frozenset(
-    {"text", "output_text", "refusal", "thinking", "redacted_thinking", "reasoning"}
+_THOUGHTS: Final = frozenset(
+    {"cot", "think", "thinking", "thought", "thoughts", "reasoning", "rationale", "scratchpad", "analysis"}
 )
-"""Types of parts by which a list is known as one message's content: it may also be a list of samples, and
-those too may be objects with a ``type``, but of other types."""
+"""Words in the types of messages and parts, and in keys, that hold what the model thought."""
+_CHANNELS: Final = ("channel", "phase")
+"""Members of a message that say whether it is ``final``, or the model's ``analysis`` or ``commentary``."""
+_WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+
+_PARTS_OF_MESSAGES: Final = frozenset({"text", "output_text", "summary_text", "refusal"})
+"""Types of parts, beside reasoning, by which a list is known as one message's content: it may also be a list
+of samples, and those too may be objects with a ``type``, but of other types."""
+
+_ITEMS: Final = re.compile(r"message|reasoning|\w+_call(_output)?|mcp_\w+|compaction")
+"""Types of items without a role that a server's list of output (OpenAI's Responses) has beside messages."""
 
 
 def samples_of(response: Any) -> list[Any]:
     """The samples in a response field: one if it is a text, a chat or the parts of one message, several if it
-    is a list of these."""
+    is a list of these. Each is a text, a `NoResponse`, or a value of another kind, which cannot be scored."""
     if not isinstance(response, list) or _is_conversation(response) or _is_content(response):
-        return [_sample(response)]
-    return [_sample(item) for item in response]
+        return [text_of(response)]
+    return [text_of(item) for item in response]
 
 
-def _sample(value: Any) -> Any:
-    """The text of a sample, or a `NoResponse`; a value of any other kind is returned unchanged."""
+def text_of(value: Any) -> Any:
+    """The text of one response, which may be a chat or the parts of a message; a `NoResponse` if it failed; a
+    value of any other kind is returned unchanged (`no_text` says what is wrong with it)."""
+    if isinstance(value, str):
+        return value if type(value) is str else str.__str__(value)
     if value is None:
         return NULL
     if isinstance(value, Mapping):
@@ -99,15 +129,27 @@ def _sample(value: Any) -> Any:
     return last_said(value) if _is_conversation(value) else value
 
 
+def no_text(value: Any) -> NoResponse:
+    """The failure of a response that is no text, such as an object or a number."""
+    kinds = ((Mapping, "an object"), (bool, "a bool"), (int | float, "a number"), (list, "a list"))
+    kind = next((kind for types, kind in kinds if isinstance(value, types)), type(value).__name__)
+    return NoResponse("InvalidResponse", f"response is {kind}, not text")
+
+
 def _is_conversation(value: Any) -> bool:
-    """Whether a value is a list of chat messages."""
+    """Whether a value is a list of chat messages, or a server's list of output with a message in it."""
     if not isinstance(value, list) or not value:
         return False
+    has_message = False
     for item in value:
         # comparing the type first is ten times as fast as isinstance, and nearly all are dicts
-        if (type(item) is not dict and not isinstance(item, Mapping)) or "role" not in item:
+        if type(item) is not dict and not isinstance(item, Mapping):
             return False
-    return True
+        if "role" in item:
+            has_message = True
+        elif not (isinstance(item.get("type"), str) and _ITEMS.fullmatch(item["type"])):
+            return False
+    return has_message
 
 
 def _is_content(value: Any) -> bool:
@@ -115,7 +157,7 @@ def _is_content(value: Any) -> bool:
     return (
         isinstance(value, list)
         and all(map(_is_part, value))
-        and any(part["type"] in _PARTS_OF_MESSAGES for part in value)
+        and any(part["type"] in _PARTS_OF_MESSAGES or is_reasoning(part) for part in value)
     )
 
 
@@ -129,27 +171,61 @@ def _is_part(item: Any) -> bool:
     )
 
 
-def last_said(messages: list[Mapping[str, Any]]) -> Any:
-    """The text of the last assistant message, or a `NoResponse`."""
-    texts = (said_in(message) for message in reversed(messages) if message["role"] == "assistant")
-    return next(texts, NoResponse(MISSING_RESPONSE, NO_ASSISTANT))
+def is_reasoning(item: Mapping[str, Any]) -> bool:
+    """Whether a message, or a part of one, is what the model thought and not what it answered."""
+    said = [name for name in (item.get(key) for key in ("type", *_CHANNELS)) if isinstance(name, str)]
+    if item.get("thought") is True or any(name == "commentary" or names_reasoning(name) for name in said):
+        return True
+    return "text" not in item and "content" not in item and _has_thoughts(item)
+
+
+def _has_thoughts(item: Mapping[str, Any]) -> bool:
+    return any(value and isinstance(name, str) and names_reasoning(name) for name, value in item.items())
+
+
+def names_reasoning(name: str) -> bool:
+    """Whether a type or key names what a model thought: ``reasoning_content``, ``redacted_thinking``."""
+    return not _THOUGHTS.isdisjoint(map(str.lower, _WORD.findall(name)))
+
+
+def last_said(messages: Sequence[Mapping[str, Any]]) -> Any:
+    """The text of the last message of the assistant that is no reasoning, or a `NoResponse`."""
+    nothing = NO_ASSISTANT
+    for message in reversed(messages):
+        if message.get("role") == "assistant":
+            said = said_in(message)
+            if said is not ONLY_REASONING:
+                return said
+        if message.get("role") == "assistant" or ("role" not in message and is_reasoning(message)):
+            nothing = ONLY_REASONING
+    return nothing
 
 
 def said_in(message: Mapping[str, Any]) -> Any:
-    """The text of a message; a `NoResponse` if it has no content or the model refused."""
+    """The text of a message; a `NoResponse` if it has none, is reasoning only, or the model refused."""
     content = message.get("content")
     refusal = refusal_in(message)
-    if refusal is None and (content is None or content == []):
-        return NO_CONTENT
-    return refusal or content_of(content)
+    if refusal is not None:
+        return refusal
+    if is_reasoning(message):
+        return ONLY_REASONING
+    parts = (
+        content if isinstance(content, list) and all(isinstance(part, Mapping) for part in content) else None
+    )
+    said = content if parts is None else "".join(texts) if (texts := _texts_in(parts)) else None
+    if not said and (said is None or isinstance(said, str)):
+        thought = _has_thoughts(message) or any(map(is_reasoning, parts or ()))
+        said = ONLY_REASONING if thought else NO_CONTENT if said is None else said
+    return ended(said, next((message[name] for name in REASONS_OF_MESSAGES if message.get(name)), None))
 
 
-def text_of(messages: Any) -> Any:
-    """The text of the last assistant message in a chat, or None; any other value is returned unchanged."""
-    if not _is_conversation(messages):
-        return messages
-    contents = (message.get("content") for message in reversed(messages) if message["role"] == "assistant")
-    return content_of(next(contents, None))
+def _texts_in(parts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The texts of a message's parts."""
+    return [
+        part["text"]
+        for part in parts
+        if part.get("type") in _TEXT_PARTS and isinstance(part.get("text"), str) and not is_reasoning(part)
+    ]
 
 
 def last_user_said(messages: list[Any]) -> Any:
@@ -168,9 +244,5 @@ def content_of(content: Any) -> Any:
     if type(content) is str:
         return content
     if isinstance(content, list) and all(isinstance(part, Mapping) for part in content):
-        return "".join(
-            part["text"]
-            for part in content
-            if part.get("type") in _TEXT_PARTS and isinstance(part.get("text"), str)
-        )
+        return "".join(_texts_in(content))
     return content

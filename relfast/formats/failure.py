@@ -1,4 +1,5 @@
-"""Recognises failed responses in rows of any dialect: by an error, an HTTP status code or a refusal."""
+"""Recognises failed responses in rows of any dialect: by an error, an HTTP status code, a refusal, or what
+the server says about why the text ended."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from relfast.json_text import encode_json
+from relfast.records import ending
 
 MISSING_RESPONSE: Final = "MissingResponse"
 """The kind of a failure that the row gives no type or code for."""
@@ -16,6 +18,53 @@ class NoResponse(NamedTuple):
 
     kind: str
     message: str
+
+
+NULL: Final = NoResponse(MISSING_RESPONSE, "the response is null")
+NO_CONTENT: Final = NoResponse(MISSING_RESPONSE, "the message has no content")
+NO_ASSISTANT: Final = NoResponse(MISSING_RESPONSE, "there is no message of the assistant")
+ONLY_REASONING: Final = NoResponse(MISSING_RESPONSE, "only reasoning, no answer")
+REFUSAL: Final = "Refusal"
+FILTERED: Final = NoResponse("ContentFilter", "the content filter left nothing of the response")
+
+CUT_OFF: Final = NoResponse("CutOff", "the tokens ran out before the response began")
+"""In place of a response that is scored as the empty text: the model had its tokens and said nothing."""
+
+
+def is_silent(sample: Any) -> bool:
+    """Whether a sample has no text, for no other reason than that the model said nothing."""
+    return (
+        sample in _SILENT
+        if isinstance(sample, NoResponse)
+        else sample is None or (type(sample) is str and not sample)
+    )
+
+
+_SILENT: Final = (NULL, NO_CONTENT, ONLY_REASONING)
+
+
+def ended(sample: Any, reason: Any) -> Any:
+    """A sample (a text, a `NoResponse` or any other value) in the light of its finish reason: `CUT_OFF` if
+    the tokens ran out before there was any text; a `NoResponse` if the model or a filter refused, even with
+    text; else the sample unchanged. Finish reasons decide nowhere else; docs/rows.md has the table."""
+    word = reason_in(reason)
+    means = None if word is None else ending(word)
+    if means == "cut_off":
+        return CUT_OFF if is_silent(sample) else sample
+    if means != "filtered" or (isinstance(sample, NoResponse) and not is_silent(sample)):
+        return sample
+    if "refus" in str(word).lower():
+        return NoResponse(REFUSAL, f"the model refused (finish_reason {word:.100})")
+    if is_silent(sample):
+        return FILTERED
+    return NoResponse(FILTERED.kind, f"the response was filtered (finish_reason {word:.100})")
+
+
+def reason_in(value: Any) -> str | None:
+    """The finish reason in what stands where one is expected: a text, or an object that holds it."""
+    if isinstance(value, Mapping):
+        value = next((value[name] for name in ("reason", "type") if value.get(name)), None)
+    return value if isinstance(value, str) and value else None
 
 
 def from_error(error: Any) -> NoResponse | None:
@@ -73,4 +122,4 @@ def refusal_in(message: Mapping[str, Any]) -> NoResponse | None:
         refusal = next((part.get("refusal") or "the model refused" for part in parts), None)
     if not refusal:
         return None
-    return NoResponse("Refusal", refusal if isinstance(refusal, str) else _text(refusal))
+    return NoResponse(REFUSAL, refusal if isinstance(refusal, str) else _text(refusal))

@@ -2,8 +2,8 @@
 
 In ``{"id": "a", "choices": [{"message": {"role": "assistant", "content": "Answer 4"}}]}`` the response is at
 ``choices.*.message.content``. Prompts are texts and chats too, and a wrong guess would have one scored.
-So values under keys for prompts, and messages of other roles than the model's, are skipped: better no
-suggestion than a wrong one.
+So values under keys for prompts, reasoning and gold, and messages of other roles than the model's, are
+skipped, and what is guessed of one row is tried on others: better no suggestion than a wrong one.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ import re
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
 from relfast.errors import did_you_mean
-from relfast.formats.entry import samples_of
-from relfast.formats.reading import told_by
+from relfast.formats.entry import is_reasoning, names_reasoning, samples_of
+from relfast.formats.paths import MISSING, as_object, follow
+from relfast.formats.reading import recognise, told_by
+from relfast.formats.table import DIALECTS
 from relfast.json_text import decode_text
+from relfast.tasks import infer_task
 
 _OTHER_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "response": (
@@ -73,7 +77,48 @@ _ROLE_KEYS: Final = ("role", "from", "author", "speaker", "sender", "type")
 _CONTENTS: Final = ("content", "parts", "value", "text")
 """Keys under which a message has its text."""
 
+_OPENS: Final = (("{",), ("{", "["))
+"""How JSON in a text begins, in general and for responses."""
+_ENVELOPE: Final = frozenset(
+    {
+        "role",
+        "content",
+        "message",
+        "messages",
+        "choices",
+        "candidates",
+        "parts",
+        "output",
+        "outputs",
+        "generations",
+    }
+)
+"""Keys of objects in which a response is wrapped: their JSON is no response."""
+
 _Path = tuple[str, ...]
+
+
+class Hint(NamedTuple):
+    """A path to a field, and how many of the rows on which it was tried (``n_tried``) have it there."""
+
+    path: str
+    n: int
+    n_tried: int
+
+
+def hint_of(field: str, rows: Sequence[Mapping[str, Any]]) -> Hint | None:
+    """The path to the field in the first of some rows that fits all of them: in each it leads to a value that
+    can be the field, or to none at all. None if there is no such path."""
+    found = [_places_of(field, row) for row in rows]
+    for path in found[0] if found else ():
+        fitting = [path in places for places in found]
+        if all(fits or _is_nothing(follow(row, path)) for fits, row in zip(fitting, rows, strict=True)):
+            return Hint(path, sum(fitting), len(rows))
+    return None
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is MISSING or value is None or value == [] or value == ""
 
 
 def place_of(field: str, row: Mapping[str, Any]) -> str | None:
@@ -82,12 +127,32 @@ def place_of(field: str, row: Mapping[str, Any]) -> str | None:
     ``row`` is the decoded row, ``field`` one of `FIELDS`. A response or an answer is looked for at any depth,
     other fields only among the row's own keys.
     """
+    return next(iter(_places_of(field, row)), None)
+
+
+def _places_of(field: str, row: Mapping[str, Any]) -> list[str]:
+    """The paths to values that may be the field, likeliest first."""
     ranked = []
+    gold = _gold_members(row) if field == "response" else frozenset()
     for path, value, holder in places(row, for_response=field == "response"):
-        rank = _rank_of(field, path, value, holder)
+        rank = None if path[0] in gold else _rank_of(field, path, value, holder)
         if rank is not None:
-            ranked.append((rank, len(path), ".".join(path)))
-    return min(ranked, key=lambda place: place[:2])[2] if ranked else None
+            ranked.append((rank, len(path), path))
+    inside = {path[: path.index("@")] for _, _, path in ranked if "@" in path}
+    return [".".join(path) for _, _, path in sorted(ranked, key=itemgetter(0, 1)) if path not in inside]
+
+
+def _gold_members(row: Mapping[str, Any]) -> frozenset[str]:
+    """The members of a row that are gold by its dialect, or by one of which it has several such members."""
+    known = recognise(row)
+    gold: set[str] = set()
+    for name, dialect in DIALECTS.items():
+        for form in dialect.forms:
+            if name == known or len(set(form.members) & row.keys()) > 1:
+                gold |= set(form.members)
+            if name == known and name != "native":
+                gold |= {path.partition(".")[0] for path in form.answer.split()}
+    return frozenset(gold)
 
 
 def _rank_of(field: str, path: _Path, value: Any, holder: Any) -> tuple[int, int] | None:
@@ -120,12 +185,25 @@ def _rank_of(field: str, path: _Path, value: Any, holder: Any) -> tuple[int, int
     return (3, 1 + names.index(plain)) if plain in names else None
 
 
-def id_in(row: Mapping[str, Any], ids: Collection[str]) -> str | None:
-    """The path to a value in a row that equals one of these ids; None if there is none."""
-    for path, value, _ in places(row):
-        if isinstance(value, str | int) and not isinstance(value, bool) and str(value) in ids:
-            return ".".join(path)
+def id_in(rows: Sequence[Mapping[str, Any]], ids: Collection[str]) -> Hint | None:
+    """The path at which each of some rows has one of these ids, not all of them the same. A number alone is
+    an id only under a key that says so: counters and labels are numbers too. None without such a path."""
+    for path, value, _ in places(rows[0]):
+        found = [follow(row, ".".join(path)) for row in rows]
+        names = {
+            str(value) for value in found if isinstance(value, str | int) and not isinstance(value, bool)
+        }
+        says_id = not _IDS.isdisjoint(_words_of(path[-1]))
+        several = len(names) > 1 or len(rows) == 1 or len(ids) == 1
+        if _is_text(value) or isinstance(value, int):
+            all_there = len(found) == sum(type(each) is not bool and str(each) in ids for each in found)
+            if all_there and several and (says_id or not all(map(str.isdigit, names))):
+                return Hint(".".join(path), len(rows), len(rows))
     return None
+
+
+_IDS: Final = frozenset({"id", "uid", "uuid", "key", "ident", "identifier"})
+"""Words in keys of ids."""
 
 
 def places(row: Mapping[str, Any], *, for_response: bool = False) -> Iterator[tuple[_Path, Any, Any]]:
@@ -152,8 +230,9 @@ def places(row: Mapping[str, Any], *, for_response: bool = False) -> Iterator[tu
                 ]
         elif for_response and isinstance(value, list) and value:
             inner = [(step, value[0 if step == "*" else -1]) for step in _steps_into(path[-1], value)]
-        elif not for_response and isinstance(value, str) and value.lstrip().startswith("{"):
-            inner = [("@", decode_text(value))]
+        elif isinstance(value, str) and value.lstrip()[:1] in _OPENS[for_response]:
+            decoded = decode_text(value)
+            inner = [("@", decoded)] if isinstance(decoded, Mapping | list) else []
         if len(path) < _DEPTH:
             todo += (((*path, step), item, value) for step, item in inner)
 
@@ -167,7 +246,7 @@ def _is_step(key: Any, for_response: bool) -> bool:
 def _may_hold_response(value: Mapping[str, Any], path: _Path) -> bool:
     """Whether an object may be or hold a response: no message of another role, no thought or tool call."""
     role, kind = _role_of(value), value.get("type")
-    if path and (value.get("thought") is True or (isinstance(kind, str) and not _may_name_response(kind))):
+    if path and (is_reasoning(value) or (isinstance(kind, str) and not _may_name_response(kind))):
         return False
     return role is None or role in _MODEL_ROLES
 
@@ -176,6 +255,8 @@ def _steps_into(key: str, items: Sequence[Any]) -> tuple[str, ...]:
     """The steps into a list: ``*`` if its items are samples, and ``-1`` for its last item; no step into
     messages without roles, nor a chat that does not end with the model: earlier turns are its prompt."""
     words = _words_of(key)
+    if key == "@" and not _is_chat(items):
+        return ()
     if _is_chat(items):
         return ("-1",) if _role_of(items[-1]) in _MODEL_ROLES else ()
     if "message" in words:
@@ -198,18 +279,32 @@ def _words_of(key: str) -> tuple[str, ...]:
 def _may_name_response(key: str) -> bool:
     """Whether a response may stand under a key."""
     words = _words_of(key)
+    if names_reasoning(key):
+        return False
     return _NO_RESPONSE.isdisjoint(words) and (len(words) < 2 or words[-1] not in _FACTS)
 
 
 def _is_response(value: Any) -> bool:
     """Whether a value can be scored as a response: a text, a list with one, or a chat that the model ends."""
+    if isinstance(value, str):
+        return not _is_envelope(decode_text(value) if value.lstrip()[:1] in _OPENS[True] else value)
     if not isinstance(value, list):
-        return isinstance(value, str)
+        return False
     if _is_chat(value) and (
         value[-1].get("role") != "assistant" or any("role" not in item for item in value)
     ):
         return False
     return any(isinstance(sample, str) for sample in samples_of(value))
+
+
+def _is_envelope(value: Any) -> bool:
+    """Whether what JSON in a text says is gold, or an object or list in which a response is wrapped."""
+    if isinstance(value, list):
+        return any(isinstance(item, Mapping) for item in value)
+    if not isinstance(value, Mapping):
+        return False
+    wraps = not _ENVELOPE.isdisjoint(value) or any(map(names_reasoning, value))
+    return wraps or infer_task(value) is not None
 
 
 def _is_chat(value: Any) -> bool:
@@ -237,7 +332,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_gold(value: Any) -> bool:
-    return isinstance(value, Mapping) or (isinstance(value, str) and value.lstrip().startswith("{"))
+    return as_object(value) is not None and not isinstance(value, list)
 
 
 def why_unknown(name: str) -> str | None:

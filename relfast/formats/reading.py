@@ -9,8 +9,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from relfast.formats.entry import NO_CONTENT, Entry, last_user_said, said_in
-from relfast.formats.failure import MISSING_RESPONSE, NoResponse, from_error, from_status
+from relfast.formats.entry import Entry, last_said, last_user_said, said_in
+from relfast.formats.failure import (
+    CUT_OFF,
+    MISSING_RESPONSE,
+    NO_ASSISTANT,
+    NO_CONTENT,
+    ONLY_REASONING,
+    NoResponse,
+    ended,
+    from_error,
+    from_status,
+    reason_in,
+)
 from relfast.formats.paths import MISSING, NAME, Walk, as_object, first, found, steps_of, walk
 from relfast.formats.table import (
     ABSENT,
@@ -20,6 +31,7 @@ from relfast.formats.table import (
     MESSAGE,
     NULL,
     OBJECT,
+    REASONS,
     TEXT,
     TEXTS,
     Form,
@@ -28,7 +40,6 @@ from relfast.formats.table import (
 from relfast.json_text import encode_json
 from relfast.tasks import find_task
 
-FILTERED: Final = NoResponse("ContentFilter", "the content filter left nothing of the response")
 _FAILED_KEY: Final = "key"
 """Where the id is in a row of Gemini's for a failed request, which has no keys that tell its dialect."""
 
@@ -139,7 +150,8 @@ def read_row(row: _Row, dialect: str, *, mapped: bool = False) -> Entry:
     """The `Entry` of a row; ``dialect`` is a key of `DIALECTS` or ``auto``. With ``mapped`` the response is
     where ``--map`` says.
 
-    A row of any dialect may report a failed request by ``error`` and ``status_code``: these are read here.
+    A row of any dialect may report a failed request by ``error`` and ``status_code``, and why its text ended
+    by one of `REASONS`: these are read here.
     """
     if dialect == "auto":
         known = _recognised(row, mapped)
@@ -154,7 +166,13 @@ def read_row(row: _Row, dialect: str, *, mapped: bool = False) -> Entry:
         entry.id = row[_FAILED_KEY]
     if "status_code" in row and entry.failure is None:
         entry.failure = from_status(row["status_code"])
+    entry.reason = next((reason for each in _reasons() for reason in each(row) if reason), None)
     return entry
+
+
+@lru_cache(1)
+def _reasons() -> tuple[Walk, ...]:
+    return _walks(" ".join(REASONS))
 
 
 def _has_only_failed(row: _Row) -> bool:
@@ -300,7 +318,13 @@ class _Reader:
             for each in paths:
                 items = each(row)
                 if items:
-                    return [_sample(item, said, row) for item in (items[-1:] if said.last else items)]
+                    samples = [_sample(item, said, row) for item in items]
+                    return [_last(samples)] if said.last else samples
+        for said in self.form.said:
+            # without any output the whole answer may have been cut off or filtered
+            nothing = ended(NO_CONTENT, _at(row, said.reason) if said.reason else None)
+            if nothing is not NO_CONTENT:
+                return [nothing]
         return [self._why_none(row)]
 
     def _why_none(self, row: _Row) -> NoResponse:
@@ -374,31 +398,33 @@ def _sample(item: Any, said: Said, row: _Row) -> Any:
     text = next(_texts(item, said), NO_CONTENT)
     if text is None and said.ended:
         text = NO_CONTENT
-    if not text or text is NO_CONTENT:
-        text = _without_text(text, said, _of_sample(item, said.reason, row) if said.reason else None)
+    reason = _of_sample(item, said.reason, row) if said.reason else None
+    word = reason_in(reason)
+    nothing = text is NO_CONTENT
+    said_so = ended(text, reason)
+    if nothing and said_so is not CUT_OFF:
+        if said.nothing:
+            return NoResponse(MISSING_RESPONSE, said.nothing.format(word))
+        if said_so is text and said.ended and word:
+            return NoResponse(MISSING_RESPONSE, f"{text.message} (finish_reason {word})")
+    if not text and word in said.aborted.split():
+        return NoResponse(MISSING_RESPONSE, f"no text (finish_reason {word})")
+    text = said_so
     if said.instead and not isinstance(text, NoResponse):
         again = _at(row, said.instead)
         return again if isinstance(again, str) else text
     return text
 
 
+def _last(samples: Sequence[Any]) -> Any:
+    """The last of a server's messages that is no reasoning."""
+    return next((sample for sample in reversed(samples) if sample is not ONLY_REASONING), ONLY_REASONING)
+
+
 def _of_sample(item: Any, path: str, row: _Row) -> Any:
     """The value at a path from a sample; if there is none, the value at that path from the row."""
     value = _at(item, path)
     return _at(row, path) if value is None else value
-
-
-def _without_text(text: Any, said: Said, reason: Any) -> Any:
-    """The result for a sample without text, by the reason for which it ended."""
-    if text is NO_CONTENT and said.nothing:
-        return NoResponse(MISSING_RESPONSE, said.nothing.format(reason))
-    if text is not None and reason in said.filtered.split():
-        return FILTERED
-    if reason in said.aborted.split():
-        return NoResponse(MISSING_RESPONSE, f"no text (finish_reason {reason})")
-    if text is NO_CONTENT and said.ended and reason:
-        return NoResponse(MISSING_RESPONSE, f"{NO_CONTENT.message} (finish_reason {reason})")
-    return text
 
 
 def _texts(item: Any, said: Said) -> Iterator[Any]:
@@ -410,8 +436,12 @@ def _texts(item: Any, said: Said) -> Iterator[Any]:
             if texts:
                 yield "".join(texts)
         elif how == MESSAGE:
-            if values and isinstance(values[-1], Mapping):
-                yield said_in(values[-1])
+            messages = [value for value in values if isinstance(value, Mapping)]
+            if messages:
+                yield _last([*map(said_in, messages)])
+            elif values and isinstance(values[-1], list):
+                output = last_said(values[-1])
+                yield NO_CONTENT if output is NO_ASSISTANT else output
         elif how == TEXT:
             yield from (value for value in values if isinstance(value, str))
         else:

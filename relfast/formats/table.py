@@ -16,6 +16,18 @@ TEXT, TEXTS, MESSAGE, VALUE = "text", "texts", "message", "value"
 """How the text of a sample is read at a path: one text; texts to be joined; a chat message; any value."""
 
 
+REASONS_OF_MESSAGES: Final = ("finish_reason", "stop_reason")
+REASONS: Final = (
+    *REASONS_OF_MESSAGES,
+    "generation.finish_reason",
+    "finishReason",
+    "stopReason",
+    "done_reason",
+    "incomplete_details.reason",
+)
+"""Paths to why the text of a row ended, in rows of any dialect; the first ones are those of messages too."""
+
+
 class Said(NamedTuple):
     """Where a row has its samples, and how the text of each is read.
 
@@ -32,9 +44,9 @@ class Said(NamedTuple):
         Path from the row to a copy of the text, which is preferred to that in the message.
     error, reason
         Paths to the sample's error and to its finish reason, from the sample or else from the row.
-    filtered, aborted
-        Finish reasons with which an empty text is no response but a failure: of the content filter, or with
-        the reason in its message.
+    aborted
+        Finish reasons with which an empty text is no response but a failure, besides those that
+        `relfast.records.ending` knows.
     ended
         If a message has no content, the failure's message names the finish reason.
     nothing
@@ -50,7 +62,6 @@ class Said(NamedTuple):
     instead: str = ""
     error: str = ""
     reason: str = ""
-    filtered: str = ""
     aborted: str = ""
     ended: bool = False
     nothing: str = ""
@@ -144,12 +155,11 @@ _REALIGN: Final = ("benchmark_solution", "benchmark_steps")
 _BESIDE: Final = ("promptFeedback", "usageMetadata", "modelVersion")
 """Members of Gemini's responses besides the candidates; a blocked prompt has only these."""
 
-# a choice, or the last message of an output; an empty text is a response unless the content filter left it
+# a choice, or the last message of an output
 _CHOICE: Final = Said(
     "response.body?.choices.*",
     ((MESSAGE, "message"), (VALUE, "text")),
     reason="finish_reason",
-    filtered="content_filter",
     ended=True,
     no_object="the choice is no object",
 )
@@ -158,8 +168,14 @@ _OUTPUT: Final = Said(
     ((MESSAGE, ""),),
     last=True,
     reason="response.body?.incomplete_details.reason",
-    filtered="content_filter",
     ended=True,
+)
+_CANDIDATE: Final = Said(
+    "response.candidates.*",
+    ((TEXTS, "content.parts.*.!thought.text"),),
+    reason="finishReason",
+    nothing="the candidate has no text (finishReason {})",
+    no_object="the candidate is no object",
 )
 # the text that verifiers' own rewards see (`trace.last_reply`): the root agent's reply, or the last sampled
 _REPLY: Final = Said(
@@ -244,7 +260,17 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         ),
     ),
     "realign": _dialect(
-        "ReAlign result rows",
+        "ReAlign's result rows, and MATH's own rows with responses",
+        Form(
+            ("problem solution",),
+            when="problem solution answer:absent task:absent",
+            id="id unique_id",
+            task="=ReAlign",
+            members=("solution",),
+            question="problem",
+            response="response",
+            plain=True,
+        ),
         Form(
             tuple(f"llm_solution {member}" for member in _REALIGN),
             id="id",
@@ -262,15 +288,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             ("key",),
             when="response.candidates:list",
             id="key",
-            said=(
-                Said(
-                    "response.candidates.*",
-                    ((TEXTS, "content.parts.*.!thought.text"),),
-                    reason="finishReason",
-                    nothing="the candidate has no text (finishReason {})",
-                    no_object="the candidate is no object",
-                ),
-            ),
+            said=(_CANDIDATE,),
             none=(("", "response.candidates is empty"),),
             plain=True,
         ),
@@ -290,6 +308,42 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             plain=True,
         ),
     ),
+    # https://docs.cloud.google.com/vertex-ai/generative-ai/docs/multimodal/batch-prediction-gemini
+    "vertex-batch": _dialect(
+        "Vertex AI batch output of Gemini",
+        Form(
+            ("request.contents response.candidates:list", "request.contents status"),
+            needs="request.contents",
+            id="id key",
+            number="",
+            question="request.contents.-1.parts.*.text",
+            said=(_CANDIDATE,),
+            none=(
+                (
+                    "response.promptFeedback.blockReason",
+                    "the prompt was blocked (blockReason {})",
+                    "ContentFilter",
+                ),
+            ),
+            errors="status response.error",
+        ),
+    ),
+    # the fields of the input row, and the output of the Responses API
+    "nemo-gym": _dialect(
+        "NeMo-Gym's rollouts",
+        Form(
+            ("responses_create_params:object response:object",),
+            needs="responses_create_params:object response:object",
+            id="id",
+            number="_ng_task_index",
+            task="task",
+            answer="answer verifier_metadata.answer expected_answer",
+            question="question responses_create_params.input",
+            said=(_OUTPUT,),
+            none=(("", "response.output is missing"),),
+            errors="response.error",
+        ),
+    ),
     "native": _dialect("relfast records", _NATIVE),
     # https://inspect.aisi.org.uk/eval-logs.html; epochs of a sample are samples of one prompt
     "inspect": _dialect(
@@ -307,7 +361,6 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
                     instead="output.completion",  # what Inspect's own scorers see
                     error="output.error",
                     reason="stop_reason",
-                    filtered="content_filter",
                 ),
             ),
             none=(
@@ -394,7 +447,9 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             suffix="instance.perturbation.name",
             answer="instance.references.*.tags=correct.output.text",
             question="instance.input.text",
-            said=(Said("result.!success=false.completions.*.{}", ((VALUE, "text"),)),),
+            said=(
+                Said("result.!success=false.completions.*.{}", ((VALUE, "text"),), reason="finish_reason"),
+            ),
             none=(
                 ("result.success=false.error", "{}"),
                 ("result.success=false", "the request failed"),
@@ -414,6 +469,55 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             response="prediction",
         ),
     ),
+    # written by `EvaluationTracker`: without the document, and without ``resps`` where no filter changed them
+    "lmms-eval": _dialect(
+        "lmms-eval's samples",
+        Form(
+            ("doc_id doc_hash input filtered_resps",),
+            needs="doc_id filtered_resps",
+            number="doc_id",
+            answer="target",
+            question="input",
+            said=(Said("resps!.resps.*?.*? filtered_resps.*?.*?", ((VALUE, ""),)),),
+            none=(("", "filtered_resps holds no response"),),
+            filter="filter",
+        ),
+    ),
+    # predictions; ``index`` counts the repeats of a sample, too
+    "evalscope": _dialect(
+        "EvalScope's predictions",
+        Form(
+            ("index model_output:object messages",),
+            needs="model_output:object",
+            id="metadata.id",
+            number="",
+            task="metadata.task",
+            answer="metadata.answer",
+            question="messages",
+            said=(
+                Said(
+                    "model_output.choices.*",
+                    ((MESSAGE, "message"),),
+                    error="model_output.error",
+                    reason="stop_reason",
+                ),
+            ),
+            none=(("model_output.error", ""), ("", "model_output.choices is empty")),
+        ),
+    ),
+    # a file for each problem: several chats
+    "matharena": _dialect(
+        "MathArena's outputs",
+        Form(
+            ("gold_answer problem messages:list",),
+            needs="problem messages:list",
+            number="idx",
+            answer="gold_answer",
+            question="problem",
+            said=(Said("messages.*", ((MESSAGE, ""),)),),
+            none=(("", "messages is empty"),),
+        ),
+    ),
     # https://docs.anthropic.com/en/docs/build-with-claude/batch-processing
     "anthropic-batch": _dialect(
         "Anthropic batch results",
@@ -421,7 +525,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             ("custom_id result:object",),
             needs="result:object",
             id="custom_id",
-            said=(Said("result.type=succeeded.message.{}", ((MESSAGE, ""),)),),
+            said=(Said("result.type=succeeded.message.{}", ((MESSAGE, ""),), reason="stop_reason"),),
             none=(
                 ("result.error", ""),
                 ("result.type", "the request has {}"),

@@ -1,5 +1,5 @@
-"""A client of OpenAI-compatible servers: endpoint, settings, rate (bounded concurrency, retries with
-backoff), and how replies are read.
+"""A client of OpenAI-compatible servers: endpoint, settings, and rate (bounded concurrency, retries with
+backoff).
 
 It supports both kinds of endpoint: ``…/v1/completions`` takes a prompt, ``…/v1/chat/completions`` (and a bare
 ``…/v1``) messages. A request that fails for good gives a `Completion` with an error, never an exception, so
@@ -12,6 +12,7 @@ import asyncio
 import importlib
 import os
 import random
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,7 @@ from typing import Any, Final, Generic, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from relfast.errors import MissingExtraError, UsageError
+from relfast.inference.replies import Completion, ReplyError, may_pass, read_reply, short, words_in
 
 
 class Pace:
@@ -57,18 +59,28 @@ class Pace:
             await self._sleep(wait)
 
 
-def seconds_asked(header: str) -> float | None:
-    """The seconds to wait by a Retry-After header, which is a number or a date; None if it is neither."""
-    text = header.strip()
-    if text.replace(".", "", 1).isdecimal():
-        return float(text)
+_SECONDS: Final = re.compile(r"[0-9]+(?:\.[0-9]*)?")
+
+
+def seconds_asked(headers: Mapping[str, str]) -> tuple[str, float] | None:
+    """The header by which a reply asks for a pause, and its seconds; None if there is none that can be read.
+
+    A pause is a number of seconds or a date (``Retry-After``), or milliseconds (``retry-after-ms``, which
+    some servers add). Headers about what is left of a quota (``x-ratelimit-…``) ask for nothing.
+    """
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    if _SECONDS.fullmatch(milliseconds):
+        return f"retry-after-ms {milliseconds}", float(milliseconds) / 1000
+    text = headers.get("retry-after", "").strip()
+    if _SECONDS.fullmatch(text):
+        return f"Retry-After {text}", float(text)
     try:
         date = parsedate_to_datetime(text)
-    except (TypeError, ValueError):
+        if date.tzinfo is None:
+            date = date.replace(tzinfo=UTC)
+        return f"Retry-After {text}", max(0.0, (date - datetime.now(UTC)).total_seconds())
+    except Exception:  # the parser of dates documents ValueError, but raises OverflowError and others too
         return None
-    if date.tzinfo is None:
-        date = date.replace(tzinfo=UTC)
-    return max(0.0, (date - datetime.now(UTC)).total_seconds())
 
 
 KEY_VARIABLE: Final = "OPENAI_API_KEY"
@@ -123,6 +135,8 @@ class Settings:
         Most attempts of one request, including the first.
     backoff
         Mean pause before the second attempt in seconds; each further pause doubles.
+    max_wait
+        Longest pause between two attempts in seconds. If a server asks for more, the request has failed.
     requests_per_minute
         Most attempts that start in a minute; None: unlimited.
     seed
@@ -142,6 +156,7 @@ class Settings:
     timeout: float = 300.0
     attempts: int = 5
     backoff: float = 0.5
+    max_wait: float = 60.0
     system: str | None = None
     seed: int | None = None
     stop: Sequence[str] = ()
@@ -188,129 +203,6 @@ class Settings:
 MAX_REPLY_BYTES: Final = 64 * 2**20
 """Longest reply that is read: about ten million tokens."""
 
-MAX_TOKENS: Final = 2**40
-"""Higher counts of tokens are ignored as nonsense: JSON files hold sums of them."""
-
-
-@dataclass(frozen=True)
-class Completion:
-    """The result of one request: ``text``, or ``error`` with type and message.
-
-    Attributes
-    ----------
-    attempts
-        Number of attempts in this run.
-    reasoning
-        The model's reasoning, if the server returns it apart from the text.
-    finish_reason
-        The server's word for why the text ended; ``length`` if it was cut off.
-    usage
-        Counts of tokens that the server reports: ``prompt_tokens``, ``completion_tokens``, and
-        ``reasoning_tokens``, which are among the latter.
-    model
-        The model's name by the server.
-    """
-
-    text: str | None
-    error: dict[str, str] | None = None
-    attempts: int = 1
-    reasoning: str | None = None
-    finish_reason: str | None = None
-    usage: Mapping[str, int] | None = None
-    model: str | None = None
-
-
-class GarbageError(Exception):
-    """A server's reply is not a completion: it has no JSON, no choices or no text."""
-
-
-REFUSED: Final = "RefusalError"
-"""The model or a content filter refused to answer, and would again: such a request is not retried."""
-
-CUT_OFF: Final = "TruncatedError"
-"""The tokens ran out during reasoning, before the answer began, and would again: it is not retried."""
-
-
-_REASONING: Final = ("reasoning_content", "reasoning")
-"""Fields in which servers return reasoning: the first of DeepSeek and vLLM, the second of others."""
-
-
-def read_reply(reply: Any) -> Completion:
-    """The completion in a reply. `openai` passes on any JSON or text that the server sent, so all is checked.
-
-    A refusal becomes an error, and so does a response that was cut off before its first word: a retry would
-    give the same.
-
-    Raises
-    ------
-    GarbageError
-        The reply is not a completion; another attempt may succeed.
-    """
-    try:
-        choice = reply.choices[0]
-        message = getattr(choice, "message", None)
-        text = message.content if message is not None else choice.text
-    except (AttributeError, IndexError, KeyError, TypeError):
-        raise GarbageError(f"the reply has no choices: {_line(reply)}") from None
-    reason = _name(getattr(choice, "finish_reason", None))
-    reasoning = next(filter(None, (_text(getattr(message, name, None)) for name in _REASONING)), None)
-    about: dict[str, Any] = {
-        "reasoning": reasoning,
-        "finish_reason": reason,
-        "usage": _usage(getattr(reply, "usage", None)),
-        "model": _name(getattr(reply, "model", None)),
-    }
-    refusal = getattr(message, "refusal", None)
-    if refusal:
-        return _failed(REFUSED, _line(refusal), about)
-    if not text and reason == "content_filter":
-        return _failed(REFUSED, "the content filter left nothing of the response", about)
-    if not text and reason == "length":
-        return _failed(CUT_OFF, "the tokens ran out before the answer began: raise --max-tokens", about)
-    if not isinstance(text, str):
-        raise GarbageError(f"the reply's text is {type(text).__name__}")
-    return Completion(text, **about)
-
-
-def _failed(kind: str, message: str, about: Mapping[str, Any]) -> Completion:
-    return Completion(None, {"type": kind, "message": message}, **about)
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
-def _name(value: object) -> str | None:
-    """A text of the server as a short one, since it becomes a key of counts; None without one."""
-    text = _text(value)
-    return None if text is None else short(text)
-
-
-def _usage(usage: Any) -> dict[str, int] | None:
-    details = getattr(usage, "completion_tokens_details", None)
-    sent = {
-        "prompt_tokens": getattr(usage, "prompt_tokens", None),
-        "completion_tokens": getattr(usage, "completion_tokens", None),
-        "reasoning_tokens": getattr(details, "reasoning_tokens", None),
-    }
-    counts = {name: count for name, count in sent.items() if type(count) is int and 0 <= count <= MAX_TOKENS}
-    return counts or None
-
-
-_LONGEST: Final = 4_000
-_SHOWN: Final = 200
-
-
-def _line(value: object) -> str:
-    """A value in one line, longer than is shown: the server's key must be removed before the text is cut."""
-    return " ".join(str(value)[:_LONGEST].split())
-
-
-def short(text: str) -> str:
-    """A text in one line of at most 200 characters, without lone surrogates."""
-    text = " ".join(text[:_LONGEST].encode("utf-8", "replace").decode("utf-8").split())
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
 
 def cause_of(error: BaseException) -> str:
     """The root cause of a connection error, as the operating system's message if there is one."""
@@ -353,12 +245,6 @@ Prompt = str | Sequence[Mapping[str, Any]]
 """A text, or chat messages."""
 
 Key = TypeVar("Key")
-
-MAX_WAIT_SECONDS: Final = 60.0
-"""Longest pause between two attempts, even if a server's Retry-After asks for more."""
-
-_PASSING_STATUS: Final = frozenset({408, 409, 425, 429})
-"""Status codes below 500 that are worth a retry."""
 
 _LEAST_SECRET: Final = 6
 """Shortest key that is removed from a server's texts; shorter ones are no secrets."""
@@ -421,9 +307,11 @@ class Client(Generic[Key]):
                         completion = await self._request(prompt, self.settings.body(max_tokens, seed))
                 return replace(self._without_key(completion), attempts=attempts)
             except Exception as error:
-                if attempts >= self.settings.attempts or not self._may_pass(error):
-                    return Completion(None, self._describe(error, attempts), attempts)
-                pause = self._pause(error, attempts)
+                asked, seconds = self._asked(error) or ("", 0.0)
+                too_long = asked if seconds > self.settings.max_wait else None
+                if attempts >= self.settings.attempts or too_long is not None or not self._may_pass(error):
+                    return Completion(None, self._describe(error, attempts, too_long), attempts)
+                pause = self._pause(seconds, attempts)
             await asyncio.sleep(pause)
 
     async def completions(
@@ -451,14 +339,18 @@ class Client(Generic[Key]):
         # by `extra_body`, since `openai`'s methods do not accept all fields as arguments
         model = body.pop("model")
         if self.endpoint.kind == "chat":
-            reply = await self._client.chat.completions.create(
+            raw = await self._client.chat.completions.with_raw_response.create(
                 model=model, messages=self._messages(prompt), extra_body=body
             )
         else:
-            reply = await self._client.completions.create(
+            raw = await self._client.completions.with_raw_response.create(
                 model=model, prompt=self._plain(prompt), extra_body=body
             )
-        return read_reply(reply)
+        reply = raw.http_response
+        try:
+            return read_reply(reply.content)
+        except ReplyError as error:
+            raise ReplyError(error.kind, f"status {reply.status_code}: {error}", again=error.again) from None
 
     def _messages(self, prompt: Prompt) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = []
@@ -481,38 +373,41 @@ class Client(Generic[Key]):
     def _may_pass(self, error: BaseException) -> bool:
         """Whether another attempt may succeed: the server is busy, down or slow, or sent an invalid reply."""
         if isinstance(error, self._openai.APIStatusError):
-            return error.status_code >= 500 or error.status_code in _PASSING_STATUS
-        return isinstance(
-            error,
-            self._openai.APIConnectionError
-            | self._openai.APIResponseValidationError
-            | GarbageError
-            | TimeoutError
-            | ValueError,
-        )
+            return may_pass(error.status_code)
+        if isinstance(error, ReplyError):
+            return error.again
+        return isinstance(error, self._openai.APIConnectionError | TimeoutError | ValueError)
 
-    def _pause(self, error: Exception, attempts: int) -> float:
+    def _asked(self, error: Exception) -> tuple[str, float] | None:
+        """The pause that the server asks for with an error that may pass: see `seconds_asked`."""
+        if isinstance(error, self._openai.APIStatusError) and may_pass(error.status_code):
+            return seconds_asked(error.response.headers)
+        return None
+
+    def _pause(self, asked: float, attempts: int) -> float:
         """Seconds before the next attempt: random, up to a bound that doubles with each attempt, and at
-        least those of the server's Retry-After."""
-        pause = random.uniform(0, min(self.settings.backoff * 2 ** min(attempts, 16), MAX_WAIT_SECONDS))
-        if isinstance(error, self._openai.APIStatusError):
-            retry_after = seconds_asked(error.response.headers.get("retry-after", ""))
-            if retry_after is not None:
-                retry_after = min(retry_after, MAX_WAIT_SECONDS)
-                self._pace.hold(retry_after)
-                pause = max(pause, retry_after)
-        return pause
+        least those that the server asked for, which hold for all requests."""
+        self._pace.hold(asked)
+        most = min(self.settings.backoff * 2 ** min(attempts, 16), self.settings.max_wait)
+        return max(asked, random.uniform(0, most))
 
-    def _describe(self, error: Exception, attempts: int) -> dict[str, str]:
-        """The error of a failed request as `Completion.error`: type and one line of message."""
-        kind = type(error).__name__
+    def _describe(self, error: Exception, attempts: int, too_long: str | None) -> dict[str, str]:
+        """The error of a failed request as `Completion.error`: type and one line of message. ``too_long`` is
+        the header by which the server asks for too long a pause."""
+        kind = error.kind if isinstance(error, ReplyError) else type(error).__name__
         if "Timeout" in kind:
             # `openai`'s error does not name the seconds, and asyncio's has no text
             message = f"no reply in {self.settings.timeout:g} s"
+        elif isinstance(error, self._openai.APIStatusError):
+            words = words_in(error.response.content) or error.response.reason_phrase
+            message = f"status {error.status_code}: {words}"
         elif isinstance(error, self._openai.APIConnectionError):
             message = f"{cause_of(error)}: {urlsplit(self.endpoint.base_url).netloc}"
         else:
-            message = short(self._clean(str(error)))
+            message = str(error)
+        message = short(self._clean(message))
+        if too_long is not None:
+            message += f"; {short(too_long)} is beyond --max-wait {self.settings.max_wait:g}"
         tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
         return {"type": kind, "message": f"{message} ({tries})"}
 
@@ -523,7 +418,8 @@ class Client(Generic[Key]):
 
     def _without_key(self, completion: Completion) -> Completion:
         texts: dict[str, Any] = {
-            name: self._clean(text)
+            # the last two become keys of counts
+            name: short(self._clean(text)) if name in ("finish_reason", "model") else self._clean(text)
             for name in ("text", "reasoning", "finish_reason", "model")
             if (text := getattr(completion, name)) is not None
         }

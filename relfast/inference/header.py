@@ -62,11 +62,17 @@ def _listed(value: Any) -> list[Any]:
     return [item for item in (value if isinstance(value, list) else [value]) if item is not None]
 
 
+def headers_of(path: str | Path) -> list[str]:
+    """Where the header beside responses (``OUT``) or their scored rows (``OUT.scored.jsonl``) may be."""
+    names = (str(path), str(path).removesuffix(_SCORED), str(path).replace(_SCORED, ".jsonl"))
+    return [name + SETTINGS_SUFFIX for name in dict.fromkeys(names)]
+
+
 def read_header(path: str | Path) -> dict[str, Any] | None:
-    """The header beside responses (``OUT``) or their scored rows (``OUT.scored.jsonl``); None without one."""
-    for name in (str(path), str(path).removesuffix(_SCORED), str(path).replace(_SCORED, ".jsonl")):
+    """The first header of `headers_of`; None without one."""
+    for name in headers_of(path):
         try:
-            header = orjson.loads(Path(name + SETTINGS_SUFFIX).read_bytes())
+            header = orjson.loads(Path(name).read_bytes())
         except (OSError, ValueError):
             continue
         if isinstance(header, dict):

@@ -9,22 +9,21 @@ written.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
-from relfast.errors import OutputError, ResumeMismatchError, UsageError
-from relfast.json_text import Undecodable, decode_object, encode_indented, encode_row
-from relfast.outputs import refuse_existing, writing
+from relfast.errors import ResumeMismatchError, UsageError
+from relfast.json_text import Undecodable, decode_object, encode_row
+from relfast.outputs import is_stream, open_locked, refuse_existing, replaced, write_json, writing
 
 Row = dict[str, Any]
 _Place = tuple[int, int]
@@ -39,6 +38,16 @@ MADE: Final = "made"
 SECONDS_BETWEEN_SYNCS: Final = 1.0
 """Longest time between two fsyncs. Written rows survive the end of the process at once (the operating system
 has them), a power cut after this time."""
+
+
+MOST_CAUSES: Final = 12
+"""Most causes of failures that are shown."""
+
+SAME: Final = 100
+"""Characters of two messages that must be equal, but for `NUMBER`s, if they are one cause."""
+
+NUMBER: Final = re.compile(r"\w*\d\w*|\{.*")
+"""Parts of a message that may differ: words with a digit in them, such as counts and ids, and quoted JSON."""
 
 
 @dataclass
@@ -63,16 +72,15 @@ class RequestCounts:
     _shown: dict[str, str] = field(default_factory=dict)
 
     def add_cause(self, error: Mapping[str, str]) -> None:
-        """Count the error of a failed request; messages with one beginning are one kind (ends may vary)."""
+        """Count the error of a failed request; one kind are those whose messages differ in numbers only."""
         message = re.sub(r" \(\d+ attempts?\)$", "", error["message"])
-        beginning = re.match(r"Error code: \d+|[^:]*", message)
-        kind = f"{error['type']}: {beginning[0] if beginning else ''}"
+        kind = f"{error['type']}: {re.sub(NUMBER, '#', message)[:SAME]}"
         self.causes[kind] += 1
         self._shown.setdefault(kind, f"{message} ({error['type']})")
 
     def causes_shown(self) -> list[str]:
         """The most frequent causes, each with its count and the first message of its kind."""
-        most = self.causes.most_common(5)
+        most = self.causes.most_common(MOST_CAUSES)
         shown = [f"{n:,} × {self._shown[kind]}" for kind, n in most]
         others = self.causes.total() - sum(n for _, n in most)
         return shown + ([f"{others:,} × other causes"] if others else [])
@@ -126,26 +134,27 @@ class RequestLog:
         self._places: dict[Hashable, _Place] = {}
         self._before: dict[Hashable, list[_Place]] = {}
         self._stale = False
+        self._held: list[Row] = []
         self._synced = time.monotonic()
         if resume and overwrite:
             raise UsageError("--resume and --overwrite exclude each other")
+        if is_stream(str(path)):
+            raise UsageError(
+                f"{path} is no file; responses need one, which is sorted at the end and can be resumed"
+            )
         refuse_existing(path, unless=resume or overwrite, resumable=True)
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115 - held
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            self._file.close()
-            raise OutputError(path, "another run is writing it") from error
+        descriptor, self._made = open_locked(str(path))
+        self._file = open(descriptor, "r+b")  # noqa: SIM115 - held
         try:
             with writing(path):
+                self._is_begun = resume or os.fstat(descriptor).st_size == 0
                 if resume:
                     self._check(settings)
                     self._recover()
-                else:
-                    self._file.truncate(0)
-                self._write_settings()
+                if self._is_begun:
+                    self._write_settings()
         except BaseException:
             self._file.close()
             raise
@@ -157,6 +166,9 @@ class RequestLog:
         try:
             if self._stale:
                 self._replace(self._all_places())
+            if self._made and exception[0] is not None and not os.fstat(self._file.fileno()).st_size:
+                for path in (self.path, self._settings_path):
+                    os.unlink(os.path.realpath(path))
         finally:
             self._file.close()
 
@@ -167,24 +179,51 @@ class RequestLog:
         return len(self._places)
 
     def append(self, rows: Iterable[Row]) -> None:
-        """Append rows. They survive the end of this process at once, a power cut a second later."""
+        """Append rows. They survive the end of this process at once, a power cut a second later.
+
+        The rows of an output that is started over stay until there is a response: failed requests, which a
+        resumed run sends again, wait for it in memory."""
+        if not self._is_begun:
+            self._held += rows
+            if any(self._piece(row) or not self._failed(row) or self._partial(row) for row in self._held):
+                self._begin()
+            return
         with writing(self.path):
             self._file.seek(0, os.SEEK_END)
             for row in rows:
                 start = self._file.tell()
                 self._file.write(encode_row(row))
-                key = self._key(row)
-                place = (start, self._file.tell())
-                if self._piece(row):
-                    self._before.setdefault(key, []).append(place)
-                    continue
-                self._places[key] = place
-                self._stale |= self._before.pop(key, None) is not None
+                self._note(row, (start, self._file.tell()))
             self._file.flush()
             now = time.monotonic()
             if now - self._synced > SECONDS_BETWEEN_SYNCS:
                 os.fsync(self._file.fileno())
                 self._synced = now
+
+    def _note(self, row: Row, place: _Place) -> None:
+        """Note where a row of this run stands."""
+        key = self._key(row)
+        if self._piece(row):
+            self._before.setdefault(key, []).append(place)
+            return
+        self._places[key] = place
+        self._stale |= self._before.pop(key, None) is not None
+
+    def _begin(self) -> None:
+        """Put a file with the rows that wait in place of the old one. Settings come after it: where a kill
+        comes between, they do not fit the rows, and the next run says so."""
+        lines = [encode_row(row) for row in self._held]
+        with writing(self.path):
+            self._take_over(replaced(str(self.path), lines))
+            for row, line, end in zip(self._held, lines, accumulate(map(len, lines)), strict=True):
+                self._note(row, (end - len(line), end))
+            self._held, self._is_begun = [], True
+            self._write_settings()
+
+    def _take_over(self, descriptor: int) -> None:
+        """Go on with another file."""
+        self._file.close()
+        self._file = open(descriptor, "r+b")  # noqa: SIM115 - held
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows, in the order in which they stand in the file."""
@@ -201,6 +240,8 @@ class RequestLog:
 
         ``made`` becomes the entry `MADE` of the settings' file.
         """
+        if not self._is_begun:
+            self._begin()
         there = {**{key: places[0] for key, places in self._before.items()}, **self._places}
         places = [there[key] for key in order if key in there]
         with writing(self.path):
@@ -213,10 +254,7 @@ class RequestLog:
                 self._write_settings()
 
     def _write_settings(self) -> None:
-        """Write the settings atomically: an incomplete file would prevent resuming."""
-        new = self._settings_path.with_name(self._settings_path.name + ".new")
-        new.write_bytes(encode_indented(self._settings) + b"\n")
-        os.replace(new, self._settings_path)
+        write_json(self._settings_path, self._settings)
 
     def _all_places(self) -> list[_Place]:
         return sorted([*self._places.values(), *chain.from_iterable(self._before.values())])
@@ -273,20 +311,10 @@ class RequestLog:
 
     def _replace(self, places: list[_Place]) -> None:
         """Write the rows at these places to a new file, and replace the old file by it."""
-        target = self.path.with_name(self.path.name + ".sorting")
-        moved: dict[_Place, _Place] = {}
+        ends = accumulate(end - start for start, end in places)
+        moved = {(a, b): (end - (b - a), end) for (a, b), end in zip(places, ends, strict=True)}
         with writing(self.path):
-            new = open(target, "w+b")  # noqa: SIM115 - held
-            fcntl.flock(new, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for place in places:
-                at = new.tell()
-                new.write(self._read(*place))
-                moved[place] = (at, new.tell())
-            new.flush()
-            os.fsync(new.fileno())
-            os.replace(target, self.path)
-        self._file.close()
-        self._file = new
+            self._take_over(replaced(str(self.path), (self._read(*place) for place in places)))
         self._places = {key: moved[place] for key, place in self._places.items() if place in moved}
         kept = {key: [moved[place] for place in old if place in moved] for key, old in self._before.items()}
         self._before = {key: new_places for key, new_places in kept.items() if new_places}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -66,6 +66,8 @@ class Wordings:
         self._task = task
         self._for_all: Wording | None = None
         self._named: str | None = None
+        self.files: tuple[str, ...] = ()
+        """The file that the prompt was read from."""
         if chosen is None:
             return
         if chosen == AS_IT_STANDS.name:
@@ -74,6 +76,7 @@ class Wordings:
             self._named = chosen
         else:
             self._for_all = _from_file(chosen)
+            self.files = (chosen,)
 
     def request(self, index: int, row: dict[str, Any]) -> Request:
         """The request of a row."""
@@ -152,9 +155,13 @@ def _request(index: int, row: dict[str, Any], question: Any, task: str | None, w
 
 
 def read_requests(
-    inputs: Iterable[str], limit: int | None = None, wordings: Wordings | None = None
+    inputs: Iterable[str],
+    limit: int | None = None,
+    wordings: Wordings | None = None,
+    own: Sequence[str] = (),
 ) -> Iterator[Request]:
     """The requests of all records in some inputs (JSONL, plain or compressed, or Parquet); skips blank lines.
+    ``own`` is as in `find_sources`.
 
     Raises
     ------
@@ -163,7 +170,7 @@ def read_requests(
     """
     wordings = wordings or Wordings()
     index = 0
-    for source in find_sources(list(inputs)):
+    for source in find_sources(list(inputs), own):
         for number, line in enumerate(lines_of(source), 1):
             if limit is not None and index >= limit:
                 return

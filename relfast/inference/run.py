@@ -13,8 +13,9 @@ from typing import Any, Final, Protocol
 from relfast.errors import ResumeMismatchError
 from relfast.formats import read_row
 from relfast.formats.failure import NoResponse
-from relfast.inference.client import CUT_OFF, Client, Completion, Endpoint, Prompt, Settings
+from relfast.inference.client import Client, Endpoint, Prompt, Settings
 from relfast.inference.header import made_of
+from relfast.inference.replies import CUT_OFF, Completion
 from relfast.inference.request_log import RequestCounts, RequestLog
 from relfast.inference.requests import Request
 
@@ -167,10 +168,11 @@ class _Sending:
         counts.prompt_tokens += usage.get("prompt_tokens", 0)
         counts.completion_tokens += usage.get("completion_tokens", 0)
         counts.retries += max(0, completion.attempts - 1)
-        if completion.finish_reason == "length":
+        if completion.cut_off:
             counts.cut_off += 1
             if self._plan.cut_off_fails and completion.error is None:
-                message = "the tokens ran out in the middle of the answer"
+                where = "in the middle of the answer" if completion.text else "before the answer began"
+                message = f"the tokens ran out {where}: raise --max-tokens"
                 completion = replace(completion, text=None, error={"type": CUT_OFF, "message": message})
         completions = self._waiting[request.index]
         completions[sample] = completion

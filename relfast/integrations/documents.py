@@ -9,6 +9,7 @@ from typing import Any, Final
 from relfast.bench.sets import SETS
 from relfast.engine.online.scorer import shared_scorer
 from relfast.errors import UsageError
+from relfast.records import Score
 from relfast.rewards.problems import Problem, from_file, generated
 from relfast.tasks import get_task
 
@@ -40,6 +41,16 @@ def rows_of(task: str, **metadata: Any) -> list[dict[str, Any]]:
     if not rows:
         raise UsageError(f"no records of {name} in {options.get('file') or 'the built-in sets'}")
     return rows
+
+
+def score_of(row: Mapping[str, Any], response: object) -> Score | None:
+    """The score of a response to a row of `rows_of`; None if it has none, or if the model gave no response
+    (null in the harness's log), which is not wrong."""
+    if response is None:
+        return None
+    scorer = shared_scorer({"policy": row["policy"]})
+    score = scorer.score_one(row["task"], row["answer"], response, row["question"])
+    return None if score.correct is None or score.reward is None else score
 
 
 def _problems(name: str, options: Mapping[str, Any]) -> Iterator[Problem]:

@@ -24,6 +24,8 @@ from inspect_ai.solver import TaskState, generate
 
 from relfast.engine.online.scorer import Scorer as Engine
 from relfast.errors import UsageError
+from relfast.formats import read_row
+from relfast.formats.failure import NoResponse
 from relfast.records import Score as Row
 from relfast.rewards.problems import Problem, from_file, generated
 from relfast.rewards.shared import field, gold_of
@@ -48,17 +50,30 @@ def relfast_scorer(policy: str = "reference", **options: Any) -> Scorer:
     engine = Engine(policy=policy, **options)  # type: ignore[arg-type]
 
     async def score(state: TaskState, target: Target) -> Score:
-        about = state.metadata
+        about, response = state.metadata, _response_of(state)
+        if isinstance(response, NoResponse):
+            return Score.unscored(
+                explanation=response.message,
+                metadata={"status": "invalid_record", "task": field(about, "task")},
+                reason="scoring_failed",
+            )
         gold = field(about, "answer")
         future = engine.submit(
             field(about, "task"),
             gold_of(target.text if gold is None else gold),
-            state.output.completion,
+            response,
             field(about, "question") or state.input_text,
         )
         return _shown(await asyncio.wrap_future(future))
 
     return score
+
+
+def _response_of(state: TaskState) -> Any:
+    """The response of a sample as `relfast score` reads it in the log: a text, or a `NoResponse` if the model
+    failed, refused or was filtered, which is no wrong answer."""
+    row = {"epoch": state.epoch, "target": "", "output": state.output.model_dump(mode="json")}
+    return read_row(row, "inspect").samples()[0]
 
 
 def _shown(row: Row) -> Score:

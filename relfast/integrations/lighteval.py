@@ -33,9 +33,8 @@ from lighteval.models.model_output import ModelResponse
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc, SamplingMethod
 
-from relfast.engine.online.scorer import shared_scorer
 from relfast.errors import UsageError
-from relfast.integrations.documents import rows_of
+from relfast.integrations.documents import rows_of, score_of
 from relfast.rewards.problems import from_file
 from relfast.tasks import TASKS
 
@@ -132,17 +131,12 @@ class RelfastScores(SampleLevelComputation, SamplingMetric):
 
     def compute(self, doc: Doc, model_response: ModelResponse, **_: Any) -> dict[str, float]:
         """Score the responses of a document."""
-        about = doc.specific
-        scorer = shared_scorer({"policy": about["policy"]})
-        scores = [
-            scorer.score_one(about["task"], about["answer"], text, about["question"])
-            for text in model_response.final_text
-        ]
-        scored = [score for score in scores if score.correct is not None and score.reward is not None]
+        scores = [score_of(doc.specific, text) for text in model_response.final_text]
+        scored = [score for score in scores if score is not None]
         metrics = {"unscored": 1 - len(scored) / len(scores)}
         if scored:
             metrics["correct"] = float(np.mean([bool(score.correct) for score in scored]))
-            metrics["reward"] = float(np.mean([score.reward for score in scored]))
+            metrics["reward"] = float(np.mean([score.reward or 0.0 for score in scored]))
         return metrics
 
 

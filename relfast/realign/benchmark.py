@@ -12,11 +12,19 @@ from typing import Any, Final
 
 import orjson
 
-from relfast.inference.client import Client, Completion, Settings
+from relfast.inference.client import Client, Settings
+from relfast.inference.replies import Completion
 from relfast.inference.request_log import RequestCounts, RequestLog
 from relfast.inference.requests import Request
 from relfast.inference.run import Plan
-from relfast.realign.grading import JUDGE_TOKENS, answer_of, mock_verdict, parse_verdict, verdict_prompt
+from relfast.realign.grading import (
+    JUDGE_TOKENS,
+    answer_of,
+    mock_verdict,
+    no_verdict,
+    parse_verdict,
+    verdict_prompt,
+)
 from relfast.realign.problems import Problem, problem_of
 from relfast.records import Record
 from relfast.tasks.realign import TASK, RealignOptions
@@ -248,9 +256,8 @@ class _Judging:
             entry["llm_correct"], entry["grade_reasoning"] = mock_verdict(benchmark, student)
         elif self._client is not None:
             completion = await self._ask(verdict_prompt(entry["question"], benchmark, student))
-            if completion.text is None:
-                assert completion.error is not None
-                entry["error"] = completion.error | {"message": f"no verdict: {completion.error['message']}"}
+            if not completion.text:
+                entry["error"] = no_verdict(completion)
                 entry["final_correct"] = True if entry["symbolic_correct"] else None
                 return
             entry["llm_correct"] = parse_verdict(completion.text)

@@ -7,11 +7,12 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
-from relfast.inference.client import Client, Completion, Settings
+from relfast.inference.client import Client, Settings
+from relfast.inference.replies import CUT_OFF, Completion
 from relfast.realign import DEFAULT_LLM_API_ENDPOINT, DEFAULT_LLM_MODEL_NAME
 from relfast.tasks.realign import steps_and_box
 from relfast.tasks.realign.blind import mock_solution
-from relfast.tasks.realign.extract import extract_boxed_answer, same_answer
+from relfast.tasks.realign.extract import equals_as_published, extract_boxed_answer
 
 _VERDICT: Final = """You are grading an answer to a math problem. Decide whether the student's final answer \
 is mathematically equivalent to the reference answer, whatever its form (1/2 and 0.5 are equivalent).
@@ -49,9 +50,19 @@ def parse_verdict(text: str) -> bool:
     return "CORRECT" in first and "INCORRECT" not in first
 
 
+def no_verdict(completion: Completion) -> dict[str, str]:
+    """The error of an answer to which a judge gave no verdict: its request failed, or it said nothing."""
+    nothing = {
+        "type": CUT_OFF,
+        "message": f"the judge said nothing (finish_reason {completion.finish_reason})",
+    }
+    error = completion.error or nothing
+    return error | {"message": f"no verdict: {error['message']}"}
+
+
 def mock_verdict(benchmark_answer: str, llm_answer: str) -> tuple[bool, str]:
     """The mock judge's verdict and reply: right if the answers are equal without spaces."""
-    is_right = same_answer(benchmark_answer, llm_answer)
+    is_right = equals_as_published(benchmark_answer, llm_answer)
     return (
         is_right,
         f"{'CORRECT' if is_right else 'INCORRECT'}\nMock verdict: the answers are compared as texts.",
@@ -102,9 +113,8 @@ def grade_correctness_llm(
         return mock_verdict(benchmark_answer, llm_answer)
     prompt = verdict_prompt(question, benchmark_answer, llm_answer)
     completion = _ask(prompt, api_endpoint, model_name, temperature, max_tokens)
-    if completion.text is None:
-        assert completion.error is not None
-        return False, f"no verdict: {completion.error['message']}"
+    if not completion.text:
+        return False, no_verdict(completion)["message"]
     return parse_verdict(completion.text), completion.text.strip()
 
 

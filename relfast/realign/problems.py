@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from relfast import telemetry
 from relfast.engine.io.sources import find_sources, lines_of, objects_in
 from relfast.errors import InputError, MissingExtraError, UsageError
 
@@ -53,6 +54,7 @@ def from_hub(
     InputError
         A subset cannot be loaded.
     """
+    telemetry.turn_off()
     try:
         import datasets
     except ImportError as error:

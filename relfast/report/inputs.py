@@ -4,6 +4,7 @@ twice, and read the dump that the rows were scored from."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import combinations
@@ -14,16 +15,17 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from relfast.comparison.runs import read_summary
+from relfast.comparison.runs import files_beside, read_summary
 from relfast.engine.io.scored import is_row, read_scores
-from relfast.engine.io.sources import Source, find_sources, lines_of
+from relfast.engine.io.sources import Source, find_sources, lines_of, paths_in
 from relfast.engine.job import Job
 from relfast.engine.rows import entry_of, read_gold, records_of
 from relfast.errors import InputError, UsageError
 from relfast.formats.facts import facts_of
 from relfast.json_text import Undecodable, decode_object, shallow
+from relfast.outputs import keep_apart
 from relfast.records import Record, Score
-from relfast.stats.samples import id_text
+from relfast.stats.samples import key_of
 from relfast.stats.summary import Summary, TaskSummary
 from relfast.tasks import EXACT_FIELDS
 
@@ -40,6 +42,22 @@ def dump_beside(scored: str) -> str | None:
     return next((stem + suffix for suffix in _DUMPS if Path(stem + suffix).is_file()), None)
 
 
+def keep_inputs(inputs: Sequence[str], dump: Sequence[str], directory: str | Path) -> None:
+    """Check that a report is not written over a file that it reads. ``inputs`` and ``dump`` are paths.
+
+    Raises
+    ------
+    UsageError, InputError
+    """
+    rows = [item.path for item in find_inputs(inputs)]
+    found = [dump_beside(path) for path in rows]
+    beside = [*(name for path in rows for name in files_beside(path)), *filter(None, found)]
+    dumps: list[str] = []
+    with suppress(InputError):  # what is not there is said when it is read
+        dumps = paths_in(find_sources(dump))
+    keep_apart("report", {"-o": [directory], "SCORED": rows, "beside SCORED": beside, "--dump": dumps})
+
+
 class Dump:
     """Reads the records of a dump for scored rows, which must be requested in the order of the dump.
 
@@ -50,8 +68,9 @@ class Dump:
         self.names = list(names)
         self.problem: str | None = None
         self._job = job
-        self._gold = read_gold(job.data)
-        self._lines = enumerate(line for source in find_sources(names) for line in lines_of(source))
+        self._gold = read_gold(job.data, job.max_line_bytes)
+        longest = job.max_line_bytes
+        self._lines = enumerate(line for source in find_sources(names) for line in lines_of(source, longest))
         self._index = -1
         self._records: dict[int, Record] = {}
         self._row: Mapping[str, Any] = {}
@@ -200,8 +219,8 @@ def _first_row(source: Source) -> dict[str, Any] | None:
 class SharedRows:
     """Finds samples that occur in two files: two runs of the same records, or a shard given twice.
 
-    A sample is identified by task, id and sample number. For ``shards`` of one run its index counts, too,
-    since samples of one id may be on several lines and so in several shards. Takes 8 bytes per row.
+    A sample is identified by task, prompt and sample number. For ``shards`` of one run its index counts, too,
+    since samples of one prompt may be on several lines and so in several shards. Takes 8 bytes per row.
     """
 
     def __init__(self, *, shards: bool) -> None:
@@ -219,8 +238,8 @@ class SharedRows:
         self._hashes.append(np.unique(np.frombuffer(digests, np.uint64)))
 
     def _digest(self, score: Score) -> bytes:
-        parts = [orjson.dumps([score.task, score.sample]), id_text(score.id)]
-        if self._shards or score.id is None:
+        parts = [orjson.dumps([score.task, score.sample]), key_of(score.id, score.prompt, score.index)]
+        if self._shards:
             parts.append(orjson.dumps(score.index))
         return blake2b(b"\n".join(parts), digest_size=8).digest()
 

@@ -11,7 +11,7 @@ import numpy as np
 from relfast.comparison import compare
 from relfast.comparison.model import Comparison, header_of, methods, rows_of, text_columns
 from relfast.errors import InputError, UsageError
-from relfast.records import SCORED
+from relfast.records import SCORED, Score
 from relfast.report import figures
 from relfast.report.by_size import COMPLETION, display_of, mean_of
 from relfast.report.figures import Point, interval, percent
@@ -58,6 +58,9 @@ def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
     text = f"{lost:,} rows have no score; they count nowhere else." if lost else "Every row has a score."
     names = ["task", "model", "status", "error", "first message", "rows", "records"]
     tables = [modelled(runs, "", names, rows, 5)] if rows else []
+    cut = sum(task.counts.cut_off for run in runs for task in run.summary.tasks.values())
+    if cut:
+        text += f" {cut:,} responses were cut off before the answer began, and are scored as empty ones."
     return Section("Rows without a score", [text], tables, view="Failures")
 
 
@@ -196,13 +199,12 @@ def number(value: float | None) -> str:
 
 MOST_ROWS = 3_000_000
 """Maximum rows of all models for comparisons: comparing more takes longer than the report."""
-MOST_FLIPS = 40
 VIEW = "Compare"
 
 
 def side_by_side(runs: Sequence[Scored]) -> Section | None:
-    """The section with differences between models, their intervals and p values, and records that one
-    model has right and another wrong; None for one model."""
+    """The section with differences between models, their intervals and p values, and prompts that one
+    model has right more often than another; None for one model."""
     if len(runs) < 2:
         return None
     title = "Models side by side"
@@ -230,24 +232,23 @@ def side_by_side(runs: Sequence[Scored]) -> Section | None:
 
 
 def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
-    """A table of records on the page that one model has right and another wrong."""
-    here = {
-        (run.name, kept.score.task, repr(kept.score.id), kept.score.sample): kept.score
-        for run in runs
-        for kept in run.sample
-    }
+    """A table of the prompts that one model has right more often than another."""
+    here: dict[tuple[str, int], Score] = {}
+    for run in runs:
+        for kept in run.sample:
+            here.setdefault((run.name, kept.score.index), kept.score)
     rows: list[list[str | list[Link]]] = []
     for flip in found.flips:
-        scores = [here.get((name, flip.task, repr(flip.id), flip.sample)) for name in (flip.a, flip.b)]
-        if all(scores) and len(rows) < MOST_FLIPS:
-            links = [
-                [Link(f"{name} {'✓' if score.correct else '✗'}", name_of(name, score))]
-                for name, score in zip((flip.a, flip.b), scores, strict=True)
-                if score is not None
-            ]
-            rows.append([flip.task, str(flip.id), str(flip.sample), *links])
+        row: list[str | list[Link]] = [flip.task, str(flip.id)]
+        for name, index, right, scored in (
+            (flip.a, flip.index_a, flip.right_a, flip.scored_a),
+            (flip.b, flip.index_b, flip.right_b, flip.scored_b),
+        ):
+            score, text = here.get((name, index)), f"{name} {right}/{scored}"
+            row.append(text if score is None else [Link(text, name_of(name, score))])
+        rows.append(row)
     if not rows:
         return None
-    note = f"{len(rows)} of {found.n_flips:,} that one model has right and the other wrong."
-    header = ["task", "id", "sample", "first model", "second model"]
-    return Table("Records that changed", header, rows, note, text_columns=2, folded=True)
+    note = f"{found.n_flips:,} prompts that one model has right more often than the other, of each how often."
+    header = ["task", "id", "first model", "second model"]
+    return Table("Prompts that changed", header, rows, note, text_columns=2, folded=True)

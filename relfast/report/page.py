@@ -9,13 +9,14 @@ import base64
 import hashlib
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from relfast import __version__
 from relfast.errors import MissingExtraError
-from relfast.outputs import writing
+from relfast.outputs import whole_folder, writing
 from relfast.report.canvas import FORMATS, Canvas, inline_svg
 
 OnStep = Callable[[str], None]
@@ -24,6 +25,12 @@ OnStep = Callable[[str], None]
 
 def ignore_step(text: str) -> None:
     """An `OnStep` that does nothing."""
+
+
+def report_folder(directory: str | Path) -> AbstractContextManager[Path]:
+    """The folder to write a report in. Its files appear in ``directory`` at the end, all together; those of
+    an older report that have no successor go. Raises `OutputError`."""
+    return whole_folder(Path(directory), last="index.html", stale=(f"{PIECES}/*.js", f"{HEATMAPS}*"))
 
 
 def check_packages(*more: str) -> None:
@@ -47,9 +54,10 @@ class Report:
     on_step: OnStep = ignore_step
     n_figures: int = 0
 
-    def __post_init__(self) -> None:
-        with writing(self.directory):
-            self.directory.mkdir(parents=True, exist_ok=True)
+    def at(self, directory: Path) -> Report:
+        """The report after its files have moved to another directory."""
+        files = [directory / path.relative_to(self.directory) for path in self.files]
+        return replace(self, directory=directory, files=files)
 
     def draw(self, file: str, title: str, caption: str, figure: Canvas) -> Picture:
         """Save a figure as ``file`` (PNG) and as SVG and PDF. Returns the picture for the page."""
@@ -71,12 +79,14 @@ class Report:
 
 _TEMPLATE: Final = "page.html.j2"
 _ASSETS: Final = Path(__file__).parent / "assets"
-_SCRIPTS: Final = ("text.js", "tables.js", "store.js", "record.js", "browser.js", "main.js")
+_SCRIPTS: Final = ("text.js", "tables.js", "store.js", "record.js", "prompt.js", "browser.js", "main.js")
 _STYLES: Final = ("page.css", "records.css")
 RECORDS: Final = "Records"
 ABOUT: Final = "About"
 PIECES: Final = "records"
 """The folder, beside the page, of the blocks of records that are not in the page itself."""
+HEATMAPS: Final = "heatmap_example_"
+"""How the names of figures begin that not every report has."""
 
 
 @dataclass(frozen=True)
@@ -213,9 +223,6 @@ def write_page(page: Page, directory: Path) -> list[Path]:
     pieces = [] if page.records is None else list(enumerate(page.records.blocks))[page.records.inside :]
     folder = directory / PIECES
     with writing(target):
-        if folder.is_dir():  # blocks of an earlier report
-            for old in folder.glob("*.js"):
-                old.unlink()
         if pieces:
             folder.mkdir(exist_ok=True)
         for number, block in pieces:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -11,15 +11,17 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from relfast.engine.io.sources import find_sources, lines_of, objects_in
+from relfast.engine.io.sources import find_sources, lines_of, objects_in, paths_in
 from relfast.errors import InputError, MissingExtraError, UsageError
-from relfast.inference.header import read_header
+from relfast.inference.header import headers_of, read_header
+from relfast.outputs import keep_apart
 from relfast.report import figures
-from relfast.report.canvas import FORMATS, Canvas
+from relfast.report.canvas import Canvas
 from relfast.report.figures import Point
 from relfast.report.inputs import is_entry
 from relfast.report.overview import number
 from relfast.report.page import (
+    HEATMAPS,
     OnStep,
     Page,
     Picture,
@@ -27,6 +29,7 @@ from relfast.report.page import (
     Section,
     Table,
     ignore_step,
+    report_folder,
     write_page,
 )
 from relfast.report.record_blocks import text_of
@@ -35,7 +38,7 @@ from relfast.stats.intervals import wilson
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
 from relfast.tasks.realign.display import MAX_STEPS_DRAWN
-from relfast.tasks.realign.extract import read_reference, read_response
+from relfast.tasks.realign.extract import extract_boxed_answer, read_reference, read_response
 from relfast.tasks.realign.score import quadrant
 
 TOTAL: Final = "TOTAL"
@@ -46,13 +49,15 @@ _FEWEST_FOR_CORRELATION: Final = 3
 class Solved:
     """The scored entries of a results file as columns of equal length; ``failed`` entries have no score.
 
-    ``divergence`` has the 1-based first divergence of each entry, 0 if it has none.
+    ``divergence`` has the 1-based first divergence of each entry, 0 if it has none; ``judged``, whether its
+    reference has an answer or a judge gave a verdict.
     """
 
     subsets: list[str]
     scores: NDArray[np.float64]
     correct: NDArray[np.bool_]
     divergence: list[int]
+    judged: NDArray[np.bool_]
     entries: list[dict[str, Any]]
     failed: list[dict[str, Any]]
 
@@ -76,9 +81,16 @@ def read_entries(entries: Iterable[dict[str, Any]]) -> Solved:
         scores=np.array([entry["alignment_score"] for entry in kept], np.float64),
         correct=np.array([entry["final_correct"] for entry in kept], np.bool_),
         divergence=[first_divergence(entry.get("alignment_details") or ()) or 0 for entry in kept],
+        judged=np.array([*map(_is_judged, kept)], np.bool_),
         entries=kept,
         failed=failed,
     )
+
+
+def _is_judged(entry: Mapping[str, Any]) -> bool:
+    gold = entry.get("benchmark_solution")
+    has_answer = not isinstance(gold, str) or extract_boxed_answer(gold) is not None
+    return has_answer or isinstance(entry.get("llm_correct"), bool)
 
 
 def first_divergence(alignment: Sequence[dict[str, Any]]) -> int | None:
@@ -153,7 +165,7 @@ RESULTS_FILE: Final = "realign_benchmark_results.jsonl"
 FIGURES_DIR: Final = "figures-and-statistics"
 
 _MAX_FAILURES_SHOWN: Final = 20
-_COLUMNS: Final = ("alignment_score", "first_divergence", "correct")
+_COLUMNS: Final = ("alignment_score", "first_divergence", "correct", "quadrant")
 
 
 class Aligner(Protocol):
@@ -211,16 +223,26 @@ def generate_analysis_report(
     MissingExtraError, OutputError
     """
     on_step("reading results")
+    results = paths_in(find_sources([str(results_file)]))
+    keep_apart("report", {"-o": [output_dir], "SCORED": results, "beside SCORED": headers_of(results_file)})
     solved = read_entries(_entries(str(results_file)))
-    report = Report(Path(output_dir), on_step=on_step)
-    on_step("drawing figures")
+    with report_folder(output_dir) as place:
+        report = Report(place, on_step=on_step)
+        _write(Path(results_file), solved, report, aligner)
+    return report.at(Path(output_dir))
+
+
+def _write(results: Path, solved: Solved, report: Report, aligner: Aligner | None) -> None:
+    """Draw all figures, and write tables and page."""
+    report.on_step("drawing figures")
     table = summary_table(solved)
     lead = (
         "How closely the steps of a model's solutions follow reference solutions, and whether its answers are"
         " right."
     )
-    page = Page("ReAlign report", lead, _facts(Path(results_file), solved))
-    quadrants = _quadrant_table([*_quadrants(solved.scores, solved.correct)])
+    page = Page("ReAlign report", lead, _facts(results, solved))
+    judged = solved.judged
+    quadrants = _quadrant_table([*_quadrants(solved.scores[judged], solved.correct[judged])])
     page.sections = [
         Section("Summary", _summary_text(solved), [_subset_table(table), quadrants]),
         Section("Figures", pictures=_figures(solved, table, report)),
@@ -230,7 +252,6 @@ def generate_analysis_report(
         page.sections.append(_failures(solved.failed))
     _write_tables(table, solved, report)
     report.files += write_page(page, report.directory)
-    return report
 
 
 def _entries(path: str) -> Iterator[dict[str, Any]]:
@@ -295,25 +316,26 @@ def _figures(solved: Solved, table: Any, report: Report) -> list[Picture]:
     caption = "Share of correct answers by subset."
     accuracy = report.draw("accuracy_by_category.png", "Accuracy", caption, figure)
     first = [place for place in solved.divergence if place]
-    return [accuracy, *_alignment(report, solved.scores, solved.correct, first)]
+    return [accuracy, *_alignment(report, solved.scores, solved.correct, solved.judged, first)]
 
 
 def _alignment(
     report: Report,
     scores: NDArray[np.float64],
     correct: NDArray[np.bool_],
+    judged: NDArray[np.bool_],
     first: Sequence[int],
     suffix: str = "",
     of: str = "",
 ) -> Iterator[Picture]:
     """Draw the distribution of scores, the quadrants, and the first divergences (``first``, of the
-    solutions that have one)."""
-    shares = quadrant_shares(scores, correct)
+    solutions that have one). Only ``judged`` solutions, to gold with an answer, have a quadrant."""
+    shares = quadrant_shares(scores[judged], correct[judged])
     caption = "Mean similarity of the matched steps, for correct and incorrect answers."
     figure = figures.distribution(f"Alignment scores by correctness{of}", scores, correct, "alignment score")
     yield report.draw(f"alignment_distribution{suffix}.png", f"Alignment scores{of}", caption, figure)
     caption = "Each point is a solution (3,000 of them at most), spread vertically."
-    figure = figures.quadrants(scores, correct, DIVERGENCE_THRESHOLD, shares, of)
+    figure = figures.quadrants(scores[judged], correct[judged], DIVERGENCE_THRESHOLD, shares, of)
     yield report.draw(f"quadrant_analysis{suffix}.png", f"Quadrants{of}", caption, figure)
     caption = "Where solutions first leave the reference: early is concept, late is calculation."
     figure = figures.divergence(first, len(scores) - len(first), DIVERGENCE_THRESHOLD, of)
@@ -350,7 +372,7 @@ def _heatmaps(
         except (UsageError, InputError) as error:
             return pictures, [f"Heatmaps are left out: {error}."]
         caption = f"{words.capitalize()}. Aligned steps are framed."
-        pictures.append(report.draw(f"heatmap_example_{name}.png", title, caption, figure))
+        pictures.append(report.draw(f"{HEATMAPS}{name}.png", title, caption, figure))
     return pictures, []
 
 
@@ -358,9 +380,6 @@ def _representative(solved: Solved, aligner: Aligner | None, report: Report) -> 
     """The section with heatmaps of the best, the worst and a hallucinated solution."""
     texts, cases = [], []
     for name, words, chosen in _cases(solved.scores, solved.correct):
-        path = report.directory / f"heatmap_example_{name}.png"
-        for suffix in FORMATS:
-            path.with_suffix(suffix).unlink(missing_ok=True)  # from an older report
         if chosen is None:
             texts.append(f"No solution is {words}: there is no {name} case.")
             continue
@@ -385,14 +404,14 @@ def section(runs: Sequence[Scored], task: str, report: Report) -> Section:
         if drawn is None:
             continue
         named = [run.name] if many else []
-        scores, first, right = (np.frombuffer(drawn[name], np.float64) for name in _COLUMNS)
+        scores, first, right, judged = (np.frombuffer(drawn[name], np.float64) for name in _COLUMNS)
         correct = right == 1
-        quadrants += [[*named, *row] for row in _quadrants(scores, correct)]
+        quadrants += [[*named, *row] for row in _quadrants(scores[judged == 1], correct[judged == 1])]
         for name, value, why in correlations(scores, correct):
             related.append([*named, name, f"undefined ({why})" if value is None else f"{value:.4f}"])
         diverging = first[np.nan_to_num(first) > 0].astype(int).tolist()
         suffix, of = (f"_{place + 1}", f" of {run.name}") if many else ("", "")
-        pictures += _alignment(report, scores, correct, diverging, suffix, of)
+        pictures += _alignment(report, scores, correct, judged == 1, diverging, suffix, of)
     if not many:
         drawn_cases, text = _heatmaps(report, None, _shown_cases(runs[0], task))
         pictures += drawn_cases
@@ -407,6 +426,7 @@ def _shown_cases(run: Scored, task: str) -> Iterator[tuple[str, str, str, Sequen
     options = AllOptions(policy="strict" if run.counted.strict else "reference")
     rows = [kept for kept in run.sample if kept.score.task == task and kept.record is not None]
     rows = [kept for kept in rows if isinstance(kept.score.metrics.get("alignment_score"), int | float)]
+    rows = [kept for kept in rows if kept.score.metrics.get("quadrant") is not None]
     scores = np.array([kept.score.metrics["alignment_score"] for kept in rows], np.float64)
     for name, words, chosen in _cases(scores, np.array([kept.score.correct for kept in rows], np.bool_)):
         record = None if chosen is None else rows[chosen].record

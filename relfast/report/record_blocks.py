@@ -43,8 +43,10 @@ def text_of(value: object) -> str:
 
 
 def id_of(score: Score) -> str:
-    """The name of a record on the page: its id, or its line number if it has no id."""
-    return text_of(score.index if score.id is None else score.id)
+    """The name of a record on the page: its id, with its ``prompt`` if it has one, or its line number if it
+    has neither. Lone surrogates are escaped, so that ids stay distinct."""
+    parts = [part for part in (score.id, score.prompt) if part is not None] or [score.index]
+    return " ".join(map(str, parts)).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def name_of(run: str, score: Score) -> str:

@@ -15,7 +15,8 @@ from relfast.comparison.model import Side, best_in_bold
 from relfast.errors import UsageError
 from relfast.inference.header import header_line, read_header
 from relfast.report import by_size, overview
-from relfast.report.page import OnStep, Page, Report, Section, ignore_step, write_page
+from relfast.report.inputs import keep_inputs
+from relfast.report.page import OnStep, Page, Report, Section, ignore_step, report_folder, write_page
 from relfast.report.record_blocks import examples, pack
 from relfast.report.scored_rows import Scored, read_runs, read_scored
 from relfast.stats.summary import Summary
@@ -140,9 +141,18 @@ def generate_report(
         Inputs share rows, or may share rows.
     MissingExtraError, OutputError
     """
+    named, dumps = ([_name_and_path(given)[1] for given in names] for names in (inputs, dump))
+    keep_inputs(named, dumps, output_dir)
     runs = read_models(inputs, dump=dump, shards=shards, records=records, on_step=on_step)
-    on_step("drawing figures")
-    report = Report(Path(output_dir), embedder=embedder, on_step=on_step)
+    with report_folder(output_dir) as place:
+        report = Report(place, embedder=embedder, on_step=on_step)
+        _write(runs, report, drawn)
+    return report.at(Path(output_dir))
+
+
+def _write(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> None:
+    """Draw all figures, and write tables and page."""
+    report.on_step("drawing figures")
     page = Page(_title(runs), _lead(runs))
     shown = examples(runs)
     sections = [
@@ -156,7 +166,7 @@ def generate_report(
         overview.statuses(runs, shown),
     ]
     page.sections = [section for section in sections if section is not None]
-    page.records = pack(runs, shown, embedder, on_step)
+    page.records = pack(runs, shown, report.embedder, report.on_step)
     page.facts = _facts(runs)
     for run in runs:
         report.notes += [f"{run.name}: {note}" if len(runs) > 1 else note for note in run.summary.notes]
@@ -164,9 +174,8 @@ def generate_report(
     report.write_texts(
         {"summary_stats.csv": scores_csv(summaries), "latex_table.txt": scores_latex(summaries)}
     )
-    on_step("writing the page")
+    report.on_step("writing the page")
     report.files += write_page(page, report.directory)
-    return report
 
 
 def _task_sections(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> list[Section]:

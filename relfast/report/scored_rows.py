@@ -11,8 +11,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-import orjson
-
 from relfast.engine.io.scored import read_scores
 from relfast.engine.job import Job
 from relfast.engine.past_run import past_run
@@ -29,7 +27,7 @@ from relfast.report.inputs import (
     is_summary_of,
 )
 from relfast.report.page import OnStep, ignore_step
-from relfast.stats.samples import group_of, id_text
+from relfast.stats.samples import group_of, key_of
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.sums import add_columns, add_counts
 from relfast.tasks import TASKS
@@ -110,8 +108,8 @@ class Counted:
     """What a report collects from rows beside a `Tally`; it can be merged.
 
     ``rewards``: values by task; ``drawn``: values that a task's own section (`Display.columns`) needs, one
-    per row, NaN for null; ``errors``: (task, status, type) → (rows, first message); ``mistakes``: task →
-    kind → rows; ``strict``: whether rows were scored under that policy.
+    per row, NaN for null and 1 for a label; ``errors``: (task, status, type) → (rows, first message);
+    ``mistakes``: task → kind → rows; ``strict``: whether rows were scored under that policy.
     """
 
     rewards: dict[str, array[float]] = field(default_factory=dict)
@@ -277,7 +275,7 @@ def _read(item: Input, shared: SharedRows, dump: Sequence[str], records: int, on
 
 def prompt_hash(score: Score) -> int:
     """A 64-bit hash of a row's prompt: the same for all responses to it, in every run."""
-    key = id_text(score.id) if score.id is not None else orjson.dumps(score.index)
+    key = key_of(score.id, score.prompt, score.index)
     return int.from_bytes(blake2b(key, digest_size=8, person=b"prompt").digest(), "little")
 
 
@@ -305,7 +303,7 @@ def _add_drawn(drawn: dict[str, dict[str, array[float]]], score: Score, task: st
     if isinstance(values[wanted[0]], int | float):
         columns = drawn.setdefault(task, {})
         for name, value in {"correct": score.correct, **values}.items():
-            number = value if isinstance(value, int | float) else float("nan")
+            number = value if isinstance(value, int | float) else float("nan" if value is None else 1)
             columns.setdefault(name, array("d")).append(number)
 
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, Final, Literal
 
 import orjson
@@ -24,7 +25,7 @@ from relfast.embed.adding import resolve
 from relfast.engine.online.needs import Needs
 from relfast.engine.online.pending import Begun
 from relfast.engine.online.scorer import Scorer
-from relfast.errors import UsageError
+from relfast.errors import TooManyError, UsageError
 from relfast.json_text import encode_row
 from relfast.keywords import OnError
 from relfast.records import STATUSES, Score
@@ -33,7 +34,8 @@ from relfast.rewards.queries import samples_of, with_unreadable
 from relfast.rewards.shared import Row as Sample
 from relfast.rewards.shared import columns_of_rows, read_sample, response_of, shares
 from relfast.serve.access import OPEN_PATHS, Access
-from relfast.serve.docs import docs_page
+from relfast.serve.bodies import BodyRoute
+from relfast.serve.docs import HEADERS, docs_page
 from relfast.serve.limits import Gate
 from relfast.serve.metrics import Metrics
 from relfast.serve.nemo_gym import SeedRequest, VerifyAnswer, VerifyRequest, described_by, record_of
@@ -273,13 +275,18 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
         docs_url=None,
         redoc_url=None,
     )
+    app.router.route_class = BodyRoute
     app.add_exception_handler(RequestValidationError, _refuse)
 
     @app.post("/score", response_model=ScoreAnswer, responses=_REFUSALS)
     async def score(request: ScoreRequest) -> Response:
         """Score a batch: one row per record and sample, in order, whatever is in them."""
         _check_length(len(request.records), settings.max_records)
-        scores = await desk.ended(desk.scorer(request.policy).begin, request.records)
+        begin = partial(desk.scorer(request.policy).begin, most=settings.max_records)
+        try:
+            scores = await desk.ended(begin, request.records)
+        except TooManyError:
+            _check_length(settings.max_records + 1, settings.max_records)
         rows = b",".join(encode_row(score.to_row()).rstrip(b"\n") for score in scores)
         return Response(b'{"rows":[' + rows + b"]}", media_type=JSON)
 
@@ -370,7 +377,7 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> Response:
-        return HTMLResponse(docs_page(app.openapi()))
+        return HTMLResponse(docs_page(app.openapi()), headers=HEADERS)
 
     _describe_token(app, settings.token is not None)
     gate = Gate(
@@ -408,4 +415,4 @@ async def _refuse(_: Request, error: Exception) -> Response:
 
 def _check_length(n: int, limit: int) -> None:
     if n > limit:
-        raise HTTPException(413, f"{n} records; a request may hold {limit}")
+        raise HTTPException(413, f"{n} records or samples, or more; a request may hold {limit}")

@@ -6,6 +6,8 @@ The page loads nothing: the machine that serves rewards may have no access to a 
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from html import escape
@@ -41,6 +43,21 @@ _TOKEN: Final = (
     '<p><label>Token, for the calls on this page: <input id="token" type="password" autocomplete="off">'
     "</label></p>"
 )
+
+
+def _source(code: str) -> str:
+    """A script or style as a source of a Content-Security-Policy."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()}'"
+
+
+HEADERS: Final = {
+    "Content-Security-Policy": f"default-src 'none'; style-src {_source(_STYLE)};"
+    f" script-src {_source(_SCRIPT)}; connect-src 'self'; base-uri 'none'; form-action 'none';"
+    " frame-ancestors 'none'",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+}
+"""Headers of the page: it runs its own script, asks its own server, and stands in no other page."""
 
 
 def docs_page(openapi: Mapping[str, Any]) -> str:

@@ -11,12 +11,14 @@ import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from relfast.serve.access import Access, Denial
+from relfast.serve.bodies import MAX_VALUES, has_too_many
 from relfast.serve.metrics import Metrics
 
 HUNG_UP: Final = 499
 """Status code for a client that disconnected before its request had arrived: nginx's, as HTTP has none."""
 
 _CLOSE: Final = (b"connection", b"close")
+_NO_SNIFFING: Final = (b"x-content-type-options", b"nosniff")
 
 
 class _HungUpError(Exception):
@@ -89,8 +91,8 @@ class Gate:
             nonlocal code, length
             if message["type"] == "http.response.start":
                 code = message["status"]
-                if self.draining:
-                    message["headers"] = [*message.get("headers", ()), _CLOSE]
+                more = (_NO_SNIFFING, _CLOSE) if self.draining else (_NO_SNIFFING,)
+                message["headers"] = [*message.get("headers", ()), *more]
             else:
                 length += len(message.get("body", b""))
             await send(message)
@@ -133,9 +135,14 @@ class Gate:
         elif denial is None and body and not _is_json(scope):
             # browsers let pages of other origins send other types, or none, without a preflight request
             denial = Denial(415, "the body's Content-Type must be application/json")
+        elif denial is None and body and await asyncio.to_thread(has_too_many, body):
+            denial = Denial(413, f"the body has more than {MAX_VALUES} JSON values")
         if denial is not None:
             await _refuse(send, denial.status, denial.detail, *denial.headers)
         else:
+            if scope["method"] == "HEAD":
+                # answered as GET is; the server leaves the body out
+                scope = {**scope, "method": "GET"}
             await self._app(scope, _replay(body or b"", receive), send)
 
     async def _body(self, scope: Scope, receive: Receive, *, keep: bool) -> bytes | None:

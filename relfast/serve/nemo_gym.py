@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from relfast.formats.entry import content_of
+from relfast.formats.entry import last_said
+from relfast.formats.failure import ended
 from relfast.rewards.shared import Row, question_of, read_sample
 
 
@@ -65,12 +66,15 @@ def record_of(row: Mapping[str, Any]) -> Row:
     task, gold, question = read_sample(None, None, row.get("verifier_metadata"), row)
     if not isinstance(question, str):
         question = question_of(row["responses_create_params"].get("input"))
-    return task if isinstance(task, str) else None, gold, _text_of(row["response"].get("output")), question
+    return task if isinstance(task, str) else None, gold, _said_in(row["response"]), question
 
 
-def _text_of(output: object) -> str:
-    """The text of the last message among a response's output items; "" without one."""
-    items = output if isinstance(output, list) else ()
-    messages = [item for item in items if isinstance(item, Mapping) and item.get("type") == "message"]
-    content = content_of(messages[-1].get("content")) if messages else ""
-    return content if isinstance(content, str) else ""
+def _said_in(response: Mapping[str, Any]) -> Any:
+    """The text of a response's last message that is no reasoning, or why there is none."""
+    output, details = response.get("output"), response.get("incomplete_details")
+    items = [item for item in output if isinstance(item, Mapping)] if isinstance(output, list) else []
+    said = last_said([{"role": _MODEL, **item} if item.get("type") == "message" else item for item in items])
+    return ended(said, details.get("reason") if isinstance(details, Mapping) else None)
+
+
+_MODEL: Final = "assistant"

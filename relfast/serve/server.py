@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Final
 
 import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from relfast.errors import OutputError, UsageError
 from relfast.serve.access import is_loopback, normal_host
@@ -78,6 +79,46 @@ class GracefulServer(uvicorn.Server):
             )
 
 
+_LATE: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+
+
+def _with_deadline(seconds: float) -> type[asyncio.Protocol]:
+    """uvicorn's protocol that also closes a connection whose headers are not there ``seconds`` after it was
+    opened, or after they began."""
+
+    class Hurried(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        due: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            self.look()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self.look()
+
+        def connection_lost(self, error: Exception | None) -> None:
+            self.forget()
+            super().connection_lost(error)
+
+        def look(self) -> None:
+            if self.cycle is not None and not self.cycle.response_complete:
+                self.forget()
+            elif self.due is None:
+                self.due = self.loop.call_later(seconds, self.late)
+
+        def forget(self) -> None:
+            if self.due is not None:
+                self.due.cancel()
+                self.due = None
+
+        def late(self) -> None:
+            self.transport.write(_LATE)
+            self.transport.close()
+
+    return Hurried
+
+
 def _waiting_at(listener: socket.socket) -> list[socket.socket]:
     """Accept and return the connections that wait at a listening socket."""
     waiting = []
@@ -120,6 +161,7 @@ def serve(
         host=host,
         port=port,
         log_level="warning" if quiet else "info",
+        http=_with_deadline(settings.body_seconds),
         access_log=False,
         server_header=False,
         ws="none",

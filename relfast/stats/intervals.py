@@ -94,13 +94,11 @@ def normal_tails(z: float) -> float:
     return math.erfc(abs(z) / math.sqrt(2))
 
 
-def binomial_tails(k: int, n: int) -> float:
-    """P(|X − n/2| ≥ |k − n/2|) for X ~ Binomial(n, ½): the exact two-sided sign test."""
-    few = min(k, n - k)
-    if 2 * few == n:
-        return 1.0
-    # P(X ≤ few) = I_½(n − few, few + 1)
-    return min(1.0, 2 * incomplete_beta(n - few, few + 1, 0.5))
+def t_tails(t: float, freedom: float) -> float:
+    """P(|T| ≥ |t|) of Student's T with ``freedom`` > 0 degrees of freedom."""
+    if freedom > 1e7:
+        return normal_tails(t)
+    return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
 
 
 LEVEL: Final = 0.95

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from relfast.records import TRUNCATED, ResponseFacts
+from relfast.records import ResponseFacts, ending
 from relfast.stats.intervals import wilson
 from relfast.stats.sums import add_counts
 
@@ -112,7 +112,7 @@ class Lengths:
     @property
     def truncated(self) -> tuple[int, int]:
         """Number of responses that were cut off, and of responses with a known finish reason."""
-        cut = sum(n for reason, n in self.finish_reasons.items() if reason in TRUNCATED)
+        cut = sum(n for reason, n in self.finish_reasons.items() if ending(reason) == "cut_off")
         return cut, sum(self.finish_reasons.values())
 
     def to_dict(self) -> dict[str, Any]:

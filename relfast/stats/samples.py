@@ -16,17 +16,27 @@ from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 import orjson
-from relfast_kernels.layouts import SAMPLE_FURTHER
+from relfast_kernels.layouts import (
+    PROMPT_DIGITS,
+    PROMPT_MARK,
+    SAMPLE_ASKED,
+    SAMPLE_FURTHER,
+    SAMPLE_NO_ID,
+)
 
 from relfast.stats.intervals import winners
 from relfast.stats.sums import units_of
 from relfast.tasks import TASKS
 
 SAMPLE: Final = Struct("<BQIB")
-"""One scored sample: number of its task (plus `FURTHER` unless it is the first of its line), hash of its
-prompt's id, vote (0 = none), 0 or 1 for wrong or right."""
+"""One scored sample: number of its task (plus `FURTHER` unless it is the first of its line, and plus flags of
+its prompt), hash of its prompt (`hash_key`), vote (0 = none), 0 or 1 for wrong or right."""
 
 FURTHER: Final = SAMPLE_FURTHER
+_FLAGS: Final = SAMPLE_ASKED | SAMPLE_NO_ID
+_TASK: Final = FURTHER - 1 - _FLAGS
+_ID_BITS: Final = 0xFFFF_FFFF
+"""The bits of a prompt's hash that come from its id alone, if the row names the prompt besides its id."""
 
 FIELDS: Final = [("task", "u1"), ("prompt", "<u8"), ("vote", "<u4"), ("correct", "u1")]
 
@@ -77,26 +87,51 @@ Counts = dict[int, Counter[Kind]]
 """Number of a task → kind of prompt → number of prompts."""
 
 
-def count_few(samples: bytes | bytearray) -> tuple[Counts, Counter[int]]:
-    """The prompts of some samples by kind, and by task number how many prompts stand on several lines. For
-    few samples: it does without numpy, whose import takes as long as this with some 20,000 samples."""
+class Repeats(NamedTuple):
+    """What is worth a note about ids and lines.
+
+    Attributes
+    ----------
+    ids
+        Number of ids that stand on several lines and are one prompt there.
+    without_id
+        Number of prompts of rows without an id that stand on several lines.
+    apart
+        Number of ids that are several prompts, since their rows ask different questions.
+    """
+
+    ids: int = 0
+    without_id: int = 0
+    apart: int = 0
+
+
+Several = Counter[int]
+"""Number of a task, with the flags of its prompts → how many prompts stand on several lines; with `FURTHER` →
+how many ids are several prompts."""
+
+
+def count_few(samples: bytes | bytearray) -> tuple[Counts, Several]:
+    """The prompts of some samples by kind, and what `Several` counts. For few samples: it does without numpy,
+    whose import takes as long as this with some 20,000 samples."""
     groups: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
     for task, prompt, vote, correct in SAMPLE.iter_unpack(samples):
         key = task & (FURTHER - 1), prompt
         groups.setdefault(key, []).append((task, vote, correct))
     counts: Counts = {}
-    several: Counter[int] = Counter()
+    several: Several = Counter()
     for (task, _), group in groups.items():
         n, right = len(group), sum(correct for _, _, correct in group)
         elected = (0, 0)
         if n > 1:
             elected = winners([vote for _, vote, _ in group], [correct for _, _, correct in group])
             several[task] += sum(number < FURTHER for number, _, _ in group) > 1
-        counts.setdefault(task, Counter())[Kind(n, right, *elected)] += 1
+        counts.setdefault(task & _TASK, Counter())[Kind(n, right, *elected)] += 1
+    ids = Counter((task, prompt & _ID_BITS) for task, prompt in groups if task & _FLAGS == SAMPLE_ASKED)
+    several.update((task & _TASK) + FURTHER for (task, _), n in ids.items() if n > 1)
     return counts, +several
 
 
-def count_many(samples: bytes | bytearray | memoryview) -> tuple[Counts, Counter[int]]:
+def count_many(samples: bytes | bytearray | memoryview) -> tuple[Counts, Several]:
     """The same as `count_few`, for many samples: sorts them with numpy."""
     import numpy as np
 
@@ -108,14 +143,20 @@ def count_many(samples: bytes | bytearray | memoryview) -> tuple[Counts, Counter
     sizes = np.diff(np.r_[starts, len(table)])
     correct = table["correct"][order].astype(np.int64)
     right = np.add.reduceat(correct, starts)
-    tasks = tasks[starts].astype(np.int64)
+    flagged = tasks[starts].astype(np.int64)
+    tasks = flagged & _TASK
+    asked = flagged & _FLAGS == SAMPLE_ASKED
+    ids, n_prompts = np.unique(
+        (tasks[asked] << 32) | (prompts[starts][asked] & _ID_BITS).astype(np.int64), return_counts=True
+    )
+    several = Counter(((ids[n_prompts > 1] >> 32) + FURTHER).tolist())
     counts: Counts = {}
     for kind, n in enumerate(np.bincount((2 * tasks + right)[sizes == 1]).tolist()):
         if n:
             counts.setdefault(kind >> 1, Counter())[Kind(1, kind & 1)] = n
     many = sizes > 1
     if not many.any():
-        return counts, Counter()
+        return counts, several
     of = np.repeat(np.arange(len(starts)), sizes)
     votes = table["vote"][order]
     voting = np.flatnonzero(many[of] & (votes != 0))
@@ -133,7 +174,8 @@ def count_many(samples: bytes | bytearray | memoryview) -> tuple[Counts, Counter
     for (task, *numbers), n in Counter(zip(*columns, strict=True)).items():
         counts.setdefault(task, Counter())[Kind(*numbers)] = n
     lines = np.add.reduceat((table["task"][order] < FURTHER).astype(np.int64), starts)
-    return counts, Counter(tasks[many & (lines > 1)].tolist())
+    several.update(flagged[many & (lines > 1)].tolist())
+    return counts, several
 
 
 UNKNOWN_TASK: Final = "(unknown)"
@@ -179,6 +221,49 @@ def hash_id(json_text: bytes) -> int:
     return value
 
 
+def key_of(record_id: Any, prompt: str | None, index: int) -> bytes:
+    """The bytes that tell a row's prompt: the JSON of its id and, as they stand in the row, of its ``prompt``
+    (`relfast.records.Score.prompt`). Each row with neither is a prompt of its own, by its index."""
+    if prompt is None:
+        return orjson.dumps(index) if record_id is None else id_text(record_id)
+    return b'%b%b%b"' % (id_text(record_id), PROMPT_MARK, prompt.encode())
+
+
+_MARK_SIZE: Final = len(PROMPT_MARK) + PROMPT_DIGITS + 1
+
+
+def _asks(key: bytes) -> bool:
+    """Whether a key ends with a prompt: within a JSON text, no quote follows a colon, and no id ends so."""
+    return len(key) > _MARK_SIZE and key[-_MARK_SIZE : -PROMPT_DIGITS - 1] == PROMPT_MARK
+
+
+def read_key(key: bytes) -> tuple[Any, str | None]:
+    """Id and ``prompt`` of a key."""
+    if not _asks(key):
+        return orjson.loads(key), None
+    return orjson.loads(key[:-_MARK_SIZE]), key[-PROMPT_DIGITS - 1 : -1].decode()
+
+
+def hash_key(key: bytes) -> int:
+    """The 64-bit hash of a prompt's key: that of the id, or half of it each from id and ``prompt``. The text
+    kernel computes the same."""
+    if not _asks(key):
+        return hash_id(key)
+    return hash_id(key[:-_MARK_SIZE]) & _ID_BITS | int(key[-PROMPT_DIGITS - 1 : -1], 16) & ~_ID_BITS
+
+
+def flags_of(key: bytes) -> int:
+    """The flags of a prompt's key in the task byte of its samples."""
+    if not _asks(key):
+        return 0
+    return SAMPLE_ASKED | SAMPLE_NO_ID if key.startswith(b"null,") else SAMPLE_ASKED
+
+
+def digest_of(text: bytes) -> str:
+    """What a row has as ``prompt``: a digest of its question, or of its gold without one."""
+    return f"{hash_id(text):0{PROMPT_DIGITS}x}"
+
+
 def hash_vote(vote: str | int | None) -> int:
     """A 32-bit hash of a vote: 0 for None, the vote itself if it is a number."""
     if vote is None:
@@ -192,19 +277,22 @@ FEW: Final = 20_000
 """Up to this many samples are counted without numpy."""
 
 
-def collapse(samples: bytes | bytearray, tasks: Iterable[str]) -> tuple[dict[str, Prompts], int]:
-    """The prompts of ``tasks``, from samples in the order of their rows, and the number of ids that stand on
-    several lines."""
+def collapse(samples: bytes | bytearray, tasks: Iterable[str]) -> tuple[dict[str, Prompts], Repeats]:
+    """The prompts of ``tasks``, from samples in the order of their rows."""
     few = len(samples) <= FEW * SAMPLE.size
     return _prompts_of_tasks(*(count_few if few else count_many)(samples), tasks)
 
 
 def _prompts_of_tasks(
     counts: Counts, several: Mapping[int, int], tasks: Iterable[str]
-) -> tuple[dict[str, Prompts], int]:
+) -> tuple[dict[str, Prompts], Repeats]:
     numbers = {name: TASK_NUMBERS.get(name, FURTHER) for name in tasks}
     found = {name: prompts_of(counts.get(number, {})) for name, number in numbers.items()}
-    return found, sum(several.get(number, 0) for number in numbers.values())
+    ids, asked, without_id, apart = (
+        sum(several.get(number + flags, 0) for number in numbers.values())
+        for flags in (0, SAMPLE_ASKED, _FLAGS, FURTHER)
+    )
+    return found, Repeats(ids + asked, without_id, apart)
 
 
 def votes_of(samples: bytes | bytearray) -> bytes:
@@ -259,7 +347,7 @@ class SampleStore:
             self._put_down()
         return self
 
-    def collapse(self, tasks: Sequence[str]) -> tuple[dict[str, Prompts], int]:
+    def collapse(self, tasks: Sequence[str]) -> tuple[dict[str, Prompts], Repeats]:
         """The result of `relfast.stats.samples.collapse` for all samples. Raises `OSError` if the temporary
         file cannot be read again."""
         if self._file is None:
@@ -268,11 +356,11 @@ class SampleStore:
 
         n = min(SHARES, -(-(self._put + len(self._near)) // CHUNK_BYTES))
         counts: Counts = {}
-        several: Counter[int] = Counter()
+        several: Several = Counter()
         for low, high in pairwise(256 * at // n for at in range(n + 1)):
             share = bytearray()
             for samples in self._all():
-                # samples of a prompt have equal hashes; for a hash below ``low`` the uint8 wraps around
+                # samples of an id have equal lowest bytes; for a byte below ``low`` the uint8 wraps around
                 hashes = np.frombuffer(samples, np.uint8)[_HASH_BYTE :: SAMPLE.size]
                 chosen = np.flatnonzero(hashes - np.uint8(low) < high - low)
                 share += np.frombuffer(samples, np.dtype(FIELDS)).take(chosen).tobytes()

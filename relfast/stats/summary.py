@@ -3,13 +3,13 @@ summaries of shards can be merged."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import starmap, zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from relfast.plain import Plain
-from relfast.records import SCORED
+from relfast.records import CUT_OFF, SCORED
 from relfast.stats.intervals import (
     LEVEL,
     AtK,
@@ -21,9 +21,9 @@ from relfast.stats.intervals import (
     share_interval,
     wilson,
 )
-from relfast.stats.samples import collapse, group_of
+from relfast.stats.samples import Repeats, collapse, group_of
 from relfast.stats.sums import add_columns, add_counts, number_of, numbers_of, rounded, units_of
-from relfast.stats.tally import BREAKDOWNS, Tally, TaskTally, is_flag
+from relfast.stats.tally import BREAKDOWNS, Tally, TaskTally, in_order, is_flag
 from relfast.stats.unusable import Cause, describe
 from relfast.tables import to_arrow, to_pandas
 from relfast.tasks import TASKS
@@ -83,7 +83,11 @@ class TaskSummary(Plain):
 
     @property
     def labels(self) -> dict[str, dict[str, int]]:
-        return self.counts.labels
+        """Metric → label → number of rows, by the task's order of metrics, the most frequent label first."""
+        return {
+            name: dict(sorted(counts.items(), key=lambda label: (-label[1], label[0])))
+            for name, counts in in_order(self.name, self.counts.labels)
+        }
 
     @property
     def rewards(self) -> list[float]:
@@ -93,8 +97,8 @@ class TaskSummary(Plain):
 
     @property
     def sums(self) -> dict[str, list[float]]:
-        """Metric → number of rows that have it, and the sum of its values."""
-        return numbers_of(self.counts.sums)
+        """Metric → number of rows that have it, and the sum of its values, by the task's order of metrics."""
+        return numbers_of(dict(in_order(self.name, self.counts.sums)))
 
     @property
     def majority(self) -> dict[int, list[float]]:
@@ -180,6 +184,8 @@ class TaskSummary(Plain):
             "labels": self.labels,
             "statuses": self.statuses,
         }
+        if self.counts.cut_off:
+            result[CUT_OFF] = self.counts.cut_off
         at_k = self.at_k()
         for name, points in at_k.items():
             result[name] = {str(k): shown(point.value) for k, point in points.items()}
@@ -207,7 +213,7 @@ class TaskSummary(Plain):
             # sums with all digits, as hexadecimal texts, since JSON numbers would be rounded
             "exact": {
                 "rewards": f"{self.counts.rewards[1]:x}",
-                "sums": {name: f"{units:x}" for name, (_, units) in self.counts.sums.items()},
+                "sums": {name: f"{self.counts.sums[name][1]:x}" for name in sums},
                 "majority": {str(k): f"{units:x}" for k, (_, units) in majority},
                 "cells": {
                     name: [
@@ -231,6 +237,7 @@ class TaskSummary(Plain):
         if self.lengths is not None:
             row |= self.lengths.flat()
         row |= self.statuses
+        row |= {CUT_OFF: self.counts.cut_off} if self.counts.cut_off else {}
         row |= {f"metrics.{name}": shown(total / n) for name, (n, total) in self.sums.items() if n}
         for name, points in self.at_k().items():
             for k, point in points.items():
@@ -253,6 +260,7 @@ class TaskSummary(Plain):
                 name: [n, *starmap(_units, zip_longest(values, exact["cells"].get(name, ())))]
                 for name, (n, *values) in merge["cells"].items()
             },
+            data.get(CUT_OFF, 0),
         )
         histogram = {(n, right): count for n, right, count in merge["histogram"]}
         majority = {k: [n, _units(total, exact["majority"].get(str(k)))] for k, n, total in merge["majority"]}
@@ -386,8 +394,20 @@ class Summary(Plain):
         """Add the summary of another shard. A different signature is added to ``notes``."""
         if other.signature != self.signature:
             self.notes.append(f"merged with a summary signed {other.signature}")
+        of_parts = {*self._notes_on_gold(), *other._notes_on_gold()}
         for task in other.tasks.values():
             self._add(task)
+        self.notes = [note for note in self.notes if note not in of_parts] + self._notes_on_gold()
+
+    def _notes_on_gold(self) -> list[str]:
+        """What `Metric.lacks` says about the rows of the tasks."""
+        notes = []
+        for name, task in self.tasks.items():
+            for metric in TASKS[name].metric_objects if name in TASKS else ():
+                of = task.counts.sums.get(metric.beside, [0])[0]
+                if n := of - sum(task.labels.get(metric.name, {}).values()) if metric.lacks else 0:
+                    notes.append(f"{name}: for {n:,} of {of:,} responses {metric.lacks}")
+        return notes
 
     def _add(self, task: TaskSummary) -> None:
         if task.name in self.tasks:
@@ -400,14 +420,29 @@ def summarize(tally: Tally, signature: str, store: SampleStore | None = None) ->
     """The summary of a tally, with tasks in the order of the task table. The samples are taken from
     ``store``, or from the tally itself."""
     names = sorted(tally.tasks, key=lambda name: _ORDER.get(name, len(_ORDER)))
-    prompts, repeated = collapse(tally.samples, names) if store is None else store.collapse(names)
+    prompts, repeats = collapse(tally.samples, names) if store is None else store.collapse(names)
     summary = Summary(
         {name: TaskSummary(name, tally.tasks[name], *prompts[name]) for name in names}, signature
     )
-    if repeated:
-        what = "1 id occurs" if repeated == 1 else f"{repeated} ids occur"
-        summary.notes.append(f"{what} on more than one line; such lines are samples of one prompt")
+    summary.notes += _notes_on(repeats)
+    summary.notes += summary._notes_on_gold()
     return summary
+
+
+def _notes_on(repeats: Repeats) -> Iterator[str]:
+    """What was done about ids and questions that stand on several lines."""
+    lines = "on more than one line; such lines are samples of one prompt"
+    if repeats.ids:
+        yield f"{'1 id occurs' if repeats.ids == 1 else f'{repeats.ids} ids occur'} {lines}"
+    if repeats.without_id:
+        n = repeats.without_id
+        yield f"without an id, {'1 question occurs' if n == 1 else f'{n} questions occur'} {lines}"
+    if repeats.apart:
+        n = repeats.apart
+        yield (
+            f"{'1 id occurs' if n == 1 else f'{n} ids occur'} with different questions or, without one, gold;"
+            " these are different prompts"
+        )
 
 
 COLUMNS: Final = ("prompts", "responses", "correct", "95% interval", "reward", "parsed", "unscored")

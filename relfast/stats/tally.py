@@ -9,17 +9,25 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Any, Final
-
-import orjson
+from typing import Any, Final, TypeVar
 
 from relfast.plain import Plain
-from relfast.records import SCORED, STATUSES, Score
-from relfast.stats.samples import FURTHER, SAMPLE, TASK_NUMBERS, group_of, hash_id, hash_vote, id_text
+from relfast.records import CUT_OFF, SCORED, STATUSES, Score
+from relfast.stats.samples import (
+    FURTHER,
+    SAMPLE,
+    TASK_NUMBERS,
+    flags_of,
+    group_of,
+    hash_key,
+    hash_vote,
+    key_of,
+)
 from relfast.stats.sums import add_columns, add_counts, units_of
 from relfast.tasks import TASKS
 from relfast.tasks.facts import Metric
+
+_T = TypeVar("_T")
 
 METRICS: Final = {name: task.metric_by_name for name, task in TASKS.items()}
 BREAKDOWNS: Final = {name: task.breakdown for name, task in TASKS.items() if task.breakdown is not None}
@@ -32,6 +40,7 @@ class TaskTally(Plain):
     ``rewards`` and the values of ``sums`` are (number of rows with a value, sum in units of
     `relfast.stats.sums`). ``cells`` is the table of the task's `relfast.tasks.facts.Breakdown`, if it has
     one: for each cell the number of rows, then the count of each flag and the sum (units) of each number.
+    ``cut_off`` counts responses that were cut off before they began.
     """
 
     statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
@@ -40,6 +49,7 @@ class TaskTally(Plain):
     sums: dict[str, list[int]] = field(default_factory=dict)
     labels: dict[str, dict[str, int]] = field(default_factory=dict)
     cells: dict[str, list[int]] = field(default_factory=dict)
+    cut_off: int = 0
 
     def add(self, scores: Sequence[Score]) -> None:
         """Count rows, which must all be of this task. Works column by column, which is faster."""
@@ -53,7 +63,8 @@ class TaskTally(Plain):
         names = [name for name in dict.fromkeys(itertools.chain.from_iterable(rows)) if name in known]
         columns = {metric: [metrics.get(metric) for metrics in rows] for metric in names}
         self.found += sum([score.status == "ok" for score in scored])
-        n, units, _ = _added([score.reward for score in scored], None)
+        self.cut_off += sum([CUT_OFF in metrics for metrics in rows])
+        n, units = _added([score.reward for score in scored], None)
         self.rewards[0] += n
         self.rewards[1] += units
         self._add_columns(known, columns)
@@ -65,29 +76,23 @@ class TaskTally(Plain):
                 add_columns(self.cells, {_cell_name(key): (1, *values)}, n)
 
     def _add_columns(self, known: Mapping[str, Metric], columns: Mapping[str, Sequence[Any]]) -> None:
-        numbers: list[tuple[int, str, int, int]] = []
-        labels: list[tuple[int, str, Counter[str]]] = []
         for name, column in columns.items():
             metric = known[name]
             if metric.kind != "label":
-                n, units, first = _added(column, metric.undefined)
+                n, units = _added(column, metric.undefined)
                 if n:
-                    numbers.append((first, name, n, units))
+                    add_columns(self.sums, {name: (n, units)})
                 continue
             counts = Counter(column)
             del counts[None]
             if counts:
-                labels.append((column.index(next(iter(counts))), name, counts))
-        # metrics in the order in which rows first have them
-        for _, name, n, units in sorted(numbers, key=itemgetter(0)):
-            add_columns(self.sums, {name: (n, units)})
-        for _, name, counts in sorted(labels, key=itemgetter(0)):
-            add_counts(self.labels.setdefault(name, {}), counts)
+                add_counts(self.labels.setdefault(name, {}), counts)
 
     def merge(self, other: TaskTally, times: int = 1) -> None:
         """Add the counts of other rows, ``times`` times."""
         add_counts(self.statuses, other.statuses, times)
         self.found += other.found * times
+        self.cut_off += other.cut_off * times
         self.rewards[0] += other.rewards[0] * times
         self.rewards[1] += other.rewards[1] * times
         add_columns(self.sums, other.sums, times)
@@ -115,15 +120,21 @@ def _addends(task: str, metric: str, values: Sequence[Any]) -> list[int]:
 _NUMBERS: Final = (int, float)  # ``int | float`` would be evaluated anew for each value
 
 
-def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int, int]:
-    """Number of finite values other than ``undefined``, their sum in units, and the place of the first."""
-    n, total, first = 0, 0, len(values)
+def _added(values: Sequence[Any], undefined: float | None) -> tuple[int, int]:
+    """Number of finite values other than ``undefined``, and their sum in units."""
+    n, total = 0, 0
     # a Counter, since most values occur in many rows
     for value, times in Counter([value for value in values if isinstance(value, _NUMBERS)]).items():
         if value != undefined and (units := units_of(value)) is not None:
-            first = first if n else values.index(value)
             n, total = n + times, total + units * times
-    return n, total, first
+    return n, total
+
+
+def in_order(task: str, counted: Mapping[str, _T]) -> list[tuple[str, _T]]:
+    """What is counted of metrics, in the order of the task's table of metrics: that in which rows come tells
+    nothing, and differs with the number of workers."""
+    places = {name: place for place, name in enumerate(METRICS.get(task, ()))}
+    return sorted(counted.items(), key=lambda item: (places.get(item[0], len(places)), item[0]))
 
 
 @dataclass(slots=True, repr=False, eq=False)
@@ -139,17 +150,22 @@ class Tally(Plain):
     @classmethod
     def of(cls, scores: Iterable[Score]) -> Tally:
         """The tally of some scores."""
-        tally = cls()
+        tally, rows = cls(), [*scores]
+        tally.add_samples(rows)
+        tally.add(rows)
+        return tally
+
+    def add(self, scores: Iterable[Score]) -> None:
+        """Count rows; their samples, whose order matters, are added by `add_samples`."""
         groups: dict[str, list[Score]] = {}
-        samples = []
         for score in scores:
             groups.setdefault(group_of(score.task), []).append(score)
-            samples.append(sample_of(score))
         for name, group in groups.items():
-            tally.tasks[name] = TaskTally()
-            tally.tasks[name].add(group)
-        tally.samples += b"".join(samples)
-        return tally
+            self.tasks.setdefault(name, TaskTally()).add(group)
+
+    def add_samples(self, scores: Iterable[Score]) -> None:
+        """Add the samples of rows, which must be in the order of the output."""
+        self.samples += b"".join([sample_of(score) for score in scores])
 
     def merge(self, other: Tally, times: int = 1) -> None:
         """Add the counts and samples of other rows, ``times`` times."""
@@ -180,6 +196,6 @@ def sample_of(score: Score) -> bytes:
     """The `SAMPLE` record of a row; empty if the row has no score."""
     if score.status not in SCORED:
         return b""
-    key = orjson.dumps(score.index) if score.id is None else id_text(score.id)
-    number = TASK_NUMBERS[group_of(score.task)] + (FURTHER if score.sample else 0)
-    return SAMPLE.pack(number, hash_id(key), hash_vote(score.vote), bool(score.correct))
+    key = key_of(score.id, score.prompt, score.index)
+    number = TASK_NUMBERS[group_of(score.task)] + flags_of(key) + (FURTHER if score.sample else 0)
+    return SAMPLE.pack(number, hash_key(key), hash_vote(score.vote), bool(score.correct))

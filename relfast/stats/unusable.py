@@ -51,6 +51,8 @@ class Cause(Plain):
         of field and path after these if several fields are to be mapped.
     varied
         Whether later rows have another message, such as one with another id.
+    tried
+        In how many of the first rows the advised path leads to the field, and of how many.
     """
 
     kind: str
@@ -60,6 +62,7 @@ class Cause(Plain):
     keys: list[str] = field(default_factory=list)
     advice: tuple[str, ...] = ()
     varied: bool = False
+    tried: tuple[int, int] | None = None
 
     def describe(self, side: Side) -> str:
         """``4 × field 'response' is missing (line 1 has: id, text; try --map response=text)``."""
@@ -78,7 +81,10 @@ class Cause(Plain):
             details.append(f"{'line' if self.n == 1 else 'lines'} {places}")
         if self.advice:
             details.append(_advice(self.advice, side))
-        text = printable(f"{self.n:,} × {what} ({'; '.join(details)})")
+        text = f"{self.n:,} × {what} ({'; '.join(details)})"
+        if self.tried is not None:
+            text += " (found there in {} of the first {} rows)".format(*self.tried)
+        text = printable(text)
         return in_python(text) if side == "python" else text
 
     def to_dict(self) -> dict[str, Any]:

@@ -28,6 +28,9 @@ class Metric(NamedTuple):
         Rows have the metric only under ``strict``, where it can be a reward.
     labels
         A label's values in the order of figures; without this, the most frequent come first.
+    beside, lacks
+        A number or flag that every scored row has, and a note on those that have null here: what it means and
+        what to do.
     """
 
     name: str
@@ -38,6 +41,8 @@ class Metric(NamedTuple):
     unsettled: bool = False
     strict_only: bool = False
     labels: tuple[str, ...] = ()
+    beside: str = ""
+    lacks: str = ""
 
 
 REASON: Final = Metric("reason", "label", None, optional=True)

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import ctypes
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.text.marks import BARE_ANALYSIS, MARKS, TURN_ENDS, Names, names_of
+from relfast_kernels.text.marks import BARE_ANALYSIS, MARKS, THOUGHT_OPENS, TURN_ENDS, Names, names_of
 
 MAX_STRICT_CHARS: Final = 1_000_000
 """Longest response that ``strict`` reads. Longer than any model's output window today (≈ 500 kB)."""
 
 _FIRST: Final = {mark.open[0] for mark in MARKS} | {end[0] for end in TURN_ENDS}
 """The first characters of all marks."""
+_LONGEST_OPENING: Final = max(map(len, THOUGHT_OPENS))
 _LAST_OF_ENDS: Final = {end[-1] for end in TURN_ENDS}
 """The last characters of the marks that end a turn: brackets, which have no case."""
 
@@ -43,15 +44,21 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
     more
         Additional pairs of (opening, closing) marks beside `MARKS`, in any case: the option ``reasoning``.
     """
-    if not more and not any(map(text.__contains__, _FIRST)) and not text.startswith(BARE_ANALYSIS):
+    if (
+        not more
+        and not any(map(text.__contains__, _FIRST))
+        and not text.startswith(BARE_ANALYSIS)
+        and not text.lstrip()[:_LONGEST_OPENING].lower().startswith(THOUGHT_OPENS)
+    ):
         return text  # most texts have no mark; this takes a tenth of the time
     data = text.encode("utf-8", "surrogatepass")
     n, out, names = len(data), bytearray(len(data) + 1), _names(more)
     built = native.find("text")
     if built is None:
-        from relfast_kernels.text import reasoning as kernel  # needs numpy
+        with native.uncharged():  # importing fills tables for a second
+            from relfast_kernels.text import reasoning as kernel  # needs numpy
 
-        start, end, copied = kernel.cut_among(data, 0, n, out, 0, *names, not more)
+            start, end, copied = kernel.cut_among(data, 0, n, out, 0, *names, not more)
     else:
         span, (pool, places, beginnings) = (ctypes.c_int64 * 2)(), names
         copied = built["cut"](
@@ -68,10 +75,11 @@ def cut_turn(text: str) -> str:
     # most texts have no such mark and are not copied; some end with a tag: "<Yes>"
     if stripped[-1:] not in _LAST_OF_ENDS:
         return text
-    from relfast_kernels.text import reasoning as kernel
-
     data = text.encode("utf-8", "surrogatepass")
-    end = kernel.end_of_turn(data, 0, len(data))
+    with native.uncharged():
+        from relfast_kernels.text import reasoning as kernel
+
+        end = kernel.end_of_turn(data, 0, len(data))
     return text if end == len(data) else data[:end].decode("utf-8", "surrogatepass")
 
 
@@ -108,7 +116,7 @@ def read_final(
     kind: Literal["CHOICE", "VERDICT", "CLAIM"], response: object, reasoning: tuple[tuple[str, str], ...]
 ) -> tuple[int | None, list[int], str | None]:
     """Read the final answer of a closed set: (value or None, taxa, reason or None). The reason is
-    ``no_answer``, ``several_answers``, or one of `read_strictly`.
+    ``no_answer``, ``several_answers``, ``out_of_range``, or one of `read_strictly`.
 
     A ``CHOICE`` (REL-A) is 1 to 8. A ``VERDICT`` (REL-C1) or ``CLAIM`` (REL-B1) is 1 for no, 2 for yes.
     Only a claimed yes has taxa, each once.
@@ -124,6 +132,57 @@ def read_final(
         value, n_taxa = answers.read_claim(data, 0, len(data), work, 0, numbers)
     else:
         value, n_taxa = answers.find_value(data, 0, len(data), getattr(forms, kind), work, 0, numbers)[0], 0
-    if value in (answers.NOTHING, answers.SEVERAL):
-        return None, [], "no_answer" if value == answers.NOTHING else "several_answers"
+    if value < 1:
+        reasons = {answers.SEVERAL: "several_answers", answers.OUTSIDE: "out_of_range"}
+        return None, [], reasons.get(value, "no_answer")
     return value, numbers[answers.TAXA : answers.TAXA + n_taxa], None
+
+
+class Form(NamedTuple):
+    """A marked answer: the offset where its mark opens, its kind, and what it holds."""
+
+    start: int
+    kind: Literal["box", "tag", "label"]
+    content: str
+
+
+MAX_LABELLED: Final = 200
+"""Maximum characters of an answer behind a label."""
+_KINDS: Final[tuple[Literal["box", "tag", "label"] | None, ...]] = (
+    None,
+    "box",
+    "tag",
+    "label",
+    None,
+    "label",
+)
+"""Kinds of forms by the kernel's numbers; ``####`` is a label."""
+_ENDS: Final = ' \t\r\n*_`"“”'
+
+
+def last_form(text: str, *, keep_commands: bool = False) -> Form | None:
+    r"""The marked answer that opens last, for tasks with open answers; None if there is none.
+
+    >>> last_form(r"Answer: 3. So it is $\boxed{\frac{1}{2} \text{ for } x = 3}$.")
+    Form(start=20, kind='box', content='\\frac{1}{2}')
+
+    Parameters
+    ----------
+    text
+        Without reasoning and lone surrogates.
+    keep_commands
+        Keep TeX commands that say of what kind letters are: ``\text{cm}``.
+    """
+    from relfast_kernels.text import dress, marked
+
+    data = text.encode()
+    work = (ctypes.c_char * (2 * len(data) + marked.FORM_ROOM))()
+    result = (ctypes.c_int64 * marked.FORM_RESULT)()
+    how = dress.MATHEMATICAL if keep_commands else dress.SHOWN
+    native.functions("text")["form"](data, len(data), how, work, result)
+    kind = _KINDS[result[0]]
+    if kind is None:
+        return None
+    held = work.raw[: result[2]].decode("utf-8", "replace").strip(_ENDS)
+    held = held[:MAX_LABELLED].rstrip(_ENDS) if kind == "label" else held
+    return Form(len(data[: result[1]].decode("utf-8", "replace")), kind, held)

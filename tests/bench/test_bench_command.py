@@ -160,10 +160,9 @@ def test_from_a_models_name_to_a_report(api: str, tmp_path: Path, capsys: pytest
             assert about["finish_reason"] in ("length", "stop")
             assert 0 < about["usage"]["completion_tokens"] <= MAX_TOKENS
             assert about["usage"]["prompt_tokens"] > 100
-            if row["error"] is not None:
-                # nothing but half a character came
-                assert row["error"]["type"] == "TruncatedError"
-            assert (row["error"] is None) == (score["status"] in ("ok", "no_answer"))
+            # an empty text, too, where nothing but half a character came
+            assert row["error"] is None
+            assert score["status"] in ("ok", "no_answer")
     assert (folder / "report" / "index.html").is_file()
     results = json.loads((tmp_path / "results.json").read_text())
     assert [result["run"]["made"]["server_models"] for result in results] == [[ALIAS]] * 3

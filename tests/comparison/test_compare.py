@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 from engine_runs import exit_code, write_dump
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import relfast
 from relfast.comparison import comparing
@@ -44,22 +46,47 @@ def test_what_is_paired() -> None:
     a, b = runs("1100 t1t", "1010110t")
     (only,) = relfast.compare(a, b)
     assert relfast.compare(a, b[::-1]).tasks == (only,), "the order of rows says nothing"
-    assert (only.prompts, only.pairs) == (5, 5)
+    assert (only.prompts, only.samples_a, only.samples_b) == (5, 5, 5)
     assert (only.wins, only.losses, only.ties) == (2, 1, 2)
     left = only.left_out
     assert (left.only_a, left.only_b, left.unscored_a, left.unscored_b, left.unscored_both) == (0, 1, 1, 0, 1)
     assert (only.side_a.mean, only.side_b.mean, only.difference) == (0.6, 0.4, pytest.approx(0.2))
-    assert (only.p, only.p_method) == (1, "mcnemar")
+    assert (only.interval_method, only.p) == ("bonett-price", pytest.approx(0.650, abs=0.001))
 
 
 def test_lines_that_repeat_an_id_are_samples_of_one_prompt() -> None:
-    """The first goes with the first, the second with the second."""
+    """Prompts are compared by how often they are right, not sample by sample."""
     a = [score("p", right, index=at) for at, right in enumerate([True, True, False])]
     b = [score("p", right, index=at) for at, right in enumerate([True, False, False, True])]
     (only,) = relfast.compare(a, b)
-    assert (only.prompts, only.pairs, only.wins, only.losses) == (1, 3, 1, 0)
-    assert only.error is None
-    assert only.left_out.only_b == 1
+    assert (only.prompts, only.samples_a, only.samples_b, only.wins, only.losses) == (1, 3, 4, 1, 0)
+    assert only.difference == pytest.approx(2 / 3 - 1 / 2)
+    assert (only.error, only.interval, only.p, only.p_holm) == (None, None, None, None)
+    assert only.left_out.total == 0
+
+
+@given(
+    right=st.lists(st.lists(st.booleans(), min_size=1, max_size=9), min_size=1, max_size=20),
+    seed=st.integers(0, 99),
+)
+@settings(max_examples=40, deadline=None)
+def test_a_run_does_not_differ_from_itself_with_its_samples_in_another_order(
+    right: list[list[bool]], seed: int
+) -> None:
+    rng = random.Random(seed)
+
+    def run(shuffled: bool) -> list[Score]:
+        return [
+            score(f"p{at}", one, sample=sample)
+            for at, each in enumerate(right)
+            for sample, one in enumerate(rng.sample(each, len(each)) if shuffled else each)
+        ]
+
+    comparison = relfast.compare(run(False), run(True))
+    (only,) = comparison
+    assert (only.difference, only.wins, only.losses, only.gained, only.lost) == (0, 0, 0, 0, 0)
+    assert comparison.n_flips == 0
+    assert only.p in (None, 1.0)
 
 
 def test_rows_without_an_id_are_paired_by_line() -> None:
@@ -81,10 +108,10 @@ def test_tasks_are_corrected_together_and_three_runs_meet_in_pairs() -> None:
     assert [(item.task, item.a, item.b) for item in comparison] == [
         (task, a, b) for a, b in (("x", "y"), ("x", "z"), ("y", "z")) for task in ("REL-A1", "REL-B1")
     ]
-    smallest = min(comparison, key=lambda item: item.p)
-    assert smallest.p_holm == pytest.approx(6 * smallest.p)
+    smallest = min(comparison, key=lambda item: item.p or 0)
+    assert smallest.p_holm == pytest.approx(6 * (smallest.p or 0))
     # what one run lacks none is judged by: a run has one mean
-    assert {(item.task, item.pairs) for item in comparison} == {("REL-A1", 199), ("REL-B1", 200)}
+    assert {(item.task, item.prompts) for item in comparison} == {("REL-A1", 199), ("REL-B1", 200)}
     assert comparison.tasks[0].left_out.elsewhere == 1
 
 
@@ -92,7 +119,7 @@ def test_other_metrics() -> None:
     a = [score(at, True, f1=0.8, tp=3) for at in range(20)]
     b = [score(at, True, f1=0.1 * (at % 5), tp=2) for at in range(19)] + [score(19, False, tp=2)]
     (f1,) = relfast.compare(a, b, metric="f1")
-    assert f1.pairs == 19
+    assert f1.prompts == 19
     assert f1.left_out.unscored_b == 1
     assert f1.interval_method == "student"
     (tp,) = relfast.compare(a, b, metric="tp")
@@ -121,7 +148,7 @@ def test_what_is_no_number_has_no_pair(task: str, values: list[float], pairs: in
     (only,) = relfast.compare(
         a, [score(at, True, task=task, f1=0.25) for at in range(len(values))], metric="f1"
     )
-    assert (only.pairs, only.left_out.unscored_a) == (pairs, len(values) - pairs)
+    assert (only.prompts, only.left_out.unscored_a) == (pairs, len(values) - pairs)
 
 
 def test_bootstrap_is_the_same_every_time() -> None:
@@ -138,10 +165,10 @@ def test_bootstrap_is_the_same_every_time() -> None:
         ([runs("1")[0]], {}, "two runs or more"),
         ([*runs("11", "")], {}, "B has no rows"),
         ([runs("11")[0], [score("p0", True, task="REL-B1")]], {}, "no task in common"),
-        ([runs("1t")[0], runs("t1")[0]], {}, "2 samples in common, none with a value of 'correct'"),
+        ([runs("1t")[0], runs("t1")[0]], {}, "2 prompts in common, none with a value of 'correct'"),
         ([[{"index": 0}], runs("1")[0]], {}, "a run is a file of scored rows"),
         # an id that is a number is no line's number
-        ([[score(None, True, index=5)], [score(5, True)]], {}, "no id and sample of REL-A1 in common"),
+        ([[score(None, True, index=5)], [score(5, True)]], {}, "no id of REL-A1 in common"),
         ([[score(0, True, f1=0.5)]] * 2, {"metric": "gain"}, "metric 'gain'; there are: correct, reward, f1"),
         (runs("11", "10"), {"bootstrap": 10}, "fewer than 1000"),
         (
@@ -178,7 +205,7 @@ def test_summaries_compare(tmp_path: Path) -> None:
     ours, theirs = scored(tmp_path, "a", 1), scored(tmp_path, "b", 2)
     comparison = ours.compare(theirs, names=["ours", "theirs"])
     assert [run.signature for run in comparison.runs] == [ours.signature] * 2
-    assert comparison.tasks[0].pairs == 40
+    assert comparison.tasks[0].prompts == 40
     assert comparison.notes == ()
     # the rows are there, but not those that were counted
     ours.merge(theirs)
@@ -235,13 +262,14 @@ def test_command(
     assert [flip.id for flip in result.flips()] == [flip["id"] for flip in flips]
     assert [flip.id for flip in result.comparison.flips] == [flip["id"] for flip in flips[:3]]
     assert flips[0] == {
-        "task": "REL-A1", "id": "p0", "sample": 0, "a": "a", "b": "b", "right": "a", "index_a": 0, "index_b": 0
+        "task": "REL-A1", "id": "p0", "a": "a", "b": "b", "right": "a",
+        "right_a": 1, "scored_a": 1, "right_b": 0, "scored_b": 1, "index_a": 0, "index_b": 0,
     }  # fmt: skip
-    assert "24 flipped records in" in said.err
+    assert "24 changed prompts in" in said.err
     # nothing is replaced unasked
     assert exit_code("compare", *two, "--flips", str(tmp_path / "flips.jsonl")) == 2
     assert exit_code("compare", *two, "--flips", str(tmp_path / "flips.csv")) == 0
-    assert (tmp_path / "flips.csv").read_text().splitlines()[1] == "REL-A1,p0,0,a,b,a,0,0"
+    assert (tmp_path / "flips.csv").read_text().splitlines()[1] == "REL-A1,p0,a,b,a,1,1,0,1,0,0"
 
 
 def test_long_names_and_many_runs_fit_80_columns(
@@ -256,7 +284,7 @@ def test_long_names_and_many_runs_fit_80_columns(
     assert lines[4].split()[:6] == ["REL-A1", "A", "−", "B", "0.700", "0.400"]
     assert [line.split()[1:4] for line in lines[4:7]] == [list("A−B"), list("A−C"), list("B−C")]
     assert max(map(len, lines)) <= 80
-    assert "REL-A1 A − B: 80 pairs of 80 prompts; 24 won, 0 lost, 56 tied; p 1.19e-07" in "\n".join(lines)
+    assert "REL-A1 A − B: 80 prompts; 24 won, 0 lost, 56 tied" in "\n".join(lines)
 
 
 def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -268,7 +296,7 @@ def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert data["tasks"][0]["interval"] == list(relfast.compare(*two).tasks[0].interval or ())
     assert data["n_flips"] == len(relfast.compare(*two, max_flips=None).flips) == 24
     (row,) = csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text()))
-    assert (row["task"], row["difference"], row["p_method"]) == ("REL-A1", "0.3", "mcnemar")
+    assert (row["task"], row["difference"], row["interval_method"]) == ("REL-A1", "0.3", "bonett-price")
     tex = (tmp_path / "out.tex").read_text()
     assert r"\toprule" in tex
     assert r"\textbf{70.0}" in tex

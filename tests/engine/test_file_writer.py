@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import shutil
 from contextlib import suppress
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from engine_runs import honest, write_dump
+from engine_runs import honest, scored_here, write_dump
 
 import relfast
 from relfast.engine.io import writer as file_writer
@@ -177,6 +178,71 @@ def test_resume_of_every_kind_of_output(suffix: str, tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == sorted(
         ["dump.jsonl", *(f"{name}.{suffix}{more}" for name in ("quiet", "rows") for more in ("", ".journal"))]
     )
+
+
+@pytest.mark.parametrize("torn", [0, 700])
+@pytest.mark.parametrize(
+    ("packed", "suffix"), [("", ".jsonl"), ("", ".jsonl.gz"), ("", ".csv"), (".gz", ".jsonl")]
+)
+def test_a_dump_that_has_grown_is_gone_on_with(packed: str, suffix: str, torn: int, tmp_path: Path) -> None:
+    """The same bytes as of one run, if the run before was finished or not, and the last line whole or not; another
+    file behind it moves on. A dump that has changed is refused as ever."""
+    records = honest(2000, padding=1500)
+    whole = write_dump(tmp_path / "whole.jsonl", records).read_bytes()
+    other = write_dump(tmp_path / "other.jsonl", honest(5))
+    old = whole[: whole.index(b"\n", 1_800_000) + 1 - torn]
+    pack = (lambda data: gzip.compress(data, 1, mtime=0)) if packed else bytes
+    dump, quiet, out = (
+        tmp_path / f"dump.jsonl{packed}",
+        tmp_path / f"quiet{suffix}",
+        tmp_path / f"rows{suffix}",
+    )
+    dump.write_bytes(pack(old) + pack(whole[len(old) :]))
+    expected = relfast.score_file([dump, other], quiet, workers=0).to_dict()
+    for stops in (False, True):
+        dump.write_bytes(pack(old))
+        stop = Mock(side_effect=[None, ZeroDivisionError] if stops else None)
+        with suppress(ZeroDivisionError):
+            summary = relfast.score_file([dump, other], out, workers=0, overwrite=True, progress=stop)
+            assert not any("gr" in note for note in summary.notes if str(dump) in note)
+        with open(dump, "ab") as file:
+            file.write(pack(whole[len(old) :]))
+        found = relfast.score_file([dump, other], out, workers=0, resume=True).to_dict()
+        assert out.read_bytes() == quiet.read_bytes()
+        (note,) = (note for note in found.pop("notes") if "grown" in note)
+        sizes = f"{len(pack(old)):,} to {dump.stat().st_size:,} bytes"
+        assert note == f"{dump} has grown from {sizes} since it was scored; what was appended is, too, now"
+        for name in ("output", "seconds", "notes"):
+            found.pop(name, None)
+            expected.pop(name, None)
+        assert found == expected
+    changed = bytearray(dump.read_bytes())
+    changed[len(changed) // 3] ^= 1
+    dump.write_bytes(bytes(changed) + pack(b"{}\n"))
+    before = out.read_bytes()
+    with pytest.raises(ResumeMismatchError, match=r"size of .* was"):
+        relfast.score_file([dump, other], out, workers=0, resume=True)
+    assert out.read_bytes() == before
+
+
+def test_a_dump_that_grows_while_it_is_read(tmp_path: Path) -> None:
+    """It is scored to its length at the start; a note says so, and a resumed run goes on."""
+    dump = write_dump(tmp_path / "dump.jsonl", honest(3000, padding=1000))
+    out = tmp_path / "rows.jsonl"
+
+    def append(progress: object) -> None:
+        with open(dump, "ab") as file:
+            file.write(b'{"id": "late"}\n')
+
+    summary = relfast.score_file(dump, out, workers=0, progress=append)
+    assert summary.rows == 3000
+    (note,) = summary.notes
+    assert re.fullmatch(
+        r".*dump\.jsonl grew from [\d,]+ to [\d,]+ bytes while it was scored; --resume goes on with what was appended",
+        note,
+    )
+    assert relfast.score_file(dump, out, workers=0, resume=True).rows > 3000
+    assert out.read_bytes() == scored_here(dump, tmp_path / "quiet.jsonl")
 
 
 def test_stdin_is_checked_on_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

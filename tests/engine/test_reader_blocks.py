@@ -8,6 +8,7 @@ import io
 import itertools
 import json
 import random
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from zlib import crc32
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pytest
 import zstandard
 from corpora import rel_records
-from engine_runs import rows_of, write_dump
+from engine_runs import exit_code, rows_of, write_dump
 from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
@@ -31,6 +32,7 @@ from relfast.engine.io.sources import Source, find_sources
 from relfast.engine.job import make_job
 from relfast.engine.scoring import Scoring
 from relfast.errors import ReadError
+from relfast.json_text import LongLine
 
 # blocks of lines: a partition of the input that depends on its bytes alone
 
@@ -226,6 +228,83 @@ def test_repeated_text_is_no_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codecs, "EXPANSION_GRACE", 1000)
     text = TEXT * 50
     assert _read(_stream(_packed("gz", text), "gz"), 1 << 20) == (text, None)
+
+
+# lines, of gold and of rows
+
+
+@given(
+    data=st.lists(st.sampled_from([b"\n", b"a", b"\r\n", b"bc", b"\0"]), max_size=40).map(b"".join),
+    cuts=st.lists(st.integers(1, 9), min_size=1),
+    longest=st.integers(1, 6),
+)
+def test_lines_of_a_stream(data: bytes, cuts: list[int], longest: int) -> None:
+    sizes, pieces, at = itertools.cycle(cuts), [], 0
+    while at < len(data):
+        pieces.append(data[at : at + (size := next(sizes))])
+        at += size
+    whole = data.removesuffix(b"\n").split(b"\n") if data else []
+    found = [*Stream(iter(pieces)).lines(longest)]
+    assert [None if isinstance(line, LongLine) else line for line in found] == [
+        line if len(line) <= longest else None for line in whole
+    ]
+
+
+def test_a_long_line_takes_the_memory_of_a_short_one() -> None:
+    pieces = (b"x" * 100_000 for _ in range(640))
+    tracemalloc.start()
+    try:
+        (line,) = Stream(pieces).lines(2**20)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(line, LongLine)
+    assert peak < 6 * 2**20, "of 64 MB"
+
+
+LONG = "line is longer than 16777216 bytes"
+
+
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [
+        ("score {good} --data {long} -o {out}", 2),
+        ("score {good} --data {long} -o {out} --max-line-bytes 17000000", 0),
+        ("score {good} --data {long} -o {out} --workers 1 --max-line-bytes 17000000", 0),
+        ("report {rows} -o {out}", 2),
+        ("compare {rows} {good}", 2),
+        ("validate {long}", 1),
+        ("audit {long}", 0),
+        ("show {long}:0", 2),
+        ("run {long} --api http://127.0.0.1:9/v1 --model m -o {out}", 2),
+        ("bench m --api http://127.0.0.1:9/v1 --records {long} -o {out}", 2),
+    ],
+)
+def test_the_bound_of_a_line_holds_wherever_lines_are_read(
+    command: str, code: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    record = {"id": "a", "task": "REL-A1", "answer": {"target": 3}, "question": "x" * 16_800_000}
+    scored = {
+        "index": 0,
+        "id": "a",
+        "task": "REL-A1",
+        "sample": 0,
+        "status": "ok",
+        "correct": True,
+        "reward": 1.0,
+    }
+    short = {"id": "b", "task": "REL-A1", "answer": {"target": 3}, "question": "q", "response": "Answer 4"}
+    paths = {"out": tmp_path / "out", "good": write_dump(tmp_path / "good.jsonl", [short])}
+    for name, rows in (
+        ("long", [record, short]),
+        ("rows", [scored | {"metrics": {"pred": "x" * 17_000_000}, "error": None}]),
+    ):
+        paths[name] = tmp_path / f"{name}.jsonl.gz"
+        paths[name].write_bytes(gzip.compress(b"".join(json.dumps(row).encode() + b"\n" for row in rows), 1))
+    assert exit_code(*command.format(**paths).split(), *(["-q"] if "score" in command else [])) == code
+    said = "".join(capfd.readouterr())
+    assert (LONG in said) == ("--max-line-bytes" not in command), said
+    assert "Traceback" not in said
 
 
 # row groups that workers read

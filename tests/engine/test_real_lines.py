@@ -75,13 +75,13 @@ def test_failures_beyond_all_room(gold: str) -> None:
 
 
 TASKS = DUMPS[r"native, 15 % with \uXXXX, 20 % REL-B1"]
-BY_PROMPT = {tool_rows.vllm, tool_rows.trl}
+BY_PROMPT = {tool_rows.vllm, tool_rows.trl, tool_rows.vertex}
 OURS = [DUMPS[name].row for name in ("native", "answer as JSON text", "chat messages", "--data join")]
 ROWS = (*tool_rows.ALL, tool_rows.openai, tool_rows.lm_eval, tool_rows.verl, *OURS)
 JOINED = {*tool_rows.BATCHES, tool_rows.openai, OURS[-1], *BY_PROMPT}
 """Rows that have no gold of their own."""
-LEFT = {tool_rows.listed_id, tool_rows.lm_eval}
-"""Rows that are decoded as JSON: whose id is no text or number, or whose gold has not been met."""
+LEFT = {tool_rows.listed_id, tool_rows.lm_eval, tool_rows.matharena}
+"""Rows that are decoded as JSON: whose id is no text or number, whose gold has not been met, or that hold chats."""
 
 
 def lines_of(row: Any, n: int = 40) -> list[bytes]:

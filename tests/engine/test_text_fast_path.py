@@ -213,7 +213,7 @@ def same(lines: list[Json], job: Job | None = None, *, decoded: int, limit: int 
             patch.setattr(module, "decode_object", decode)
         fast = ways.score(lines, fast=True)
     assert decode.call_count == decoded
-    assert fast[:3] == ways.score(lines, fast=False)[:3]
+    assert fast[:2] == ways.score(lines, fast=False)[:2]
     return fast.rows
 
 

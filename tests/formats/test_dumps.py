@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tool_rows
 import zstandard
 from corpora import ROOT
 from engine_runs import rows_of, write_dump
@@ -60,6 +61,7 @@ TOOLS: list[tuple[str, dict[str, Any], tuple[str, list[Any], float] | None]] = [
     ("details_rel_c1.parquet", {}, ("lighteval.json", ["yes_or_no"], 1)),
     ("scenario_state.json", GOLD, ("helm_stats.json", [0, "mean"], 1)),
     ("opencompass.json", {}, ("opencompass_result.json", ["accuracy"], 100)),
+    ("lmms_eval.jsonl", {}, None),
 ]
 """File, gold, and where the tool itself reports accuracy, in which unit; docs/formats.md. Of Inspect and
 lm-evaluation-harness further below."""
@@ -70,12 +72,16 @@ def test_figures_are_those_of_all_responses_and_those_that_the_tool_reports(
     name: str, options: dict[str, Any], report: tuple[str, list[Any], float] | None, tmp_path: Path
 ) -> None:
     figures, rows = scored(name, tmp_path, **options)
-    each = 1 if name == "opencompass.json" else 4
+    each = 1 if name in ("opencompass.json", "lmms_eval.jsonl") else 4
     assert (figures["records"], figures["prompts"]) == (8 * each, 8)
     assert figures["samples_per_prompt"] == {"min": each, "max": each}
     # not a rollout more, less, or of another prompt
     assert figures == own(tmp_path, each)
-    ids = list("01234567") if each == 1 else [record["id"] for record in RECORDS]
+    ids = (
+        [*(str(n) if "opencompass" in name else n for n in range(8))]
+        if each == 1
+        else [r["id"] for r in RECORDS]
+    )
     if "verl" not in name:  # which has no id: ours is a digest
         assert {row["id"] for row in rows} == {*ids}
     if report is not None:
@@ -83,6 +89,29 @@ def test_figures_are_those_of_all_responses_and_those_that_the_tool_reports(
         assert figures["correct"] == pytest.approx(reduce(getitem, report[1], told) / report[2], abs=1e-12)
         if "yes_or_no_stderr" in told:
             assert figures["correct_se"] == pytest.approx(told["yes_or_no_stderr"], abs=1e-12)
+
+
+def test_gold_is_found_by_what_evalscope_asked(tmp_path: Path) -> None:
+    """Its predictions have neither gold nor ids of ours, and one request failed."""
+    figures, rows = scored("evalscope.jsonl", tmp_path, **GOLD)
+    said = [[*record["response"][:2]] for record in RECORDS]
+    said[0][1] = None
+    dump = write_dump(
+        tmp_path / "own.jsonl", [{**r, "response": s} for r, s in zip(RECORDS, said, strict=True)]
+    )
+    assert figures == relfast.score_file(dump, workers=0).tasks["REL-C1"].to_dict()
+    assert rows[1]["error"] == {"type": "MissingResponse", "message": "429 Too Many Requests"}
+
+
+def test_a_file_of_matharena_is_a_problem_with_its_answers(tmp_path: Path) -> None:
+    """Not their thoughts, which say the contrary."""
+    for n, record in enumerate(RECORDS):
+        row = tool_rows.matharena(record, record["response"], n)
+        (tmp_path / f"{n}.json").write_text(json.dumps(row, indent=4), encoding="utf-8")
+    summary = relfast.score_file(
+        sorted(map(str, tmp_path.glob("*.json"))), tmp_path / "rows.jsonl", workers=0, **GOLD
+    )
+    assert summary.tasks["REL-C1"].to_dict() == own(tmp_path)
 
 
 def test_a_request_that_the_batch_refused_is_no_response(tmp_path: Path) -> None:
@@ -314,6 +343,37 @@ def test_lines_that_are_lists_stay_lines(tmp_path: Path) -> None:
     assert [row["status"] == "invalid_record" for row in rows_of(output)][:2] == [True, False]
 
 
+MARKS = (
+    b"\xff\xfe", b"\xfe\xff", b"\xff\xfe\0\0", b"BZh", b"\xfd7zXZ", b"ARROW1", b"\xff\xff\xff\xff", b"SQLite format 3",
+    b"%PDF", b"\x89PNG", b"\x80\x04", b"\x1f\x8b", b"\x1f\x8b\x08\0", b"PK\x03\x04", b"PAR1", b"\x28\xb5\x2f\xfd",
+    b"[", b"{", b"[[", b"[{", b"\t[", b'"', b"\xef\xbb\xbf[", b'{"columns":',
+)  # fmt: skip
+TORN = (b"[", b"{", b"[{", b"]", b'{"columns":', b"[1,", b'{"id": "a"', b'[{"id": "a"},', b'[{"id"]')
+
+
+@pytest.mark.parametrize("first", [*((mark, True) for mark in MARKS), *((text, False) for text in TORN)])
+def test_a_damaged_first_line_is_a_row(
+    first: tuple[bytes, bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it looks like, long or short, in files and pipes: the lines behind it say that it is a line."""
+    text, before = first
+    for padding in (0, 100_000):
+        records = [{**record, "more": "x" * padding * (not number)} for number, record in enumerate(RECORDS)]
+        lines = [json.dumps(record).encode() for record in records]
+        lines[0] = text + lines[0] if before else text
+        data = b"\n".join(lines) + b"\n"
+        for name in ("run.jsonl", "run.json", "run.jsonl.gz", "-"):
+            if name == "-":
+                monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+            path = name if name == "-" else tmp_path / name
+            if name != "-":
+                Path(path).write_bytes(packed(data, Path(name).suffix))
+            relfast.score_file(path, output := tmp_path / "rows.jsonl", workers=0, overwrite=True)
+            useless = {row["index"]: row["status"] == "invalid_record" for row in rows_of(output)}
+            assert list(useless) == list(range(len(lines))), name
+            assert not any(useless[at] for at in range(1, len(lines))), name
+
+
 def test_a_pipe_that_comes_in_drops_is_read(tmp_path: Path) -> None:
     """The first bytes alone say nothing, and are no line either."""
     command = ("-m", "relfast", "score", "-", "-o", "-", "--workers", 0, "-q")
@@ -338,3 +398,20 @@ def test_a_name_that_is_wrong_about_the_codec_is_not_believed(suffix: str, tmp_p
         for workers in (0, 1):
             summary = relfast.score_file(path, overwrite=True, workers=workers)
             assert summary.tasks["REL-C1"].to_dict() == expected
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["The prompt violates OpenAI's content policy.", "content_filter", "SAFETY", {"reason": "refusal"}],
+)
+def test_what_helm_has_filtered_is_no_answer_of_the_model(reason: Any) -> None:
+    """It writes such a completion as an empty one, with success: REL-A reads its first choice in that."""
+    record = {**RECORDS[0], "task": "REL-A1", "answer": {"target": 0}}
+    row = tool_rows.helm(record, ["", "Answer 1"], 0)
+    row["result"]["completions"][0]["finish_reason"] = (
+        reason if isinstance(reason, dict) else {"reason": reason}
+    )
+    filtered, other = relfast.score([row], task="REL-A1", workers=0)
+    assert (filtered.status, filtered.correct, other.correct) == ("invalid_record", None, True)
+    row["result"]["completions"][0]["finish_reason"] = {"reason": "stop"}
+    assert relfast.score([row], task="REL-A1", workers=0)[0].status == "no_answer"

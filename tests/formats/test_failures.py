@@ -104,7 +104,7 @@ def gold(tmp_path: Path) -> Path:
 
 
 def scored(row: dict[str, Any], gold: Path, **options: Any) -> list[relfast.Score]:
-    data = gold if "custom_id" in row else ()
+    data = () if {"custom_id", "key"}.isdisjoint(row) else gold
     return relfast.score([row], workers=0, data=data, **options)
 
 
@@ -120,9 +120,6 @@ FAILED = [
     (batch(body={"error": BAD_REQUEST}, status=400), ("BadRequestError", BAD_REQUEST["message"])),
     (batch(chat(RIGHT), status=500), ("MissingResponse", "the server answered with status 500")),
     (batch(chat(None, reason="content_filter")), ("ContentFilter", "the content filter left nothing of the response")),
-    (batch(body={"object": "response", "status": "incomplete", "error": None, "output": [{"type": "reasoning", "summary": []}],
-                 "incomplete_details": {"reason": "max_output_tokens"}}),
-     ("MissingResponse", "the message has no content (finish_reason max_output_tokens)")),
     (samples_row([]), ("MissingResponse", "resps holds no response")),
     (samples_row([[None]]), ("MissingResponse", "the response is null")),
     (of(tool_rows.inspect, {"output.choices": [], "output.completion": ""}), ("MissingResponse", "output.choices is empty")),
@@ -146,6 +143,156 @@ FAILED = [
     ({**MAZE, "response": None}, ("MissingResponse", "the response is null")),
     (problem(), ("MissingResponse", "the response is null")),
 ]  # fmt: skip
+
+
+THOUGHT = "Answer 1"
+RESPONSES_OUTPUT = [{"type": "reasoning", "summary": [{"type": "summary_text", "text": THOUGHT}]}]
+
+
+def said(**fields: Any) -> dict[str, Any]:
+    return {"role": "assistant", **fields}
+
+
+def answered(**fields: Any) -> dict[str, Any]:
+    """Anthropic's message."""
+    return {
+        "custom_id": "a",
+        "result": {"type": "succeeded", "message": {"type": "message", **said(**fields)}},
+    }
+
+
+def candidate(reason: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    row = of(tool_rows.gemini, {"task": "REL-A1", "answer": GOLD})
+    row["response"]["candidates"][0] |= {"content": {"parts": [*parts]}, "finishReason": reason}
+    return row
+
+
+def incomplete(reason: str, *output: dict[str, Any]) -> dict[str, Any]:
+    body = {
+        "object": "response",
+        "status": "incomplete",
+        "incomplete_details": {"reason": reason},
+        "output": [*output],
+    }
+    return batch(body=body)
+
+
+CUT_OFF = [
+    native(response=None, finish_reason="length"),
+    native(response="", finish_reason="MAX_TOKENS"),
+    native(response=None, generation={"finish_reason": ["FinishReason.MAX_TOKENS"]}),
+    native(response=[said(content=None, reasoning_content=THOUGHT)], finish_reason="length"),
+    native(response=[said(content="", finish_reason="max_tokens")]),
+    native(response=RESPONSES_OUTPUT, incomplete_details={"reason": "max_output_tokens"}),
+    batch(chat(None, reason="length")), batch(chat("", reason="length")), batch(chat([], reason="model_length")),
+    incomplete("max_output_tokens", *RESPONSES_OUTPUT), incomplete("max_output_tokens"),
+    answered(content=[{"type": "thinking", "thinking": THOUGHT}], stop_reason="max_tokens"),
+    candidate("MAX_TOKENS"), candidate("MAX_TOKENS", {"text": THOUGHT, "thought": True}),
+    of(tool_rows.inspect, {"output.choices.0.stop_reason": "max_tokens"}, ""),
+    of(tool_rows.vllm, {"outputs.0.finish_reason": "length", "answer": GOLD}, ""),
+]  # fmt: skip
+
+REFUSALS = [
+    native(response=RIGHT, finish_reason="content_filter"),
+    native(response=RIGHT, stop_reason="refusal"),
+    native(response=[said(content=RIGHT, stop_reason="refusal")]),
+    native(response=RIGHT, generation={"finish_reason": "contentFilter"}),
+    *(candidate(word, {"text": RIGHT}) for word in ("SAFETY", "RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST", "SPII")),
+    batch(chat(RIGHT, reason="content_filter")), batch(chat(RIGHT, reason="sensitive")),
+    incomplete("content_filter", {"type": "message", **said(content=[{"type": "output_text", "text": RIGHT}])}),
+    answered(content=[{"type": "text", "text": RIGHT}], stop_reason="refusal"),
+    of(tool_rows.inspect, {"output.choices.0.stop_reason": "content_filter"}),
+    of(tool_rows.vllm, {"outputs.0.finish_reason": "content_filter", "answer": GOLD}),
+]  # fmt: skip
+
+ONLY_REASONING = [
+    *(native(response=[{"role": "user", "content": "Which?"}, said(content=RIGHT, **kind)])
+      for kind in ({"type": "cot"}, {"type": "thinking"}, {"type": "reasoning"}, {"channel": "analysis"},
+                   {"channel": "commentary"}, {"phase": "commentary"}, {"thought": True})),
+    native(response=[{"type": "thinking", "thinking": RIGHT}]),
+    native(response=[{"type": "reasoning", "text": RIGHT}, {"type": "redacted_thinking", "data": "x"}]),
+    native(response=[said(content=None, reasoning_content=RIGHT)]),
+    native(response=[said(content=[{"reasoningContent": {"reasoningText": {"text": RIGHT}}}])]),
+    native(response=[said(content=[{"thought": True, "text": RIGHT}])]),
+    native(response=[*RESPONSES_OUTPUT, said(type="message", phase="commentary", content=RIGHT)]),
+    answered(content=[{"type": "thinking", "thinking": RIGHT}], stop_reason="end_turn"),
+]  # fmt: skip
+
+BEFORE_REASONING = [
+    native(response=[said(content=RIGHT), said(content=THOUGHT, type="cot")]),
+    native(response=[said(content=RIGHT, channel="final"), said(content=THOUGHT, channel="analysis")]),
+    native(response=[said(content=[{"type": "thinking", "thinking": THOUGHT}, {"type": "text", "text": RIGHT}])]),
+    native(response=[said(content=RIGHT), said(content=[{"type": "reasoning", "text": THOUGHT}])]),
+    native(response=[*RESPONSES_OUTPUT, {"type": "message", **said(content=[{"type": "output_text", "text": RIGHT}])}]),
+    batch(body={"output": [{"type": "message", **said(content=RIGHT)}, {"type": "message", **said(content=THOUGHT, phase="commentary")}]}),
+]  # fmt: skip
+
+NO_TEXT = ({"a": 1}, 5, 2.5, True, float("nan"), {"role": "assistant", "content": RIGHT}, [[RIGHT]], [[]])
+OF_TASKS: list[dict[str, Any]] = [
+    native(),
+    {"id": "a", "task": "REL-B1", "question": "?", "answer": {"label": "no", "taxa": []}},
+    {"id": "a", "task": "REL-C1", "answer": {"label": "Yes"}},
+    {"id": "a", "task": "REL-C2", "answer": {"smiles": "CCO"}},
+    {"id": "a", "task": "REL-C3", "answer": {"missing_smiles": ["CCO"]}},
+    MAZE,
+    problem(),
+]
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+@pytest.mark.parametrize("row", OF_TASKS, ids=lambda row: row.get("task", "") or detect(row))
+def test_a_response_that_is_no_text_has_no_score(row: dict[str, Any], policy: Any) -> None:
+    """At every door; of several samples the others have theirs."""
+    field = "llm_solution" if "llm_solution" in row else "response"
+    texts = {**row, field: [RIGHT, {"a": 1}, RIGHT]}
+    rows = [*({**row, field: value} for value in NO_TEXT), texts]
+    with relfast.Scorer(workers=0, policy=policy) as scorer:
+        if row is not OF_TASKS[-1]:  # which embeds
+            *alone, first, second, third = scorer.score(rows)
+            assert first.to_row() | {"sample": 2} == third.to_row()
+            assert (first.error or {}).get("type") != "InvalidResponse"
+        else:
+            *alone, second = scorer.score(rows[:-1])
+        task = str(second.task)
+        answer = row.get("answer", {name: row[name] for name in row if name not in (field, "id")})
+        calls = [*scorer.score_batch(task, [answer] * len(NO_TEXT), NO_TEXT).rows]
+        calls += [scorer.score_one(task, answer, value) for value in NO_TEXT]
+    for score in [*alone, second, *calls]:
+        assert (score.status, score.correct, score.reward) == ("invalid_record", None, None)
+        assert score.error is not None
+        assert score.error["type"] == "InvalidResponse"
+        assert score.error["message"].startswith("response is a")
+
+
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+def test_what_a_server_says_of_the_end(policy: Any, gold: Path) -> None:
+    """The table of docs/rows.md."""
+    empty = relfast.score([native(response="")], workers=0, policy=policy)[0]
+    for row in CUT_OFF:
+        (score,) = scored(row, gold, policy=policy)
+        assert (score.status, score.correct, score.reward) == ("no_answer", empty.correct, empty.reward), row
+        assert score.metrics == {**empty.metrics, "cut_off": True}
+    for row in (*REFUSALS, *ONLY_REASONING):
+        (score,) = scored(row, gold, policy=policy)
+        assert (score.status, score.correct, score.reward) == ("invalid_record", None, None), row
+        kinds = ("ContentFilter", "Refusal") if row in REFUSALS else ("MissingResponse",)
+        assert score.error is not None
+        assert score.error["type"] in kinds
+        assert row in REFUSALS or score.error["message"] == "only reasoning, no answer"
+    for row in BEFORE_REASONING:
+        (score,) = scored(row, gold, policy=policy)
+        assert (score.status, score.correct) == ("ok", True), row
+
+
+def test_what_was_cut_off_is_counted(tmp_path: Path) -> None:
+    rows = [
+        native(response=None, finish_reason="length"),
+        native(response="", finish_reason="stop"),
+        native(response=RIGHT),
+    ]
+    summary = relfast.score_file(write_dump(tmp_path / "run.jsonl", rows), workers=0)
+    assert summary.tasks["REL-A1"].to_dict()["cut_off"] == 1
+    assert relfast.Summary.from_dict(summary.to_dict()).tasks["REL-A1"].counts.cut_off == 1
 
 
 @pytest.mark.parametrize(("row", "error"), FAILED)
@@ -221,7 +368,8 @@ def test_one_failed_sample_does_not_discard_the_others(
 
 @pytest.mark.parametrize("kind", ["plain", "strict with details", "joined", "failed, of one task"])
 def test_the_fast_path_reads_them_alike(kind: str, gold: Path) -> None:
-    rows = [*(row for row, _ in [*FAILED, *ONE_OF_THREE]), *ANSWERED]
+    rows = [*(row for row, _ in [*FAILED, *ONE_OF_THREE]), *ANSWERED, *CUT_OFF, *REFUSALS, *ONLY_REASONING]
+    rows += [*BEFORE_REASONING, *({**row, "response": value} for row in OF_TASKS[:-1] for value in NO_TEXT)]
     lines = [
         json.dumps(row, ensure_ascii=ascii_only).encode() for row in rows for ascii_only in (True, False)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,8 @@ from typing import Any
 
 import pytest
 from engine_runs import rows_of, write_dump
+from hypothesis import given
+from hypothesis import strategies as st
 from openai_server import FAILURES, Server, running
 from processes import PATIENCE
 
@@ -148,11 +151,41 @@ def test_when_requests_begin(rate: tuple[int, ...], hold: tuple[int, ...], expec
 
 
 def test_what_retry_after_says() -> None:
-    for header, seconds in (("", None), ("soon", None), ("7", 7.0), ("0.5", 0.5), ("-1", None)):
-        assert seconds_asked(header) == seconds
     now, hour = datetime.now(UTC), timedelta(hours=1)
-    assert seconds_asked(format_datetime(now - hour, usegmt=True)) == 0
-    assert 0 < (seconds_asked(format_datetime(now + hour, usegmt=True)) or 0) <= 3600
+    for header, least, most in (
+        ("7", 7, 7),
+        (" 0.5 ", 0.5, 0.5),
+        ("9" * 20, 1e20 - 1, 1e20),
+        ("9" * 5_000, math.inf, math.inf),
+        (format_datetime(now - hour, usegmt=True), 0, 0),
+        (format_datetime(now + hour, usegmt=True), 3_500, 3_600),
+        ("Sat, 01 Jan 2400 00:00:00", 1e10, 1e12),  # no zone: GMT, by RFC 9110
+    ):
+        name, seconds = seconds_asked({"retry-after": header}) or ("", -1.0)
+        assert least <= seconds <= most, header
+        assert name == f"Retry-After {header.strip()}"
+    assert seconds_asked({"retry-after-ms": "250", "retry-after": "9"}) == ("retry-after-ms 250", 0.25)
+    assert seconds_asked({"retry-after-ms": "soon", "retry-after": "9"}) == ("Retry-After 9", 9.0)
+
+
+UNREADABLE = [
+    "", "soon", "-1", "-1e400", "1e400", "nan", "inf", "+5", "0x10", "1,000", "5, 6", "5 s", "1m30s", "٣", "1_0", "\x00",
+    "Sat, 01 Jan 100000000000000000000 00:00:00 GMT", "Sat, 32 Jan 2400 00:00:00 GMT",
+    "Sat, 01 Jan 2400 00:00:00 +9999999", "Sat, 01 Jan 2400 99:99:99 GMT", "2400-01-01T00:00:00Z", ",", ", ", "GMT",
+]  # fmt: skip
+
+
+@given(
+    header=st.one_of(
+        st.sampled_from(UNREADABLE), st.text(max_size=40), st.from_regex(r"\w{3}, \d+ Jan \d+ \d+:\d+")
+    )
+)
+def test_whatever_retry_after_says_is_seconds_or_nothing(header: str) -> None:
+    found = seconds_asked(
+        {"retry-after": header, "x-ratelimit-reset-requests": "24h", "x-ratelimit-reset": "4102444800"}
+    )
+    assert found is None or found[1] >= 0
+    assert header not in UNREADABLE or found is None
 
 
 # the log of requested rows: whole rows survive anything, resumed runs mix nothing, finished ones are in order

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -172,18 +173,75 @@ def test_only_the_failed_samples_are_asked_again(tmp_path: Path) -> None:
     assert [row["generation"]["index"] for row in resumed] == [0, 1, 2]
 
 
-def test_a_refusal_is_no_response_and_is_asked_once(tmp_path: Path) -> None:
-    records, output = write_dump(tmp_path / "in.jsonl", RECORDS[:3]), tmp_path / "out.jsonl"
-    said: list[dict[str, Any]] = [{"refusal": "I'm sorry.", "content": None}, {"content": ""}]
-    refusals = {f"is {n} ": ("content_filter", fields) for n, fields in enumerate(said)}
-    with running(Server(solve=solve, ends=refusals)) as server:
+OPEN = {"content": None, "reasoning": "Let me see."}
+CALLS = [{"id": "1", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}]
+PARTS = [
+    {"type": "reasoning", "text": "Hmm."},
+    {"type": "text", "text": "Answer 1"},
+    {"type": "text", "text": "."},
+]
+THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "Hmm."}]}]
+
+SAID: dict[str, tuple[str | None, dict[str, Any], str]] = {
+    "refusal": ("content_filter", {"refusal": "I'm sorry.", "content": None}, "RefusalError: I'm sorry."),
+    "refusal in parts": ("stop", {"content": [{"type": "refusal", "refusal": "No way."}]}, "RefusalError: No way."),
+    "filtered": ("content_filter", {"content": ""}, "ContentFilterError: finish_reason content_filter"),
+    "filtered with text": ("content_filter", {"content": "Answer 1"}, "ContentFilterError: finish_reason content_filter"),
+    "safety": ("SAFETY", {"content": None}, "ContentFilterError: finish_reason SAFETY"),
+    "only reasoning": ("stop", OPEN, "OnlyReasoningError: only reasoning, no answer (finish_reason stop)"),
+    "only reasoning, empty": ("stop", {"content": "", "reasoning_content": "Hm"}, "OnlyReasoningError: only reasoning"),
+    "only reasoning in parts": ("stop", {"content": THOUGHT}, "OnlyReasoningError: only reasoning"),
+    "calls": ("tool_calls", {"content": None, "tool_calls": CALLS}, "ToolCallsError: look_up"),
+    "cut off": ("length", OPEN, ""),
+    "cut off in parts": ("max_tokens", {"content": THOUGHT}, ""),
+    "empty": ("stop", {"content": ""}, ""),
+    "parts": ("stop", {"content": PARTS}, "Answer 1."),
+}  # fmt: skip
+"""What a model itself replies, and what becomes of it: the response, or the error's type and words."""
+
+
+def test_what_a_model_says_is_asked_once_and_read_as_in_a_dump(tmp_path: Path) -> None:
+    records = write_dump(
+        tmp_path / "in.jsonl", [{**RECORDS[0], "id": kind, "question": f"<{kind}>"} for kind in SAID]
+    )
+    output, dump = tmp_path / "out.jsonl", tmp_path / "dump.jsonl"
+    with running(
+        Server(
+            solve=solve, ends={f"<{kind}>": (str(reason), more) for kind, (reason, more, _) in SAID.items()}
+        )
+    ) as server:
         assert exit_code("run", records, *options(server, output), "--attempts", 3) == 0
-        assert len(server.requests) == 3
-    rows = rows_of(output)
-    assert [row["error"] and row["error"]["type"] for row in rows] == ["RefusalError", "RefusalError", None]
-    assert "I'm sorry." in rows[0]["error"]["message"]
-    assert "content filter" in rows[1]["error"]["message"]
-    assert [row["status"] for row in score_rows(output)][:2] == ["invalid_record"] * 2
+        assert len(server.requests) == len(SAID)
+    scored = score_rows(output)
+    for row, score, (kind, (_, _, expected)) in zip(rows_of(output), scored, SAID.items(), strict=True):
+        name, _, words = expected.partition("Error: ")
+        error = row["error"]
+        if words:
+            assert (row["response"], error["type"]) == (None, f"{name}Error"), kind
+            assert words in error["message"]
+            assert (score["status"], score["error"]) == ("invalid_record", error)
+        else:
+            assert (row["response"], error) == (expected, None), kind
+            assert score["status"] == ("ok" if expected else "no_answer")
+    assert "look_up" in rows_of(output)[8]["error"]["message"]
+    assert rows_of(output)[-1]["generation"]["reasoning"] == "Hmm."
+    # a dump of the same replies is read alike
+    kinds = ["refusal", "refusal in parts", "filtered", "only reasoning", "calls", "empty", "parts"]
+    choices = [
+        {"finish_reason": SAID[kind][0], "message": {"role": "assistant", **SAID[kind][1]}} for kind in kinds
+    ]
+    bodies = [{"status_code": 200, "body": {"choices": [choice]}} for choice in choices]
+    write_dump(
+        dump, [{"custom_id": kind, "response": body} for kind, body in zip(kinds, bodies, strict=True)]
+    )
+    assert (
+        exit_code("score", dump, "--data", records, "-o", dump.with_suffix(".scored"), "--workers", 0, "-q")
+        == 0
+    )
+    by_id = {row["id"]: row["status"] for row in scored}
+    assert [(row["id"], row["status"]) for row in rows_of(dump.with_suffix(".scored"))] == [
+        (kind, by_id[kind]) for kind in kinds
+    ]
 
 
 # all three benchmarks against a server that misbehaves by plan: every failure a row, none a score, nothing asked twice
@@ -265,7 +323,7 @@ def answered_in(output: Path, prompts: list[str]) -> set[tuple[str, int]]:
 
 
 def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
-    """Cut off in its answer it is one like others, unless told; cut off before it there is none."""
+    """It is a response like others, unless told: one that was cut off before its answer began is empty."""
     texts = ("fine", "cut", "nothing", "thinks", "empty")
     rows = [{**RECORDS[0], "id": text, "question": f"{text}: which?"} for text in texts]
     records = write_dump(tmp_path / "in.jsonl", rows)
@@ -280,12 +338,10 @@ def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
         assert exit_code("run", records, *options(server, output)) == 0
         assert len(server.requests) == len(texts), "nothing of this is mended by asking again"
         found = {row["id"]: row for row in rows_of(output)}
-        answers = ["Answer 1", "Answer 1", None, "Answer 1", None]
+        answers = ["Answer 1", "Answer 1", "", "Answer 1", ""]
         assert {name: row["response"] for name, row in found.items()} == dict(
             zip(texts, answers, strict=True)
         )
-        assert found["nothing"]["error"]["type"] == "TruncatedError"
-        assert "--max-tokens" in found["nothing"]["error"]["message"]
         for name, row in found.items():
             assert row["generation"]["finish_reason"] == ends.get(name, ("stop",))[0]
         assert found["thinks"]["generation"]["reasoning"] == "One or two? One."
@@ -294,7 +350,10 @@ def test_a_truncated_response_is_marked(tmp_path: Path) -> None:
         assert found["fine"]["generation"]["server_model"] == "m-served"
         strict = tmp_path / "strict.jsonl"
         assert exit_code("run", records, *options(server, strict), "--truncated", "fail") == 0
-    assert [row["id"] for row in rows_of(strict) if row["error"]] == ["cut", "nothing", "empty"]
+    failed = {row["id"]: row["error"]["message"] for row in rows_of(strict) if row["error"]}
+    assert [*failed] == ["cut", "nothing", "empty"]
+    assert "in the middle of the answer" in failed["cut"]
+    assert "before the answer began" in failed["nothing"]
 
 
 def test_a_url_with_a_password_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -379,6 +438,12 @@ BAD: dict[str, bytes] = {
     "message null": said(choice={"message": None}),
     "content number": said(message={"content": HUGE}),
     "content null": said(message={"content": None}),
+    "content object": said(message={"content": {"text": "Answer 1"}}),
+    "events": http(b'data: {"choices": [{"delta": {"content": "Answer 1"}}]}\n\ndata: [DONE]\n\n'),
+    "overloaded": http(b'{"error": {"message": "overloaded"}}'),
+    "overloaded choice": said(choice={"error": {"code": 502, "message": "Provider is down"}}),
+    "broken off": said(choice={"finish_reason": "abort"}),
+    "deep choices": http(b'{"choices": ' + b'[{"message": ' * 20_000),
     "refusal object": said(message={"refusal": {"a": [HUGE, "\ud800"]}, "content": None}),
     "NaN alone": http(b"NaN"),
     "deep within": http(b'{"choices": ' + DEEP + b"}"),
@@ -464,6 +529,104 @@ def test_run_says_why_nothing_came(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "  2 × Connection refused: 127.0.0.1:9 (APIConnectionError)\n" in told("http://127.0.0.1:9/v1")
     wrong_key = http(b'{"error": {"message": "Incorrect API key"}}', status="401 Unauthorized")
     with running(Server(solve, raw=lambda _: wrong_key)) as server:
-        assert re.search(r"  2 × Error code: 401 - .*Incorrect API key", told(server.url))
+        assert "  2 × status 401: Incorrect API key (AuthenticationError)\n" in told(server.url)
     with running(Server(solve, delay=PATIENCE)) as server:
         assert "  2 × no reply in 0.3 s (" in told(server.url, "--timeout", 0.3)
+
+
+WORDS = {
+    "html": "status 200: the reply is a page, not JSON: It works! (HTMLReplyError)",
+    "choices null": "status 200: the reply has no choices: {",
+    "events": "status 200: the reply is a stream of events, not JSON: data: {",
+    "overloaded": "status 200: overloaded (ErrorReplyError)",
+    "overloaded choice": "status 200: Provider is down (ErrorReplyError)",
+    "content null": "status 200: the message has no content (finish_reason stop) (NoContentError)",
+    "content object": "status 200: the content is an object, not text: {'text': 'Answer 1'} (NotTextError)",
+    "status 204": "status 204: the reply is empty (EmptyReplyError)",
+    "broken off": "status 200: the server broke the response off (finish_reason abort) (BrokenOffError)",
+    "half of it": "peer closed connection",
+    "error huge": "status 404: ",
+}
+
+
+def test_each_cause_has_its_name_and_the_servers_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records, output = write(tmp_path / "in.jsonl", [*WORDS] * 2), tmp_path / "out.jsonl"
+    with running(Server(solve, raw=of_kind)) as server:
+        assert exit_code("run", records, "--api", server.url, "-o", output, *ASKED) == 1
+    told = capsys.readouterr().err
+    for words in WORDS.values():
+        assert f"  2 × {words}" in told, words
+    assert len(json.loads(Path(f"{output}.run.json").read_text())["made"]["errors"]) == 10
+
+
+def test_what_will_not_change_is_asked_once(tmp_path: Path) -> None:
+    again = ["html", "overloaded", "content null", "no body", "overloaded choice"]
+    once = ["events", "error huge", "error no object", "fine"]
+    records, output = write(tmp_path / "in.jsonl", [*again, *once]), tmp_path / "out.jsonl"
+    with running(Server(solve, raw=of_kind)) as server:
+        exit_code("run", records, "--api", server.url, "-o", output, *ASKED, "--attempts", 3, "--backoff", 0)
+        asked = Counter(request["messages"][-1]["content"] for request in server.requests)
+    assert asked == {f"kind<{kind}>": 3 if kind in again else 1 for kind in (*again, *once)}
+
+
+LATER = {
+    "unreadable year": "Retry-After: Sat, 01 Jan 100000000000000000000 00:00:00 GMT",
+    "negative": "Retry-After: -5",
+    "no number": "Retry-After: NaN",
+    "a little": "retry-after-ms: 5",
+    "quota": "x-ratelimit-reset-requests: 24h",
+    "at once": "Retry-After: Sat, 01 Jan 2000 00:00:00 GMT",
+}
+TOO_LATE = {
+    "10^20 s": "Retry-After: 99999999999999999999",
+    "hours": "Retry-After: 86400.5",
+    "date": "Retry-After: Sat, 01 Jan 2400 00:00:00 GMT",
+    "ms": "retry-after-ms: 61000",
+    "longer than told": "Retry-After: 2",
+}
+
+
+def test_no_retry_after_ends_a_run_or_holds_it(tmp_path: Path) -> None:
+    """What cannot be read is ignored; what is beyond --max-wait is a failed row that names it, asked again by --resume."""
+    headers = LATER | TOO_LATE
+    rows = [{**RECORDS[0], "id": kind, "question": f"<{kind}>"} for kind in headers]
+    records, output = write_dump(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
+    busy = {
+        kind: http(b'{"error": {"message": "busy"}}', line, status="429 Slow")
+        for kind, line in headers.items()
+    }
+    replies = {f"<{kind}>": body for kind, body in busy.items()}
+    with running(Server(solve, raw=lambda prompt: replies[prompt])) as server:
+        asked = [
+            "run",
+            records,
+            "--api",
+            server.url,
+            "-o",
+            output,
+            "--model",
+            "m",
+            "--max-wait",
+            1,
+            "--backoff",
+            0,
+            "-q",
+        ]
+        assert exit_code(*asked, "--attempts", 3) == 1
+        counts = Counter(request["messages"][-1]["content"] for request in server.requests)
+        assert counts == {f"<{kind}>": 3 if kind in LATER else 1 for kind in headers}
+        for row in rows_of(output):
+            error = row["error"]
+            assert (row["response"], error["type"]) == (None, "RateLimitError")
+            name = headers[row["id"]].replace(":", "", 1)
+            expected = (
+                "status 429: busy (3 attempts)"
+                if row["id"] in LATER
+                else f"status 429: busy; {name} is beyond --max-wait 1 (1 attempt)"
+            )
+            assert error["message"] == expected
+        replies.update(dict.fromkeys(replies, FINE))
+        assert exit_code(*asked, "--resume") == 0
+    assert {row["response"] for row in rows_of(output)} == {"Answer 1"}

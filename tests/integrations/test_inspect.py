@@ -71,6 +71,40 @@ def test_records_of_a_file_with_one_that_has_no_score(inspect_ai: Any, tmp_path:
     assert log.results.scores[0].unscored_samples == 1
 
 
+def test_what_has_no_score_in_the_log_has_none_inside(inspect_ai: Any, tmp_path: Path) -> None:
+    """A filtered response, and one that failed: `relfast score` of the log and the scorer give the same numbers."""
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+
+    from relfast.integrations.inspect import relfast_task
+
+    record, right = gold("REL-C1")[0]
+    path = tmp_path / "records.jsonl"
+    path.write_text("".join(json.dumps({**record, "id": f"r{n}"}) + "\n" for n in range(4)), encoding="utf-8")
+    ways: list[tuple[str, Any, str | None]] = [
+        (right, "stop", None), ("neither", "stop", None), ("", "content_filter", None), ("", "stop", "429 Too Many Requests"),
+    ]  # fmt: skip
+    outputs = [
+        ModelOutput.from_content("mockllm/model", text, stop_reason=why, error=e) for text, why, e in ways
+    ]
+    for output in outputs:
+        output.usage = ModelUsage()
+    (log,) = inspect_ai.eval(
+        relfast_task(file=str(path)), model=get_model("mockllm/model", custom_outputs=outputs),
+        log_dir=str(tmp_path / "logs"), display="none", max_samples=1,
+    )  # fmt: skip
+    summary = relfast.score_file(next((tmp_path / "logs").glob("*.eval")), tmp_path / "rows.jsonl", workers=0)
+    of_log = summary.tasks["REL-C1"]
+    assert _means(log) == {"correct": pytest.approx(of_log.mean), "reward": pytest.approx(of_log.mean_reward)}
+    assert (
+        (log.results.scores[0].scored_samples, log.results.scores[0].unscored_samples)
+        == (of_log.scored, 2)
+        == (2, 2)
+    )
+    messages = [sample.scores["relfast_scorer"].explanation for sample in log.samples]
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text("utf-8").splitlines()]
+    assert messages[2:] == [row["error"]["message"] for row in rows[2:]]
+
+
 def test_new_problems_and_a_log_scored_again(inspect_ai: Any, tmp_path: Path) -> None:
     from relfast.integrations.inspect import relfast_scorer, relfast_task
 

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from contract_records import gold
 
+import relfast
 from relfast.cli.main import cli
 from relfast.errors import UsageError
 from relfast.integrations.documents import rows_of
@@ -57,6 +58,14 @@ def test_a_response_without_a_score_is_not_wrong() -> None:
     doc = {**record, "answer": json.dumps(record["answer"]), "policy": "strict"}
     assert process_results(doc, [response]) == {"correct": 1.0, "reward": 1.0, "unscored": 0.0}
     assert process_results(doc, ["lol"]) == {"correct": 0.0, "reward": 0.0, "unscored": 0.0}
+    # a model that gave nothing; also where nothing would be right, as the first choice of REL-A is
+    for task in ("REL-A1", "REL-C1"):
+        record, _ = gold(task)[0]
+        doc = {**record, "answer": json.dumps(record["answer"]), "policy": "reference"}
+        assert process_results(doc, [None]) == {"unscored": 1.0}
+        row = {"doc_id": 0, "doc": record, "resps": [[None]], "filtered_resps": [None], "filter": "none"}
+        (score,) = relfast.score([row], workers=0)
+        assert score.status == "invalid_record"
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from live_server import live_server
 from processes import PATIENCE, python, until
 from relfast_kernels.compiled import native
 
+import relfast
 from relfast.chem.matching import strict_common_substructure
 from relfast.chem.molecule import parse
 
@@ -25,6 +26,8 @@ HARD: Final = (
     "CC1(C)OC2CC3C4CCC5=CC(=O)CCC5(C)C4(F)C(O)CC3(C)C2(C(=O)CCl)O1",
 )
 """Steroids of which RDKit does not find in many seconds what they have in common."""
+
+SIDES: Final = ("C(C)", "C(CC(C)C)", "C(Cc1ccccc1)", "C(CO)", "C(CC(N)=O)", "C(CCSC)")
 
 RECORDS: Final[list[dict[str, Any]]] = [
     {"task": "REL-A1", "answer": {"target": 3}, "response": "<answer>3</answer>"},
@@ -94,13 +97,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_rdkit_is_cut_short() -> None:
-    """Else nothing here would ask a kernel that is not compiled."""
-    one, other = map(parse, HARD)
-    assert one is not None
-    assert other is not None
-    _, is_cut = strict_common_substructure(one, other, 1)
-    assert is_cut
+def test_a_search_under_strict_has_no_clock() -> None:
+    """It is cut at the same candidate everywhere, for molecules beyond the kernel's size too."""
+    peptides = (
+        "".join(f"N{side}C(=O)" for side in 3 * SIDES) + "O",
+        "".join(f"N{side}C(=O)" for side in 3 * SIDES[::-1]) + "O",
+    )
+    for pair in (HARD, peptides):
+        one, other = map(parse, pair)
+        assert one is not None
+        assert other is not None
+        assert strict_common_substructure(one, other)[1]
+    found = relfast.evaluate_response(
+        "", {"smiles": peptides[0]}, f"<smiles>{peptides[1]}</smiles>", "REL-C2", policy="strict"
+    )
+    assert found["mcs_canceled"] is True
 
 
 @pytest.mark.slow

@@ -293,8 +293,10 @@ def test_a_failed_request_is_none_with_a_warning(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(grading, "Settings", partial(grading.Settings, attempts=1))
     with pytest.warns(RuntimeWarning, match="no solution"):
         assert get_llm_reasoning("q", api_endpoint="http://127.0.0.1:9/v1/completions") is None
-    right, reason = grade_correctness_llm("q", "5", "6", api_endpoint="http://127.0.0.1:9/v1/completions")
-    assert (right, reason.startswith("no verdict")) == (False, True)
+    with running(Server(solve=lambda prompt: "")) as silent:
+        for api in ("http://127.0.0.1:9/v1", silent.url):
+            right, reason = grade_correctness_llm("q", "5", "6", api_endpoint=f"{api}/completions")
+            assert (right, reason.startswith("no verdict")) == (False, True)
 
 
 @pytest.mark.parametrize("workers", [0, 1])

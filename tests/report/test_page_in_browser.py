@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +118,100 @@ def test_texts_are_searched(opened: Watched) -> None:
     assert {row.split()[1] for row in rows(opened)} == {"script", "closing", "braces"}
 
 
+@pytest.mark.parametrize(
+    ("query", "holds"),
+    [
+        ("reward<0.5 model:model1", lambda row: row[4] == "0" and row[3] == "model1"),
+        ("-outcome:right task:REL-A1", lambda row: row[0] != "✓" and row[2] == "REL-A1"),
+        ('-kind:"no molecule" outcome="wrong"', lambda row: row[0] == "✗"),
+        ("right=0.5", lambda row: True),
+        ("chars>=100000", lambda row: row[1] == "megabyte"),
+    ],
+)
+def test_queries(opened: Watched, query: str, holds: Callable[[list[str]], bool]) -> None:
+    page = opened.page
+    opened.go("view=records")
+    page.locator("#find").fill(query)
+    opened.settle()
+    shown = [row.split("\t") for row in rows(opened)]
+    assert shown
+    assert all(holds([cell.strip() for cell in row]) for row in shown), shown[:3]
+    total = 2 * (60 + len(HOSTILE) + 7)
+    n = int(page.locator("#count").inner_text().split()[0])
+    page.locator("#find").fill(f"{query} -id:a")
+    opened.settle()
+    assert int(page.locator("#count").inner_text().split()[0]) <= n < total
+
+
+def test_prompts_are_listed_and_shown_with_all_their_responses(opened: Watched) -> None:
+    page = opened.page
+    opened.go("view=records&grouped=1&task=REL-A1")
+    assert page.locator("#count").inner_text().startswith("68 prompts with 136 of")
+    page.locator("#list thead button", has_text="right").click()
+    shares = [row.split()[0] for row in rows(opened)]
+    assert shares[0] in ("no", "0/2")
+    opened.go("view=records&grouped=1&prompt=model0/REL-C2/c1/0")
+    record = page.locator("#record")
+    assert record.locator("h3").inner_text() == "c1"
+    assert record.locator(".matrix tbody tr").count() == 2
+    assert record.locator(".sides pre").count() == 2
+    assert page.locator("#record ins").count() == 0, "both models say the same"
+    first = page.url
+    page.keyboard.press("j")
+    page.wait_for_url(lambda url: url != first)
+    opened.settle()
+    assert record.locator("h3").inner_text() != "c1"
+    page.keyboard.press("k")
+    opened.settle()
+    assert record.locator("h3").inner_text() == "c1"
+    opened.go("prompt=model0/REL-A1/a3/0")
+    opened.follow(record.locator(".matrix a").last)
+    assert record.locator(".matrix .chosen").count() == 2
+    assert "side=" in page.url
+    assert record.locator("ins").all_inner_texts() == ["4", "5"]
+    with page.expect_download() as loaded:
+        record.locator("button", has_text="Download").click()
+    lines = [json.loads(line) for line in Path(loaded.value.path()).read_text("utf-8").splitlines()]
+    assert [(line["model"], line["id"], line["response"]) for line in lines] == [
+        ("model0", "a3", "Answer 4"), ("model1", "a3", "Answer 5")
+    ]  # fmt: skip
+
+
+def test_the_list_is_downloaded_as_it_is_filtered(opened: Watched) -> None:
+    page = opened.page
+    opened.go("view=records&find=task:REL-C2+reward%3D1")
+    with page.expect_download() as loaded:
+        page.locator("#export").click()
+    lines = [json.loads(line) for line in Path(loaded.value.path()).read_text("utf-8").splitlines()]
+    assert {(line["task"], line["reward"], line["correct"]) for line in lines} == {("REL-C2", 1, True)}
+    assert len(lines) == int(page.locator("#count").inner_text().split()[0])
+
+
+def test_differences_are_least(opened: Watched) -> None:
+    """Against the longest common sequence by its definition."""
+    rng = random.Random(5)
+    for _ in range(60):
+        texts = ["".join(rng.choices(["a", "b", "cc", " ", "\n"], k=rng.randrange(40))) for _ in range(2)]
+        words = [[word for word in re.split(r"(\s+)", text) if word] for text in texts]
+        sides = opened.page.evaluate("texts => differences(...texts)", texts)
+        assert ["".join(part for part, _ in side) for side in sides] == texts
+        common = ["".join(part for part, differs in side if not differs) for side in sides]
+        assert common[0] == common[1]
+        longest = [[0] * (len(words[1]) + 1) for _ in range(len(words[0]) + 1)]
+        for i, one in enumerate(words[0]):
+            for j, other in enumerate(words[1]):
+                longest[i + 1][j + 1] = (
+                    longest[i][j] + 1 if one == other else max(longest[i][j + 1], longest[i + 1][j])
+                )
+        kept = sum(
+            len([word for word in re.split(r"(\s+)", part) if word])
+            for part, differs in sides[0]
+            if not differs
+        )
+        assert kept == longest[-1][-1] or common[0] == ""
+    assert opened.page.evaluate("differences('a '.repeat(9000), 'b')") is None
+
+
 def test_deep_links(opened: Watched) -> None:
     page = opened.page
     opened.go("record=model1/REL-C2/c1/0")
@@ -188,7 +285,7 @@ def test_nothing_sticks_out(opened: Watched) -> None:
         opened.go(f"record=model0/{record}/0")
         assert page.locator("#record pre").count()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-    for view in ("scores", "compare", "failures", "records"):
+    for view in ("scores", "compare", "failures", "records&grouped=1", "records&prompt=model0/REL-A1/a3/0"):
         opened.go(f"view={view}")
         tables = "all => all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.ariaLabel)"
         assert width > 390 or page.locator(".scroll:visible").evaluate_all(tables) == []
@@ -211,7 +308,13 @@ def test_on_a_telephone_a_record_is_a_view_with_a_way_back(opened: Watched) -> N
 def test_axe_finds_nothing(opened: Watched) -> None:
     from axe_core_python.sync_playwright import Axe
 
-    for place in ("", "view=compare", "view=failures", "record=model0/REL-C3/isomers/0"):
+    for place in (
+        "",
+        "view=compare",
+        "view=failures",
+        "record=model0/REL-C3/isomers/0",
+        "prompt=model0/REL-C2/c1/0",
+    ):
         opened.go(place)
         found = Axe().run(opened.page)["violations"]
         assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hashlib
 import http.client
 import json
 import re
@@ -179,7 +181,7 @@ VERIFIED: list[tuple[dict[str, Any], Any, dict[str, Any]]] = [
     ({"task": "REL-C2", "answer": {"smiles": None, "x": 1}}, _response("<smiles>CCO</smiles>"),
      {"reward": 0.0, "mask_sample": True, "status": "invalid_record", "correct": None}),
     *(({"task": "REL-C1", "answer": {"label": "Yes"}, "question": "q"}, said, {"reward": 0.0, "status": "no_answer"})
-      for said in ({}, {"output": None}, {"output": "x"}, {"output": [5, {"type": "message", "content": 3}]})),
+      for said in ({}, {"output": None}, {"output": "x"}, {"output": [5, {"type": "message", "content": None}]})),
     # what JSON can hold and we cannot comes back
     ({"answer": {"label": "Yes"}, "n": 10**30, "text": "\ud800"}, _response("<Yes>"),
      {"reward": 1.0, "n": 10**30, "text": "\ud800"}),
@@ -455,3 +457,100 @@ def test_a_task_that_cannot_be_scored_spoils_no_other(tmp_path: Path) -> None:
             assert lost.error is not None
             assert "no embedding model" in lost.error["message"]
             assert {score.status for score in scores if score.task != "ReAlign"} <= {"ok"}
+
+
+# what a body may hold, and what one bad record costs
+
+
+RIGHT = {"id": "r", "task": "REL-C1", "answer": {"label": "Yes"}, "response": "<Yes>"}
+
+
+def test_samples_and_values_are_counted(live: Live) -> None:
+    """A request's memory is bounded, whatever its 3 MB are."""
+    before = psutil.Process(live.process.pid).memory_info().rss
+    for body in (
+        {"records": [RIGHT | {"response": [""] * 1_000_000}]},
+        {"records": [RIGHT | {"response": [[]] * 1_000_000}]},
+        {"records": [RIGHT | {"response": ["<Yes>"] * 6_000}] * 2},
+        {"records": [{}] * 1_000_000},
+        {"records": [], "more": [[]] * 2_100_000},
+        {"query": [""] * 20_000, "labels": [{}] * 20_000},
+    ):
+        status, said = live.ask("/get_reward" if "query" in body else "/score", body)
+        assert (status, *said) == (413, "detail"), said
+    text = '\\"[,{' * 800_000  # a text is one value
+    status, said = live.ask("/score", {"records": [RIGHT | {"response": text + "<Yes>"}]})
+    assert (status, len(said["rows"])) == (200, 1)
+    assert psutil.Process(live.process.pid).memory_info().rss - before < 700 * 2**20
+
+
+DEEP = '{"id": "deep", "more": ' + "[" * 5_000 + "]" * 5_000 + "}"
+LONG = '{"id": "long", "more": ' + "9" * 5_000 + "}"
+TORN = '{"id": "torn", "more": nope}'
+
+
+@pytest.mark.parametrize("bad", [DEEP, LONG, TORN])
+def test_a_record_that_cannot_be_decoded_costs_its_own_row(bad: str, live: Live) -> None:
+    good = json.dumps(RIGHT | {"id": 'a "]}, { \\\\'})
+    body = '{"policy": "strict", "records": [%s, %s , %s]}' % (good, bad, good)  # noqa: UP031
+    status, answer = live.ask("/score", raw=body.encode())
+    assert status == 200, answer
+    rows = answer["rows"]
+    assert [(row["index"], row["status"]) for row in rows] == [(0, "ok"), (1, "invalid_record"), (2, "ok")]
+    assert rows[1]["error"]["type"] == "InvalidJSON"
+    assert rows[0]["id"] == rows[2]["id"] == 'a "]}, { \\\\'
+    alone = live.ask("/score", raw=('{"records": [%s]}' % bad).encode())[1]["rows"]  # noqa: UP031
+    assert alone == [rows[1] | {"index": 0}]
+
+
+@pytest.mark.parametrize(
+    "body", ['{"records": [{}', '{"records": ["a]}', '{"records": [{},, {}]}', "[[", '{"records": 5, x}']
+)
+def test_a_body_without_records_is_refused(body: str, live: Live) -> None:
+    assert live.ask("/score", raw=body.encode())[0] in (400, 422)
+
+
+def test_head_is_get_without_a_body(live: Live) -> None:
+    for path in ("/health", "/", "/docs", "/metrics", "/openapi.json", "/nowhere"):
+        told = []
+        for method in ("GET", "HEAD"):
+            with contextlib.closing(live.connect()) as connection:
+                connection.request(method, path)
+                response = connection.getresponse()
+                told.append((response.status, response.headers.get_content_type()))
+                assert bool(response.read()) == (method == "GET")
+                assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert told[0] == told[1]
+    assert live.ask("/score")[0] == 405
+
+
+def test_the_docs_page_runs_its_own_code_only(live: Live) -> None:
+    with contextlib.closing(live.connect()) as connection:
+        connection.request("GET", "/docs")
+        response = connection.getresponse()
+        page, policy = response.read().decode(), response.headers["Content-Security-Policy"]
+    for directive in ("default-src 'none'", "frame-ancestors 'none'", "connect-src 'self'"):
+        assert directive in policy
+    for tag in ("script", "style"):
+        (code,) = re.findall(f"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    assert not re.search(r" (style|on\w+)=", page)
+
+
+def test_headers_have_their_time_to_come() -> None:
+    with live_server("--body-timeout", "0.5") as live:
+        for beginning in (
+            b"",
+            b"GET /health HTT",
+            b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-",
+            b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /",
+        ):
+            with socket.create_connection(("127.0.0.1", live.port), PATIENCE) as connection:
+                connection.sendall(beginning)
+                said = b""
+                while part := connection.recv(4_096):
+                    said += part
+            assert b" 408 " in said or beginning.endswith(b"\r\n\r\nGET /"), beginning
+            assert (b" 200 " in said) == (b"\r\n\r\n" in beginning)
+        assert live.ask("/health")[0] == 200

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -17,7 +19,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 import relfast
 from relfast.stats import intervals as special
-from relfast.stats import paired
 from relfast.stats.intervals import (
     Interval,
     clustered_mean,
@@ -27,7 +28,7 @@ from relfast.stats.intervals import (
     t_quantile,
     wilson,
 )
-from relfast.stats.paired import Differences, holm
+from relfast.stats.paired import FEW_CHANGED, Differences, holm
 
 LEVELS = st.sampled_from([0.5, 0.9, 0.95, 0.99])
 HISTOGRAMS = st.dictionaries(
@@ -81,120 +82,125 @@ def test_student(p: float, freedom: float) -> None:
     assert special.t_quantile(p, freedom) == pytest.approx(stats.t.ppf(p, freedom), rel=1e-6, abs=1e-7)
 
 
-@given(n=st.integers(1, 200_000), data=st.data())
+@given(t=st.floats(0, 9), freedom=st.floats(1, 1e8))
 @settings(max_examples=200, deadline=None)
-def test_sign_test(n: int, data: st.DataObject) -> None:
-    k = data.draw(st.integers(0, n))
-    # scipy gives 0 from 1e-299 down
-    assert special.binomial_tails(k, n) == pytest.approx(stats.binomtest(k, n).pvalue, rel=1e-6, abs=1e-290)
+def test_student_tails(t: float, freedom: float) -> None:
+    assert special.t_tails(t, freedom) == pytest.approx(2 * stats.t.sf(t, freedom), rel=1e-4, abs=1e-15)
 
 
 # paired differences, against scipy and statsmodels
 
 
-Samples = list[list[tuple[float, float]]]
+Values = list[tuple[float, float]]
 """Per prompt the values of both runs."""
 
 
-def columns(prompts: Samples) -> tuple[NDArray[np.uint64], NDArray[np.float64], NDArray[np.float64]]:
-    flat = [(number, a, b) for number, group in enumerate(prompts) for a, b in group]
-    ids, a, b = zip(*flat, strict=True)
-    return np.array(ids, np.uint64), np.array(a, float), np.array(b, float)
+def of(prompts: Values) -> Differences:
+    a, b = np.array(prompts, float).T
+    return Differences.of(a, b)
 
 
-def of(prompts: Samples) -> Differences:
-    return Differences.of(*columns(prompts))
+def pairs(values: st.SearchStrategy[float], most: int = 60) -> st.SearchStrategy[Values]:
+    return st.lists(st.tuples(values, values), min_size=2, max_size=most)
 
 
 RIGHT = st.sampled_from([0.0, 1.0])
-SHARES = st.sampled_from([0.0, 0.1, 1 / 3, 0.5, 0.7, 1.0])
+SHARES = st.sampled_from([0.0, 0.125, 1 / 3, 0.5, 0.7, 1.0])
+COUNTS = st.sampled_from([0.0, 1.0, 2.5, 7.0])
 
 
-def samples(values: st.SearchStrategy[float], most: int, prompts: int) -> st.SearchStrategy[Samples]:
-    pairs = st.lists(st.tuples(values, values), min_size=1, max_size=most)
-    return st.lists(pairs, min_size=2, max_size=prompts)
-
-
-@given(prompts=samples(SHARES, 5, 30))
-@settings(max_examples=150, deadline=None)
-def test_difference_error_against_statsmodels(prompts: Samples) -> None:
-    """The cluster-robust covariance of a regression on a constant; its correction for few clusters is
-    G / (G − 1) · (n − 1) / (n − 1)."""
-    ids, a, b = columns(prompts)
-    model = sm.OLS(a - b, np.ones(len(a))).fit(
+@given(prompts=st.integers(2, 30), samples=st.integers(1, 5), seed=st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_error_against_statsmodels(prompts: int, samples: int, seed: int) -> None:
+    """The cluster-robust covariance of a regression of all samples' differences on a constant; its correction for few
+    clusters is G / (G − 1) · (n − 1) / (n − 1)."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.choice([0, 0.25, 1], (2, prompts, samples))
+    model = sm.OLS((a - b).ravel(), np.ones(a.size)).fit(
         cov_type="cluster",
-        cov_kwds={"groups": ids.astype(np.int64), "use_correction": True, "df_correction": True},
+        cov_kwds={
+            "groups": np.repeat(np.arange(prompts), samples),
+            "use_correction": True,
+            "df_correction": True,
+        },
     )
-    ours = of(prompts)
+    ours = Differences.of(a.mean(1), b.mean(1))
     assert ours.mean == pytest.approx(float(model.params[0]), abs=1e-9)
     assert ours.error is not None
     assert ours.error**2 == pytest.approx(float(model.bse[0]) ** 2, rel=1e-6, abs=1e-15)
 
 
-@given(prompts=samples(RIGHT, 1, 60))
+@given(prompts=pairs(RIGHT))
 @settings(max_examples=100, deadline=None)
-def test_bonett_price_written_out(prompts: Samples) -> None:
+def test_bonett_price_written_out(prompts: Values) -> None:
     """Bonett and Price 2012, eq. 8: one added to both kinds of discordant pairs."""
-    _, a, b = columns(prompts)
+    a, b = np.array(prompts).T
     n, only_a, only_b = len(a), int((a > b).sum()), int((a < b).sum())
     first, second = (only_a + 1) / (n + 2), (only_b + 1) / (n + 2)
-    half = stats.norm.ppf(0.975) * math.sqrt((first + second - (first - second) ** 2) / (n + 2))
-    interval, method = of(prompts).interval()
+    error = math.sqrt((first + second - (first - second) ** 2) / (n + 2))
+    half = stats.norm.ppf(0.975) * error
+    interval, p, method = of(prompts).tested()
     assert method == "bonett-price"
     expected = (max(-1, first - second - half), min(1, first - second + half))
     assert interval == pytest.approx(expected, abs=1e-12)
+    assert p == pytest.approx(2 * stats.norm.sf(abs(first - second) / error), abs=1e-12)
 
 
-@pytest.mark.parametrize("values", [[0.0, 1.0], [0.0, 0.25, 0.5, 1.0]])
-def test_permutation_against_scipy(values: list[float]) -> None:
-    rng = np.random.default_rng(5)
-    for _ in range(12):
-        prompts: Samples = [
-            [(rng.choice(values), rng.choice(values)) for _ in range(rng.integers(1, 5))] for _ in range(9)
-        ]
-        ids, a, b = columns(prompts)
-        sums = np.bincount(ids.astype(np.int64), a - b)
-        ours, method = of(prompts).test()
-        sides, how = (sums, np.zeros(len(sums))), {"permutation_type": "samples", "n_resamples": np.inf}
-        theirs = stats.permutation_test(sides, lambda x, y: (x - y).sum(), **how)
-        assert method == "permutation"
-        assert ours == pytest.approx(theirs.pvalue, abs=1e-12)
+@given(prompts=pairs(COUNTS) | st.lists(st.tuples(SHARES, SHARES.map(lambda x: x / 3 + 0.01)), min_size=20))
+@settings(max_examples=100, deadline=None)
+def test_student_against_scipy(prompts: Values) -> None:
+    """Of counts, and of shares where enough prompts differ."""
+    a, b = np.array(prompts).T
+    run = of(prompts)
+    tested = run.tested()
+    narrow = len(run.values) > 1 and (run.changed >= FEW_CHANGED or not run.bounded)
+    if narrow and tested.method == "student" and tested.p is not None:
+        theirs = stats.ttest_rel(a, b)
+        assert tested.p == pytest.approx(theirs.pvalue, rel=1e-6, abs=1e-9)
+        assert tested.interval == pytest.approx(np.clip(theirs.confidence_interval(0.95), -99, 99), abs=1e-9)
 
 
-def test_ways_to_permute_agree() -> None:
-    """The listed, sampled and normal p of many prompts are about what the convolution gives exactly."""
-    rng = np.random.default_rng(8)
-    sums = rng.integers(-4, 6, 400)
-    exact, method = Differences(np.full(400, 8), sums.astype(float), np.ones(400, np.int64), True).test()
-    assert method == "permutation"
-    values, counts = np.unique(np.abs(sums[sums != 0]), return_counts=True)
-    observed = abs(float(sums.sum()))
-    draws = 99_999
-    sampled = paired._sampled(values.astype(float), counts, observed - 1e-6, 0)
-    assert sampled == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / draws) + 1 / draws)
-    # halves: no integers, and far too many to list
-    moved = Differences(np.full(400, 8), sums / 3, np.ones(400, np.int64), True)
-    again, method = moved.test()
-    assert method == "permutation-sampled"
-    assert again == pytest.approx(exact, abs=5 * math.sqrt(exact * (1 - exact) / draws) + 1 / draws)
-    fine = rng.normal(0.02, 1, 3000)
-    p, method = Differences(np.ones(3000, np.int64), fine, np.ones(3000, np.int64), False).test()
-    assert method == "permutation-normal"
-    assert p == pytest.approx(stats.ttest_1samp(fine, 0).pvalue, abs=0.01)
+@given(
+    prompts=pairs(RIGHT) | pairs(SHARES) | pairs(COUNTS) | pairs(st.floats(-3, 3)) | pairs(RIGHT | SHARES, 9),
+    level=LEVELS,
+    draws=st.sampled_from([None, 1000]),
+)
+@settings(max_examples=400, deadline=None)
+def test_p_and_interval_say_the_same(prompts: Values, level: float, draws: int | None) -> None:
+    run = of(prompts)
+    tested = run.tested(level) if draws is None else run.bootstrap(draws, 1, level)
+    if tested is None:
+        return
+    assert (tested.interval is None) == (tested.p is None)
+    if tested.interval is not None and tested.p is not None and abs(tested.p - (1 - level)) > 1e-9:
+        assert (tested.p < 1 - level) == (not tested.interval.low <= 0 <= tested.interval.high)
+
+
+def test_widening_fades() -> None:
+    """One more prompt that differs never makes the interval jump."""
+    n, widths = 60, []
+    for changed in range(16):
+        values = [(0.5, 0.25)] * (changed // 2) + [(0.25, 0.5)] * (changed - changed // 2)
+        low, high = of(values + [(0.5, 0.5)] * (n - changed)).tested().interval or (0, 0)
+        widths.append(high - low)
+    assert all(abs(one - other) < 0.02 for one, other in itertools.pairwise(widths)), widths
 
 
 def test_bootstrap_against_scipy() -> None:
     rng = np.random.default_rng(4)
     a, b = rng.random(300), rng.random(300)
-    ours = Differences.of(np.arange(300, dtype=np.uint64), a, b).bootstrap(20_000, 1)
+    ours = Differences.of(a, b).bootstrap(20_000, 1)
+    assert ours is not None
     theirs = stats.bootstrap(
         (a - b,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(2)
     ).confidence_interval
-    assert ours == pytest.approx((theirs.low, theirs.high), abs=0.003)
-    # prompt by prompt and as counts of cells
-    many = Differences.of(np.arange(2000, dtype=np.uint64), rng.random(2000), rng.random(2000))
-    alone, _ = many.interval()
-    assert many.bootstrap(2_000, 3) == pytest.approx(alone, abs=0.004)
+    assert ours.interval == pytest.approx((theirs.low, theirs.high), abs=0.003)
+    # prompt by prompt and as counts of equal differences
+    many = Differences.of(rng.random(2000), rng.random(2000))
+    drawn, alone = many.bootstrap(2_000, 3), many.tested()
+    assert drawn is not None
+    assert drawn.interval == pytest.approx(alone.interval, abs=0.004)
+    assert drawn.p == pytest.approx(alone.p, abs=0.05)
 
 
 # few: statsmodels collects garbage in each call
@@ -202,20 +208,21 @@ def test_bootstrap_against_scipy() -> None:
 @settings(max_examples=6, deadline=None)
 def test_holm_against_statsmodels(p: list[float]) -> None:
     assert holm(p) == pytest.approx(multipletests(p, method="holm")[1].tolist())
+    assert holm([None, *p, None])[1:-1] == holm(p)
 
 
 def test_nothing_differs() -> None:
-    same = of([[(1.0, 1.0), (0.0, 0.0)]] * 20)
-    assert same.test() == (1.0, "permutation")
+    same = of([(0.5, 0.5)] * 20)
     assert same.bootstrap(1000) is None
-    interval, method = same.interval()
+    interval, p, method = same.tested()
     assert method == "bonett-price"
+    assert p == 1
     assert interval is not None
     assert interval.low == pytest.approx(-interval.high)
     assert 0 < interval.high < 0.35
-    unbounded = of([[(7.0, 7.0)]] * 20)
-    assert unbounded.interval() == (None, "student")
-    assert of([[(1.0, 0.0)] * 5]).error is None
+    assert of([(7.0, 7.0)] * 20).tested() == (None, None, "student")
+    assert of([(0.75, 0.5)]).tested() == (None, None, "student")
+    assert of([(1.0, 0.0)]).error is None
 
 
 # by simulation, with the tests' own seeds and fresh ones under `make fuzz`; bounds are five standard errors of it below
@@ -273,13 +280,12 @@ def clustered(
     """Two runs of the same prompts, the first better by ``shift`` on average but not on each."""
     base = rng.uniform(0.2, 0.6, prompts)
     theirs = base + rng.uniform(-0.2, 0.2, prompts)
-    a = rng.binomial(1, (base + shift)[:, None], (prompts, samples))
-    b = rng.binomial(1, theirs[:, None], (prompts, samples))
+    a = rng.binomial(1, (base + shift)[:, None], (prompts, samples)).astype(float)
+    b = rng.binomial(1, theirs[:, None], (prompts, samples)).astype(float)
     if shares:
         # f1-like: many values
         a, b = a * rng.uniform(0.5, 1, a.shape), b * rng.uniform(0.5, 1, b.shape)
-    ids = np.repeat(np.arange(prompts, dtype=np.uint64), samples)
-    return Differences.of(ids, a.ravel().astype(float), b.ravel().astype(float))
+    return Differences.of(a.mean(1), b.mean(1))
 
 
 @pytest.mark.fuzz
@@ -290,8 +296,41 @@ def test_difference_of_clustered_runs(prompts: int, samples: int, shares: bool) 
     rng, draws = generator(55), rounds(16_000)
     truth = 0.1 * (0.75 if shares else 1)
     runs = (clustered(rng, prompts, samples, 0.1, shares=shares) for _ in range(draws))
-    hits = sum(covers(run.interval()[0], truth) for run in runs)
+    hits = sum(covers(run.tested().interval, truth) for run in runs)
     assert least(draws) <= hits / draws <= 0.985
+
+
+def beta(a: float, b: float) -> Callable[[np.random.Generator, int], NDArray[np.float64]]:
+    return lambda rng, n: rng.beta(a, b, n)
+
+
+SAME: dict[str, Callable[[np.random.Generator, int], NDArray[np.float64]]] = {
+    "all of one difficulty": lambda rng, n: np.full(n, 0.5),
+    "most always right": lambda rng, n: np.full(n, 0.9),
+    "most always right or always wrong": beta(0.2, 0.2),
+    "all kinds": beta(1, 1),
+}
+"""Difficulties of prompts for two runs that do not differ."""
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("prompts", [5, 7, 20, 100])
+@pytest.mark.parametrize("samples", [1, 2, 8])
+@pytest.mark.parametrize("world", SAME)
+def test_level_of_the_test(
+    world: str, samples: int, prompts: int, record_property: Callable[[str, object], None]
+) -> None:
+    """Two runs that do not differ are called different in no more than 5 % of cases, for p under 0.05."""
+    rng, draws = generator(57), rounds(2_000)
+    found = 0
+    for _ in range(draws):
+        chance = SAME[world](rng, prompts)
+        a, b = (rng.binomial(samples, chance) / samples for _ in range(2))
+        p = Differences.of(a, b).tested().p
+        found += p is not None and p < 1 - LEVEL
+    record_property("level", found / draws)
+    print(f"level {found / draws:.4f}: {prompts} prompts, {samples} samples, {world}")
+    assert found / draws <= 1 - least(draws)
 
 
 @pytest.mark.fuzz
@@ -299,5 +338,6 @@ def test_difference_of_clustered_runs(prompts: int, samples: int, shares: bool) 
 def test_paired_bootstrap(prompts: int, samples: int) -> None:
     rng, draws = generator(56), rounds(8_000)
     runs = (clustered(rng, prompts, samples, 0.1, shares=False) for _ in range(draws))
-    hits = sum(covers(run.bootstrap(1000, at), 0.1) for at, run in enumerate(runs))
+    drawn = [run.bootstrap(1000, at) for at, run in enumerate(runs)]
+    hits = sum(tested is not None and covers(tested.interval, 0.1) for tested in drawn)
     assert least(draws) - LACKING <= hits / draws <= 0.99

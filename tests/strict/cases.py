@@ -295,6 +295,8 @@ def _maze(record: dict[str, Any], world: checker.World, gold: list[str], shot: l
     words = {name: form(gold) for name, form in PLANS.items()}
     words |= {f"not {name}": form(wrong) for name, form in PLANS.items()}
     words |= {
+        "lower": words["list"].lower(),
+        "upper": words["calls"].upper(),
         "body": words["list"][1:-1],
         "start": gold[0],
         "startroom": gold[0].partition(": ")[2],

@@ -22,7 +22,7 @@ from seeds import SEED, fresh
 from strict.corpus import FAMILIES, WORKING
 
 import relfast
-from relfast.tasks.reasoning import read_strictly
+from relfast.tasks.reasoning import last_form, read_strictly
 
 # the documented forms in the dresses that models put on them, which change what a reader sees in no way: one of `AROUND` is
 # put around a whole form (a quotation, a list mark, reasoning before it), one of `EACH_LINE` on each of its lines that a
@@ -282,9 +282,82 @@ def test_decided_cases(task: str) -> None:
     cases, wrong = DECIDED[task], []
     for (text, wanted), (value, reason) in zip(cases.items(), read(task, list(cases)), strict=True):
         shown = reason if value is None else str(value + 1) if isinstance(value, int) else str(value)
+        if isinstance(value, tuple):  # REL-B1's label and taxa
+            shown = ": ".join([value[0], *[", ".join(value[1])] * bool(value[1])])
+            shown = f"{shown}, {reason}" if reason else shown
         if shown != wanted:
             wrong.append(f"{text!r} is {shown}, not {wanted}")
     assert not wrong, "\n".join(wrong)
+
+
+VALUES: Final = (
+    "Answer: {}",
+    "The answer is **{}**",
+    "\\boxed{{{}}}",
+    "<answer>{}</answer>",
+    "<answer>{}",
+    "答案：{}",
+)
+"""Forms whose value may have more behind it."""
+ENDS: Final = (
+    "because",
+    "since",
+    "when",
+    "if",
+    "where",
+    "for",
+    "so",
+    "at",
+    "with",
+    ", as",
+    "(since",
+    "whenever",
+)
+OPERATORS: Final = ("+", "-", "−", "*", "/", "×", "÷", "^", "\\cdot", "\\times", "⋅", "·", "±", "\\pm")
+OPERANDS: Final = (
+    "(-1)",
+    "x",
+    "{x}",
+    "\\frac{1}{2}",
+    "\\sqrt{2}",
+    "2.5",
+    "y_1",
+    "[3 + x]",
+    "n, where n is small",
+)
+PROSE: Final = ("the third row fits", "a clear match", "I think so", "it is the only one")
+
+
+def test_what_follows_a_value_is_not_read_but_an_expression_is_no_value() -> None:
+    """From the rule's own words: a word that ends a value, or an operator before an operand or before prose."""
+    wanted: dict[str, int | None] = {}
+    for form in VALUES:
+        for word in ENDS:
+            wanted[form.format(f"4 {word} n = 3")] = 3
+            wanted[form.format(f"12 {word} n = 3")] = None
+        for operator, operand in itertools.product(OPERATORS, OPERANDS):
+            wanted[form.format(f"4 {operator} {operand}")] = None
+        if "box" not in form:  # which holds nothing but its value, and what ends one
+            wanted |= dict.fromkeys(
+                (form.format(f"4 {dash} {words}") for dash in "-–—" for words in PROSE), 3
+            )
+            wanted |= {form.format(f"4 {words}"): None for words in ("squared", "to 6", "times x", "plus 2")}
+    wrong = [
+        f"{text!r} is {value} ({reason})"
+        for (text, value), (found, reason) in zip(wanted.items(), read("REL-A1", list(wanted)), strict=True)
+        if found != value and not (value is None and reason == "several_answers")  # 4 / (2), side by side
+    ]
+    assert not wrong, "\n".join([f"{len(wrong)} of {len(wanted)}", *wrong[:40]])
+
+
+def test_open_answers_are_found_where_choices_are() -> None:
+    """One finder: in real outputs the form that holds a choice holds it as text, too."""
+    rows = [
+        row for row in real_choices()[::8] if "\\boxed" in row["response"] or "answer is" in row["response"]
+    ]
+    found = [(row["choice"], last_form(row["response"])) for row in rows]
+    assert len(found) > 50
+    assert not [(choice, form) for choice, form in found if form is None or str(choice) not in form.content]
 
 
 def test_real_choices_are_read() -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
 from contract_records import gold
+from corpora import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relfast_kernels.compiled import native
+from relfast_kernels.text.marks import ANY
 
 import relfast
 from relfast.engine.job import make_job
@@ -16,10 +22,11 @@ from relfast.engine.signature import signature
 from relfast.records import Record
 from relfast.tasks import TASKS
 from relfast.tasks.options import AllOptions
-from relfast.tasks.reasoning import MARKS, TURN_ENDS, cut_turn, read_strictly, strip_reasoning
+from relfast.tasks.reasoning import MARKS, TURN_ENDS, cut_turn, read_final, read_strictly, strip_reasoning
 
 COT = (("<cot>", "</cot>"),)
-WORDS = [word for mark in MARKS for word in mark]
+KNOWN = [tuple(word.replace(ANY, "opensource") for word in mark) for mark in MARKS]
+WORDS = [word for mark in KNOWN for word in mark]
 SHAPES = [
     ("{o}a{c}b", "b"),
     ("{o}{c}b", "b"),
@@ -44,7 +51,7 @@ OWN = (("<COT>", "</Cot>", COT), ("<cot>", "</COT>", (("<Cot>", "</CoT>"),)), ("
 
 @pytest.mark.parametrize(("shape", "left"), SHAPES)
 def test_the_marks_of_every_family_and_those_that_one_names(shape: str, left: str) -> None:
-    known = [(spelled(o), spelled(c), ()) for o, c in MARKS for spelled in (str, str.upper, str.title)]
+    known = [(spelled(o), spelled(c), ()) for o, c in KNOWN for spelled in (str, str.upper, str.title)]
     for opening, closing, more in (*known, *OWN):
         assert strip_reasoning(shape.format(o=opening, c=closing), more).strip() == left, opening
     assert strip_reasoning("İ" + shape.format(o="Ä<", c="Ö>"), (("ä<", "ö>"),)).strip("İ \n") == left
@@ -74,10 +81,34 @@ def test_a_mark_of_another_family_closes_nothing() -> None:
         ("AnalysisWe need it assistantfinal b", "AnalysisWe need it assistantfinal b"),
         ("Analysis of [it] assistantfinal b", "b"),
         ("<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "b"),
+        ("to=self<|message|>a<|eom|><|start|>assistant to=user<|message|>b<|eot|>", "b"),
+        ("HERE IS my thought process: a", ""),
+        ("So here is my thought process: a", "So here is my thought process: a"),
+        ("<think:>a</think:>b", "<think:>a</think:>b"),
     ],
 )
 def test_channels(text: str, left: str) -> None:
     assert strip_reasoning(text).strip() == left
+
+
+PARSERS = tomllib.loads((DATA / "reasoning_parsers.toml").read_text("utf-8"))
+THINK = ("<think>{a}</think>{b}", "<think>{a}")
+
+
+@pytest.mark.parametrize("server", ["vllm", "sglang"])
+def test_every_parser_of_reasoning_has_its_marks_here(server: str) -> None:
+    """``tests/data/reasoning_parsers.toml`` lists the parsers of a release; an installed one may have more."""
+    parsers = PARSERS[server]
+    written = parsers["marks"] | dict.fromkeys(parsers["think"], THINK) | PARSERS["others"]
+    for name, texts in written.items():
+        whole, cut_off = (text.format(a="Answer: 3", b="Answer: 4") for text in texts)
+        assert read_final("CHOICE", whole, ()) == (4, [], None), name
+        assert read_strictly(cut_off) == ("", "only_reasoning"), name
+    spec = find_spec(server)
+    if spec is not None and spec.origin is not None:
+        installed = (Path(spec.origin).parents[1] / parsers["names_in"]).read_text("utf-8")
+        known = {*parsers["marks"], *parsers["think"], *parsers["read_from_the_model"]}
+        assert not {*re.findall(r'^    +"([\w-]+)"[:,]', installed, re.MULTILINE)} - known
 
 
 @pytest.mark.parametrize("end", TURN_ENDS)

@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -445,10 +445,14 @@ def functions(unit: str) -> Functions:
     if found is None:
         import importlib
 
-        declared = importlib.import_module(entries_of(unit)).ENTRIES
+        with uncharged():
+            declared = importlib.import_module(entries_of(unit)).ENTRIES
         found = _plain[unit] = {name: _as_plain(function) for name, (function, _) in declared.items()}
     return found
 
+
+uncharged: Callable[[], AbstractContextManager[None]] = nullcontext
+"""Context in which kernels run as plain Python; a caller with a clock for its work stops it there."""
 
 _calling = threading.RLock()
 _finding = threading.RLock()
@@ -469,7 +473,7 @@ def _as_plain(function: Callable[..., int]) -> Callable[..., int]:
 
     def call(*values: Any) -> int:
         # one at a time, like calls that hold the GIL; integers wrap around as in machine code
-        with _calling, np.errstate(all="ignore"):
+        with uncharged(), _calling, np.errstate(all="ignore"):
             return int(function(*map(_address, values)))
 
     def call_raw(result: Any, _: Any, *values: Any) -> int:

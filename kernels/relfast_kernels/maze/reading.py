@@ -33,6 +33,7 @@ _NEWLINE, _SPACE, _TAB = 10, 32, 9
 _MOST_QUOTED: Final = 120
 """Longest text in quotes, in bytes, that counts as an item."""
 _LONGEST_TAG: Final = 40
+_LATIN, _TIMES = 0xC3, 0x97
 
 _WORD, _ENDS, _PARTS, _STRONG = 1, 2, 4, 8
 _BYTES: Final = np.zeros(256, np.uint8)
@@ -146,26 +147,42 @@ def _object(text: Any, at: int, end: int) -> int:
 
 
 @kernel
+def _in_lower_case(text: Any, at: int) -> int:
+    """The byte at ``at`` as it is in lower case, for letters of ASCII and Latin-1 ("É" is C3 89, "é" C3
+    A9)."""
+    byte = int(text[at])
+    if at > 0 and text[at - 1] == _LATIN and 0x80 <= byte < 0x9F and byte != _TIMES:
+        return byte | 32
+    return _lower(byte)
+
+
+@kernel
 def _is_known(names: Any, text: Any, begin: int, end: int) -> bool:
     """Whether text[begin:end] is the name of something in the maze."""
     return find_name(names, text, begin, end, hash_bytes(text, begin, end), 0, len(names.ends)) >= 0
 
 
 @kernel
-def _as_known(names: Any, text: Any, begin: int, end: int) -> None:
-    """Turn a name (``b1``) into capitals in place if the maze has it only so (``B1``)."""
-    has_lower = False
-    for k in range(begin, end):
-        has_lower |= 97 <= text[k] <= 122
-    if not has_lower or end - begin > 16 or _is_known(names, text, begin, end):
-        return
-    for k in range(begin, end):
-        if 97 <= text[k] <= 122:
-            text[k] -= 32
-    if not _is_known(names, text, begin, end):
-        for k in range(begin, end):
-            if 65 <= text[k] <= 90:
-                text[k] |= 32
+def _as_known(names: Any, text: Any, begin: int, end: int) -> bool:
+    """Whether text[begin:end] is the name of something in the maze in any case (``b1`` for ``B1``,
+    ``alice``);
+    it is rewritten in place as the maze has it."""
+    if _is_known(names, text, begin, end):
+        return True
+    first = 0
+    for thing in range(len(names.ends)):
+        stop = names.ends[thing]
+        if stop - first == end - begin:
+            k = 0
+            while k < end - begin and _in_lower_case(names.text, first + k) == _in_lower_case(
+                text, begin + k
+            ):
+                k += 1
+            if k == end - begin:
+                copy(names.text, first, stop, text, begin)
+                return True
+        first = stop
+    return False
 
 
 @kernel
@@ -191,7 +208,7 @@ def _item(text: Any, at: int, end: int, names: Any, item: Any) -> int:
             longer += 1
         while longer > stop and (text[longer - 1] == _SPACE or text[longer - 1] == 46):
             longer -= 1
-        if longer > stop and _is_known(names, text, begin, longer):
+        if longer > stop and _as_known(names, text, begin, longer):
             stop = longer
     while stop > begin and (text[stop - 1] == 46 or text[stop - 1] == 33 or text[stop - 1] == 63):
         stop -= 1
@@ -333,7 +350,7 @@ def find_steps(text: Any, begin: int, end: int, names: Any, work: Any, plan: Any
     Parameters
     ----------
     text : uint8
-        UTF-8, folded by `fold`. Room names in it are changed in place to the maze's capitals.
+        UTF-8, folded by `fold`. Names in it are changed in place to the maze's spelling.
     names
         The `NameTables` of the maze.
     work, plan : int32, shape (n, ITEM_COLUMNS)

@@ -35,7 +35,7 @@ from relfast_kernels.text.find import (
     skip,
     skip_back,
 )
-from relfast_kernels.text.form_table import BOXES, LANGUAGES, QUALIFIED, TAGS
+from relfast_kernels.text.form_table import BOX_TOKENS, BOXES, LANGUAGES, QUALIFIED, TAGS
 from relfast_kernels.text.reasoning import cut_reasoning
 
 NEWLINE: Final = 10
@@ -67,7 +67,9 @@ _MISSING: Final = np.frombuffer(b"missing\n", np.uint8)
 _ISOMERS: Final = np.frombuffer(
     b"isomers\nmolecules\ncompounds\nstructures\nsmiles\nones\nare\nconstitutional\nstructural\n", np.uint8
 )
-_WORDS_OF_FORMS: Final = " ".join((BOXES, TAGS, QUALIFIED, *(one.labels for one in LANGUAGES)))
+_WORDS_OF_FORMS: Final = " ".join(
+    (BOXES, BOX_TOKENS[0].strip("<|>"), TAGS, QUALIFIED, *(one.labels for one in LANGUAGES))
+)
 _FORMS: Final = np.frombuffer(
     "".join(f"{word}\n" for word in _WORDS_OF_FORMS.split() if word.isascii()).encode(),
     np.uint8,

@@ -52,27 +52,31 @@ FORM_COLUMNS: Final = 20
 the tool's own number; members on which the rest of a record depends (bits), paths to its task and answer, and
 to its question; paths to what must not be there (guards), to a status, and to the response; sources of
 responses (`SAID_COLUMNS`); the member that names a filter; and flags."""
-FIRST_COUNTS, NUMBERS_JOIN, NOT_EMPTY, HIDES_ROW, IS_BARE = 1, 2, 4, 8, 16
+FIRST_COUNTS, NUMBERS_JOIN, NOT_EMPTY, HIDES_ROW, IS_BARE, ASKS_UNSEEN = 1, 2, 4, 8, 16, 32
 """Flags of a form. FIRST_COUNTS: the first id that is there counts, even null, unless there is a digest.
 NUMBERS_JOIN: rows without an id of ours join gold by what they ask. NOT_EMPTY: an empty response is none.
 HIDES_ROW: the row has its response where a task may look for something else. IS_BARE: without the members
-that the rest depends on, only the id identifies a row."""
+that the rest depends on, only the id identifies a row. ASKS_UNSEEN: only Python finds a row's question."""
 
-SAID_ITEMS, SAID_ITEMS_END, SAID_SAYS, SAID_SAYS_END, SAID_LAST, SAID_INSTEAD, SAID_ERROR, SAID_ENDS = range(
-    8
+SAID_ITEMS, SAID_ITEMS_END, SAID_SAYS, SAID_SAYS_END, SAID_LAST, SAID_INSTEAD, SAID_ERROR, SAID_REASON = (
+    range(8)
 )
 SAID_COLUMNS: Final = 8
 """A source of responses: paths to samples, ways to read their texts; whether only the last sample counts;
-paths to a text that replaces it and to an error; and whether an empty text has a reason."""
+paths to a text that replaces it, to an error, and to why the text ended."""
 SAY_HOW, SAY_PATH = range(2)
 SAY_COLUMNS: Final = 2
 SAYS_TEXT, SAYS_TEXTS, SAYS_MESSAGE, SAYS_VALUE = range(4)
 """A way to read a sample's text: how, and the path from the sample."""
 
-MOST_MEMBERS: Final = 63
+MEMBER_NAME, MEMBER_NAME_END, MEMBER_BIT = range(3)
+MEMBER_COLUMNS: Final = 3
+"""A member of a row: where its name is among the names, and its bit in sets of members (0: in none)."""
+MOST_MEMBERS: Final = 128
+MOST_BITS: Final = 63
 LONGEST_MEMBER: Final = 32
-"""The most members of a row that the table can know, a bit each; and the length of their longest name."""
-TABLE_PARTS: Final = 10
+"""The most members of a row that the table can know, and that can have bits; their longest name's length."""
+TABLE_PARTS: Final = 11
 """Parts of the table, as `projection.Table` has them: a scan gets the address and the length of each."""
 
 GOLD_VALUE, GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END = range(4)

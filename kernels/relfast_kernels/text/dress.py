@@ -6,6 +6,7 @@ blank line, so each paragraph is undressed by itself.
 
 from __future__ import annotations
 
+from string import ascii_letters, digits
 from typing import Any, Final
 
 import numpy as np
@@ -13,7 +14,17 @@ import numpy as np
 import relfast_kernels.text.form_table as table
 from relfast_kernels.compiled.jit import kernel, unsigned
 from relfast_kernels.text.characters import decode, two_stages
-from relfast_kernels.text.find import LETTERS, begins_with, byte_set, find_either, put_point, skip
+from relfast_kernels.text.find import (
+    DIGITS,
+    LETTERS,
+    begins_with,
+    byte_set,
+    copy,
+    find_either,
+    put_point,
+    skip,
+    skip_back,
+)
 from relfast_kernels.text.form_table import LANGUAGES
 
 HASHES: Final = 1
@@ -32,6 +43,14 @@ _UNSHOWN: Final = byte_set("()[]*#`~")
 """Characters that vanish with the backslash before them; those of `_BLANKS` become a blank."""
 _BLANKS: Final = byte_set(",;:! ")
 _SPACES: Final = byte_set(" \t")
+_SEEN, _UNSEEN = 0x2100, 0xFE00
+"""Signs between these are seen, even if they say nothing beside a choice: arrows, ``⌊``, ``△``."""
+STAR, BACKSLASH, OPENING_BRACE, CLOSING_BRACE = map(ord, "*\\{}")
+_LETTERS: Final = byte_set("*_`$~&")
+"""Marks that may also be letters of SMILES and TeX."""
+_CLOSES: Final = byte_set(")]}")
+_FACTOR_BEGINS: Final = byte_set(f"{digits}{ascii_letters}(+-[{{\\")
+"""What stands before and after a star that multiplies."""
 _SHOWN: Final = byte_set("".join(char for char in map(chr, range(32, 123)) if char not in "$&*<\\_`"))
 """What is shown as it is: printable ASCII that no markup begins or ends with."""
 
@@ -107,7 +126,13 @@ def fold(point: int) -> int:
     return point if found == _SAME else found
 
 
-_TILDES, _COMMENT, _COMMENT_ENDS = (np.frombuffer(mark, np.uint8) for mark in (b"~~", b"<!--", b"-->"))
+_TILDES, _COMMENT, _COMMENT_ENDS, _BOX_OPENS, _BOX_CLOSES, _BOX = (
+    np.frombuffer(mark.encode(), np.uint8) for mark in ("~~", "<!--", "-->", *table.BOX_TOKENS, "\\boxed{")
+)
+_TOKEN: Final = byte_set(f"{digits}{ascii_letters}+-./")
+"""What ``\\boxed`` holds if no brace follows it: ``\\boxed 4``."""
+_MAX_GROUP: Final = 80
+"""Bytes of an argument that is not shown."""
 
 
 @kernel
@@ -271,6 +296,78 @@ def _list_mark(text: Any, at: int, end: int) -> int:
 
 
 @kernel
+def _multiplies(text: Any, first: int, stop: int, start: int, end: int) -> bool:
+    """Whether the stars text[first:stop] are a sign between two factors and no mark of emphasis, which has no
+    blanks on both sides: "4*2", "4 * (1)", "4 ** x"; not "**4** because"."""
+    left, right = skip_back(text, start, first, _SPACES), skip(text, stop, end, _SPACES)
+    if left == start or right == end or not (is_alnum(text[left - 1]) or _CLOSES[text[left - 1]]):
+        return False
+    if left < first and right > stop:
+        return bool(_FACTOR_BEGINS[text[right]])
+    if left < first or right > stop or stop - first > 2 or not DIGITS[text[left - 1]]:
+        return False
+    if DIGITS[text[right]]:
+        return True
+    # 4*(1), 4*x: unless it ends what an earlier star emphasises
+    if not _FACTOR_BEGINS[text[right]] or stop - first > 1:
+        return False
+    while (
+        left > start and not is_feed(text[left - 1]) and text[left - 1] != STAR and first - left < _MAX_GROUP
+    ):
+        left -= 1
+    return left == start or text[left - 1] != STAR
+
+
+@kernel
+def _held_end(text: Any, at: int, end: int) -> int:
+    """Where that ends which a box without braces holds, a word or a command with its argument: ``\\boxed 4``,
+    ``\\boxed\\text{4}``; ``at`` if braces follow."""
+    if at == end or text[at] != BACKSLASH:
+        return skip(text, at, end, _TOKEN)
+    stop = skip(text, at + 1, end, LETTERS)
+    if stop == at + 1 or stop == end or text[stop] != OPENING_BRACE:
+        return at
+    depth, stop = 1, stop + 1
+    while stop < end and depth > 0 and not is_feed(text[stop]):
+        depth += 1 if text[stop] == OPENING_BRACE else -1 if text[stop] == CLOSING_BRACE else 0
+        stop += 1
+    return stop if depth == 0 else at
+
+
+@kernel
+def skip_arguments(text: Any, at: int, end: int) -> int:
+    """The offset after the arguments at ``at`` that are not shown: groups in brackets, and all groups in
+    braces but the last of several (``{red}{4}``: before ``{4}``)."""
+    while True:
+        first = skip(text, at, end, _SPACES)
+        if first == end or (text[first] != 123 and text[first] != 91):
+            return at
+        closing = text[first] + 2
+        stop = first + 1
+        while stop < end and text[stop] != closing and text[stop] != 10 and stop - first < _MAX_GROUP:
+            stop += 1
+        if stop == end or text[stop] != closing:
+            return at
+        at = stop + 1
+        behind = skip(text, at, end, _SPACES)
+        if closing == 125 and behind < end and text[behind] == 123:
+            # of {a}{b}{4} the last one is shown
+            depth, after = 1, behind + 1
+            while after < end and depth > 0 and text[after] != 10 and after - behind < _MAX_GROUP:
+                depth += 1 if text[after] == OPENING_BRACE else -1 if text[after] == CLOSING_BRACE else 0
+                after += 1
+            after = skip(text, after, end, _SPACES)
+            if depth > 0 or after == end or text[after] != 123:
+                return behind
+
+
+NO_END: Final = 1 << 60
+PLAIN, SHOWN, MATHEMATICAL = range(3)
+"""How much is undressed: all; what changes no letter (case, ``*``, ``_`` and the like are kept: SMILES); the
+same without TeX commands that say of what kind their letters are."""
+
+
+@kernel
 def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: Any, to: int) -> int:
     """Write the paragraph text[start:end] (UTF-8) to ``out`` from ``to`` on, without its markup.
 
@@ -279,12 +376,39 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
     int
         Where it ends; at most 2 (end - start) + 8 bytes are written.
     """
+    return undress_up_to(text, start, end, fences, n_fences, out, to, PLAIN, NO_END)[0]  # type: ignore[no-any-return]
+
+
+@kernel
+def undress_up_to(
+    text: Any, start: int, end: int, fences: Any, n_fences: int, out: Any, to: int, how: int, most: int
+) -> Any:
+    """`undress` by ``how`` (`PLAIN` and the like), until more than ``most`` bytes are written.
+
+    Returns
+    -------
+    (to, early, late)
+        Where it ends in ``out``; and the offset in ``text`` of the byte at ``out[most]``: before and after
+        markup
+        that is not shown.
+    """
     first = to
     depth, dressed = 0, 0
     at = start
-    begins = True
+    begins = how == PLAIN or start == 0 or is_feed(text[start - 1])
     may_strike = True
+    early, late, bare, boxes = -1, -1, -1, 0
     while at < end:
+        if to >= most:
+            early = at if early < 0 else early
+            if to > most:
+                return to, early, late if late >= 0 else early
+            late = at
+        if at == bare:  # \\boxed 4
+            out[to] = CLOSING_BRACE
+            to += 1
+            bare = -1
+            continue
         byte = int(text[at])
         if begins:
             if at == start or is_feed(text[at - 1]):
@@ -314,10 +438,11 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                 at = after
                 continue
         if _SHOWN[byte]:
-            stop = skip(text, at, end, _SHOWN)
+            stop = skip(text, at, bare if bare > at else min(end, at + max(most - to, 1)), _SHOWN)
+            change = 32 if how == PLAIN else 0
             for k in range(unsigned(stop - at)):
                 letter = text[unsigned(at) + k]
-                out[unsigned(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * 32
+                out[unsigned(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * change
             to += stop - at
             at = stop
             begins = False
@@ -331,7 +456,9 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
         if byte >= 0x80:
             point, size = decode(text, at, end)
             at += size
-            point = fold(point)
+            shown, point = point, fold(point)
+            if how != PLAIN and point <= 0 and _SEEN <= shown < _UNSEEN:
+                point = shown
             if point > 0:
                 to = put_point(out, to, point)
                 begins = begins and (point == 32 or point == 42)
@@ -353,11 +480,20 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                 to += 2
             continue
         after = int(text[at + 1]) if at + 1 < end else 10
-        if byte == 42:  # emphasis, unless it multiplies
-            if to > first and 48 <= out[to - 1] <= 57 and 48 <= after <= 57:
+        if how != PLAIN and _LETTERS[byte] and not (byte == 126 == after):
+            out[to] = byte
+            to += 1
+            at += 1
+            begins = False
+            continue
+        if byte == STAR:  # emphasis, unless it multiplies
+            run = at
+            while run < end and text[run] == STAR:
+                run += 1
+            if _multiplies(text, at, run, start, end):
                 out[to] = byte
                 to += 1
-            at += 1
+            at = run
             continue
         if byte == 95:
             run = at
@@ -389,12 +525,15 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             at += 1
             continue
         if byte == 92:
+            first_slash = at
             while at < end and text[at] == 92:
                 at += 1
             after = int(text[at]) if at < end else 10
             name_end = skip(text, at, min(at + 20, end), LETTERS)
             if name_end > at:
                 flags = flags_of(text, at, name_end)
+                if how == MATHEMATICAL and flags & SAYS:
+                    flags = 0
                 if flags & WRAPPER:
                     brace = skip(text, name_end, end, _SPACES)
                     if brace < end and text[brace] == 123:
@@ -403,6 +542,25 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                         depth += 1
                         name_end = brace + 1
                     at = name_end
+                elif flags & PAINT:
+                    at = skip_arguments(text, name_end, end)
+                    if at < end and text[at] == 123:
+                        if depth < _MAX_DEPTH:
+                            dressed = (dressed | 1 << depth) & ((1 << (depth + 1)) - 1)
+                        depth += 1
+                        at += 1
+                elif flags & BOX and how == PLAIN:
+                    to = copy(_BOX, 0, len(_BOX) - 1, out, to)
+                    at = skip(text, name_end, end, _SPACES)
+                    stop = _held_end(text, at, end)
+                    if stop > at:
+                        bare = stop
+                        out[to] = OPENING_BRACE
+                        to += 1
+                    begins = False
+                elif how != PLAIN:
+                    to = copy(text, first_slash, at, out, to)
+                    begins = False
                 elif flags & ARROW:
                     out[to] = 45
                     out[to + 1] = 62
@@ -416,6 +574,8 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
                     out[to] = 92
                     to += 1
                     begins = False
+            elif how != PLAIN:
+                to = copy(text, first_slash, at, out, to)
             elif _UNSHOWN[after]:
                 at += 1
             elif _BLANKS[after] or is_feed(after):
@@ -442,6 +602,19 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             while name_end < end and name_end - name < _MAX_NAME and is_alnum(text[name_end]):
                 name_end += 1
             flags = flags_of(text, name, name_end) if name_end > name else 0
+            if after == 124 and begins_with(text, at, end, _BOX_OPENS):
+                to = copy(_BOX, 0, len(_BOX), out, to)
+                boxes += 1
+                depth += 1
+                at += len(_BOX_OPENS)
+                continue
+            if after == 124 and begins_with(text, at, end, _BOX_CLOSES):
+                out[to] = 125
+                to += 1
+                boxes -= 1
+                depth -= 1 if depth > 0 else 0
+                at += len(_BOX_CLOSES)
+                continue
             if after == 33 and may_strike and begins_with(text, at, end, _COMMENT):
                 behind = _behind(text, at + 4, end, _COMMENT_ENDS)
                 may_strike = behind >= 0
@@ -506,16 +679,22 @@ def undress(text: Any, start: int, end: int, fences: Any, n_fences: int, out: An
             to += 1
         at += 1
         begins = False
-    return to
+    if at == bare or boxes > 0:
+        out[to] = CLOSING_BRACE
+        to += 1
+    if early < 0:
+        early = end
+    return to, early, end if to <= most or late < 0 else late
 
 
 (
     LABEL, QUALIFIED, QUALIFIER, LINK, AUXILIARY, FILLER, NOUN, CONCLUDES, CHOOSES, CHOOSES_BARE, FITS,
     JOINS, ADVERB, YES, NO,
     TAG, BOX, WRAPPER, DROPPED, ARROW, LAYOUT, BREAK, CELL, STRUCK, BE, IT, WEAK,
-) = (1 << bit for bit in range(27))  # fmt: skip
+    PAINT, OPERATOR, COUNTS, POWER, ENDS, SAYS,
+) = (1 << bit for bit in range(33))  # fmt: skip
 """Flags of a word; the bits from `ORDINAL_SHIFT` on are the number of an ordinal."""
-ORDINAL_SHIFT: Final = 27
+ORDINAL_SHIFT: Final = 33
 ORDINAL: Final = 15 << ORDINAL_SHIFT
 
 _BITS: Final = (1 << 55) - 1
@@ -535,13 +714,15 @@ def _flags() -> dict[str, int]:
     flags: dict[str, int] = {}
     for bit, words in (
         *((bit, getattr(language, name)) for language in LANGUAGES for bit, name in (
-            (LABEL, "labels"), (LINK, "links"), (JOINS, "joins"), (FILLER, "fillers"))),
+            (LABEL, "labels"), (LINK, "links"), (JOINS, "joins"), (FILLER, "fillers"),
+            (ENDS, "ends"))),
         (QUALIFIED, table.QUALIFIED), (QUALIFIER, table.QUALIFIERS), (AUXILIARY, table.AUXILIARIES),
         (NOUN | FILLER, table.NOUNS), (CONCLUDES | FILLER, table.CONCLUDING), (CHOOSES, table.CHOOSING),
         (CHOOSES_BARE, table.CHOOSING_BARE), (FITS, table.FITTING), (ADVERB, table.ADVERBS), (YES,
         table.YES), (NO, table.NO),
         (TAG, table.TAGS), (BOX, table.BOXES), (WRAPPER, table.WRAPPERS), (DROPPED, table.DROPPED), (ARROW,
-        table.ARROWS),
+        table.ARROWS), (PAINT, table.PAINTS), (OPERATOR, table.OPERATORS), (COUNTS, table.COUNTING),
+        (POWER, table.POWERS), (SAYS, table.SAYING),
         (LAYOUT, table.LAYOUT), (BREAK, table.BREAKS), (CELL, table.CELLS), (STRUCK, table.STRUCK), (BE,
         "be"),
         (IT, "it that"), (WEAK, table.WEAK),

@@ -56,6 +56,7 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.columns import (
     FORM_COLUMNS,
     GOLD_SIZE,
+    MEMBER_COLUMNS,
     MOST_MEMBERS,
     SAID_COLUMNS,
     SAY_COLUMNS,
@@ -65,6 +66,7 @@ from relfast_kernels.text.columns import (
     WAY_COLUMNS,
 )
 from relfast_kernels.text.lines import Golds, Work, judge_text, know_ids, scan_lines, score_lines
+from relfast_kernels.text.marked import FORM_RESULT, FORM_ROOM, read_form
 from relfast_kernels.text.marks import LOOKED_AT
 from relfast_kernels.text.projection import Table
 from relfast_kernels.text.reasoning import cut_among
@@ -91,11 +93,22 @@ def _cut(
     return 1 if copied else 0
 
 
+def _form(text: Any, n: int, how: int, work: Any, result: Any) -> int:
+    """`read_form` of a whole text: what the form holds is written to ``work`` (2 n + `FORM_ROOM` bytes);
+    ``result``:
+    the form, where it opens, and how many bytes it holds."""
+    found = carray(result, FORM_RESULT, np.int64)
+    found[0], found[1], found[2] = read_form(
+        carray(text, n, np.uint8), 0, n, how, carray(work, 2 * n + FORM_ROOM, np.uint8), 0, found[3:]
+    )
+    return 0
+
+
 @kernel
 def _table_of(parts: Any) -> Any:
     return Table(
         carray(pointer(parts[0]), parts[1], np.uint8),
-        carray(pointer(parts[2]), (parts[3], 2), np.int64),
+        carray(pointer(parts[2]), (parts[3], MEMBER_COLUMNS), np.int64),
         carray(pointer(parts[4]), parts[5], np.int64),
         carray(pointer(parts[6]), (parts[7], STEP_COLUMNS), np.int64),
         carray(pointer(parts[8]), (parts[9], 2), np.int64),
@@ -104,6 +117,7 @@ def _table_of(parts: Any) -> Any:
         carray(pointer(parts[14]), (parts[15], FORM_COLUMNS), np.int64),
         carray(pointer(parts[16]), (parts[17], SAID_COLUMNS), np.int64),
         carray(pointer(parts[18]), (parts[19], SAY_COLUMNS), np.int64),
+        carray(pointer(parts[20]), (parts[21], 2), np.int64),
     )
 
 
@@ -223,6 +237,7 @@ ENTRIES = {
     "score": (_score, "pipii"),
     "know": (_know, "pippip"),
     "cut": (_cut, "pippipipip"),
+    "form": (_form, "piipp"),
     "judge": (_judge, "pp"),
     "judge_long": (_judge, "pp"),
     "write": (_write, "pipii"),

@@ -11,13 +11,14 @@ from typing import Final, NamedTuple
 
 class Language(NamedTuple):
     """Words between blanks: ``labels`` name the answer, ``links`` tie it to its value, ``joins`` add a second
-    value, ``fillers`` may stand between."""
+    value, ``fillers`` may stand between; a value ends before ``ends``: "12 because …", "12 for n = 3"."""
 
     name: str
     labels: str
     links: str
     joins: str = ""
     fillers: str = ""
+    ends: str = ""
 
 
 LANGUAGES: Final = (
@@ -29,6 +30,9 @@ LANGUAGES: Final = (
         "or and",
         "the therefore thus hence so clearly indeed simply definitely number answer option choice panel final"
         " correct right best my our a exactly obviously finally",
+        "because since when whenever if where whereas while for so at with as from using given provided"
+        " assuming"
+        " due which that thus hence therefore once unless via",
     ),
     Language(
         "Chinese",
@@ -36,15 +40,34 @@ LANGUAGES: Final = (
         "是 为 选 应为 选择 应该是 就是",
         "或 和 或者",
         "第 选项 答案",
+        "因为 由于 当 所以 因此 如果 其中",
     ),
-    Language("Spanish", "respuesta solución", "es", "o y", "final correcta la el opción"),
-    Language("French", "réponse reponse", "est", "ou et", "finale correcte la le option"),
-    Language("German", "antwort lösung", "ist lautet", "oder und", "die das option richtige"),
-    Language("Portuguese", "resposta", "é", "ou e", "correta opção a"),
-    Language("Italian", "risposta", "è", "e", "finale corretta opzione"),
-    Language("Russian", "ответ", "это", "или и", "вариант правильный"),
-    Language("Japanese", "答え 解答 回答 正解 最終回答", "は", "または と", "選択肢"),
-    Language("Korean", "정답 답 정답은 답은 최종답", "은 는", "또는", "선택지"),
+    Language(
+        "Spanish",
+        "respuesta solución",
+        "es",
+        "o y",
+        "final correcta la el opción",
+        "porque cuando si donde para",
+    ),
+    Language(
+        "French",
+        "réponse reponse",
+        "est",
+        "ou et",
+        "finale correcte la le option",
+        "parce puisque quand si où pour",
+    ),
+    Language(
+        "German", "antwort lösung", "ist lautet", "oder und", "die das option richtige", "weil da wenn wo für"
+    ),
+    Language("Portuguese", "resposta", "é", "ou e", "correta opção a", "porque quando se onde para"),
+    Language("Italian", "risposta", "è", "e", "finale corretta opzione", "perché poiché quando se dove per"),
+    Language(
+        "Russian", "ответ", "это", "или и", "вариант правильный", "потому поскольку когда если где при для"
+    ),
+    Language("Japanese", "答え 解答 回答 正解 最終回答", "は", "または と", "選択肢", "なぜなら"),
+    Language("Korean", "정답 답 정답은 답은 최종답", "은 는", "또는", "선택지", "왜냐하면"),
 )
 
 QUALIFIED: Final = "one correct missing right"
@@ -78,20 +101,52 @@ FITTING: Final = (
 )
 """Words that make a stated form after a choice with its noun and *is*, *the*: "option 4 is correct"."""
 
+COUNTING: Final = "plus minus times over to modulo mod"
+"""Words that make a value part of an expression if a number, a bracket or a variable follows: "4 to 6"."""
+POWERS: Final = "squared cubed percent factorial"
+"""Words that do so alone."""
+
 ADVERBS: Final = "maybe perhaps possibly also either even then else"
 """Words that may stand between two joined values."""
 
 YES, NO = "yes", "no"
 
 TAGS: Final = "answer final_answer solution result"
-BOXES: Final = "boxed fbox"
+BOXES: Final = "boxed fbox framebox bbox"
+BOX_TOKENS: Final = "<|begin_of_box|>", "<|end_of_box|>"
+"""GLM's marks around a final answer: a box like those of TeX."""
 
 WRAPPERS: Final = (
-    "text textbf textit textrm textsf texttt textnormal textup mathbf mathrm mathsf mathit mathtt bf rm it"
-    " boldsymbol bm emph underline mbox hbox operatorname mathbb mathcal large huge"
+    "text textbf textit textrm textsf texttt textnormal textup textsc textsl textmd mathbf mathrm mathsf"
+    " mathit"
+    " mathtt mathbb mathcal mathfrak mathscr mathnormal mathop bf rm it sf tt cal normalfont selectfont"
+    " boldmath hl smash makebox num bfseries itshape boldsymbol bm pmb bold emph underline uline"
+    " ensuremath mbox hbox operatorname displaystyle textstyle scriptstyle"
+    " tiny scriptsize footnotesize small normalsize large huge"
 )
-"""TeX commands that are removed with their braces."""
-DROPPED: Final = "displaystyle textstyle left right big bigg quad qquad item centering therefore color"
+"""TeX commands that are removed with their braces; in any case, as ``\\Large``."""
+SAYING: Final = (
+    "text textbf textit textrm textsf texttt textnormal textup mathbf mathrm mathsf mathit mathbb mathcal"
+    " operatorname mbox hbox"
+)
+"""Those that say of what kind their letters are: kept in a mathematical answer."""
+PAINTS: Final = (
+    "color textcolor colorbox fcolorbox pagecolor scalebox parbox resizebox raisebox rotatebox fontsize"
+    " style class"
+    " href hspace vspace phantom hphantom vphantom label tag cancel bcancel xcancel sout"
+)
+"""TeX commands whose arguments are not shown, but for one behind others: ``\\textcolor{red}{4}`` is 4."""
+DROPPED: Final = (
+    "left right big bigg quad qquad enspace thinspace hfill strut mathstrut noindent item centering therefore"
+    " checkmark square blacksquare qed"
+)
+OPERATORS: Final = (
+    "times cdot div pm mp frac dfrac tfrac cfrac binom sqrt over mod bmod pmod ast star circ bullet plus"
+    " minus"
+    " le leq leqslant ge geq geqslant lt gt neq approx equiv sim cong sum prod int pi alpha beta theta lambda"
+    " sin cos tan log ln exp infty"
+)
+"""TeX commands behind a number that make it part of an expression."""
 ARROWS: Final = "rightarrow to implies longrightarrow mapsto"
 
 LAYOUT: Final = (
@@ -113,7 +168,18 @@ class Form(NamedTuple):
 
 
 FORMS: Final = (
-    Form("box", (r"\boxed{{{X}}}", r"$\boxed{{{X}}}$", r"\fbox{{{X}}}", r"\boxed{{\text{{{X}}}}}")),
+    Form(
+        "box",
+        (
+            r"\boxed{{{X}}}",
+            r"$\boxed{{{X}}}$",
+            r"\fbox{{{X}}}",
+            r"\boxed{{\text{{{X}}}}}",
+            r"\boxed{{\textcolor{{red}}{{{X}}}}}",
+            r"\boxed{{\Large {X}}}",
+            "<|begin_of_box|>{X}<|end_of_box|>",
+        ),
+    ),
     Form(
         "tag",
         (
@@ -121,6 +187,7 @@ FORMS: Final = (
             "<final_answer>{X}</final_answer>",
             "<solution>{X}</solution>",
             "<answer>\n{X}\n</answer>",
+            "<answer>{X}",
         ),
     ),
     Form(

@@ -7,6 +7,7 @@ nothing else, so the last value that has a form belongs to the form that opens l
 
 from __future__ import annotations
 
+from string import ascii_letters, digits
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +21,8 @@ from relfast_kernels.text.dress import (
     CHOOSES,
     CHOOSES_BARE,
     CONCLUDES,
+    COUNTS,
+    ENDS,
     FENCED,
     FILLER,
     FITS,
@@ -30,8 +33,10 @@ from relfast_kernels.text.dress import (
     LINK,
     NO,
     NOUN,
+    OPERATOR,
     ORDINAL,
     ORDINAL_SHIFT,
+    POWER,
     QUALIFIED,
     QUALIFIER,
     TAG,
@@ -40,14 +45,30 @@ from relfast_kernels.text.dress import (
     flags_of,
     is_alnum,
 )
-from relfast_kernels.text.find import BLANKS, DIGITS, byte_set, listed, skip, skip_back
+from relfast_kernels.text.find import BLANKS, DIGITS, LETTERS, LF, byte_set, listed, skip, skip_back
+
+(
+    ZERO,
+    POINT,
+    SLASH,
+    UNDERSCORE,
+    BACKSLASH,
+    EQUALS,
+    ROUND_OPENING,
+    OPENING_BRACE,
+    CLOSING_BRACE,
+    CLOSING_ANGLE,
+) = map(ord, "0./_\\=({}>")
 
 _CLOSERS: Final = byte_set(" )]}\"'>")
 """What may stand between a value and the end of its line, or a question mark."""
 NO_WORD: Final = byte_set("".join(char for char in map(chr, range(128)) if not char.isalnum()))
 _SUFFIXES: Final = np.frombuffer(b"th\nst\nnd\nrd\n", np.uint8)
-_OPERATORS: Final = np.frombuffer(b"ti\ncd\ndi\npm\nfr\n", np.uint8)
-"""Endings of ordinals; and beginnings of TeX commands that are operators: times, cdot, div, pm, frac."""
+"""Endings of ordinals."""
+_SIGNS: Final = byte_set("+-*/^=<")
+_BEFORE_OPERAND: Final = byte_set(" +-*/([{|")
+"""Operators; and what may stand between an operator and a number, a command or a variable."""
+_NAME: Final = byte_set(f"{ascii_letters}{digits}_")
 _FILLS: Final = byte_set(" \"'([#")
 """What may stand between a form's opening and its value."""
 _FILLS_LIST: Final = byte_set(" \"'([#{\\:\n")
@@ -61,14 +82,16 @@ _AFTER_CHOICE: Final = byte_set(" )]:-")
 
 NO_FORM, IS_BOX, IS_TAG, IS_LABEL, IS_OWN, IS_HASHED, IS_SENTENCE = range(7)
 """Forms that a value can be in."""
-CROSSED, NOUNED, CONCLUDED, OPEN, AT_LINE, QUOTED = (1 << bit for bit in range(6))
+CROSSED, NOUNED, CONCLUDED, OPEN, AT_LINE, QUOTED, VARIABLE = (1 << bit for bit in range(7))
 """What `look_left` met: the beginning of the value's line, a noun, a word that concludes, the beginning of
-the paragraph; nothing but these before the value on its line; a label in quotation marks (JSON)."""
+the paragraph; nothing but these before the value on its line; a label in quotation marks (JSON); a variable
+and its sign of equality ("k = 4")."""
 
 CHOICE, VERDICT, CLAIM = range(3)
 """Kinds of values: one of eight; yes or no; yes with taxa, or no."""
 
 _MAX_FILLERS: Final = 16
+_MAX_STEPS: Final = 256
 _MAX_JOINED: Final = 8
 _MAX_NAME: Final = 24
 
@@ -138,6 +161,19 @@ def word_end(text: Any, at: int, end: int) -> int:
 
 
 @kernel
+def flags_at(text: Any, at: int, end: int) -> int:
+    """The flags of the word that begins at ``at``: in a script without blanks, of the longest of the
+    table."""
+    if at < end and text[at] >= 0xE3:
+        for size in (12, 9, 6, 3):
+            flags = flags_of(text, at, at + size) if at + size <= end else 0
+            if flags != 0:
+                return flags
+        return 0
+    return flags_of(text, at, word_end(text, at, end))
+
+
+@kernel
 def _is_odd(text: Any, at: int, end: int) -> bool:
     """Whether a character beyond ASCII makes a value beside it part of something else: letters of an
     alphabet, superscript digits, fractions, mathematical signs."""
@@ -202,14 +238,17 @@ def _stands_right(text: Any, at: int, end: int) -> bool:
         mark = int(text[here])
         if mark == 37:
             return False
-        if mark == 45 or mark == 43 or mark == 42 or mark == 94 or mark == 61 or mark == 60:
-            behind = skip(text, here + 1, end, BLANKS)
-            if behind < end and (48 <= text[behind] <= 57):
-                return False
-        if mark == 0xC3 and here + 1 < end and (text[here + 1] == 0x97 or text[here + 1] == 0xB7):
+        if _SIGNS[mark] and _is_operand(text, here + 1, end):
+            return mark == SLASH and _is_digit_alone(text, here + 1, end)
+        if mark >= 0x80 and _is_operator(text, here, end):
             return False
         if mark == 92 and here > at and begins_command(text, here, end):
             return False
+        if 97 <= mark <= 122 and here > at:
+            stop = word_end(text, here, end)
+            flags = flags_of(text, here, stop)
+            if flags & POWER or (flags & COUNTS and _is_operand(text, stop, end)):
+                return False
     # brackets and quotation marks may close before the question mark
     while here < end and _CLOSERS[text[here]] and text[here] != 62:
         here += 1
@@ -236,8 +275,60 @@ def _word_ends(text: Any, at: int, end: int) -> bool:
 
 @kernel
 def begins_command(text: Any, at: int, end: int) -> bool:
-    """Whether a TeX command that is an operator begins at ``at``."""
-    return listed(text, at + 1, end, _OPERATORS, False) > at + 1
+    """Whether a TeX command that is an operator, or begins a part of an expression, begins at ``at``."""
+    stop = skip(text, at + 1, min(at + 20, end), LETTERS)
+    return stop > at + 1 and flags_of(text, at + 1, stop) & OPERATOR != 0
+
+
+@kernel
+def _is_operand(text: Any, at: int, end: int) -> bool:
+    """Whether what follows an operator is part of an expression: behind brackets and signs a number, a
+    command
+    or a single letter that ends it, but no words: "- 5", "+ (-1)", "- x", not "- the third row"."""
+    at = skip(text, at, end, _BEFORE_OPERAND)
+    if at == end:
+        return False
+    byte = int(text[at])
+    if 48 <= byte <= 57:
+        return True
+    if byte == 92:
+        return begins_command(text, at, end)
+    if byte >= 0x80:
+        return _is_odd(text, at, end)
+    stop = skip(text, at, end, _NAME)
+    if stop == at or not (stop == at + 1 or text[at + 1] == 95 or 48 <= text[at + 1] <= 57):
+        return False
+    behind = skip(text, stop, end, BLANKS)
+    if behind == end or not is_wordy(text[behind]):
+        return True
+    return flags_at(text, behind, end) & ENDS != 0
+
+
+@kernel
+def _is_digit_alone(text: Any, at: int, end: int) -> bool:
+    """Whether one digit, and no more of an expression, follows a slash: "4 / 6" are two values."""
+    at = skip(text, at, end, _OPENERS)
+    if at == end or not DIGITS[text[at]] or (at + 1 < end and is_wordy(text[at + 1])):
+        return False
+    behind = skip(text, at + 1, end, _CLOSERS)
+    if behind == end:
+        return True
+    point = text[behind] == POINT and behind + 1 < end and DIGITS[text[behind + 1]]
+    return not (point or _SIGNS[text[behind]] or text[behind] == BACKSLASH)
+
+
+@kernel
+def _is_operator(text: Any, at: int, end: int) -> bool:
+    """Whether the character beyond ASCII at ``at`` is an operator: × and ÷; ·, ±, and mathematical signs
+    before
+    what is part of an expression."""
+    if text[at] == 0xC3:
+        return at + 1 < end and (text[at + 1] == 0x97 or text[at + 1] == 0xB7)
+    if text[at] == 0xC2:
+        return (
+            at + 1 < end and (text[at + 1] == 0xB7 or text[at + 1] == 0xB1) and _is_operand(text, at + 2, end)
+        )
+    return text[at] == 0xE2 and _is_odd(text, at, end) and _is_operand(text, at + 3, end)
 
 
 @kernel
@@ -259,7 +350,7 @@ def _named_tag(text: Any, low: int, at: int) -> Any:
 
 @kernel
 def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
-    """The form of a value that begins at ``at``.
+    """The form of what begins at ``at``: of a value, or of anything else (`marked.find_form`).
 
     Parameters
     ----------
@@ -270,22 +361,31 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
 
     Returns
     -------
-    (form, start, seen)
-        ``start``: where the form opens; ``seen``: bits of what was met.
+    (form, start, seen, inside)
+        ``start``: where the form opens; ``seen``: bits of what was met; ``inside``: where that begins what
+        the
+        form holds, right behind its opening.
     """
     seen = CROSSED if crossed else 0
-    linked, marked, fillers = False, False, 0
-    strange = False
-    pos = at
+    linked, marked, fillers, steps = False, False, 0, 0
+    strange = equals = held = False
+    pos = inside = at
     while pos > low:
         byte = int(text[pos - 1])
+        steps += 1
+        if steps > _MAX_STEPS:
+            return NO_FORM, pos, seen, inside
+        if held and not (_FILLS[byte] or byte == LF or byte == OPENING_BRACE or byte == CLOSING_ANGLE):
+            return NO_FORM, pos, seen, inside
         if _FILLS[byte]:
-            pos -= 1
+            pos = skip_back(text, low, pos - 1, BLANKS)
         elif byte == 10:
             if not seen & CROSSED:
                 seen |= CROSSED
-                if not linked and not strange:
-                    seen |= AT_LINE
+                if not linked:
+                    inside = pos
+                    if not strange:
+                        seen |= AT_LINE
             pos -= 1
         elif byte == FENCED:
             if not seen & CROSSED and not linked and not strange:
@@ -293,39 +393,52 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
             pos -= 1
         elif byte == HASHES:
             if not seen & (NOUNED | CROSSED) and not linked and not strange:
-                return IS_HASHED, pos - 1, seen
+                return IS_HASHED, pos - 1, seen, pos
             pos -= 1
         elif byte == 123:
             pos -= 1
             if pos > low and is_alnum(text[pos - 1]):
                 first, flags = word_before(text, low, pos)
                 if flags & BOX:
-                    return IS_BOX, first, seen
-                return NO_FORM, pos, seen
+                    return IS_BOX, first - (first > low and text[first - 1] == BACKSLASH), seen, pos + 1
+                return NO_FORM, pos, seen, inside
         elif byte == 58 or byte == 61:
+            equals = (byte == EQUALS and not linked) or (equals and text[pos] == EQUALS)
+            inside = inside if linked else pos
             linked = marked = True
             pos -= 1
         elif byte == 124:
             if seen & CROSSED:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
+            inside = inside if linked else pos
             linked = marked = True
             pos -= 1
         elif byte == 62:
             before = int(text[pos - 2]) if pos - 2 >= low else 0
             if before == 45 or before == 61:
+                inside = inside if linked else pos
                 linked = marked = True
                 pos -= 2
             else:
                 first, flags = _named_tag(text, low, pos)
                 if first >= 0 and flags & TAG:
-                    return IS_TAG, first, seen
-                return NO_FORM, pos, seen
+                    return IS_TAG, first, seen, pos
+                return NO_FORM, pos, seen, inside
         elif byte == 45:
             if pos < at and text[pos] == 32 and not linked:
+                inside = pos
                 linked = marked = True
                 pos -= 1
             else:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
+        elif byte == CLOSING_BRACE and equals:
+            # a subscript: "x_{1} = 4"
+            here = pos - 1
+            while here > low and text[here] != OPENING_BRACE and pos - here < _MAX_NAME:
+                here -= 1
+            if text[here] != OPENING_BRACE or here == low or text[here - 1] != UNDERSCORE:
+                return NO_FORM, pos, seen, inside
+            pos = here - 1
         elif byte == 41:
             here = pos - 1
             while here > low and text[here - 1] != 40 and text[here - 1] != 10 and pos - here < _MAX_NAME:
@@ -333,19 +446,28 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
             if here > low and text[here - 1] == 40 and (linked or seen & CROSSED):
                 pos = here - 1
             else:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
         elif byte == 44:
             _, flags = word_before(text, low, pos - 1)
             if not flags & CONCLUDES:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
             pos -= 1
         elif byte == 46 or byte == 33 or byte == 63:
             if pos < at and text[pos] == 32 and not seen & CROSSED and not linked and not strange:
-                return IS_SENTENCE, pos, seen
-            return NO_FORM, pos, seen
+                return IS_SENTENCE, pos, seen, inside
+            return NO_FORM, pos, seen, inside
         elif is_wordy(byte):
             first, flags = word_before(text, low, pos)
-            if flags & LABEL and (linked or (seen & CROSSED and not fillers)):
+            if equals and not DIGITS[text[first]] and not flags & (LABEL | LINK | QUALIFIED):
+                is_short = pos - first == 1 or text[first + 1] == UNDERSCORE or DIGITS[text[first + 1]]
+                held = not is_short  # "count = 4" in a box or a tag; "x = 4" behind a label, too
+                pos = first - 1 if first > low and text[first - 1] == BACKSLASH else first
+                seen |= VARIABLE
+                equals = linked = marked = False
+                strange = True
+                continue
+            equals = False
+            if flags & LABEL and (linked or (seen & (CROSSED | VARIABLE) == CROSSED and not fillers)):
                 worded = linked and not marked
                 weak = worded and flags & WEAK != 0
                 if weak:
@@ -356,19 +478,20 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                 if not weak and (linked or _begins_line(text, low, first)):
                     if first > low and text[first - 1] == 34 and pos < at and text[pos] == 34:
                         seen |= QUOTED
-                    return IS_LABEL, first, seen
-                return NO_FORM, pos, seen
+                    return IS_LABEL, first, seen, inside
+                return NO_FORM, pos, seen, inside
             if flags & QUALIFIED and linked:
                 _, before = word_before(text, low, skip_back(text, low, first, BLANKS))
                 if before & QUALIFIER:
-                    return IS_LABEL, first, seen
+                    return IS_LABEL, first, seen, inside
             if flags & LINK:
+                inside = inside if linked else pos
                 linked = True
                 if flags & BE:
                     here = skip_back(text, low, first, BLANKS)
                     before_first, before = word_before(text, low, here)
                     if not before & AUXILIARY:
-                        return NO_FORM, first, seen
+                        return NO_FORM, first, seen, inside
                     first = before_first
             elif flags & FILLER:
                 if not seen & CROSSED:
@@ -379,16 +502,16 @@ def look_left(text: Any, low: int, at: int, crossed: bool) -> Any:
                     elif not flags & QUALIFIER:
                         strange = True
             else:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
             fillers += 1
             if fillers > _MAX_FILLERS:
-                return NO_FORM, pos, seen
+                return NO_FORM, pos, seen, inside
             pos = first
         else:
-            return NO_FORM, pos, seen
+            return NO_FORM, pos, seen, inside
     if not seen & CROSSED and not linked and not strange:
         seen |= AT_LINE
-    return NO_FORM, pos, seen | OPEN
+    return NO_FORM, pos, seen if seen & VARIABLE else seen | OPEN, inside
 
 
 @kernel
@@ -411,14 +534,36 @@ def _begins_line(text: Any, low: int, at: int) -> bool:
 
 
 @kernel
+def _skip_zeros(text: Any, at: int, end: int) -> int:
+    """The offset after a decimal point and zeros ("4.0" is 4), else ``at``."""
+    stop = at + 1
+    while stop < end and text[stop] == ZERO:
+        stop += 1
+    return stop if at < end and text[at] == 46 and stop > at + 1 else at
+
+
+@kernel
+def whole_number_end(text: Any, low: int, at: int, end: int) -> int:
+    """Where an integer ends that begins at ``at`` and is no part of something else, nor begins with a zero
+    that
+    says nothing; else ``at``."""
+    stop = skip(text, at, end, DIGITS)
+    if stop == at or (text[at] == ZERO and stop > at + 1) or not _stands_left(text, low, at):
+        return at
+    stop = _skip_zeros(text, stop, end)
+    return stop if _stands_right(text, stop, end) else at
+
+
+@kernel
 def value_at(text: Any, low: int, at: int, end: int, kind: int) -> Any:
     """The value that begins at ``at`` (a choice from 1; 1 for no and 2 for yes; 0: none), where it ends,
     and whether a noun follows it ("4th option")."""
     byte = int(text[at])
     if kind == CHOICE:
         if 49 <= byte <= 56 and _stands_left(text, low, at):
-            if _stands_right(text, at + 1, end):
-                return byte - 48, at + 1, False
+            whole = _skip_zeros(text, at + 1, end)
+            if _stands_right(text, whole, end):
+                return byte - 48, whole, False
             stop = min(at + 3, end)
             is_ordinal = listed(text, at + 1, stop, _SUFFIXES, True) > at + 1
             if is_ordinal and not (stop < end and is_wordy(text[stop])):
@@ -496,8 +641,21 @@ def is_rest(text: Any, at: int, end: int) -> int:
 
 
 @kernel
-def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
-    """Whether a different value is joined to the one that ends at ``at``, and where the last of them ends."""
+def ends_value(text: Any, at: int, end: int) -> bool:
+    """Whether what follows a value is not read: it is none of its words, but punctuation, something in
+    brackets, or a word of the table ("12 because …")."""
+    behind = skip(text, at, end, _CLOSERS)
+    if behind == end or text[behind] == LF or (text[behind] == ROUND_OPENING and behind > at):
+        return True
+    if _ENDS[text[behind]]:
+        return True
+    return flags_at(text, behind, end) & ENDS != 0
+
+
+@kernel
+def chain(text: Any, low: int, at: int, end: int, value: int, kind: int, is_named: bool) -> Any:
+    """Whether a different value is joined to the one that ends at ``at``, and where the last of them ends.
+    ``is_named``: a variable may stand before each ("x = 4 or x = 6")."""
     several = False
     for _ in range(_MAX_JOINED):
         here = skip_closers(text, at, end)
@@ -538,6 +696,10 @@ def chain(text: Any, low: int, at: int, end: int, value: int, kind: int) -> Any:
                 if stop <= here or stop > end:
                     break
                 flags = flags_of(text, here, stop)
+                behind = skip(text, stop, end, BLANKS)
+                if is_named and behind < end and text[behind] == EQUALS:
+                    here = behind + 1
+                    continue
                 if not (
                     flags & (FILLER | ADVERB | JOINS | BOX | TAG | LINK | NOUN) or (is_own and flags & TAG)
                 ):
@@ -584,7 +746,7 @@ def joined_before(text: Any, low: int, at: int, value: int, kind: int) -> bool:
                 other, stop, _ = value_at(text, low, first, at + 1 if text[at] != 10 else at, kind)
                 if other == 0 or other == value:
                     return False
-                form, _, seen = look_left(text, low, first, False)
+                form, _, seen, _ = look_left(text, low, first, False)
                 return form != NO_FORM or seen & AT_LINE != 0  # type: ignore[no-any-return]
             if flags & JOINS:
                 joined = True

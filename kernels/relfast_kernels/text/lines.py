@@ -17,6 +17,7 @@ import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
+    ALL_IDS_REPEAT,
     BLANK,
     ESCAPED,
     FAST,
@@ -59,6 +60,7 @@ from relfast_kernels.layouts import (
     SET_DETAILS,
     SET_FILTER,
     SET_JOIN,
+    SET_PROMPTS,
     SET_SEED,
     SET_STRICT,
     SLOW,
@@ -85,11 +87,21 @@ from relfast_kernels.text.columns import (
     FORM_QUESTION_END,
     HIDES_ROW,
     IS_BARE,
+    MEMBER_BIT,
 )
-from relfast_kernels.text.find import BLANKS, LF, copy, digest, find_byte, hash_text, skip
+from relfast_kernels.text.find import BLANKS, LF, copy, digest, find_byte, skip
 from relfast_kernels.text.json_scan import is_null, put_json, tokenise
 from relfast_kernels.text.json_strings import put_text
-from relfast_kernels.text.projection import LEFT_OUT, OF_GOLD, UNSURE, find_members, read_row, walk
+from relfast_kernels.text.projection import (
+    LEFT_OUT,
+    OF_GOLD,
+    UNSURE,
+    find_members,
+    question_of,
+    read_row,
+    walk,
+)
+from relfast_kernels.text.prompts import IS_ID, MAY_BE_COUNTER, counter_kind, hash_key, put_prompt
 from relfast_kernels.text.responses import read_gold, score_as_published, score_strictly
 
 _NO_ROOM = -1
@@ -147,7 +159,7 @@ def _put_id(data: Any, tape: Any, token: int, scratch: Any, used: Any) -> Any:
 def _digest_rest(data: Any, tape: Any, table: Any, fields: Any, depends: Any, seed: Any, value: Any) -> Any:
     """A digest (uint64) of the members of a row that ``depends`` has as bits, in the order of the table."""
     for k in range(table.members.shape[0]):
-        if depends >> np.int64(k) & _ONE != 0 and fields[k] != 0:
+        if depends & table.members[k, MEMBER_BIT] != 0 and fields[k] != 0:
             token = fields[k]
             mixed = value ^ np.uint64(k * 8 + tape[token, TOKEN_KIND])
             value = digest(data, tape[token, TOKEN_START], tape[token, TOKEN_END], seed, mixed)
@@ -237,7 +249,7 @@ def _project_line(
     if data[at] != 123 or tokenise(data, at, end, tape, 0) < 0:
         return SLOW
     members = find_members(data, tape, table, work.fields)
-    n, form, token = read_row(data, chosen, settings[SET_FILTER] != 0, table, work, members)
+    n, form, token, given = read_row(data, chosen, settings[SET_FILTER] != 0, table, work, members)
     if n < 0:
         return BLANK if n == LEFT_OUT else SLOW
     if state[STATE_RECORDS] + n > records.shape[0]:
@@ -246,25 +258,38 @@ def _project_line(
     if place == UNSURE:
         return SLOW
     source = data if place == IN_DATA else scratch
-    id_hash = np.int64(hash_text(source, id_start, id_end))
     depends, flags = table.forms[form, FORM_DEPENDS], table.forms[form, FORM_FLAGS]
     rest = ID_OF_GOLD if token == OF_GOLD else SAYS_MORE
     if members & depends == 0 and flags & IS_BARE != 0 and place != NOWHERE:
         rest = HAS_ID_ONLY
+    question = 0
+    if settings[SET_JOIN] != 0 and rest == SAYS_MORE:
+        rest = ID_OF_GOLD  # gold may be found by the question, and the row has its id then
+    if settings[SET_PROMPTS] != 0 and rest == SAYS_MORE:
+        kind = counter_kind(data, tape, token) if given and place != NOWHERE else IS_ID
+        if place == NOWHERE or kind != IS_ID or settings[SET_PROMPTS] == ALL_IDS_REPEAT:
+            question = question_of(data, tape, table, work, table.forms[form])
+            is_told = question > 0 and kind != MAY_BE_COUNTER
+            if (place != NOWHERE and not is_told) or (place == NOWHERE and question != 0):
+                rest, question = ID_OF_GOLD, 0
     seed, value = np.uint64(settings[SET_SEED]), np.uint64(form)
     if settings[SET_JOIN] != 0 and rest == HAS_ID_ONLY:
         value = digest(source, id_start, id_end, seed, _OF_ID)
     else:
-        if settings[SET_JOIN] != 0:
+        if settings[SET_JOIN] != 0 or rest == ID_OF_GOLD:
             value = digest(source, id_start, id_end, seed, value)
         value = _digest_rest(data, tape, table, work.fields, depends, seed, value)
     unseen = np.uint64(ROW_UNSEEN)
     value = value | unseen if flags & HIDES_ROW != 0 else value & ~unseen
     lines[number, LINE_DIGEST], lines[number, LINE_ANSWER] = np.int64(value), 0
-    if token != OF_GOLD and settings[SET_JOIN] == 0:
+    if rest != ID_OF_GOLD and settings[SET_JOIN] == 0:
         answer = _digest_answer(data, tape, table, work, table.forms[form], seed, ~np.uint64(form))
         lines[number, LINE_ANSWER] = np.int64(answer)
     lines[number, LINE_REST] = rest
+    if question > 0:
+        end = put_prompt(data, tape, question, source, id_start, id_end, scratch, used)
+        source, place, id_start, id_end, used = scratch, IN_SCRATCH, used, end, end
+    id_hash = np.int64(hash_key(source, id_start, id_end))
     for sample in range(n):
         row = records[state[STATE_RECORDS] + sample]
         token = work.samples[sample]
@@ -339,7 +364,7 @@ def _score_line(
     if row[GOLD_ID] < row[GOLD_ID_END]:
         # the id, a digest of the same members as the gold's, is stored with the gold
         id_start, id_end = used, copy(golds.text, row[GOLD_ID], row[GOLD_ID_END], scratch, used)
-        value = np.int64(hash_text(scratch, id_start, id_end))
+        value = np.int64(hash_key(scratch, id_start, id_end))
         used = id_end
         for number in range(first, stop):
             record = records[number]

@@ -15,6 +15,9 @@ class Mark(NamedTuple):
     close: str
 
 
+ANY: Final = "\x01"
+"""Stands in a mark for a name that differs from model to model: letters, digits and marks of words."""
+
 MARKS: Final = (
     Mark("<think>", "</think>"),  # DeepSeek-R1, Qwen3, QwQ, Nemotron, Hunyuan, GLM, MiniMax, Phi-4-reasoning
     Mark("<thinking>", "</thinking>"),  # Claude's prompts, Reflection
@@ -29,6 +32,18 @@ MARKS: Final = (
     Mark("<|begin_of_thought|>", "<|end_of_thought|>"),  # Sky-T1, OpenThinker
     Mark("<unused94>", "<unused95>"),  # MedGemma
     Mark("<|channel>thought", "<channel|>"),  # Gemma 4
+    Mark("<|open|>think<|sep|>", "<|close|>think<|sep|>"),  # Kimi K3
+    Mark("<mm:think>", "</mm:think>"),  # MiniMax M3
+    Mark(f"<think:{ANY}>", f"</think:{ANY}>"),  # Hunyuan: <think:opensource>
+    Mark("<|think:start|>", "<|think:end|>"),  # Solar Open 2
+    Mark("<|think|>", "<|content|>"),  # Solar Open
+    Mark("<ifm|think>", "</ifm|think>"),  # K2 Horizon, with more and with less effort
+    Mark("<ifm|think_fast>", "</ifm|think_fast>"),
+    Mark("<ifm|think_faster>", "</ifm|think_faster>"),
+    Mark("[unused16]", "[unused17]"),  # openPangu
+    Mark("<|inner_prefix|>", "<|inner_suffix|>"),  # Apertus
+    Mark("<|content_thinking|>", "<|end_message|>"),  # Inkling
+    Mark("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),  # PLaMo 3
 )
 
 TURN_ENDS: Final = (
@@ -50,6 +65,18 @@ TURN_ENDS: Final = (
     "[|endofturn|]",  # EXAONE
     "<|user|>",  # GLM
     "<turn|>",  # Gemma 4
+    "<|end_text|>",  # Command A+
+    "<|close|>response<|sep|>",  # Kimi K3
+    "<|close|>message<|sep|>",
+    "<|end_of_msg|>",
+    "<|im:end|>",  # Solar Open 2
+    "<|ifm|im_end|>",  # K2 Horizon
+    "<|ifm|endoftext|>",
+    "[unused10]",  # openPangu
+    "<|assistant_end|>",  # Apertus
+    "<|content_model_end_sampling|>",  # Inkling
+    "<|eot|>",  # Muse
+    "<|plamo:tag|>",  # PLaMo 3
 )
 """What remains at the end of a turn if special tokens were kept."""
 
@@ -58,7 +85,18 @@ FINAL_CHANNELS: Final = ("<|channel|>final<|message|>", "<|channel|>final <|cons
 MESSAGE: Final = "<|message|>"
 BARE_ANALYSIS, BARE_FINAL = "analysis", "assistantfinal"
 """gpt-oss's channels, with special tokens and without."""
-RESPONSE_OPENS: Final = "<|start_response|>"
+TO_ITSELF, TO_USER = "to=self", "to=user"
+"""Before `MESSAGE`, to whom Muse writes: itself, or us."""
+THOUGHT_OPENS: Final = "here is my thought process:", "here's my thought process:"
+THOUGHT_CLOSES: Final = "here is my response:", "here's my response:"
+"""How Granite 3 begins its reasoning and its answer, in words."""
+RESPONSE_OPENS: Final = (
+    "<|start_response|>",  # Command A
+    "<|start_text|>",  # Command A+
+    "<|open|>response<|sep|>",  # Kimi K3
+    "<|content_text|>",  # Inkling
+)
+"""What opens the answer, after reasoning; all before it is dropped."""
 
 
 class Names(NamedTuple):
@@ -93,7 +131,7 @@ def names_of(marks: Sequence[tuple[str, str]]) -> Names:
                 known = known and n < len(data)
                 for byte in _spellings(data[n]) if known else range(256):
                     beginnings[256 * n + byte] = 1
-                known = known and chr(data[n]) not in "ik"  # one byte, or more
+                known = known and chr(data[n]) not in "ik" + ANY  # one byte, or more
         places.extend([*row, 0, 0][:4])
     return Names(bytes(pool), places, bytes(beginnings))
 
@@ -101,4 +139,6 @@ def names_of(marks: Sequence[tuple[str, str]]) -> Names:
 def _spellings(byte: int) -> list[int]:
     """The bytes that a letter, in any case, may begin with; see `reasoning._behind`."""
     letter = chr(byte)
+    if letter == ANY:
+        return [*range(256)]
     return [byte, *([byte - 32] if "a" <= letter <= "z" else []), *{"i": [0xC4], "k": [0xE2]}.get(letter, [])]

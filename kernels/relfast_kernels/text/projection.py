@@ -27,6 +27,7 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.columns import (
     A_LIST,
     AN_OBJECT,
+    ASKS_UNSEEN,
     EACH,
     FIRST_COUNTS,
     FLAT,
@@ -40,6 +41,8 @@ from relfast_kernels.text.columns import (
     FORM_NUMBER_END,
     FORM_PROMPT,
     FORM_PROMPT_END,
+    FORM_QUESTION,
+    FORM_QUESTION_END,
     FORM_RESPONSE,
     FORM_SAID,
     FORM_SAID_END,
@@ -53,17 +56,19 @@ from relfast_kernels.text.columns import (
     IS_OBJECT,
     IS_THERE,
     LONGEST_MEMBER,
+    MEMBER_BIT,
+    MEMBER_NAME,
     NAME,
     NAME_OR_INDEX,
     NOT_EMPTY,
     NUMBERS_JOIN,
     OPTIONAL,
-    SAID_ENDS,
     SAID_ERROR,
     SAID_INSTEAD,
     SAID_ITEMS,
     SAID_ITEMS_END,
     SAID_LAST,
+    SAID_REASON,
     SAID_SAYS,
     SAID_SAYS_END,
     SAY_HOW,
@@ -101,6 +106,10 @@ _OUTPUT_TEXT = np.frombuffer(b"output_text", np.uint8)
 _ROLE = np.frombuffer(b"role", np.uint8)
 _ASSISTANT = np.frombuffer(b"assistant", np.uint8)
 _CONTENT = np.frombuffer(b"content", np.uint8)
+_MESSAGE = np.frombuffer(b"message", np.uint8)
+_CHANNEL = np.frombuffer(b"channel", np.uint8)
+_PHASE = np.frombuffer(b"phase", np.uint8)
+_THOUGHT = np.frombuffer(b"thought", np.uint8)
 
 
 @kernel
@@ -115,83 +124,6 @@ def is_empty(tape: Any, token: int) -> Any:
     return tape[token, TOKEN_START] == tape[token, TOKEN_END]
 
 
-@kernel
-def said_in(data: Any, tape: Any, message: int) -> int:
-    """The token of a chat message's text, or `UNSURE`."""
-    if not is_null(data, tape, member(data, tape, message, _REFUSAL)):
-        return UNSURE
-    content = member(data, tape, message, _CONTENT)
-    if is_text(tape, content):
-        return content
-    return UNSURE if content == 0 or tape[content, TOKEN_KIND] != LIST else _part_of(data, tape, content)
-
-
-@kernel
-def _part_of(data: Any, tape: Any, content: int) -> int:
-    """The token of the text of a content given in parts, of which just one is text; or `UNSURE`."""
-    found = UNSURE
-    at = content + 1
-    while at < tape[content, TOKEN_NEXT]:
-        if tape[at, TOKEN_KIND] != OBJECT:
-            return UNSURE
-        kind, text = member(data, tape, at, _TYPE), member(data, tape, at, _TEXT)
-        if kind != 0:
-            if tape[kind, TOKEN_KIND] != STRING:
-                return UNSURE
-            start, end = tape[kind, TOKEN_START], tape[kind, TOKEN_END]
-            if same_as(data, start, end, _REFUSAL):
-                return UNSURE
-            if not same_as(data, start, end, _TEXT) and not same_as(data, start, end, _OUTPUT_TEXT):
-                text = 0
-        if is_text(tape, text):
-            if found != UNSURE:
-                return UNSURE
-            found = text
-        at = tape[at, TOKEN_NEXT]
-    return found
-
-
-@kernel
-def last_said(data: Any, tape: Any, messages: int) -> int:
-    """The token of the text of the assistant's last message in a list of messages, or `UNSURE`."""
-    last = 0
-    at = messages + 1
-    while at < tape[messages, TOKEN_NEXT]:
-        role = member(data, tape, at, _ROLE)
-        if role == 0 or tape[role, TOKEN_KIND] != STRING:
-            return UNSURE
-        if same_as(data, tape[role, TOKEN_START], tape[role, TOKEN_END], _ASSISTANT):
-            last = at
-        at = tape[at, TOKEN_NEXT]
-    return said_in(data, tape, last) if last else UNSURE
-
-
-@kernel
-def samples_in(data: Any, tape: Any, response: int, samples: Any) -> int:
-    """How many samples a response field has: a text, messages, or a list of those; or `UNSURE`."""
-    if is_text(tape, response):
-        samples[0] = response
-        return 1
-    if response == 0 or tape[response, TOKEN_KIND] != LIST:
-        return UNSURE
-    at = response + 1
-    if at < tape[response, TOKEN_NEXT] and tape[at, TOKEN_KIND] == OBJECT:
-        samples[0] = last_said(data, tape, response)
-        return 1 if samples[0] > 0 else UNSURE
-    n = 0
-    while at < tape[response, TOKEN_NEXT]:
-        text = at
-        if tape[at, TOKEN_KIND] > ESCAPED:
-            is_list = tape[at, TOKEN_KIND] == LIST and tape[at, TOKEN_NEXT] > at + 1
-            text = last_said(data, tape, at) if is_list else UNSURE
-        if text < 0:
-            return UNSURE
-        samples[n] = text
-        n += 1
-        at = tape[at, TOKEN_NEXT]
-    return n if n > 0 else UNSURE
-
-
 LEFT_OUT: Final = -2
 """In place of a number of responses: the row is of a filter that is not scored."""
 OF_GOLD: Final = -2
@@ -201,9 +133,11 @@ _ONE: Final = 1
 
 
 class Table(NamedTuple):
-    """The table: ``names`` (uint8); ``members`` of rows (spans of names, sorted by length) and where those of
-    a length begin (``of_length``); and steps, paths (spans of steps), conditions, ways to recognise forms,
-    forms, sources of responses, and ways to read their texts."""
+    """The table: ``names`` (uint8); ``members`` of rows (`MEMBER_COLUMNS`, sorted by length) and where those
+    of a length begin (``of_length``); and steps, paths (spans of steps), conditions, ways to recognise forms,
+    forms, sources of responses, and ways to read their texts; and ``ends``: the spans of the paths to
+    finish reasons of rows and messages and to further ones of rows, and then the finish reasons with which a
+    text counts as it is (spans of names)."""
 
     names: Any
     members: Any
@@ -215,12 +149,13 @@ class Table(NamedTuple):
     forms: Any
     said: Any
     says: Any
+    ends: Any
 
 
 @kernel
 def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
-    """The members of a row that the table knows, as bits; ``fields`` gets the last value of each (a
-    token)."""
+    """The members of a row that have bits, as a set; ``fields`` gets the last value (a token) of each that
+    the table knows."""
     for k in range(table.members.shape[0]):
         fields[k] = 0
     found: Any = np.int64(0)
@@ -230,12 +165,12 @@ def find_members(data: Any, tape: Any, table: Any, fields: Any) -> Any:
         length = end - start
         if length <= LONGEST_MEMBER:
             for k in range(table.of_length[length], table.of_length[length + 1]):
-                name = table.members[k, 0]
+                name = table.members[k, MEMBER_NAME]
                 if table.names[name] == data[start] and same_bytes(
                     table.names, name, name + length, data, start, end
                 ):
                     fields[k] = at + 1
-                    found |= np.int64(_ONE) << np.int64(k)
+                    found |= table.members[k, MEMBER_BIT]
                     break
         at = tape[at + 1, TOKEN_NEXT]
     return found
@@ -374,6 +309,151 @@ def _first(
     return 0
 
 
+# ---- why texts ended
+
+
+@kernel
+def _is_plain_end(data: Any, tape: Any, table: Any, token: int) -> bool:
+    """Whether a finish reason is one of those with which a text counts as it is."""
+    start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
+    if tape[token, TOKEN_KIND] == STRING:
+        for k in range(2, table.ends.shape[0]):
+            if same_bytes(data, start, end, table.names, table.ends[k, 0], table.ends[k, 1]):
+                return True
+    return False
+
+
+@kernel
+def _end_at(data: Any, tape: Any, table: Any, fields: Any, root: int, path: int, out: Any) -> int:
+    """Whether a finish reason stands at a path (1 or 0); `UNSURE` if Python must read what it means."""
+    n = walk(data, tape, table, fields, root, path, out)
+    if n <= 0 or is_null(data, tape, out[0]):
+        return UNSURE if n < 0 else 0
+    token = int(out[0])
+    if tape[token, TOKEN_KIND] != LIST:
+        return 1 if _is_plain_end(data, tape, table, token) else UNSURE
+    at = token + 1
+    while at < tape[token, TOKEN_NEXT]:
+        if not is_null(data, tape, at) and not _is_plain_end(data, tape, table, at):
+            return UNSURE
+        at = tape[at, TOKEN_NEXT]
+    return 1
+
+
+@kernel
+def has_ended(data: Any, tape: Any, table: Any, fields: Any, root: int, out: Any) -> int:
+    """Whether a row (token 0) or a message says why its text ended (1 or 0); `UNSURE` as in `_end_at`."""
+    found = 0
+    stop = table.ends[1, 1] if root == 0 else table.ends[0, 1]
+    for path in range(table.ends[0, 0], stop):
+        says = _end_at(data, tape, table, fields, root, path, out)
+        if says == UNSURE:
+            return UNSURE
+        found |= says
+    return found
+
+
+# ---- chats
+
+
+@kernel
+def said_in(data: Any, tape: Any, table: Any, fields: Any, message: int, out: Any) -> int:
+    """The token of a chat message's text, or `UNSURE`: also if it is empty, or may be reasoning."""
+    kind = member(data, tape, message, _TYPE)
+    if not is_null(data, tape, kind) and not _is(data, tape, kind, _MESSAGE):
+        return UNSURE
+    if (
+        not is_null(data, tape, member(data, tape, message, _REFUSAL))
+        or not is_null(data, tape, member(data, tape, message, _CHANNEL))
+        or not is_null(data, tape, member(data, tape, message, _PHASE))
+        or not is_null(data, tape, member(data, tape, message, _THOUGHT))
+        or has_ended(data, tape, table, fields, message, out) == UNSURE
+    ):
+        return UNSURE
+    content = member(data, tape, message, _CONTENT)
+    text = content
+    if not is_text(tape, content):
+        if content == 0 or tape[content, TOKEN_KIND] != LIST:
+            return UNSURE
+        text = _part_of(data, tape, content)
+    return UNSURE if text == UNSURE or is_empty(tape, text) else text
+
+
+@kernel
+def _is(data: Any, tape: Any, token: int, word: Any) -> bool:
+    """Whether a value is a text without escapes, and this word."""
+    return tape[token, TOKEN_KIND] == STRING and same_as(
+        data, tape[token, TOKEN_START], tape[token, TOKEN_END], word
+    )
+
+
+@kernel
+def _part_of(data: Any, tape: Any, content: int) -> int:
+    """The token of the text of a content given in parts, of which just one is text; or `UNSURE`."""
+    found = UNSURE
+    at = content + 1
+    while at < tape[content, TOKEN_NEXT]:
+        if tape[at, TOKEN_KIND] != OBJECT:
+            return UNSURE
+        kind, text = member(data, tape, at, _TYPE), member(data, tape, at, _TEXT)
+        if member(data, tape, at, _THOUGHT) != 0:
+            return UNSURE
+        if kind != 0:
+            if tape[kind, TOKEN_KIND] != STRING or _is(data, tape, kind, _REFUSAL):
+                return UNSURE
+            if not _is(data, tape, kind, _TEXT) and not _is(data, tape, kind, _OUTPUT_TEXT):
+                text = 0
+        if is_text(tape, text):
+            if found != UNSURE:
+                return UNSURE
+            found = text
+        at = tape[at, TOKEN_NEXT]
+    return found
+
+
+@kernel
+def last_said(data: Any, tape: Any, table: Any, fields: Any, messages: int, out: Any) -> int:
+    """The token of the text of the assistant's last message in a list of messages, or `UNSURE`."""
+    last = 0
+    at = messages + 1
+    while at < tape[messages, TOKEN_NEXT]:
+        role = member(data, tape, at, _ROLE)
+        if role == 0 or tape[role, TOKEN_KIND] != STRING:
+            return UNSURE
+        if same_as(data, tape[role, TOKEN_START], tape[role, TOKEN_END], _ASSISTANT):
+            last = at
+        at = tape[at, TOKEN_NEXT]
+    return said_in(data, tape, table, fields, last, out) if last else UNSURE
+
+
+@kernel
+def samples_in(
+    data: Any, tape: Any, table: Any, fields: Any, response: int, samples: Any, out: Any
+) -> int:  # fmt: skip
+    """How many samples a response field has: a text, messages, or a list of those; or `UNSURE`."""
+    if is_text(tape, response):
+        samples[0] = response
+        return 1
+    if response == 0 or tape[response, TOKEN_KIND] != LIST:
+        return UNSURE
+    at = response + 1
+    if at < tape[response, TOKEN_NEXT] and tape[at, TOKEN_KIND] == OBJECT:
+        samples[0] = last_said(data, tape, table, fields, response, out)
+        return 1 if samples[0] > 0 else UNSURE
+    n = 0
+    while at < tape[response, TOKEN_NEXT]:
+        text = at
+        if tape[at, TOKEN_KIND] > ESCAPED:
+            is_list = tape[at, TOKEN_KIND] == LIST and tape[at, TOKEN_NEXT] > at + 1
+            text = last_said(data, tape, table, fields, at, out) if is_list else UNSURE
+        if text < 0:
+            return UNSURE
+        samples[n] = text
+        n += 1
+        at = tape[at, TOKEN_NEXT]
+    return n if n > 0 else UNSURE
+
+
 # ---- forms
 
 
@@ -447,7 +527,7 @@ def _text_of(data: Any, tape: Any, table: Any, fields: Any, item: int, source: A
         if how == SAYS_MESSAGE:
             # an empty path leads to the sample, which is never the row
             if last > 0 and tape[last, TOKEN_KIND] == OBJECT:
-                return said_in(data, tape, last)
+                return said_in(data, tape, table, fields, last, out)
         elif how == SAYS_TEXT:
             if is_text(tape, last):
                 return last
@@ -474,8 +554,13 @@ def _sample(data: Any, tape: Any, table: Any, fields: Any, item: int, source: An
             n = walk(data, tape, table, fields, root, error, out)
             if n == UNSURE or (n > 0 and not is_null(data, tape, out[0])):
                 return UNSURE
+    reason = source[SAID_REASON]
+    if reason >= 0:
+        for root in (item, 0):
+            if _end_at(data, tape, table, fields, root, reason, out) == UNSURE:
+                return UNSURE
     text = _text_of(data, tape, table, fields, item, source, out)
-    if text == UNSURE or (source[SAID_ENDS] != 0 and is_empty(tape, text)):
+    if text == UNSURE or (reason >= 0 and is_empty(tape, text)):
         return UNSURE
     if source[SAID_INSTEAD] >= 0:
         again = _first(data, tape, table, fields, source[SAID_INSTEAD], source[SAID_INSTEAD] + 1, False, out)
@@ -491,7 +576,7 @@ def _responses(data: Any, tape: Any, table: Any, fields: Any, form: Any, samples
         token = _first(data, tape, table, fields, path, path + 1, True, out)
         if token == UNSURE:
             return UNSURE
-        n = samples_in(data, tape, token, samples)
+        n = samples_in(data, tape, table, fields, token, samples, out)
         empty = n == 1 and form[FORM_FLAGS] & NOT_EMPTY != 0 and is_empty(tape, samples[0])
         return UNSURE if empty else n
     for k in range(form[FORM_SAID], form[FORM_SAID_END]):
@@ -513,25 +598,39 @@ def _responses(data: Any, tape: Any, table: Any, fields: Any, form: Any, samples
 
 
 @kernel
-def _find_id(data: Any, tape: Any, table: Any, fields: Any, form: Any, out: Any) -> int:
-    """The token of a row's id, 0 for none, `OF_GOLD`, or `UNSURE`."""
+def _find_id(data: Any, tape: Any, table: Any, fields: Any, form: Any, out: Any) -> Any:
+    """The token of a row's id, 0 for none, `OF_GOLD`, or `UNSURE`; and whether the tool gave the id."""
     flags = form[FORM_FLAGS]
     path, stop = form[FORM_ID], form[FORM_ID_END]
     own_id = _first(data, tape, table, fields, path, stop, flags & FIRST_COUNTS != 0, out)
     if own_id == 0 and flags & NUMBERS_JOIN != 0:
-        return OF_GOLD
+        return OF_GOLD, False
     path, stop = form[FORM_PROMPT], form[FORM_PROMPT_END]
     n_there = 0
     for k in range(path, stop):
         n = walk(data, tape, table, fields, 0, k, out)
         if n == UNSURE:
-            return UNSURE
+            return UNSURE, False
         n_there += n > 0 and not is_null(data, tape, out[0])
     if path < stop and n_there == stop - path and (own_id == 0 or flags & FIRST_COUNTS != 0):
-        return OF_GOLD
+        return OF_GOLD, False
     if own_id != 0:
-        return own_id
-    return _first(data, tape, table, fields, form[FORM_NUMBER], form[FORM_NUMBER_END], False, out)
+        return own_id, False
+    return _first(data, tape, table, fields, form[FORM_NUMBER], form[FORM_NUMBER_END], False, out), True
+
+
+@kernel
+def question_of(data: Any, tape: Any, table: Any, work: Any, form: Any) -> int:
+    """The token of a row's question if that is a text, 0 if there is none, or `UNSURE`."""
+    if form[FORM_FLAGS] & ASKS_UNSEEN != 0:
+        return UNSURE
+    path, stop = form[FORM_QUESTION], form[FORM_QUESTION_END]
+    token = int(_first(data, tape, table, work.fields, path, stop, False, work.found))
+    if token <= 0:
+        return token
+    if not is_text(tape, token):
+        return UNSURE
+    return 0 if is_empty(tape, token) else token
 
 
 @kernel
@@ -548,32 +647,37 @@ def read_row(data: Any, chosen: Any, has_chosen: bool, table: Any, work: Any, me
 
     Returns
     -------
-    (n, form, id)
-        How many responses, `UNSURE` or `LEFT_OUT`; the form's number; the id's token, 0 or `OF_GOLD`.
+    (n, form, id, given)
+        How many responses, `UNSURE` or `LEFT_OUT`; the form's number; the id's token, 0 or `OF_GOLD`; and
+        whether it is the tool's own.
     """
     tape, fields, samples, out = work.tape, work.fields, work.samples, work.found
     number = _form_of(data, tape, table, fields, members, out)
     if number == UNSURE:
-        return UNSURE, 0, 0
+        return UNSURE, 0, 0, False
     form = table.forms[number]
     if form[FORM_FILTER] >= 0:
         name = fields[form[FORM_FILTER]]
         kind = tape[name, TOKEN_KIND]
         if name != 0 and kind <= ESCAPED:
             if kind == ESCAPED or not has_chosen:
-                return UNSURE, number, 0
+                return UNSURE, number, 0, False
             if not same_bytes(data, tape[name, TOKEN_START], tape[name, TOKEN_END], chosen, 0, len(chosen)):
-                return LEFT_OUT, number, 0
+                return LEFT_OUT, number, 0, False
     for path in range(form[FORM_GUARDS], form[FORM_GUARDS_END]):
         n = walk(data, tape, table, fields, 0, path, out)
         if n == UNSURE or (n > 0 and _is_there(data, tape, out[0]) != 0):
-            return UNSURE, number, 0
+            return UNSURE, number, 0, False
     for path in range(form[FORM_STATUS], form[FORM_STATUS_END]):
         n = walk(data, tape, table, fields, 0, path, out)
         if n == UNSURE or (n > 0 and not _is_success(data, tape, out[0])):
-            return UNSURE, number, 0
-    token = _find_id(data, tape, table, fields, form, out)
+            return UNSURE, number, 0, False
+    token, given = _find_id(data, tape, table, fields, form, out)
     if token == UNSURE:
-        return UNSURE, number, 0
-    n = _responses(data, tape, table, fields, form, samples, out)
-    return (n if n > 0 else UNSURE), number, token
+        return UNSURE, number, 0, False
+    says = has_ended(data, tape, table, fields, 0, out)
+    n = UNSURE if says == UNSURE else _responses(data, tape, table, fields, form, samples, out)
+    for sample in range(n if says == 1 else 0):
+        if is_empty(tape, samples[sample]):
+            n = UNSURE
+    return (n if n > 0 else UNSURE), number, token, given

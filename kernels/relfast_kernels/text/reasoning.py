@@ -7,14 +7,16 @@ one closes. Bytes by number: 60 and 62 are angle brackets, 91 and 93 square ones
 
 from __future__ import annotations
 
+from string import ascii_letters, digits
 from typing import Any, Final
 
 import numpy as np
 
 from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.text.characters import skip_white, white_length
-from relfast_kernels.text.find import copy, find_byte, find_either
+from relfast_kernels.text.find import byte_set, copy, find_byte, find_either, listed, skip
 from relfast_kernels.text.marks import (
+    ANY,
     BARE_ANALYSIS,
     BARE_FINAL,
     CHANNEL,
@@ -23,6 +25,10 @@ from relfast_kernels.text.marks import (
     MARKS,
     MESSAGE,
     RESPONSE_OPENS,
+    THOUGHT_CLOSES,
+    THOUGHT_OPENS,
+    TO_ITSELF,
+    TO_USER,
     TURN_ENDS,
     names_of,
 )
@@ -39,9 +45,16 @@ def _arrays(marks: Any) -> tuple[Any, Any, Any]:
 
 _POOL, _PLACES, _BEGINNINGS = _arrays(MARKS)
 _END_POOL, _END_PLACES, _ = _arrays([(end, end) for end in TURN_ENDS])
-_CHANNEL, _MESSAGE, _OPENS = _bytes(CHANNEL), _bytes(MESSAGE), _bytes(RESPONSE_OPENS)
+_CHANNEL, _MESSAGE, _ITSELF, _USER = map(_bytes, (CHANNEL, MESSAGE, TO_ITSELF, TO_USER))
+_OPENS, _THOUGHT_OPENS, _THOUGHT_CLOSES = (
+    _bytes("".join(f"{name}\n" for name in names))
+    for names in (RESPONSE_OPENS, THOUGHT_OPENS, THOUGHT_CLOSES)
+)
 _FINAL, _CONSTRAINED = map(_bytes, FINAL_CHANNELS)
 _ANALYSIS, _BARE_FINAL = _bytes(BARE_ANALYSIS), _bytes(BARE_FINAL)
+_ANY: Final = ord(ANY)
+_NAME: Final = byte_set(f"{ascii_letters}{digits}_-.:")
+_MAX_NAME: Final = 32
 _LONGEST_END: Final = 2 * max(len(end.encode()) for end in TURN_ENDS)
 """In bytes; doubled, as letters may be spelled with more bytes (see `_behind`)."""
 
@@ -54,7 +67,12 @@ def _behind(text: Any, at: int, end: int, pool: Any, first: int, last: int) -> i
         if at >= end:
             return -1
         byte, wanted = int(text[at]), int(pool[first])
-        if byte == wanted or (65 <= byte <= 90 and byte | 32 == wanted):
+        if wanted == _ANY:
+            stop = skip(text, at, min(end, at + _MAX_NAME), _NAME)
+            if stop == at:
+                return -1
+            at = stop
+        elif byte == wanted or (65 <= byte <= 90 and byte | 32 == wanted):
             at += 1
         elif wanted == 105 and byte == 0xC4 and at + 1 < end and text[at + 1] == 0xB0:
             at += 2
@@ -148,15 +166,19 @@ def end_of_turn(text: Any, start: int, end: int) -> int:
             length = _white_before(text, start, last)
         if last == start or (text[last - 1] != 62 and text[last - 1] != 93):
             return end
-        # no end of a turn has an opening bracket within it: go back to where it would begin
-        at = last - 1
-        while at > start and text[at] != 60 and text[at] != 91 and last - at < _LONGEST_END:
-            at -= 1
+        # an end of a turn has an opening bracket at its beginning, and Kimi K3's have another one within
         found = False
-        # 8 places: `names_of` takes pairs, so each end stands there twice
-        for k in range(0, len(_END_PLACES), 8):
-            if _behind(text, at, last, _END_POOL, _END_PLACES[k], _END_PLACES[k + 1]) == last:
-                found = True
+        at = last
+        for _ in range(2):
+            at -= 1
+            while at > start and text[at] != 60 and text[at] != 91 and last - at < _LONGEST_END:
+                at -= 1
+            # 8 places: `names_of` takes pairs, so each end stands there twice
+            for k in range(0, len(_END_PLACES), 8):
+                if _behind(text, at, last, _END_POOL, _END_PLACES[k], _END_PLACES[k + 1]) == last:
+                    found = True
+            if found or at <= start:
+                break
         if not found:
             return end
         end = last = at
@@ -166,15 +188,20 @@ def end_of_turn(text: Any, start: int, end: int) -> int:
 def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
     """Where the message of gpt-oss's final channel, or of Command A's response, begins; ``end`` if there are
     channels but no final one, ``start`` if there are none."""
-    has_channel, opens = False, -1
+    has_channel, to_itself, opens = False, False, -1
     if has_bracket:
         at = find_byte(text, start, end, 60)
         while at < end:
             if at + 1 < end and text[at + 1] == 124:
+                behind = listed(text, at, end, _OPENS, False)
                 if _is_at(text, at, end, _CHANNEL):
                     has_channel = True
-                elif _is_at(text, at, end, _OPENS):
-                    opens = at
+                elif behind > at:
+                    opens = behind
+                elif _is_at(text, at, end, _MESSAGE):
+                    to_itself |= at - len(_ITSELF) >= start and _is_at(text, at - len(_ITSELF), end, _ITSELF)
+                    if at - len(_USER) >= start and _is_at(text, at - len(_USER), end, _USER):
+                        opens = at + len(_MESSAGE)
             at = find_byte(text, at + 1, end, 60)
     if has_channel:
         at = max(_last_of(text, start, end, _FINAL), _last_of(text, start, end, _CONSTRAINED))
@@ -195,7 +222,20 @@ def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
                 return _behind(text, at, end, _BARE_FINAL, 0, len(_BARE_FINAL))
             # "analysisThe user asks": a channel, and no final one; in prose no capital follows the word
             return end if as_written and after < end and 65 <= text[after] <= 90 else start
-    return start if opens < 0 else _behind(text, opens, end, _OPENS, 0, len(_OPENS))
+    if opens >= 0:
+        return opens
+    if to_itself:
+        return end
+    at = skip_white(text, start, end)
+    if listed(text, at, end, _THOUGHT_OPENS, False) == at:
+        return start
+    last = end
+    while last > at:  # the last beginning of an answer in words
+        last -= 1
+        behind = listed(text, last, end, _THOUGHT_CLOSES, False)
+        if behind > last:
+            return behind
+    return end
 
 
 @kernel

@@ -299,7 +299,9 @@ def score_taxa(
     return True, to
 
 
-_NO_ANSWER, _SEVERAL, _GUESSED = map(REASONS.index, ("no_answer", "several_answers", "guessed_taxa"))
+_NO_ANSWER, _SEVERAL, _GUESSED, _NO_TAXA = map(
+    REASONS.index, ("no_answer", "several_answers", "guessed_taxa", "no_taxa")
+)
 LEAST_PRECISE: Final = 0.9
 """Share of a claim's taxa that must be gold's; see `proven`."""
 
@@ -424,6 +426,8 @@ def score_claim(
         label, n_pred = read_claim(text, start, end, scratch, beyond, numbers)
         if label < 1:
             reason, label = _SEVERAL if label == SEVERAL else _NO_ANSWER, 0
+        elif label == 2 and n_pred == 0:
+            reason = _NO_TAXA
     key = B1
     vote = np.uint32(1 + label)
     common = 0

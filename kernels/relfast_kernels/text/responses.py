@@ -33,7 +33,7 @@ from relfast_kernels.layouts import (
     TOKEN_NEXT,
     TOKEN_START,
 )
-from relfast_kernels.text.answers import SEVERAL, find_value
+from relfast_kernels.text.answers import OUTSIDE, SEVERAL, find_value
 from relfast_kernels.text.characters import is_tame, is_word, skip_white
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import begins_with, find_byte, find_digit, find_letters, same_as
@@ -87,7 +87,7 @@ MAX_STRICT: Final = 1_000_000
 """Bytes of the longest response that is read under ``strict``: that policy's limit in characters."""
 
 _EMPTY, _ONLY_REASONING = REASONS.index("empty"), REASONS.index("only_reasoning")
-_NO_ANSWER, _SEVERAL = REASONS.index("no_answer"), REASONS.index("several_answers")
+_NO_ANSWER, _SEVERAL, _OUTSIDE = map(REASONS.index, ("no_answer", "several_answers", "out_of_range"))
 
 
 @kernel
@@ -169,7 +169,9 @@ def _read_value(text: Any, first: int, last: int, task: int, scratch: Any, free:
     number: Any = max(value, 0)
     if task < B1:
         number = value - 1 if value > 0 else NO_PANEL
-    return number, 0 if value > 0 else _SEVERAL if value == SEVERAL else _NO_ANSWER
+    if value > 0:
+        return number, 0
+    return number, _SEVERAL if value == SEVERAL else _OUTSIDE if value == OUTSIDE else _NO_ANSWER
 
 
 @kernel

@@ -35,6 +35,7 @@ from relfast_kernels.layouts import (
     WRITTEN_WANTS,
 )
 from relfast_kernels.text.find import copy, hash_text, put_number
+from relfast_kernels.text.prompts import key_flags
 
 _INDEX = np.frombuffer(b'{"index":', np.uint8)
 _ID_KEY = np.frombuffer(b',"id":', np.uint8)
@@ -119,8 +120,9 @@ def write_rows(
         at = put_number(out, at, first_index + row[RECORD_LINE])
         value = row[RECORD_HASH]
         place = row[RECORD_ID_PLACE]
+        flags = 0 if place == NOWHERE else key_flags(data if place == IN_DATA else scratch, id_start, id_end)
         if place == NOWHERE:
-            # each line without an id is a prompt of its own
+            # each line without an id and question is a prompt of its own
             value = np.int64(hash_text(out, index, at))
         at = copy(_ID_KEY, 0, len(_ID_KEY), out, at)
         if place == NOWHERE:
@@ -137,7 +139,8 @@ def write_rows(
         at = copy(templates.text, offsets[part + 3], offsets[part + 4], out, at)
         templates.counts[template] += 1
         number += 1
-        samples[sample] = (row[RECORD_KEY] & KEY_TASK) + (SAMPLE_FURTHER if row[RECORD_SAMPLE] > 0 else 0)
+        further = SAMPLE_FURTHER if row[RECORD_SAMPLE] > 0 else 0
+        samples[sample] = (row[RECORD_KEY] & KEY_TASK) + flags + further
         for k in range(8):
             samples[sample + 1 + k] = (value >> (8 * k)) & 255
         for k in range(4):

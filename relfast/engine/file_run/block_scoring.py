@@ -191,4 +191,5 @@ def _faulty(stop: int, faults: Mapping[int, Fault]) -> Segment:
 
 def segment_of(stop: int, scores: Iterable[Score]) -> Segment:
     """The segment of some scores, up to line ``stop``."""
-    return Segment(stop, *rows_of(scores))
+    tally = Tally()
+    return Segment(stop, rows_of(scores, tally), tally)

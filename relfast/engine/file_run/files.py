@@ -14,17 +14,18 @@ from relfast.embed import CACHE_VARIABLE
 from relfast.engine.file_run.run import Progress, in_process, on_pool, run
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.codecs import Damaged
-from relfast.engine.io.commit_log import fingerprint
+from relfast.engine.io.commit_log import JOURNAL_SUFFIX, fingerprint, growing
 from relfast.engine.io.filters import Filters
 from relfast.engine.io.foreign import refuse_output
-from relfast.engine.io.sources import STDIN, Source, find_sources, lines_of
-from relfast.engine.io.writer import FileWriter, StreamWriter, Writer, is_stream
+from relfast.engine.io.sources import STDIN, Source, find_sources, lines_of, paths_in
+from relfast.engine.io.writer import FileWriter, StreamWriter, Writer
 from relfast.engine.job import Job
 from relfast.engine.segments import Tell, tell_nobody
 from relfast.engine.settings import count_of, shard_of, workers_of
 from relfast.errors import InputError, RelfastError, UsageError
 from relfast.formats import detect
 from relfast.json_text import Undecodable, decode_object
+from relfast.outputs import is_stream, keep_apart, own_outputs
 from relfast.stats.summary import Summary
 
 LARGE_BYTES: Final = 32 * 2**20
@@ -62,19 +63,21 @@ def score_files(
     lengths: bool = False,
     progress: Callable[[Progress], None] | None = None,
     tell: Tell = tell_nobody,
+    summary: str | None = None,
 ) -> Summary:
-    """See `relfast.score_file`; ``tell`` gets the lines that ``-v`` prints."""
+    """See `relfast.score_file`; ``tell`` gets the lines that ``-v`` prints. The file ``summary`` is written
+    by the caller, afterwards."""
     if resume and overwrite:
         raise UsageError("--resume and --overwrite exclude each other")
     workers, shard = workers_of(workers), shard_of(shard)
     limit = None if limit is None else count_of("limit", limit)
-    sources = find_sources(inputs, output)
+    sources = find_sources(inputs, own_outputs(output, JOURNAL_SUFFIX))
+    job = job.of_files(len(sources))
     output = default_output(inputs, sources) if output is None else output
     refuse_output(output)
     gold = find_sources(job.data)  # missing gold files are an error before any output is made
-    for source in (*sources, *gold):
-        if _same_file(source.path, output):
-            raise UsageError(f"{output} is an input; rows would overwrite it")
+    read = {"INPUT": paths_in(sources), "--data": paths_in(gold)}
+    keep_apart("score", {"-o": [output], "--summary": [summary] if summary else [], **read})
     if lengths:
         from relfast.engine.file_run.measuring import check_readable, measure
 
@@ -88,7 +91,8 @@ def score_files(
     elif is_stream(output):
         writer = StreamWriter.of_device(output)
     else:
-        writer = FileWriter(output, fingerprint(job, sources, **decided), resume=resume, overwrite=overwrite)
+        how = {"resume": resume, "overwrite": overwrite}
+        writer = FileWriter(output, fingerprint(job, sources, **decided), sources=sources, **how)
     if writer.commits:
         tell(f"output {output}: continued after {len(writer.commits)} blocks")
     workers = usable_cores() if workers is None else workers
@@ -121,7 +125,7 @@ def score_files(
             if workers
             else in_process(job, notes.append)
         ) as score:
-            summary = run(
+            found = run(
                 job,
                 sources,
                 writer,
@@ -137,17 +141,17 @@ def score_files(
         raise
     finally:
         writer.close()
-    summary.output = output
-    summary.notes += notes
+    found.output = output
+    found.notes += [*notes, *writer.grown, *(growing(sources) if limit is None else ())]
     if lengths:
         tell("lengths: the input is read again")
         for name, of_task in measure(sources, job, filters=filters, limit=limit, keep=keep).items():
-            if name in summary.tasks:
-                summary.tasks[name].lengths = of_task
+            if name in found.tasks:
+                found.tasks[name].lengths = of_task
     for line in (_about_fast_path(state), *state.detours.lines()):
         tell(line)
-    tell(f"{summary.rows:,} rows in {summary.seconds} s")
-    return summary
+    tell(f"{found.rows:,} rows in {found.seconds} s")
+    return found
 
 
 def _about_input(source: Source, job: Job) -> str:
@@ -159,7 +163,7 @@ def _about_input(source: Source, job: Job) -> str:
         read = "dialect seen row by row"
     else:
         try:
-            with contextlib.closing(lines_of(source)) as lines:
+            with contextlib.closing(lines_of(source, job.max_line_bytes)) as lines:
                 first = next(filter(bytes.strip, lines), b"")
             read = f"first record read as {detect(decode_object(first))}"
         except (Undecodable, RelfastError):
@@ -191,12 +195,6 @@ def _about_fast_path(state: Progress) -> str:
     text = f"text fast path: {n:,} lines, {state.n_exact:,} ({state.n_exact / n:.2%}) of them left"
     left = f", {state.n_left:,} ({state.n_left / n:.2%}) to an extractor" if state.n_left else ""
     return f"{text} to the ordinary way{left}"
-
-
-def _same_file(path: str, output: str) -> bool:
-    if STDIN in (path, output) or not (Path(path).is_file() and Path(output).is_file()):
-        return False
-    return Path(path).samefile(output)
 
 
 def _shard(sources: Sequence[Source], number: int, count: int) -> Callable[[Block], bool]:

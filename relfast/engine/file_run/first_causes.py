@@ -12,16 +12,19 @@ from functools import partial
 from itertools import islice
 from typing import Any, Final
 
+from relfast_kernels.layouts import SHORTEST_QUESTION
+
 from relfast.engine.file_run.block_scoring import load, split_lines
 from relfast.engine.io.blocks import Block
 from relfast.engine.io.sources import Source, iterate_lines
 from relfast.engine.job import Job
 from relfast.engine.rows import entry_of
 from relfast.errors import RelfastError, did_you_mean
+from relfast.formats import read_row
 from relfast.formats.documents import advice_on_row
-from relfast.formats.entry import NO_ASSISTANT
-from relfast.formats.failure import NoResponse
-from relfast.formats.hints import id_in, place_of
+from relfast.formats.failure import NO_ASSISTANT, NoResponse
+from relfast.formats.hints import Hint, hint_of, id_in
+from relfast.formats.paths import MISSING, follow
 from relfast.json_text import Undecodable, decode_object
 from relfast.records import Score
 from relfast.stats.unusable import Cause, Unusable
@@ -84,23 +87,6 @@ class FirstCauses:
             if score.status == "invalid_record":
                 self._add(score.index, score.error, block)
 
-    def of_no_text(self) -> str | None:
-        """The note for a run in which no response had a readable answer: if the first response is no text
-        (which tasks score like a missing answer), says so, and where the text may be. Else None."""
-        try:
-            assert self._first is not None
-            row = _row(self._first, self._first.first_index)
-            samples = entry_of(row, self._job).samples()
-        except (RelfastError, OSError, Undecodable, LookupError, TypeError, AttributeError):
-            return None  # the last three: a dialect failed on the row, whose output row says so
-        response = next((each for each in samples if not isinstance(each, NoResponse)), "")
-        if isinstance(response, str):
-            return None
-        what = "an object" if isinstance(response, Mapping) else f"of type {type(response).__name__}"
-        place = None if "response" in self._job.field_map else place_of("response", row)
-        advice = "--map response=PATH says where it is" if place is None else f"try --map response={place}"
-        return f"nothing was read of any response: the first one is no text but {what}; {advice}"
-
     def _add(self, index: int, error: Mapping[str, Any] | None, block: Block) -> None:
         line = index - self._starts.get(block.source, self._start)
         many = len(self._sources) > 1
@@ -108,24 +94,36 @@ class FirstCauses:
         cause = self.unusable.add(error, place)
         if cause is not None:
             with suppress(RelfastError, OSError, Undecodable, LookupError):
-                explain(cause, self._job, partial(_row, block, index))
+                explain(cause, self._job, partial(_rows, block, index))
 
 
-def _row(block: Block, index: int) -> Mapping[str, Any]:
+_TRIED: Final = 20
+"""Rows on which a suggestion is tried before it is made."""
+
+
+def _rows(block: Block, index: int) -> Sequence[Mapping[str, Any]]:
+    """The row with this index, and further ones of its block."""
     if block.path is None and block.data is None:
         raise LookupError("it was read only once, and scored by an earlier run")
-    return decode_object(split_lines(load(block))[index - block.first_index])
+    lines = split_lines(load(block))[index - block.first_index :]
+    rows = [decode_object(lines[0])]
+    for line in islice(filter(bytes.strip, lines[1:]), _TRIED - 1):
+        with suppress(Undecodable):
+            rows.append(decode_object(line))
+    return rows
 
 
-def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -> None:
-    """Add keys and advice to a new cause; ``read_row`` returns the input row in which it came first.
+def explain(cause: Cause, job: Job, read_rows: Callable[[], Sequence[Mapping[str, Any]]]) -> None:
+    """Add keys and advice to a new cause; ``read_rows`` returns the input row in which it came first, and
+    some after it, on which advice is tried.
 
-    Raises what reading the row, or the gold, raises.
+    Raises what reading the rows, or the gold, raises.
     """
-    no_text = cause.message.startswith("response is ") or cause.message == NO_ASSISTANT
+    no_text = cause.message.startswith("response is ") or cause.message == NO_ASSISTANT.message
     if cause.kind not in _OF_DOCUMENTS and cause.kind != "UnknownTask" and not no_text:
         return
-    row = read_row()
+    rows = read_rows()
+    row = rows[0]
     shown = list(row)[:_SHOWN_KEYS] + ["…"] * (len(row) > _SHOWN_KEYS)
     keys = [key if len(key) <= 40 else f"{key[:39]}…" for key in shown]
     if cause.kind == "UnknownTask":
@@ -134,46 +132,66 @@ def explain(cause: Cause, job: Job, read_row: Callable[[], Mapping[str, Any]]) -
     elif cause.kind in _OF_DOCUMENTS and (document := advice_on_row(row)) is not None:
         cause.keys, cause.advice = keys, ("say", document)
     elif cause.kind == "MissingGold":
-        _explain_gold(cause, job, row)
+        _explain_gold(cause, job, rows)
     elif cause.kind == "MissingField":
         missing = cause.message.split("'")[1]
         cause.keys = keys
         if missing in job.field_map:
             cause.message = f"field {missing!r} is not at {job.field_map[missing]!r}, as --map has it"
-        _suggest(cause, job, row, missing, place_of(missing, row))
+        _suggest(cause, job, rows, missing, hint_of(missing, rows))
         if not cause.advice and missing == "answer" and not job.data:
             cause.advice = ("data",)
+        if not cause.advice and missing == "response" and "response" not in job.field_map:
+            entry = entry_of(row, job)
+            if entry.answer not in (MISSING, None) and isinstance(entry.question, str):
+                cause.advice = ("say", _RECORDS)
     elif no_text:
         cause.keys = keys
         if "response" not in job.field_map:
-            _suggest(cause, job, row, "response", place_of("response", row))
+            _suggest(cause, job, rows, "response", hint_of("response", rows))
     elif "'answer'" in cause.message and not job.data:
         cause.keys, cause.advice = keys, ("data",)
 
 
-def _suggest(cause: Cause, job: Job, row: Mapping[str, Any], field: str, place: str | None) -> None:
-    """Advise ``--map FIELD=PLACE``. For ``id`` and ``answer`` also advise where the response may be, which
-    saves the user one more failed run, unless the response is read correctly already."""
-    if place is None:
+_RECORDS: Final = "these are records without responses: ask with `relfast run`, or name the responses' file"
+
+
+def _suggest(
+    cause: Cause, job: Job, rows: Sequence[Mapping[str, Any]], field: str, hint: Hint | None
+) -> None:
+    """Advise ``--map FIELD=PATH``. For ``id``, ``answer`` and ``question`` also advise where the response may
+    be, which saves the user one more failed run, unless the response is read correctly already."""
+    if hint is None:
         return
-    cause.advice = ("map", field, place)
-    if field in ("id", "answer") and "response" not in job.field_map:
-        is_read = any(isinstance(sample, str | NoResponse) for sample in entry_of(row, job).samples())
-        response = None if is_read else place_of("response", row)
-        cause.advice += ("response", response) if response else ()
+    cause.advice, cause.tried = ("map", field, hint.path), (hint.n, hint.n_tried)
+    if field in ("id", "answer", "question") and "response" not in job.field_map:
+        is_read = any(isinstance(sample, str | NoResponse) for sample in entry_of(rows[0], job).samples())
+        response = None if is_read else hint_of("response", rows)
+        cause.advice += ("response", response.path) if response else ()
 
 
-def _explain_gold(cause: Cause, job: Job, row: Mapping[str, Any]) -> None:
-    """Advise where in the row an id of ``--data`` may be, or else show some ids of ``--data``."""
-    ids = [
-        str(record.get("id", record.get("instance_id")))
+def _explain_gold(cause: Cause, job: Job, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Advise where in the rows an id of ``--data`` may be, or the question of one of its records, or else
+    show some ids of ``--data``."""
+    golds = [
+        read_row(record, "auto")
         for path in job.data
-        for record in map(decode_object, islice(iterate_lines(path), _FAR))
+        for record in map(decode_object, islice(iterate_lines(path, job.max_line_bytes), _FAR))
     ]
-    entry = entry_of(row, job)
+    ids = [str(gold.id) for gold in golds]
+    entry = entry_of(rows[0], job)
     if entry.numbered and str(entry.id) in ids:
         cause.advice = ("say", f"that of --data with id {str(entry.id)!r:.60} asks another question")
         return
-    _suggest(cause, job, row, "id", None if "id" in job.field_map else id_in(row, frozenset(ids)))
+    _suggest(cause, job, rows, "id", None if "id" in job.field_map else id_in(rows, frozenset(ids)))
+    hint = None if "question" in job.field_map else hint_of("question", rows)
+    asked = follow(rows[0], hint.path) if hint is not None else None
+    if not cause.advice and isinstance(asked, str) and any(_asks(asked, gold.question) for gold in golds):
+        _suggest(cause, job, rows, "question", hint)
     if not cause.advice:
         cause.advice = ("say", f"--data has {', '.join(f'{each!r:.60}' for each in ids[:_GOLD_IDS])}, …")
+
+
+def _asks(prompt: str, question: object) -> bool:
+    """Whether a prompt contains the question of a gold record."""
+    return isinstance(question, str) and len(question) >= SHORTEST_QUESTION and question.strip() in prompt

@@ -46,7 +46,7 @@ def measure(
 
     Responses without a text in the dump are not counted. Raises what reading raises.
     """
-    scoring = Scoring(job, read_gold(job.data))
+    scoring = Scoring(job, read_gold(job.data, job.max_line_bytes))
     found: dict[str, Lengths] = {}
     todo = blocks(sources, job.max_line_bytes, filters)
     for block in todo if limit is None else first_lines(todo, limit):

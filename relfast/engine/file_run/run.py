@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 
 from relfast.engine.file_run.block_scoring import BlockScoring
 from relfast.engine.file_run.block_work import score_on_pool
@@ -72,7 +73,7 @@ class Progress(Plain):
 def in_process(job: Job, note: Tell = tell_nobody) -> Iterator[Blocks]:
     """Score in this process (``--workers 0``), where a record that hangs cannot be stopped. ``note`` is
     called with remarks on gold."""
-    gold = read_gold(job.data)
+    gold = read_gold(job.data, job.max_line_bytes)
     scoring = BlockScoring(Scoring(job, gold))
     yield lambda todo: ((block, list(scoring.segments(block))) for block in todo)
     if gold.repeated is not None:
@@ -127,12 +128,8 @@ def run(
         todo = first_lines(todo, limit)
     if keep is not None:
         todo = filter(keep, todo)
-    before = []
-    for block in _done_before(todo, writer.commits, sources):
-        block.data = None  # all blocks of an earlier run, read from a stream, may not fit into memory
-        before.append(block)
-        state.done_bytes += block.size
-    state.resumed_bytes = state.done_bytes
+    before, todo = _done_before(todo, writer, sources)
+    state.resumed_bytes = state.done_bytes = sum(block.size for block in before)
     embedder = _embedder_before(writer.commits, job)
     store = SampleStore()
     tally = _tally_of(writer, before, first_causes, store)
@@ -163,8 +160,6 @@ def run(
     summary.unusable = first_causes.unusable.most_frequent()
     if filters.names:
         summary.notes.append(filter_note(filters.names))
-    if summary.rows and not any(task.found for task in summary.tasks.values()):
-        summary.notes += filter(None, [first_causes.of_no_text()])
     summary.seconds = round(time.monotonic() - state.started, 3)
     return summary
 
@@ -197,17 +192,27 @@ def _total_bytes(sources: Sequence[Source]) -> int:
 
 
 def _done_before(
-    todo: Iterator[Block], commits: Sequence[Commit], sources: Sequence[Source]
-) -> Iterator[Block]:
-    """Take off ``todo`` the blocks that an earlier run has scored, and check that the input is unchanged."""
-    for commit in commits:
+    todo: Iterator[Block], writer: Writer, sources: Sequence[Source]
+) -> tuple[list[Block], Iterator[Block]]:
+    """The blocks that an earlier run has scored, and those that are left. Checks that the input is unchanged;
+    of one that has grown, the last block is scored again, as more may belong to it (or to its last line) now.
+    """
+    before: list[Block] = []
+    for commit in writer.commits:
         block = next(todo, None)
         if block is None or (block.then, block.checksum) != (commit.position, commit.input_sum):
+            if writer.grown:
+                todo = chain(() if block is None else (block,), todo)
+                break
             path = sources[commit.position.source].path if commit.position.source < len(sources) else "input"
             raise ResumeMismatchError(
                 f"{path} has changed before byte {commit.position.offset}, which was scored already"
             )
-        yield block
+        block.data = None  # all blocks of an earlier run, read from a stream, may not fit into memory
+        before.append(block)
+    if writer.grown:
+        writer.keep(len(before))
+    return before, todo
 
 
 def _tally_of(

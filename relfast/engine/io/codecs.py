@@ -10,6 +10,7 @@ from itertools import chain
 from typing import IO, Any, Final, Literal, Self
 
 from relfast.errors import InputError, MissingExtraError
+from relfast.json_text import LongLine
 
 CHUNK: Final = 1 << 20
 
@@ -44,7 +45,7 @@ class Damaged(InputError):
 
 
 class Stream:
-    """A stream of bytes, read forward only; a context manager, and an iterator of lines with their ends.
+    """A stream of bytes, read forward only; a context manager.
 
     Parameters
     ----------
@@ -93,14 +94,25 @@ class Stream:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def __iter__(self) -> Iterator[bytes]:
-        rest = b""
+    def lines(self, longest: int) -> Iterator[bytes]:
+        """The lines without their ends; a `LongLine` in place of each that has more than ``longest`` bytes.
+        Takes time in proportion to the bytes, and memory for one line."""
+        held: list[bytes] = []
+        n_held = 0
         while chunk := self.read(CHUNK):
-            *lines, rest = (rest + chunk).split(b"\n")
-            for line in lines:
-                yield line + b"\n"
-        if rest:
-            yield rest
+            *ends, rest = chunk.split(b"\n")
+            for end in ends:
+                if n_held + len(end) > longest:
+                    yield LongLine.beyond(longest)
+                else:
+                    yield b"".join((*held, end)) if held else end
+                held, n_held = [], 0
+            n_held += len(rest)
+            held = [*held, rest] if n_held <= longest else []
+        if n_held > longest:
+            yield LongLine.beyond(longest)
+        elif n_held:
+            yield b"".join(held)
 
 
 def stream_of(file: IO[bytes], codec: str, head: bytes = b"") -> Stream:

@@ -6,10 +6,10 @@ block, and a last line when the run is finished. An entry is written after the r
 
 from __future__ import annotations
 
+import os
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
@@ -187,24 +187,68 @@ def fingerprint(job: Job, sources: Sequence[Source], **more: Any) -> dict[str, A
 def _content(source: Source) -> dict[str, Any]:
     if not source.regular:
         return {"path": source.path}
-    return {"size": Path(source.path).stat().st_size, "content": _digest(source.path)}
+    return {"size": source.size, "content": _digest(source.path, source.size)}
 
 
-def _digest(path: str, *, whole: bool = False) -> str:
-    """CRC-32 of a file's bytes, or of samples of a large file (see `WHOLE_BYTES`)."""
+def _digest(path: str, size: int | None = None, *, whole: bool = False) -> str:
+    """CRC-32 of a file's bytes (of the first ``size``), or of samples of a large file (see `WHOLE_BYTES`)."""
     total = 0
     with told_of(path), open(path, "rb") as file:
-        size = file.seek(0, 2)
+        size = file.seek(0, 2) if size is None else size
         if whole or size <= WHOLE_BYTES:
             file.seek(0)
-            while piece := file.read(1 << 20):
+            while size > 0 and (piece := file.read(min(size, 1 << 20))):
                 total = crc32(piece, total)
+                size -= len(piece)
         else:
             step = (size - _SAMPLE_BYTES) // (_SAMPLES - 1)
             for at in range(0, size - _SAMPLE_BYTES + 1, step):
                 file.seek(at)
                 total = crc32(file.read(_SAMPLE_BYTES), total)
     return f"{total:08x}"
+
+
+_GROWING: Final = ("plain", "gz", "zst", "csv")
+"""Codecs of files to which lines can be appended."""
+
+
+def grown_since(
+    before: Mapping[str, Any], now: Mapping[str, Any], sources: Sequence[Source]
+) -> tuple[Mapping[str, Any], list[str]]:
+    """The fingerprint of an earlier run, brought up to inputs that have only grown since (the digest of their
+    old bytes is the same), and a remark on each. Parts of an input (``--shard``) are other parts then."""
+    remarks: list[str] = []
+    old, new = before.get("input"), now.get("input")
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping) or now.get("shard") is not None:
+        return before, remarks
+    inputs = dict(old)
+    for number, source in enumerate(sources):
+        was, present = (run.get(str(number), {}) for run in (old, new))
+        if source.codec not in _GROWING or not was.get("size", source.size) < source.size:
+            continue
+        if _digest(source.path, was["size"]) == was["content"]:
+            inputs[str(number)] = present
+            sizes = f"from {was['size']:,} to {source.size:,} bytes"
+            remarks.append(
+                f"{source.path} has grown {sizes} since it was scored; what was appended is, too, now"
+            )
+    return {**before, "input": inputs}, remarks
+
+
+def growing(sources: Sequence[Source]) -> list[str]:
+    """A remark on each file that has grown since it was found, as a run reads its length at the start."""
+    remarks = []
+    for source in sources:
+        try:
+            size = os.stat(source.path).st_size if source.regular else 0
+        except OSError:
+            continue  # it was moved after it had been read to its end
+        if size > source.size:
+            sizes = f"from {source.size:,} to {size:,} bytes"
+            remarks.append(
+                f"{source.path} grew {sizes} while it was scored; --resume goes on with what was appended"
+            )
+    return remarks
 
 
 def compare_runs(before: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:

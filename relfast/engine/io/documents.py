@@ -10,7 +10,9 @@ import io
 import json
 import os
 import re
+import shlex
 import zlib
+from itertools import zip_longest
 from typing import IO, TYPE_CHECKING, Final
 
 import orjson
@@ -24,8 +26,8 @@ from relfast.engine.io.codecs import (
     codec_seen,
     stream_of,
 )
-from relfast.errors import InputError, told_of
-from relfast.formats.documents import MEMBER, NoRows, kept, rows_of
+from relfast.errors import InputError, MissingExtraError, told_of
+from relfast.formats.documents import MEMBER, NoRows, is_known, kept, rows_of
 from relfast.json_text import encode_json
 
 if TYPE_CHECKING:
@@ -35,6 +37,9 @@ MAX_DOCUMENT_BYTES: Final = 2**31
 """Largest JSON document: to decode it as a whole takes about five times its size in memory."""
 
 _TOO_LARGE: Final = "a JSON document of more than 2 GiB; jq -c '.[]' makes lines of it"
+
+_JUDGED: Final = 1 << 20
+"""Bytes behind the first line in which a line must be an object by itself, if the file is no document."""
 
 _STORED: Final = 0
 _DEFLATED: Final = 8
@@ -47,13 +52,48 @@ _DOCUMENT_LINES: Final = (b"{", b"[", b"[{")
 """First lines of indented JSON; in JSON lines no line is one of these."""
 
 _LIST: Final = re.compile(rb"\[[ \t]*\{")
-_TABLE: Final = b'{"columns":'
-"""How tables of Weights & Biases begin."""
+
+
+def goes_on_as_lines(head: bytes) -> bool:
+    """Whether a file that begins with ``head`` is JSON lines, however its first line looks: a later line is
+    an object by itself, and behind it no list or object ends."""
+    lines = [line.strip() for line in head.split(b"\n")[1:] if line.strip()]
+    for line, following in zip_longest(lines, lines[1:], fillvalue=b""):
+        if line[:1] == b"{" and line[-1:] == b"}" and _is_json(line):
+            return following[:1] not in (b"]", b"}", b",")
+    return False
 
 
 def is_document(head: bytes) -> bool:
     """Whether a file that begins with ``head`` is one JSON document: indented, a list over several lines, or
-    a list or table on one line."""
+    a list or table on one line. Where a damaged first line looks like that, later lines show that it is none;
+    a line that is longer than ``head`` is found out by `open_json`."""
+    return _looks_like_document(head) and not goes_on_as_lines(head)
+
+
+_INDENTED: Final = re.compile(rb"[{\[]\r?\n[ \t]")
+_LIST_SPREAD: Final = re.compile(rb"\[\s*\{")
+
+
+def document_in_pipe(head: bytes) -> str | None:
+    """What a stream that begins with ``head`` seems to be instead of JSON lines, in words; None if it is
+    lines. More of the stream may show that it is lines all the same."""
+    head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    indented, spread = _INDENTED.match(head), _LIST_SPREAD.match(head)
+    if not (indented or spread) or goes_on_as_lines(head):
+        return None
+    first, ended, _ = head.partition(b"\n")
+    if (
+        ended
+        and _LIST.match(first)
+        and first.rstrip()[-1:] not in (b",", b"[", b"{", b":")
+        and not _is_json(first)
+    ):
+        return None  # a damaged line; a list would go on behind a comma
+    return "indented JSON" if indented else "a JSON array"
+
+
+def _looks_like_document(head: bytes) -> bool:
     head = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first, end, rest = head.partition(b"\n")
     if end and first.rstrip() in _DOCUMENT_LINES:
@@ -61,9 +101,25 @@ def is_document(head: bytes) -> bool:
         # indented, or a list with one object per line, unlike JSON lines
         return rest[:1] in b' \t"\r]}' or second.rstrip()[-1:] in (b",", b"{") or not ended
     if _LIST.match(first) is None:
-        return first.startswith(_TABLE) and not rest.strip()
+        return False
     # PostgreSQL's json_agg puts the first record behind the bracket; as lines, only the last could be read
     return not rest.strip() or not _is_json(first)
+
+
+def is_document_on_one_line(file: IO[bytes]) -> bool:
+    """Whether a file has one line, and this is the document of a known tool: not a row, which has one too."""
+    stream = stream_of(file, codec_seen(file.peek(4)))  # type: ignore[attr-defined]
+    line = bytearray()
+    try:
+        for piece in stream.pieces:
+            is_over = line.endswith(b"\n") or b"\n" in piece.rstrip()
+            if len(line) > MAX_DOCUMENT_BYTES or (is_over and piece.strip()):
+                return False
+            line += piece
+        document = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
+    except (Damaged, MissingExtraError, ValueError):
+        return False  # what is wrong is said where it is read
+    return isinstance(document, dict) and is_known(document)
 
 
 def _is_json(line: bytes) -> bool:
@@ -75,7 +131,7 @@ def _is_json(line: bytes) -> bool:
 
 
 def open_json(path: str) -> Stream:
-    """The rows of a JSON document, which may be compressed.
+    """The rows of a JSON document, which may be compressed; the lines of a file that only begins like one.
 
     Raises
     ------
@@ -97,9 +153,22 @@ def open_json(path: str) -> Stream:
     except NoRows as error:
         raise InputError(str(error), file=path) from None
     except (ValueError, RecursionError) as error:
+        second = max(0, data.find(b"\n"))
+        if goes_on_as_lines(bytes(data[second : second + _JUDGED])):
+            return Stream(iter([bytes(data)]))
         advice = "jq -c . makes lines of several objects"
-        raise InputError(f"an indented JSON document that is no JSON: {error}; {advice}", file=path) from None
+        raise InputError(_no_json(data, error, advice), file=path) from None
     return Stream(encode_json(row) + b"\n" for row in rows)
+
+
+def _no_json(data: bytearray, error: Exception, advice: str) -> str:
+    """The message about a document that is no JSON; a list that was cut off says so."""
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[" and not data.rstrip().endswith(b"]"):
+        return (
+            f"a JSON array that is cut off at its end: {error}; this makes lines of its whole records: "
+            "jq -cn --stream 'fromstream(1|truncate_stream(inputs))'"
+        )
+    return f"a JSON document that is no JSON: {error}; {advice}"
 
 
 def open_zip(path: str) -> Stream:
@@ -126,7 +195,10 @@ def open_zip(path: str) -> Stream:
         file.close()
         shown = ", ".join(list(members)[:3]) or "nothing"
         what = "an Inspect log without samples" if "_journal/start.json" in members else f"a ZIP of {shown}"
-        raise InputError(f"{what}; of ZIPs, logs of Inspect (.eval) are read", file=path)
+        unpack = (
+            f"; this unpacks it: unzip {shlex.quote(path)}" if members and what.startswith("a ZIP") else ""
+        )
+        raise InputError(f"{what}; of ZIPs, logs of Inspect (.eval) are read{unpack}", file=path)
     return Stream((_sample(file, info) for info in samples), archive, file)
 
 

@@ -24,11 +24,12 @@ BLOCK_BYTES: Final = 1 << 20
 sending a block costs next to nothing, small enough that two workers finish together."""
 
 LARGE_BLOCK_BYTES: Final = 4 << 20
-"""Target size in large files. 6 MB would be 5 % faster, and take 5 MB more memory for each worker."""
+"""Target size far into a file. 6 MB would be 5 % faster, and take 5 MB more memory for each worker."""
 
-LARGE_FILE_BYTES: Final = 128 << 20
-"""Size from which on a file is cut into larger blocks: the fixed cost of a block (0.3 ms in the parent, as
-much in a worker) becomes negligible, and there still are enough blocks."""
+LARGE_FROM: Final = 128 << 20
+"""Offset from which on a file is cut into larger blocks: the fixed cost of a block (0.3 ms in the parent, as
+much in a worker) becomes negligible, and there still are enough blocks. What is cut before does not depend on
+the file's size, so that a file that grows is gone on with."""
 
 GROUP_ROWS: Final = 8_192
 GROUP_BYTES: Final = 32 * 2**20
@@ -113,16 +114,19 @@ class Cutter:
         their bytes and a checksum.
     at
         Offset in the file at which the bytes begin.
-    most
-        Target size of a block in bytes; 0: `BLOCK_BYTES`.
     """
 
-    def __init__(self, max_line: int, path: str | None = None, at: int = 0, most: int = 0) -> None:
+    def __init__(self, max_line: int, path: str | None = None, at: int = 0) -> None:
         self.max_line, self.at = max_line, at
-        self._path, self._most = path, most or BLOCK_BYTES
+        self._path = path
         self._held = bytearray()
         self._dropping = False
         self._dropped = self._dropped_sum = 0
+
+    @property
+    def _most(self) -> int:
+        """Target size of the next block."""
+        return LARGE_BLOCK_BYTES if self._path is not None and self.at >= LARGE_FROM else BLOCK_BYTES
 
     @property
     def wants(self) -> int:
@@ -148,9 +152,9 @@ class Cutter:
 
     def _cut(self, length: int, *, final: bool) -> Iterator[Block]:
         """Cut the first ``length`` of the bytes held back into blocks; ``final``: no more bytes follow."""
-        held, most = self._held, self._most
+        held = self._held
         while length:
-            before = len(held)
+            before, most = len(held), self._most
             if self._dropping:
                 end = held.find(b"\n", 0, min(length, most)) + 1
                 if not end and length < most and not final:
@@ -219,7 +223,7 @@ def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = N
         if source.codec == "parquet":
             cut = cut_parquet(source.path, max_line)
         elif source.seekable:
-            cut = cut_file(source.path, max_line)
+            cut = cut_file(source.path, max_line, end=source.size)
         else:
             cut = cut_stream(source, max_line)
         streamed = not source.regular
@@ -260,23 +264,20 @@ def cut_file(
     max_line: int,
     start: int = 0,
     end: int | None = None,
-    *,
-    whole: int | None = None,
 ) -> Iterator[Block]:
     """Blocks of a regular file as byte ranges. The bytes are read to find line ends, and not kept.
 
     ``start`` and ``end`` are offsets at which lines begin; only the lines between are cut. ``end`` is by
-    default the present size. Blocks have the size that they have in a file of ``whole`` bytes.
+    default the present size.
     """
     with told_of(path):
         file = open(path, "rb", buffering=0)  # noqa: SIM115
     with file:
         size = os.fstat(file.fileno()).st_size if end is None else end
-        large = (size if whole is None else whole) >= LARGE_FILE_BYTES
         # the path is absolute: workers open it themselves, and this process may change its directory
-        most = LARGE_BLOCK_BYTES if large else BLOCK_BYTES
-        cutter = Cutter(max_line, os.path.abspath(path), start, most)
+        cutter = Cutter(max_line, os.path.abspath(path), start)
         file.seek(start)
+        most = LARGE_BLOCK_BYTES if size > LARGE_FROM else BLOCK_BYTES
         buffer = memoryview(bytearray(most))  # reused: each new buffer costs page faults
         while start < size:
             with told_of(path, ReadError):

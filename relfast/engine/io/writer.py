@@ -7,14 +7,10 @@ A resumed run cuts the output back to the last entry whose rows are all there.
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import os
 import select
-import stat
 import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, Any, Final
 from zlib import crc32
 
@@ -24,11 +20,11 @@ from relfast.engine.io.commit_log import (
     CommitLog,
     compare_runs,
     finished_line,
+    grown_since,
     header_line,
 )
-from relfast.engine.io.parquet import TABLES
 from relfast.engine.io.scored import read_scores
-from relfast.engine.io.sources import find_sources, iterate_lines
+from relfast.engine.io.sources import Source, find_sources, iterate_lines
 from relfast.errors import (
     InputError,
     MissingExtraError,
@@ -37,21 +33,10 @@ from relfast.errors import (
     ResumeMismatchError,
 )
 from relfast.json_text import decode_object
+from relfast.outputs import TABLE_ROWS_SUFFIX, TABLES, open_locked, open_output, open_stream, replaced
 from relfast.records import Score
 
 _READ_BYTES: Final = 1 << 20
-
-_LOCK_SECONDS: Final = 0.2
-"""How long to try for the lock: a run that will refuse to continue the output holds it only for a moment."""
-
-TABLE_ROWS_SUFFIX: Final = ".rows.jsonl"
-"""Suffix of the file of rows from which a table (Parquet, CSV) is made at the end of a run, since a table
-cannot be written row by row and cut back."""
-
-READER_SECONDS: Final = 10.0
-"""How long to wait for the reader of a named pipe: a shell starts both sides at once, in any order."""
-
-_LOOK_AGAIN_SECONDS: Final = 0.05
 
 
 class ConsumerGone(Exception):
@@ -64,6 +49,12 @@ class Writer:
     def __init__(self) -> None:
         self.commits: list[Commit] = []
         """Journal entries of the blocks whose rows an earlier run has written."""
+        self.grown: list[str] = []
+        """Remarks on inputs to which something was appended since; then `keep` says which of these blocks are
+        still the same."""
+
+    def keep(self, n: int) -> None:
+        """Keep the rows of the first ``n`` blocks in ``commits``, and drop the others."""
 
     def write(self, rows: bytes, commit: Commit) -> None:
         """Append the rows of a block; fills in ``size`` and ``rows_sum`` of ``commit``."""
@@ -111,6 +102,8 @@ class FileWriter(Writer):
         Everything that decides the output's bytes; a run may only be resumed with an equal fingerprint.
     resume, overwrite
         What to do with an output that exists; without either it is an error.
+    sources
+        The inputs, to find out on ``resume`` whether they have only grown.
 
     Raises
     ------
@@ -122,17 +115,26 @@ class FileWriter(Writer):
         With ``resume``: the run that wrote the output was started differently.
     """
 
-    def __init__(self, path: str, fingerprint: Mapping[str, Any], *, resume: bool, overwrite: bool) -> None:
+    def __init__(
+        self,
+        path: str,
+        fingerprint: Mapping[str, Any],
+        *,
+        resume: bool,
+        overwrite: bool,
+        sources: Sequence[Source] = (),
+    ) -> None:
         super().__init__()
         self.target = path
         self._is_table = path.endswith(TABLES)
         self.path = path + TABLE_ROWS_SUFFIX if self._is_table else path
         self.journal_path = path + JOURNAL_SUFFIX
-        self._fingerprint = dict(fingerprint)
+        self._fingerprint, self._sources = dict(fingerprint), sources
         self._finished = False
         self._size = self._journal_size = 0
         self._encode = encoder(self.path)
         self._journal = -1
+        self._is_begun = False
         fresh = not (resume or overwrite)
         if self._is_table:
             from relfast.engine.io.parquet import require_parquet
@@ -140,65 +142,44 @@ class FileWriter(Writer):
             require_parquet()
         if fresh and self._is_table and os.path.exists(path):
             raise OutputExistsError(path, resumable=True)
-        self._out, created = self._open(self.path)
+        self._out, created_rows = open_locked(self.path)
         self._made: list[str] = []
         try:
-            self._lock()
-            if fresh and not created:
+            if fresh and not created_rows:
                 raise OutputExistsError(path, resumable=True)
-            self._made += [self.path] if created else []
-            self._journal, created = self._open(self.journal_path)
+            self._made += [self.path] if created_rows else []
+            self._journal, created = open_output(self.journal_path)
             self._made += [self.journal_path] if created else []
-            self._is_begun = False
             if resume:
                 self._recover()
-            elif self.path in self._made:
-                self._begin()
+            elif created_rows and not (self._is_table and os.path.exists(path)):
+                self._begin(b"")
         except BaseException:
             self.withdraw()
             self.close()
             raise
 
-    def _open(self, path: str) -> tuple[int, bool]:
-        """Open a file, or create it; its descriptor, and whether it is new."""
-        flags = os.O_RDWR | os.O_CREAT
-        try:
-            try:
-                return os.open(path, flags | os.O_EXCL, 0o666), True
-            except FileExistsError:
-                return os.open(path, flags, 0o666), False
-        except FileNotFoundError as error:
-            import shlex
-
-            folder = shlex.quote(os.path.dirname(path) or ".")
-            raise OutputError(path, f"{error.strerror}; make the folder first: mkdir -p {folder}") from error
-        except OSError as error:
-            raise OutputError(path, error.strerror or str(error)) from error
-
-    def _lock(self) -> None:
-        """Lock the output; raise `OutputError` if another run keeps it locked."""
-        until = time.monotonic() + _LOCK_SECONDS
-        while True:
-            try:
-                # the operating system drops this lock when its holder dies, for any reason
-                fcntl.flock(self._out, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except OSError as error:
-                if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                    raise OutputError(self.target, error.strerror or str(error)) from error
-            if time.monotonic() > until:
-                raise OutputError(self.target, "another run is writing this output")
-            time.sleep(_LOCK_SECONDS / 10)
-
-    def _begin(self) -> None:
-        """Begin a new output. An old one is deleted only here, when the first rows come: until then a command
-        may turn out wrong (say, gold cannot be read)."""
-        self._is_begun = True
+    def _begin(self, rows: bytes) -> None:
+        """Begin a new output with its first rows. An old one stays until these are there: before, a command
+        may turn out wrong (say, gold cannot be read) or be interrupted. A kill in between leaves a journal
+        that does not fit the rows, which `--resume` notices."""
         self.commits = []
-        self._size = self._journal_size = 0
+        if os.fstat(self._out).st_size:
+            try:
+                new = replaced(self.path, [rows])
+            except OSError as error:
+                raise OutputError(
+                    self.path, f"{error.strerror or error}; its old rows are as they were"
+                ) from error
+            os.close(self._out)
+            self._out, self._is_begun = new, True
+        else:
+            self._is_begun = True
+            self._append(self._out, rows, 0, self.path)
         if self._is_table and os.path.exists(self.target):
             os.unlink(self.target)
-        self._cut_back()
+        if os.fstat(self._journal).st_size:
+            os.ftruncate(self._journal, 0)
         header = header_line(self._fingerprint)
         self._append(self._journal, header, 0, self.journal_path)
         self._journal_size = len(header)
@@ -215,13 +196,14 @@ class FileWriter(Writer):
                     f"{self.journal_path} is missing or unreadable, so it is not known how"
                     f" {self.target} was made"
                 )
-            self._begin()
+            self._begin(b"")
             return
-        difference = compare_runs(journal.run, self._fingerprint)
+        before, self.grown = grown_since(journal.run, self._fingerprint, self._sources)
+        difference = compare_runs(before, self._fingerprint)
         if difference:
             raise ResumeMismatchError(difference)
         self._is_begun = True
-        if self._is_finished_table(journal, size):
+        if not self.grown and self._is_finished_table(journal, size):
             self.commits, self._finished = journal.commits, True
             return
         self._size = 0
@@ -231,6 +213,18 @@ class FileWriter(Writer):
             self.commits.append(commit)
             self._size = commit.size
         self._journal_size = journal.header_size + sum(len(commit.to_line()) for commit in self.commits)
+        self._cut_back()
+
+    def keep(self, n: int) -> None:
+        self.commits = self.commits[:n]
+        entries = [header_line(self._fingerprint), *(commit.to_line() for commit in self.commits)]
+        try:
+            journal = replaced(self.journal_path, entries)
+        except OSError as error:
+            raise OutputError(self.journal_path, error.strerror or str(error)) from error
+        os.close(self._journal)
+        self._journal, self._journal_size = journal, sum(map(len, entries))
+        self._size = self.commits[-1].size if self.commits else 0
         self._cut_back()
 
     def _is_finished_table(self, journal: CommitLog, size: int) -> bool:
@@ -256,17 +250,19 @@ class FileWriter(Writer):
         return total
 
     def write(self, rows: bytes, commit: Commit) -> None:
-        if not self._is_begun:
-            self._begin()
         data = self._encode(rows) if self._encode and rows else rows
         commit.size, commit.rows_sum = self._size + len(data), crc32(data)
         entry = commit.to_line()
         try:
-            self._append(self._out, data, self._size, self.path)
+            if self._is_begun:
+                self._append(self._out, data, self._size, self.path)
+            else:
+                self._begin(data)
             self._append(self._journal, entry, self._journal_size, self.journal_path)
         except BaseException:
             # a full disk or a signal: cut the files back, so that all their content is whole
-            self._cut_back()
+            if self._is_begun:
+                self._cut_back()
             raise
         self._size = commit.size
         self._journal_size += len(entry)
@@ -294,7 +290,7 @@ class FileWriter(Writer):
         if self._size == 0:
             for path in self._made:
                 with contextlib.suppress(OSError):
-                    os.unlink(path)
+                    os.unlink(os.path.realpath(path))  # a link was there before
 
     def written(self) -> Iterator[Score]:
         (source,) = find_sources([self.target if self._finished else self.path])
@@ -304,7 +300,7 @@ class FileWriter(Writer):
         if self._finished:
             return
         if not self._is_begun:
-            self._begin()
+            self._begin(b"")
         if self._encode and not self._size:
             # an empty file is no valid gzip or zstd file
             self._append(self._out, self._encode(b""), 0, self.path)
@@ -317,7 +313,7 @@ class FileWriter(Writer):
         from relfast.engine.io.parquet import write_rows
 
         try:
-            write_rows(map(decode_object, iterate_lines(self.path)), self.target)
+            write_rows(lambda: map(decode_object, iterate_lines(self.path)), self.target)
         except OSError as error:
             reason = error.strerror or " ".join(str(error).split())
             size = os.fstat(self._out).st_size
@@ -356,20 +352,7 @@ class StreamWriter(Writer):
 
     @classmethod
     def of_device(cls, path: str) -> StreamWriter:
-        # a blocking open of a pipe without a reader would wait for ever
-        until = time.monotonic() + READER_SECONDS
-        while True:
-            try:
-                descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-                os.set_blocking(descriptor, True)
-                return cls(path, open(descriptor, "wb", buffering=0))
-            except OSError as error:
-                if error.errno != errno.ENXIO:
-                    raise OutputError(path, error.strerror or str(error)) from error
-                if time.monotonic() > until:
-                    why = f"no process reads this pipe (waited {READER_SECONDS:g} s): start its reader first"
-                    raise OutputError(path, why) from error
-            time.sleep(_LOOK_AGAIN_SECONDS)
+        return cls(path, open(open_stream(path), "wb", buffering=0))
 
     def write(self, rows: bytes, commit: Commit) -> None:
         view = memoryview(rows)
@@ -390,12 +373,3 @@ class StreamWriter(Writer):
     def close(self) -> None:
         if self._name != "stdout":
             self._stream.close()
-
-
-def is_stream(path: str) -> bool:
-    """Whether an output path is a pipe or a device, which can be neither locked nor continued."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))

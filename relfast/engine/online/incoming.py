@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, Final
 
 from relfast.errors import UsageError
-from relfast.formats.entry import text_of
 from relfast.json_text import plain
 from relfast.records import Record, Score
 
@@ -25,11 +24,6 @@ def not_plain(record: Record, error: Exception) -> Score:
     """The unscored row of a record whose gold JSON cannot express; ``error`` is the exception of `plain`."""
     message = f"answer has something in it that JSON has not ({error}): pass dicts, lists, texts and numbers"
     return record.unscored("invalid_record", "InvalidGold", message)
-
-
-def text_in(response: object) -> Any:
-    """Chat messages and instances of ``str`` subclasses as plain ``str``; any other response unchanged."""
-    return str.__str__(response) if isinstance(response, str) else text_of(response)
 
 
 def check_records(records: object) -> None:

@@ -15,7 +15,7 @@ from itertools import count
 from typing import Any, Final
 
 from relfast.engine.kernel_scoring import own
-from relfast.records import Extracted, Record, Score, Status
+from relfast.records import Extracted, Record, Score, Status, told_cut_off
 from relfast.tasks import TASKS
 
 
@@ -183,5 +183,5 @@ def delivered(begun: Score | PendingScore, entry: Record | Score | None) -> Scor
     """The row of an entry; waits for it if it is pending."""
     if isinstance(begun, PendingScore):
         assert isinstance(entry, Record)
-        return own(begun.result(), entry.index, entry.id, entry.sample)
-    return begun
+        begun = own(begun.result(), entry.index, entry.id, entry.sample)
+    return told_cut_off(begun) if isinstance(entry, Record) and entry.cut_off else begun

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 import warnings
 import weakref
@@ -26,7 +27,7 @@ from relfast.cores import default_workers
 from relfast.deadlines import WorkingClock
 from relfast.engine.job import Job, make_job
 from relfast.engine.kernel_scoring import MAX_CHARS, MAX_MOLECULES, own, tell
-from relfast.engine.online.incoming import Columns, check_records, columns_of, flaw_of, text_in
+from relfast.engine.online.incoming import Columns, check_records, columns_of, flaw_of
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.needs import level_of_caller
 from relfast.engine.online.pending import Begun, Counts, PendingScore, delivered
@@ -35,8 +36,10 @@ from relfast.engine.pool.failures import fault_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.settings import workers_of
-from relfast.errors import RelfastError, UnscoredError, UsageError
+from relfast.errors import RelfastError, TooManyError, UnscoredError, UsageError
 from relfast.formats import filter_of
+from relfast.formats.entry import no_text, text_of
+from relfast.formats.failure import CUT_OFF, NO_ASSISTANT, NO_CONTENT, NULL, NoResponse
 from relfast.json_text import once_decoded
 from relfast.keywords import AdapterKeywords, JobKeywords, OnError, Unscored
 from relfast.parameters import number_of
@@ -194,7 +197,7 @@ class Scorer:
         self._prepare()
 
     def _prepare(self) -> None:
-        gold = read_gold(self.job.data)
+        gold = read_gold(self.job.data, self.job.max_line_bytes)
         if gold.repeated is not None:
             warnings.warn(f"relfast: {gold.repeated.describe(self.job.data)}", stacklevel=level_of_caller())
         self._scoring = Scoring(self.job, gold, clock=WorkingClock())
@@ -391,20 +394,31 @@ class Scorer:
         """
         return self.begin(records).scores()
 
-    def begin(self, records: Iterable[Mapping[str, Any]]) -> Begun:
-        """`score` without waiting for the records that workers score: see `Begun.ended`."""
+    def begin(self, records: Iterable[Mapping[str, Any] | bytes], most: int = sys.maxsize - 1) -> Begun:
+        """`score` without waiting for the records that workers score: see `Begun.ended`. A record may also be
+        the bytes of a line.
+
+        Raises
+        ------
+        TooManyError
+            The records have more than ``most`` samples.
+        """
         check_records(records)
         entries: list[Record | Score] = []
         chosen = self.job.filter
         for index, row in enumerate(records):
             if isinstance(row, Mapping):
                 chosen = chosen or filter_of(row, self.job.dialect)
-                entries += self._scoring.row(row, index, chosen)
+                entries += self._scoring.row(row, index, chosen, most - len(entries) + 1)
+            elif isinstance(row, bytes):
+                entries += self._scoring.line(row, index, chosen, most - len(entries) + 1)
             else:
                 kind = type(row).__name__
                 entries.append(
                     unscored(index, None, None, 0, "invalid_record", "InvalidRecord", f"{kind}, not a dict")
                 )
+            if len(entries) > most:
+                raise TooManyError(f"more than {most} samples")
         return Begun(self._begin(entries), entries, self._counts)
 
     async def ascore(self, records: Iterable[Mapping[str, Any]]) -> list[Score]:
@@ -484,7 +498,8 @@ class Scorer:
         return None if task is None else task.name
 
     def _record(self, index: int, name: Any, answer: Any, response: Any, question: Any) -> Record | Score:
-        """The record for a call's arguments; an unscored `Score` if the task is unknown."""
+        """The record for a call's arguments; an unscored `Score` if the task is unknown or the response is
+        no text."""
         name = self._name_of(answer) if name is None else name
         if isinstance(answer, str):
             answer = once_decoded(answer)
@@ -492,9 +507,14 @@ class Scorer:
         if task is None:
             message = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
             return unscored(index, None, None, 0, "invalid_record", "UnknownTask", message)
-        if type(response) is not str:
-            response = text_in(response)
-        return Record(index, None, task.name, answer, response, question)
+        text = response if type(response) is str else text_of(response)
+        cut_off = text is CUT_OFF
+        if text in _NOTHING or text == []:
+            text = None  # a call says so of a response without any text, which has no answer
+        elif not cut_off and type(text) is not str:
+            failure = text if isinstance(text, NoResponse) else no_text(text)
+            return unscored(index, None, task.name, 0, "invalid_record", *failure)
+        return Record(index, None, task.name, answer, "" if cut_off else text, question, cut_off=cut_off)
 
     def _begin(self, entries: Sequence[Any]) -> list[Score | PendingScore]:
         """Score the records that need no worker, and submit the others. Returns for each entry its score or
@@ -547,6 +567,9 @@ class Scorer:
         """In a forked child, which has none of the parent's threads and workers."""
         self._isolated.abandon()
         self._start_anew()
+
+
+_NOTHING: Final = (NULL, NO_CONTENT, NO_ASSISTANT)
 
 
 def _is_long(record: Record) -> bool:

@@ -333,6 +333,7 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str
     """Run the helper: fork workers for process ``parent``, which sends requests over ``control``. ``gold``
     gives the files of ``--data``."""
     from relfast.engine.pool import worker
+    from relfast.engine.settings import MAX_LINE_BYTES
 
     worker.die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -344,9 +345,10 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str
     os.dup2(nowhere, 1)
     # reading 100,000 gold records would run the garbage collector a dozen times, a quarter of the whole time
     gc.disable()
-    with contextlib.suppress(Exception):  # each worker will read the files itself, and report the error
+    # workers read them themselves if that fails, and report why, or if they have another --max-line-bytes
+    with contextlib.suppress(Exception):
         if paths := tuple(gold()):
-            worker.gold_of(paths)
+            worker.gold_of(paths, MAX_LINE_BYTES)
     # these objects are never freed; frozen, the collector does not touch their pages, which stay shared
     gc.freeze()
     gc.enable()

@@ -12,7 +12,8 @@ import os
 import pickle
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple, Protocol
 
 from relfast.engine.gold_records import Repeated
@@ -162,6 +163,19 @@ class InFlight:
 
     def nothing(self) -> None:
         _IN_FLIGHT.pack_into(self._page, 0, *_NOTHING, 0, 0, 0)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Note that nothing is in flight within this context, which takes no time of what is."""
+        *what, since, due, worked = _IN_FLIGHT.unpack_from(self._page, 0)
+        began = time.monotonic_ns()
+        self.nothing()
+        try:
+            yield
+        finally:
+            paused = time.monotonic_ns() - began
+            since, due = (at and at + paused for at in (since, due))
+            _IN_FLIGHT.pack_into(self._page, 0, *what, since, due, worked)
 
     def read(self) -> Place | None:
         """The place of the record in flight; None if several records, or nothing, are in flight."""

@@ -62,9 +62,9 @@ record hangs are kept, and their callers go on."""
 
 
 @cache
-def gold_of(paths: tuple[str, ...]) -> GoldRecords:
+def gold_of(paths: tuple[str, ...], longest: int) -> GoldRecords:
     """The gold records of ``--data``. If the fork server has read them, its workers share that memory."""
-    return read_gold(paths)
+    return read_gold(paths, longest)
 
 
 class KernelGuard:
@@ -89,14 +89,14 @@ class KernelGuard:
             self._limit_memory(True)
 
     @contextmanager
-    def untimed(self) -> Iterator[None]:
-        """Stop the clock of the record in flight within this context."""
-        place, (left, _) = self._in_flight.read(), signal.setitimer(signal.ITIMER_REAL, 0)
-        self._in_flight.nothing()
+    def stopped(self) -> Iterator[None]:
+        """Stop the clock of what is in flight within this context."""
+        left, _ = signal.setitimer(signal.ITIMER_REAL, 0)
         try:
-            yield
+            with self._in_flight.paused():
+                yield
         finally:
-            self.enter(place, left, limited=self._limited)
+            signal.setitimer(signal.ITIMER_REAL, left)
 
     def _limit_memory(self, limited: bool) -> None:
         """Limit growth from the memory held now: what was loaded before is not charged to a record."""
@@ -193,10 +193,10 @@ def main(parent: int, page: int) -> None:
     # otherwise an embedding model would start a thread per core in every worker
     os.environ.setdefault(THREADS_VARIABLE, str(setup.cores))
     try:
-        gold = gold_of(setup.job.data)
+        gold = gold_of(setup.job.data, setup.job.max_line_bytes)
         growth = max(GROWTH_BYTES, GROWTH_OF_LINE * setup.job.max_line_bytes)
         guard = KernelGuard(InFlight(page), growth)
-        deadlines.untimed = guard.untimed
+        deadlines.timer_stopped = guard.stopped
         scoring = Scoring(setup.job, gold, guard, clock=deadlines.WorkingClock())
     except Exception as error:
         _tell(answers, _failure(error, "a worker could not start: "))

@@ -17,8 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from relfast.engine.online.scorer import shared_scorer
-from relfast.integrations.documents import rows_of
+from relfast.integrations.documents import rows_of, score_of
 
 __all__ = ["FOLDER", "documents", "process_results"]
 
@@ -48,8 +47,7 @@ def documents(task: str, **metadata: Any) -> dict[str, Any]:
 
 def process_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, float]:
     """The metrics of one document: ``unscored`` and, if it is scored, ``correct`` and ``reward``."""
-    scorer = shared_scorer({"policy": doc["policy"]})
-    score = scorer.score_one(doc["task"], doc["answer"], results[0], doc["question"])
-    if score.correct is None or score.reward is None:
+    score = score_of(doc, results[0])
+    if score is None:
         return {"unscored": 1.0}
-    return {"correct": float(score.correct), "reward": score.reward, "unscored": 0.0}
+    return {"correct": float(bool(score.correct)), "reward": score.reward or 0.0, "unscored": 0.0}

@@ -74,7 +74,7 @@ async function start() {
     const asked = location.hash;
     if (asked !== "#main") { // "#main" is the skip link
       const state = new URLSearchParams(asked.slice(1));
-      showView(state.get("record") === null ? state.get("view") : "records");
+      showView(state.has("record") || state.has("prompt") ? "records" : state.get("view"));
       if (browser && inView("records")) await browser.follow(state).catch((error) => browser.failed(error));
     }
     if (asked === location.hash) document.documentElement.dataset.shown = asked; // browser tests wait for this

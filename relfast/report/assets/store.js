@@ -1,6 +1,7 @@
 // The records of the page: a small index of all, and blocks of texts that are unpacked on demand.
 
 const BLOCKS_KEPT = 12;
+const SEARCHED_CHARS = 80e6; // of texts that stay in memory for the next search; more are unpacked for each search
 const OUTCOMES = ["right", "wrong", "no answer", "no score"];
 const SIGNS = ["✓", "✗", "∅", "!"];
 const CLASSES = ["right", "wrong", "silent", "unscored"];
@@ -11,6 +12,8 @@ class Store {
     Object.assign(this, data);
     this.length = data.id.length;
     this.blocks = new Map();
+    this.lowered = new Map();
+    this.room = SEARCHED_CHARS;
     this.places = new Map();
     this.prompts = new Map();
     for (let at = 0; at < this.length; at++) {
@@ -72,6 +75,27 @@ class Store {
     return (await this.block(number))[at - this.starts[number]];
   }
 
+  // The responses of a block in lower case, as a search compares them.
+  async textsOf(number) {
+    let texts = this.lowered.get(number);
+    if (texts === undefined) {
+      texts = (await unpacked(`block-${number}`)).map((record) => textIn(record.response).toLowerCase());
+      const chars = texts.reduce((sum, text) => sum + text.length, 0);
+      if (chars < this.room) {
+        this.room -= chars;
+        this.lowered.set(number, texts);
+      }
+    }
+    return texts;
+  }
+
+  // Unpacks the texts for searches ahead of the first one.
+  async readAll() {
+    if (this.reading) return;
+    this.reading = true;
+    for (let number = 0; number < this.starts.length && this.room > 0; number++) await this.textsOf(number);
+  }
+
   // Finds the records whose responses contain a text, block by block.
   async within(wanted, places, told, stopped) {
     const found = new Set();
@@ -84,11 +108,10 @@ class Store {
       let any = false;
       for (let at = first; at < end && !any; at++) any = asked.has(at);
       if (!any) continue;
-      const records = await unpacked(`block-${number}`);
-      records.forEach((record, k) => {
-        if (record.response.some(([text]) => text.toLowerCase().includes(needle))) found.add(first + k);
+      (await this.textsOf(number)).forEach((text, k) => {
+        if (asked.has(first + k) && text.includes(needle)) found.add(first + k);
       });
-      told((number + 1) / this.starts.length);
+      told((number + 1) / this.starts.length, found.size);
     }
     return found;
   }

@@ -16,6 +16,13 @@ from relfast.tasks.base import Task
 from relfast.tasks.facts import Gold, Metric
 from relfast.tasks.prompting import Prompt
 
+QUADRANTS: Final = ("robust", "lucky", "hallucination", "failure")
+_NO_BOX: Final = (
+    "the published rule finds no gold answer, since the reference has no \\boxed{…}: no response is right"
+    " there, and none has a quadrant; --policy strict also reads '#### 132', 'Answer: 132' and gold's"
+    " final_answer"
+)
+
 Grader = Literal["symbolic", "math-verify"]
 
 
@@ -55,7 +62,7 @@ TASK: Final = Task(
         Metric("coverage"),
         Metric("symbolic_correct", "flag"),
         Metric("first_divergence"),
-        Metric("quadrant", "label", None, labels=("robust", "lucky", "hallucination", "failure")),
+        Metric("quadrant", "label", None, labels=QUADRANTS, beside="symbolic_correct", lacks=_NO_BOX),
         Metric("n_benchmark_steps", higher_is_better=None),
         Metric("n_llm_steps", higher_is_better=None),
         Metric("n_matches"),
@@ -64,7 +71,7 @@ TASK: Final = Task(
     ),
     reward_metric="alignment_score",
     strict_reward_metric="gated_score",
-    revision=4,  # strict reads the last box, tag or label
+    revision=6,  # strict compares answers as trees, and reads forms as all tasks do: docs/strict.md
     row_fields=("llm_correct", "final_correct", "subset"),
     blind="relfast.tasks.realign.blind:STRATEGIES",
     module="relfast.tasks.realign.score",

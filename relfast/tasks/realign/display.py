@@ -18,7 +18,7 @@ DISPLAY: Final = Display(
     mistake="relfast.tasks.realign.display:mistake",
     exhibit="relfast.tasks.realign.display:exhibit",
     exhibits=60,
-    columns=("alignment_score", "first_divergence"),
+    columns=("alignment_score", "first_divergence", "quadrant"),
     section="relfast.report.realign:section",
 )
 
@@ -42,6 +42,8 @@ def measure(record: Record, metrics: Mapping[str, Any]) -> Measures:
 
 def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
     """Name the quadrant of a wrong answer."""
+    if metrics["quadrant"] is None:
+        return "the published rule finds no answer in the reference"
     if metrics["quadrant"] == "hallucination":
         return "hallucination: follows the reference, answers wrong"
     return "failure: leaves the reference, answers wrong"
@@ -57,7 +59,11 @@ def exhibit(shown: Shown) -> Exhibit:
     if isinstance(reference, str):
         return Exhibit(marks, reference)
     why = ""
-    if not shown.correct:
+    if not shown.correct and reference.answer is None:
+        why = (
+            "The published rule finds no answer in the reference, which has no \\boxed{…}: nothing is right."
+        )
+    elif not shown.correct:
         why = f"It answers {_named(solution.answer)}; the reference has {_named(reference.answer)}."
     return Exhibit(marks, why, *_alignment(reference.steps, solution.steps, shown.embedder))
 

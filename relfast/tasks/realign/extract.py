@@ -12,10 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple
 
+from relfast_kernels.text.form_table import COUNTING, LANGUAGES, POWERS
+
+from relfast.answers import same_answer
+from relfast.answers.reading import MAX_CHARS, read
 from relfast.records import Extracted, Options, Record
-from relfast.tasks.final_answer import last_form, undress
-from relfast.tasks.realign.answers import NONE, FinalAnswer, Value, same, value_of
-from relfast.tasks.reasoning import read_strictly, strip_reasoning
+from relfast.tasks.reasoning import last_form, read_strictly, strip_reasoning
 
 OPENING: Final = "\\boxed{"
 
@@ -39,7 +41,7 @@ def extract_boxed_answer(text: str) -> str | None:
     return None if end < 0 else text[start:end]
 
 
-def same_answer(gold: str | None, pred: str | None) -> bool:
+def equals_as_published(gold: str | None, pred: str | None) -> bool:
     """ReAlign's symbolic correctness: both answers are present, not empty, and equal without spaces."""
     return bool(gold) and bool(pred) and without_spaces(gold) == without_spaces(pred)
 
@@ -120,20 +122,30 @@ def _wording(step: str) -> str:
 
 
 _NUMBER: Final = (
-    r"(?:[-−+]\s?)?(?:\\?\$\s?)?(?:\\[dct]?frac\s*\{[^{}\n]{1,40}\}\s*\{[^{}\n]{1,40}\}"
-    r"|\d[\d,]*(?:\.\d+)?(?:\s?/\s?\d+)?|\.\d+)(?:\s?\\?%)?"
+    r"(?:[-−+]\s?)?(?:\\?\$\s?)?(?:\\[dct]?frac\s?\{[^{}\n]{1,40}\}\s?\{[^{}\n]{1,40}\}"
+    r"|\d[\d,]*+(?:\.\d++)?(?:\s?/\s?\d++)?|\.\d++)(?:\s?\\?%)?"
 )
 _QUANTITY: Final = re.compile(_NUMBER)
 _LEADING: Final = re.compile(
-    rf"[\s$*_]*({_NUMBER})[$*_]*(?=\s*[,;:(–—]?\s*[^\W\d_]{{2}})(?!\s*[,;]?\s*(?:or|and)\b)"
+    rf"[\s$*_]*+({_NUMBER})[$*_]*+(?=\s*+(?:[,;:(–—]\s*+)?[^\W\d_]{{2}})"
+    rf"(?!\s*+(?:[,;]\s*+)?(?:{'|'.join(f'{LANGUAGES[0].joins} {COUNTING} {POWERS}'.split())})\b)"
 )
-"""A number at the beginning, followed by words: "4, since 2 + 2", "18 dollars a day", not "4 or 6"."""
+"""A number at the beginning, followed by words: "18 dollars a day", not "4 or 6", "4 to 6" or "4 squared"."""
 
 _BESIDE: Final = re.compile(
     r"\\f?boxed\s?\{([^{}\n]{1,200})\}[ \t$*\\\)]{0,6}(?:[,;/]|\bor\b|\band\b)"
     r"[ \t$*\\(]{0,6}(?:(?:or|and)\b)?[ \t$*\\(]{0,6}$"
 )
 """A box right before another box: if their values differ, neither is the final answer."""
+
+
+class FinalAnswer(NamedTuple):
+    """The final answer of a text as written (None if there is none), what of it is compared (a label's answer
+    may go on: "4, since 2 + 2 = 4"), and the code of why there is none."""
+
+    text: str | None
+    value: str = ""
+    reason: str | None = None
 
 
 def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
@@ -144,37 +156,34 @@ def read_final_answer(text: str, *, reference: bool = False) -> FinalAnswer:
     reference
         The text is a reference: without a marked answer, the last number of its last line is the answer.
     """
-    text = undress(text)
-    form = last_form(text)
+    form = last_form(text, keep_commands=True)
     if form is not None:
-        value = _value(form.content, whole=form.kind != "label")
+        value = _of_label(form.content) if form.kind == "label" else form.content
         beside = _BESIDE.search(text, max(0, form.start - 300), form.start)
-        if beside is not None and not reference and not same(value, value_of(beside[1])):
-            return FinalAnswer(None, NONE, "several_answers")
-        if value:
+        if beside is not None and not reference and not same_answer(value, beside[1]):
+            return FinalAnswer(None, reason="several_answers")
+        if len(value) > MAX_CHARS or read(value).spelled:
             return FinalAnswer(form.content, value)
     if reference:
-        lines = text.strip().rsplit("\n", 1)
-        numbers = _QUANTITY.findall(lines[-1])
+        numbers = _QUANTITY.findall(text.strip().rsplit("\n", 1)[-1])
         if numbers:
-            return FinalAnswer(numbers[-1], value_of(numbers[-1].rstrip(",")))
-    return FinalAnswer(None, NONE, "no_answer")
+            return FinalAnswer(numbers[-1], numbers[-1].rstrip(","))
+    return FinalAnswer(None, reason="no_answer")
 
 
-def _value(text: str, *, whole: bool) -> Value:
-    value = value_of(text)
-    if value.number is None and not whole and (found := _LEADING.match(text)) is not None:
-        return value_of(found[1].rstrip(","))
-    return value
+def _of_label(text: str) -> str:
+    """The answer behind a label: a number without the words behind it, or all of it."""
+    found = None if read(text).is_number else _LEADING.match(text)
+    return text if found is None else found[1].rstrip(",")
 
 
 class Solution(NamedTuple):
     """A solution's steps, in order, and its final answer: the boxed one, or any marked one (``strict``).
-    ``value`` is set under ``strict`` only."""
+    ``value``, set under ``strict`` only, is what of it is compared."""
 
     steps: list[str]
     answer: str | None
-    value: Value = NONE
+    value: str = ""
 
 
 NOTHING: Final = Solution([], None)
@@ -257,8 +266,7 @@ def _stated(answer: object) -> FinalAnswer | None:
     """Gold's field ``final_answer``, a text or a number, as a `FinalAnswer`; None if it is anything else."""
     if isinstance(answer, bool) or not isinstance(answer, str | int | float):
         return None
-    text = str(answer)
-    return FinalAnswer(text, value_of(text))
+    return FinalAnswer(str(answer), str(answer).strip())
 
 
 def _too_many(field: str, count: int) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
+from relfast.answers import same_answer
 from relfast.deadlines import Deadlines
 from relfast.records import Batch, Extracted, Outcome, Record
 from relfast.tasks.realign import RealignOptions
 from relfast.tasks.realign import extract as reading
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD, NOTHING, Alignment, Pair, align_pairs
-from relfast.tasks.realign.answers import other_unit, restates, same
-from relfast.tasks.realign.extract import Solution, same_answer, without_repeats, without_spaces
+from relfast.tasks.realign.extract import Solution, equals_as_published, without_repeats, without_spaces
 from relfast.tasks.realign.gate import Working, gated_score, step_f1s, working, working_of_reference
 
 _QUADRANTS: Final = {
@@ -81,6 +81,15 @@ def quadrant(alignment_score: float, correct: bool) -> str:
     return _QUADRANTS[alignment_score >= DIVERGENCE_THRESHOLD, correct]
 
 
+def _is_judged(reference: Solution, row: Any) -> bool:
+    """Whether a response can be right: gold has an answer, or the input row has a judge's verdict."""
+    if reference.answer is not None:
+        return True
+    return row is not None and any(
+        isinstance(row.get(name), bool) for name in ("llm_correct", "final_correct")
+    )
+
+
 def coverage(matches: int, n_benchmark: int, n_llm: int) -> float:
     """The share of the longer solution's steps that are matched; 0 if there are no steps."""
     return matches / max(n_benchmark, n_llm, 1)
@@ -94,14 +103,8 @@ def final_correct(symbolic: bool, row: Any) -> bool:
 
 
 def _right(reference: Solution, solution: Solution, question: object) -> bool:
-    """Whether a solution's answer equals the reference's, is not in another unit (`other_unit`), and does
-    not just repeat an expression of the question (`restates`)."""
-    if not same(reference.value, solution.value):
-        return False
-    if not isinstance(question, str):
-        return True
-    answer = solution.answer or ""
-    return not restates(answer, reference.answer or "", question) and not other_unit(answer, question)
+    """Whether a solution's answer equals the reference's, as far as the question allows (`same_answer`)."""
+    return same_answer(reference.value, solution.value, question if isinstance(question, str) else None)
 
 
 def _pair(
@@ -139,7 +142,7 @@ def _score_one(
         # verdicts in the input row are ignored
         correct = symbolic = _right(reference, solution, record.question)
     else:
-        symbolic = same_answer(reference.answer, solution.answer)
+        symbolic = equals_as_published(reference.answer, solution.answer)
         correct = final_correct(symbolic, record.row)
     average = alignment.avg_score
     covered = coverage(alignment.matches, len(reference.steps), len(solution.steps))
@@ -149,7 +152,7 @@ def _score_one(
         "coverage": covered,
         "symbolic_correct": symbolic,
         "first_divergence": alignment.first_divergence,
-        "quadrant": quadrant(average, correct),
+        "quadrant": quadrant(average, correct) if _is_judged(reference, record.row) else None,
         "n_benchmark_steps": len(reference.steps),
         "n_llm_steps": len(solution.steps),
         "n_matches": alignment.matches,

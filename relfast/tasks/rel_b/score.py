@@ -145,12 +145,14 @@ _NUMBER: Final = re.compile(r"\b(\d+)\b")
 
 
 def read(response: object, options: Options) -> Extracted[Homoplasy]:
-    """The `Homoplasy` that a response claims, by the options' policy; ``reason`` is `read_final`'s."""
+    """The `Homoplasy` that a response claims, by the options' policy; ``reason`` is `read_final`'s, or
+    ``no_taxa`` of a yes whose taxa cannot be read."""
     if options.strict:
         number, taxa_said, reason = read_final("CLAIM", response, options.reasoning)
         if number is None:
             return Extracted(NOTHING, found=False, reason=reason)
-        return Extracted(Homoplasy(LABELS[number], [*map(str, taxa_said)]))
+        reason = "no_taxa" if LABELS[number] == "yes" and not taxa_said else None
+        return Extracted(Homoplasy(LABELS[number], [*map(str, taxa_said)]), reason=reason)
     if not isinstance(response, str):
         return Extracted(NOTHING, found=False, error=f"response is {type(response).__name__}, not text")
     text = (strip_reasoning(response, options.reasoning) if options.strip_reasoning else response).lower()

@@ -68,7 +68,7 @@ C1: Final = Task(
     summary="are these molecules constitutional isomers: yes or no",
     metric_objects=(),
     reward_metric="correct",
-    revision=4,
+    revision=6,  # what strict reads as an answer: docs/strict.md
     blind="relfast.tasks.rel_c.blind:STRATEGIES",
     forms="<Yes> or <No>, or a box, a tag, a label or a line with yes or no",
     prompts=(
@@ -101,7 +101,7 @@ C2: Final = Task(
     ),
     reward_metric="overlap_metric",
     strict_reward_metric="overlap_skill",
-    revision=6,  # strict pays for any substructure of gold
+    revision=8,  # strict pays for any substructure of gold
     blind="relfast.tasks.rel_c.blind:MOTIF",
     forms="<smiles>…</smiles>, or a box, a tag or a label that holds one SMILES",
     prompts=(
@@ -134,7 +134,7 @@ C3: Final = Task(
         Metric("f1"),
     ),
     reward_metric="f1",
-    revision=5,  # strict reads all tags after the last announcement and ignores repeats
+    revision=7,  # what strict reads as an answer: docs/strict.md
     blind="relfast.tasks.rel_c.blind:ISOMERS",
     forms="<smiles>…</smiles> tags, below a line that announces the final list if there is one",
     prompts=(

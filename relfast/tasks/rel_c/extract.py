@@ -21,7 +21,7 @@ from relfast_kernels.tags import layouts
 
 from relfast.records import Extracted, Options
 from relfast.tasks.modules import MAX_TEXTS
-from relfast.tasks.reasoning import lower, read_final, read_strictly, strip_reasoning
+from relfast.tasks.reasoning import last_form, lower, read_final, read_strictly, strip_reasoning
 from relfast.tasks.rel_c import RelCOptions
 
 UNIT: Final = "tags"
@@ -89,9 +89,6 @@ def read_molecules(text: str, *, one: bool) -> tuple[list[str], str | None]:
 
 def _of_form(text: str) -> str | None:
     """The SMILES (two or more atoms) that fills a box, tag or label after the last ``<smiles>`` tag."""
-    from relfast.tasks.final_answer import last_form, undress
-
-    text = undress(text)
     form = last_form(text)
     if form is None or "smiles" in lower(text[form.start :]) or form.content.lower() in _NO_MOLECULES:
         return None

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from zlib import crc32
 
+from relfast_kernels.compiled import native
 from relfast_kernels.smiles.layouts import FINGERPRINT_MASK, INVALID_VOTE
 
 from relfast.chem.smiles_table import Match
@@ -115,7 +116,8 @@ def _match_reference(pred: Sequence[str], gold: Sequence[object]) -> Match:
         match = table.match(gold, pred)
         if match.decided:
             return match
-    from relfast_kernels.smiles.table import vote_of_place
+    with native.uncharged():  # it loads numpy
+        from relfast_kernels.smiles.table import vote_of_place
 
     left = list(gold)
     tp = vote = 0

@@ -28,7 +28,7 @@ from zlib import crc32
 
 from relfast_kernels.mcs.layouts import Pair
 
-from relfast.chem.common_substructure import Compared, Prepared, constant_in, is_compiled, prepared
+from relfast.chem.common_substructure import Compared, Prepared, constant_in, prepared
 from relfast.chem.common_substructure import judge as judge_pair
 from relfast.chem.smiles_table import has_isotope, same_clean_molecule
 from relfast.interrupts import uninterrupted
@@ -49,10 +49,7 @@ same wrong answers, and scoring one can take RDKit milliseconds."""
 
 MAX_SEARCHED: Final = 60
 """Larger responses are not searched for a common substructure. The largest published gold has 49 atoms;
-for two grids of 100 atoms RDKit does not check its time limit for seconds."""
-
-MAX_SEARCH_SECONDS: Final = 1
-"""Time limit of that search, well within any deadline. None of 1,000 wrong answers needs a tenth of it."""
+two grids of 100 atoms take RDKit seconds a candidate."""
 
 
 def extract(record: Record, options: RelCOptions) -> Extracted[str | None]:
@@ -206,21 +203,14 @@ def _compare(gold: object, response: object, *, whole_rings: bool = False) -> Co
 
 def _judge_as_published(gold: object, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     """`judge_as_published` without its cache: by the kernel if it can decide, else by RDKit."""
-    if not is_compiled():
-        # RDKit is faster than the kernel in plain Python, and gives the same unless it runs out of time
-        outcome = _by_rdkit(gold, extracted, None, MAX_SEARCH_SECONDS, alone=True)
-        if "mcs_canceled" not in outcome.metrics:
-            return outcome
     found = _compare(gold, extracted.value)
     decided = _decide(found, str(extracted.value))
     return _by_rdkit(gold, extracted, found, options.mcs_timeout) if decided is None else decided
 
 
-def _by_rdkit(
-    gold: object, extracted: Extracted[str | None], found: Compared, seconds: int, *, alone: bool = False
-) -> Outcome:
-    """The outcome of a pair by RDKit; ``found`` is the kernel's result (None or ``unfinished``). Unless
-    ``alone``, the kernel may still compare the two SMILES as RDKit writes them."""
+def _by_rdkit(gold: object, extracted: Extracted[str | None], found: Compared, seconds: int) -> Outcome:
+    """The outcome of a pair by RDKit; ``found`` is the kernel's result (None or ``unfinished``). The kernel
+    may still compare the two SMILES as RDKit writes them."""
     from relfast.chem.matching import common_substructure, contains, exact_common_substructure, same_molecule
     from relfast.chem.molecule import parse
 
@@ -239,7 +229,7 @@ def _by_rdkit(
     canceled = False
     if in_gold or in_response:
         common = min(heavy)
-    elif not alone and (exact := exact_common_substructure(pred_mol, gold_mol)) is not None:
+    elif (exact := exact_common_substructure(pred_mol, gold_mol)) is not None:
         common = exact
     else:
         common, canceled = common_substructure(pred_mol, gold_mol, seconds)
@@ -282,7 +272,7 @@ def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOpt
         in_gold, in_response = equal or contains(gold_mol, pred_mol), equal or contains(pred_mol, gold_mol)
     overlap, canceled, skill = 1.0, False, 1.0
     if not right:
-        overlap, canceled = _overlap(found, pred_mol, gold_mol, options)
+        overlap, canceled = _overlap(found, pred_mol, gold_mol)
         constant = best_constant(gold_mol.key) if in_gold else gold_mol.heavy_atoms
         skill = _skill(pred_mol.heavy_atoms, gold_mol.heavy_atoms, constant)
     metrics = metrics_of(in_gold, in_response, overlap)
@@ -292,10 +282,8 @@ def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOpt
     return Outcome(right, metrics, vote=vote)
 
 
-def _overlap(
-    found: Compared, pred_mol: Molecule, gold_mol: Molecule, options: RelCOptions
-) -> tuple[float, bool]:
-    """``overlap_metric`` of different molecules, and whether the search ran out of time, which makes it 0."""
+def _overlap(found: Compared, pred_mol: Molecule, gold_mol: Molecule) -> tuple[float, bool]:
+    """``overlap_metric`` of different molecules, and whether the search was given up, which makes it 0."""
     from relfast.chem.matching import exact_common_substructure, strict_common_substructure
 
     common, canceled = None, False
@@ -304,6 +292,5 @@ def _overlap(
     else:
         common = exact_common_substructure(pred_mol, gold_mol, whole_rings=True)
     if common is None:
-        seconds = min(options.mcs_timeout or MAX_SEARCH_SECONDS, MAX_SEARCH_SECONDS)
-        common, canceled = strict_common_substructure(pred_mol, gold_mol, seconds)
+        common, canceled = strict_common_substructure(pred_mol, gold_mol)
     return (0.0 if canceled else _share(common, pred_mol.heavy_atoms, gold_mol.heavy_atoms)), canceled

@@ -20,8 +20,11 @@ UNIT: Final = "maze"
 
 _TEXT_BYTES: Final = 1 << 14
 _NUMBERS: Final = 1 << 17
-"""Initial work space: for responses of 16 kB and searches of 20,000 states. Larger work space for texts is
-kept; that for searches is given back."""
+"""Initial work space: for responses of 16 kB and searches of 20,000 states. Larger work space is kept, that
+for searches up to `_KEPT`."""
+
+_KEPT: Final = 1 << 21
+"""Int32 of work space for searches (8 MB) that a thread keeps: new memory costs more than building in it."""
 
 _NUMBERS_A_BYTE: Final = 6
 """Work space of a search, in int32 per byte of maze: more than published mazes need; else it grows."""
@@ -59,10 +62,18 @@ class Machine:
             self._put(layouts.DESK.tape, 8 * TOKEN_COLUMNS * (size // 2 + 16))
             self.desk[layouts.DESK.text_size], self.desk[layouts.DESK.items_size] = 2 * size + 64, rows
 
-    def _grow(self, n: int) -> None:
-        """Allocate work space of ``n`` int32 for searches."""
-        self._put(layouts.DESK.numbers, 4 * n)
-        self.desk[layouts.DESK.numbers_size] = n
+    def _grow(self, n: int) -> int:
+        """Ensure work space of ``n`` int32 for searches; returns how many there are."""
+        if n > self.desk[layouts.DESK.numbers_size]:
+            self._put(layouts.DESK.numbers, 4 * n)
+            self.desk[layouts.DESK.numbers_size] = n
+        return int(self.desk[layouts.DESK.numbers_size])
+
+    def _give_back(self) -> None:
+        """Give back work space for searches that is too large to be kept."""
+        if self.desk[layouts.DESK.numbers_size] > _KEPT:
+            self.desk[layouts.DESK.numbers_size] = 0
+            self._grow(_NUMBERS)
 
     def judge(
         self, responses: Sequence[bytes], problems: Sequence[int], how: int = 0
@@ -79,16 +90,14 @@ class Machine:
         lengths, addresses = array("q", sizes), array("q", problems)
         inputs = lengths.buffer_info()[0], addresses.buffer_info()[0]
         results = found.buffer_info()[0], ratios.buffer_info()[0]
-        at, size = 0, _NUMBERS
+        at = 0
         while at < n:
             stop = min(at + _TEXTS_A_CALL, n)
             done = self._judge(ctypes.addressof(texts), *inputs, at, stop, how, *results, self._desk)
             if done < stop and done == at:
-                size *= 8
-                self._grow(size)
+                self._grow(8 * self.desk[layouts.DESK.numbers_size])
             at = done
-        if size > _NUMBERS:
-            self._grow(_NUMBERS)
+        self._give_back()
         whole, fractions = iter(found.tolist()), iter(ratios.tolist())
         found_rows = zip(*[whole] * layouts.FOUND_COLUMNS, strict=True)
         ratio_rows = zip(*[fractions] * layouts.N_RATIOS, strict=True)
@@ -101,16 +110,12 @@ class Machine:
         raw, about = structure + gold + target, array("q", bytes(24))
         ends = len(structure), len(structure) + len(gold), len(raw)
         self._make_room(len(raw))
-        size = max(_NUMBERS, _NUMBERS_A_BYTE * len(raw))
-        if size > _NUMBERS:
-            self._grow(size)
+        size = self._grow(_NUMBERS_A_BYTE * len(raw))
         ctypes.memmove(self.desk[layouts.DESK.text], raw, len(raw))
         while (n := self._build(*ends, about.buffer_info()[0], self._desk)) == layouts.NO_ROOM:
-            size *= 8
-            self._grow(size)
+            size = self._grow(8 * size)
         numbers = array("i", ctypes.string_at(self.desk[layouts.DESK.numbers] + 4 * about[1], 4 * max(n, 0)))
-        if size > _NUMBERS:
-            self._grow(_NUMBERS)
+        self._give_back()
         if n > 0:
             return n, numbers
         name = ctypes.string_at(self.desk[layouts.DESK.text] + about[0], max(0, about[1] - about[0]))

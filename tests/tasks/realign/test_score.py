@@ -23,6 +23,7 @@ from relfast_kernels.compiled import native
 from strict.cases import was_right
 from tiny_bert import make_checkpoint
 
+from relfast.answers import same_answer
 from relfast.deadlines import Deadlines
 from relfast.embed import models
 from relfast.embed.adding import add
@@ -33,14 +34,13 @@ from relfast.records import Outcome, Record
 from relfast.tasks.options import AllOptions
 from relfast.tasks.realign import alignment, gate
 from relfast.tasks.realign import score as realign_scorer
-from relfast.tasks.realign.answers import same, value_of
 from relfast.tasks.realign.blind import STRATEGIES
 from relfast.tasks.realign.extract import (
     MAX_STRICT_CHARS,
     MAX_STRICT_STEPS,
+    equals_as_published,
     parse_steps,
     read_final_answer,
-    same_answer,
     without_repeats,
 )
 from relfast.tasks.realign.gate import BASE, gated_score, working
@@ -124,7 +124,7 @@ def test_metrics_are_those_of_the_alignment(tiny_options: AllOptions) -> None:
             "alignment_score": average,
             "weighted_score": average * coverage,
             "coverage": coverage,
-            "symbolic_correct": same_answer(*map(extract_boxed_answer, sides)),
+            "symbolic_correct": equals_as_published(*map(extract_boxed_answer, sides)),
             "first_divergence": parted[0] if parted else None,
             "quadrant": outcome.metrics["quadrant"],
             "n_benchmark_steps": len(bench),
@@ -274,10 +274,10 @@ def test_published_outputs_on_real_solutions() -> None:
 
 
 def test_symbolic_correctness_ignores_spaces_only() -> None:
-    assert same_answer(r"\frac{1}{2}", r"\frac {1} {2}")
-    assert not same_answer("1/2", "0.5")
+    assert equals_as_published(r"\frac{1}{2}", r"\frac {1} {2}")
+    assert not equals_as_published("1/2", "0.5")
     for gold, pred in (("", ""), (None, None), ("5", None), (None, "5"), ("5", "5\t")):
-        assert not same_answer(gold, pred)
+        assert not equals_as_published(gold, pred)
 
 
 @pytest.mark.parametrize(
@@ -296,7 +296,25 @@ def test_symbolic_correctness_ignores_spaces_only() -> None:
         (r"\boxed{5} is wrong.", ("5", None)),
         ("The answer is 5. Wait, no, 6.", ("5", None)),
         ("<answer>\nx = 5\n</answer>", ("x = 5", None)),
-        ("Answer: 5, since 2 + 3 = 5", ("5, since 2 + 3 = 5", None)),
+        ("Answer: 5, since 2 + 3 = 5", ("5", None)),
+        ("The answer is 12 because the terms cancel when $n = 3$.", ("12", None)),
+        (r"\boxed{12 \text{ at } x = 3}", ("12", None)),
+        (
+            r"\boxed{\begin{cases}1 & \text{if } x > 0\end{cases}}",
+            (r"\begin{cases}1 & \text{if } x > 0\end{cases}", None),
+        ),
+        (r"\boxed{\text{Not for sale}}", (r"\text{Not for sale}", None)),
+        (r"The answer is $\{x : x > 0\}$.", (r"$\{x : x > 0\}$", None)),
+        ("Answer: 5 squared", ("5 squared", None)),
+        ("Answer: 5 to 7", ("5 to 7", None)),
+        ("Working.\n<answer>5", ("5", None)),
+        ("<answer>\n\n(1, 2]\n\nfor all x", ("(1, 2]\n\nfor all x", None)),
+        (r"\boxed 12", ("12", None)),
+        (r"\boxed{\textcolor{red}{\Large\frac{1}{2}}}", (r"\frac{1}{2}", None)),
+        (r"<|begin_of_box|>12\text{ cm}<|end_of_box|>", (r"12\text{ cm}", None)),
+        (r"\[\text{The answer is 5}\]", ("5", None)),
+        ("最终答案是12，因为 n = 3", ("12", None)),
+        ('{"answer": 5, "sum": 3}', ("5", None)),
         ("Answer:\n\n**5**", ("5", None)),
         ("Answer: " + "5" * 300, ("5" * 200, None)),
         ("```\nAnswer: 5\n```", (None, "no_answer")),
@@ -366,7 +384,7 @@ def test_right_solutions_earn_more_than_answers_and_those_more_than_wrong_ones(m
         if not was_right(row)
         and has_form(row)
         and ".." not in row["gold"]
-        and not same(value_of(row["gold"]), value_of(row.get("pred", "x")))
+        and not same_answer(row["gold"], row.get("pred", "x"))
     ]
     assert set(rewards(wrong[::7], [row["llm_solution"] for row in wrong[::7]], minilm)) <= {0.0}
 
@@ -457,9 +475,8 @@ def test_the_answers_of_real_solutions_are_read_as_their_sources_read_them() -> 
             n_without += 1
             assert extracted.reason == "no_answer", row["id"]
             continue
-        value = extracted.value.value
-        expected = was_right(row) if "correct" in row else same(value_of(row["gold"]), value_of(row["pred"]))
-        if same(value_of(row["gold"]), value) != expected:
+        expected = was_right(row) if "correct" in row else same_answer(row["gold"], row["pred"])
+        if same_answer(row["gold"], extracted.value.value) != expected:
             differ.append(row["id"])
     assert len(differ) <= 1, differ  # 10000 for 10{,}000
     assert 1_600 <= n_without <= 1_602  # GPT-3's, and two that end before they say an answer

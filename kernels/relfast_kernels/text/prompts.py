@@ -1,0 +1,106 @@
+"""The keys of prompts: the JSON of a row's id and, if that does not tell the prompt, a digest of its
+question, as they stand in the row. `relfast.stats.samples` has the same in Python, and `relfast.engine.rows`
+says when rows have which."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from relfast_kernels.compiled.jit import kernel
+from relfast_kernels.layouts import (
+    ESCAPED,
+    INTEGER,
+    PROMPT_DIGITS,
+    PROMPT_MARK,
+    SAMPLE_ASKED,
+    SAMPLE_NO_ID,
+    STRING,
+    TOKEN_END,
+    TOKEN_KIND,
+    TOKEN_START,
+)
+from relfast_kernels.text.find import copy, hash_text, hexadecimal
+from relfast_kernels.text.json_strings import put_text
+
+Bytes = npt.NDArray[np.uint8]
+Tape = npt.NDArray[np.int64]
+
+_MARK: Final = np.frombuffer(PROMPT_MARK, np.uint8)
+_SIZE: Final = len(PROMPT_MARK) + PROMPT_DIGITS + 1
+_QUOTE: Final = ord('"')
+_ZERO, _NINE, _A, _N = ord("0"), ord("9"), ord("a"), ord("n")
+_FIRST_NON_ASCII: Final = 0x80
+_ID_BITS: Final = np.uint64(0xFFFF_FFFF)
+
+IS_ID, IS_COUNTER, MAY_BE_COUNTER = 0, 1, 2
+"""Whether an id that a tool gave is a number; only Python can tell of strings with escapes or non-ASCII."""
+
+
+@kernel
+def counter_kind(data: Bytes, tape: Tape, token: int) -> int:
+    """Whether an id is a number, also as text: one of `IS_ID` …"""
+    kind = tape[token, TOKEN_KIND]
+    if kind == INTEGER:
+        return IS_COUNTER
+    if kind != STRING:
+        return MAY_BE_COUNTER if kind == ESCAPED else IS_ID
+    start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
+    for at in range(start, end):
+        if data[at] >= _FIRST_NON_ASCII:
+            return MAY_BE_COUNTER
+        if not _ZERO <= data[at] <= _NINE:
+            return IS_ID
+    return IS_COUNTER if end > start else IS_ID
+
+
+@kernel
+def put_prompt(
+    data: Bytes, tape: Tape, question: int, source: Bytes, id_start: int, id_end: int, scratch: Bytes,
+    used: int,
+) -> int:  # fmt: skip
+    """Write the key of an id, source[id_start:id_end], and of a question's text; the offset after it."""
+    start, end = tape[question, TOKEN_START], tape[question, TOKEN_END]
+    if tape[question, TOKEN_KIND] == ESCAPED:
+        digest = hash_text(scratch, used, put_text(data, start, end, scratch, used))
+    else:
+        digest = hash_text(data, start, end)
+    at = copy(source, id_start, id_end, scratch, used)
+    at = copy(_MARK, 0, len(_MARK), scratch, at)
+    for k in range(PROMPT_DIGITS):
+        digit = np.int64((digest >> np.uint64(4 * (PROMPT_DIGITS - 1 - k))) & np.uint64(15))
+        scratch[at + k] = _ZERO + digit if digit < 10 else _A + digit - 10
+    scratch[at + PROMPT_DIGITS] = _QUOTE
+    return at + PROMPT_DIGITS + 1
+
+
+@kernel
+def _asks(data: Bytes, start: int, end: int) -> bool:
+    """Whether a key ends with a prompt: within a JSON text, no quote follows a colon, and no id ends so."""
+    if end - start <= _SIZE:
+        return False
+    for k in range(len(_MARK)):
+        if data[end - _SIZE + k] != _MARK[k]:
+            return False
+    return True
+
+
+@kernel
+def hash_key(data: Bytes, start: int, end: int) -> Any:
+    """The hash of a prompt's key, data[start:end]; see `relfast.stats.samples.hash_key`."""
+    if not _asks(data, start, end):
+        return hash_text(data, start, end)
+    asked = np.uint64(0)
+    for at in range(end - PROMPT_DIGITS - 1, end - PROMPT_DIGITS - 1 + PROMPT_DIGITS // 2):
+        asked = asked << np.uint64(4) | np.uint64(hexadecimal(data, at, end, 1))
+    return hash_text(data, start, end - _SIZE) & _ID_BITS | asked << np.uint64(32)
+
+
+@kernel
+def key_flags(data: Bytes, start: int, end: int) -> int:
+    """The flags of a prompt's key in the task byte of its samples."""
+    if not _asks(data, start, end):
+        return 0
+    return SAMPLE_ASKED | SAMPLE_NO_ID if data[start] == _N else SAMPLE_ASKED

@@ -1,0 +1,212 @@
+"""What trees are worth: their canonical text, their values at fixed points, the arithmetic they leave undone.
+
+Numbers are exact fractions as long as that is possible. Nothing grows beyond `MAX_BITS`; what would has no
+value, and equals only what is written alike.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import lru_cache, reduce
+from typing import Final
+from zlib import crc32
+
+from relfast.answers.trees import INFINITY, Apply, Indexed, Measured, Node, Number, Symbol
+
+Value = Fraction | complex
+
+MAX_BITS: Final = 8192
+"""Maximum size of an exact number."""
+_NEAR: Final = 1e-12
+"""Maximum relative difference of two equal values that are not exact."""
+_LOST: Final = 1e-6
+"""A term that is a smaller share of the largest could get lost in their sum."""
+
+
+def canonical(tree: Node) -> str:
+    """A text that is equal for trees that differ only in order, brackets and the writing of fractions."""
+    factor, pieces = monomial(tree)
+    return "*".join(pieces if factor == 1 and pieces else (str(factor), *pieces))
+
+
+@lru_cache(maxsize=2048)
+def monomial(tree: Node) -> tuple[Fraction, tuple[str, ...]]:
+    """A tree as a rational factor and the canonical texts of its other factors, sorted."""
+    held = [monomial(part) for part in tree.parts]
+    pieces = sorted(piece for _, some in held for piece in some)
+    match tree:
+        case Number(value):
+            return value, ()
+        case Measured() | Apply("()" | "-" | "%"):
+            share = {"-": Fraction(-1), "%": Fraction(1, 100)}.get(tree.tag, Fraction(1))
+            return held[0][0] * share, held[0][1]
+        case Apply("*") if sum(_bits(factor) for factor, _ in held) <= MAX_BITS:
+            return math.prod((factor for factor, _ in held), start=Fraction(1)), tuple(pieces)
+        case Apply("/") if held[1][0] and _bits(held[0][0]) + _bits(held[1][0]) <= MAX_BITS:
+            (a, above), (b, below) = held
+            return a / b, tuple(sorted([*above, *(f"({piece})^(-1)" for piece in below)]))
+        case Apply("^") if not pieces and held[1][0].denominator == 1 and (held[0][0] or held[1][0] > 0):
+            (a, _), (b, _) = held
+            if abs(b) * _bits(a) <= MAX_BITS:
+                return a ** int(b), ()
+        case Apply("+"):
+            return Fraction(1), (f"({'+'.join(sorted(map(canonical, _terms(tree))))})",)
+    return Fraction(1), (f"{type(tree).__name__}:{tree.tag}({','.join(map(canonical, tree.parts))})",)
+
+
+def _terms(tree: Node) -> Iterator[Node]:
+    for part in tree.parts:
+        yield from _terms(part) if isinstance(part, Apply) and part.tag == "+" else (part,)
+
+
+def _bits(number: Fraction) -> int:
+    return max(number.numerator.bit_length(), number.denominator.bit_length())
+
+
+def rational(tree: Node) -> tuple[Fraction, int] | None:
+    """The value of a number or of a fraction of numbers, and its digits behind the point; else None."""
+    match tree:
+        case Number(value):
+            return value, tree.places
+        case Apply("-", (inner,)):
+            held = rational(inner)
+            return held and (-held[0], held[1])
+        case Apply("/", (top, bottom)):
+            a, b = rational(top), rational(bottom)
+            return (a[0] / b[0], 0) if a and b and b[0] else None
+    return None
+
+
+def work(tree: Node) -> int:
+    """How much arithmetic between numbers a tree leaves undone: 1 for ``2+2``, ``3·4``, ``√16``, ``5!``; 0
+    for ``1/2``, ``3·10^8``, ``2^10``, ``√2/2``."""
+    undone = sum(map(work, tree.parts))
+    match tree:
+        case Apply("+" | "*" as sign):
+            numbers = [part for part in tree.parts if _is_arithmetic(part)]
+            ten = any(part.tag == "^" and part.parts[0] == Number(10) for part in numbers)
+            return int(undone + max(0, len(numbers) - 1 - (ten and sign == "*")))
+        case Apply("/", parts) if _is_arithmetic(tree):
+            return int(undone + sum(part.tag == "/" for part in parts))
+        case Apply() if not tree.symbols and not _is_arithmetic(tree):
+            value = values(tree)  # a root or a function of numbers: undone if its value is rational
+            return undone + int(bool(value) and _is_simple(value[0]))
+    return undone
+
+
+def _is_arithmetic(tree: Node) -> bool:
+    """Whether a tree has only numbers and arithmetic in it: no roots, functions or symbols."""
+    match tree:
+        case Number():
+            return True
+        case Apply("^", (_, exponent)) if (rational(exponent) or (Fraction(1), 0))[0].denominator > 1:
+            return False
+        case Measured() | Apply("-" | "+" | "*" | "/" | "%" | "^"):
+            return not tree.symbols and all(map(_is_arithmetic, tree.parts))
+    return False
+
+
+def _is_simple(value: Value) -> bool:
+    """Whether a value is a fraction, with a small denominator if it is not exact."""
+    if isinstance(value, Fraction):
+        return True
+    return abs(value) < 1e9 and abs(value - round(value.real * 720) / 720) < 1e-12
+
+
+@lru_cache(maxsize=2048)
+def values(tree: Node) -> tuple[Value, ...]:
+    """The values of a tree at three points, of which the last is complex, or at one if it has no symbols; ()
+    if it has none. A symbol's value depends on its name and the point only."""
+    try:
+        return tuple(_at(tree, point) for point in range(3 if tree.symbols else 1))
+    except (ArithmeticError, ValueError):
+        return ()
+
+
+def close(a: Value, b: Value, near: float = 0) -> bool:
+    """Whether two values are equal, if one is not exact nearly; or differ by the share ``near`` at most."""
+    if isinstance(a, Fraction) and isinstance(b, Fraction) and not near:
+        return a == b
+    try:
+        return abs(complex(a) - complex(b)) <= max(near, _NEAR) * max(abs(complex(a)), abs(complex(b)))
+    except OverflowError:
+        return False
+
+
+def _bounded(number: Value) -> Value:
+    if isinstance(number, Fraction) and _bits(number) > MAX_BITS:
+        raise OverflowError
+    return number
+
+
+def _sum(*terms: Value) -> Value:
+    exact = all(isinstance(one, Fraction) for one in terms)
+    sizes = [] if exact else [abs(complex(one)) for one in terms if one]
+    if sizes and min(sizes) < _LOST * max(sizes):
+        raise ArithmeticError
+    return sum(terms, Fraction(0))
+
+
+def _power(base: Value, exponent: Value) -> Value:
+    if isinstance(base, Fraction) and isinstance(exponent, Fraction):
+        if exponent.denominator == 1:
+            if abs(exponent) * _bits(base) > MAX_BITS:
+                raise OverflowError
+            return Fraction(base ** int(exponent))
+        if base < 0 and exponent.denominator % 2:  # the real root
+            return complex((-1) ** (exponent.numerator % 2) * float(-base) ** float(exponent))
+    return complex(complex(base) ** complex(exponent))
+
+
+def _whole(function: Callable[..., int], largest: float) -> Callable[..., Value]:
+    """A function of exact numbers; one that could get large, of natural numbers up to ``largest``."""
+
+    def done(*args: Value) -> Value:
+        exact = [one for one in args if isinstance(one, Fraction)]
+        natural = all(one.denominator == 1 and 0 <= one <= largest for one in exact)
+        if len(exact) < len(args) or not (natural or largest == math.inf):
+            raise ValueError(args)
+        return Fraction(function(*(exact if largest == math.inf else map(int, exact))))
+
+    return done
+
+
+_CONSTANTS: Final = {"e": math.e, "pi": math.pi, "i": 1j}
+_OPERATIONS: Final[dict[str, Callable[..., Value]]] = {
+    "()": lambda a: a, "-": lambda a: -a, "%": lambda a: a / 100, "/": lambda a, b: a / b, "+": _sum,
+    "^": _power, "*": lambda *factors: reduce(lambda a, b: _bounded(a * b), factors),
+    "abs": lambda a: abs(a) if isinstance(a, Fraction) else complex(abs(a)),
+    "floor": _whole(math.floor, math.inf), "ceil": _whole(math.ceil, math.inf),
+    "!": _whole(math.factorial, 500), "binom": _whole(math.comb, 500),
+}  # fmt: skip
+_FUNCTIONS: Final[dict[str, Callable[[complex], complex]]] = {
+    "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "cot": lambda z: 1 / cmath.tan(z), "ln": cmath.log,
+    "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z), "log": cmath.log,
+    "arcsin": cmath.asin, "arccos": cmath.acos, "arctan": cmath.atan,
+    "sinh": cmath.sinh, "cosh": cmath.cosh, "tanh": cmath.tanh,
+}  # fmt: skip
+
+
+def _at(tree: Node, point: int) -> Value:
+    match tree:
+        case Number(value):
+            return Fraction(value)
+        case Symbol(name) if name in _CONSTANTS:
+            return complex(_CONSTANTS[name])
+        case Measured(unit, (inner,)):
+            return _at(inner, point) * (math.pi / 180 if unit == ("°",) else 1)
+        case Apply(name, parts) if name in _OPERATIONS:
+            return _bounded(_OPERATIONS[name](*(_at(part, point) for part in parts)))
+        case Apply(name, (inner,)) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](complex(_at(inner, point)))
+        case Apply(name, (inner,)) if name[:4] == "log_" and name[4:].isdecimal() and int(name[4:12]) > 1:
+            return cmath.log(complex(_at(inner, point))) / math.log(int(name[4:]))
+        case Symbol() | Indexed() | Apply() if tree != INFINITY:
+            seed = crc32(f"{point}{canonical(tree)}".encode())
+            if point == 2:  # near the unit circle
+                return complex((seed % 997 - 498) / 700, 0.6 + seed % 89 / 200)
+            return Fraction(seed % 997 + 101, -331 if point * seed % 2 else 331)
+    raise ValueError(tree)

@@ -1,0 +1,395 @@
+r"""A precedence parser: tokens become a tree (`relfast.answers.trees`).
+
+::
+
+    answer   = item {("," | ";" | "or" | "and") item}
+    item     = ["=" | "≈"] side {("=" | "<" | ">" | "≤" | "≥" | "≠" | "≈" | "∈") side}
+    side     = ratio {("∪" | "∩" | "∖") ratio}
+    ratio    = measured {":" measured}
+    measured = words | [currency] sum [unit]
+    sum      = [sign] product {sign product}                        sign: + - ± ∓
+    product  = factor {["*" | "/"] factor}                          a whole number and a fraction: their sum
+    factor   = atom {"^" argument | "_" index | "!" | "'" | "%" | "°"}
+    atom     = number | letter | \frac argument argument | \sqrt ["[" answer "]"] argument
+             | accent argument | function | "|" answer "|" | ⌊ answer ⌋ | bracket answer bracket
+             | "{" answer ("|" | ":") answer "}" | \begin{…} rows \end{…}
+    argument = "{" answer "}" | one digit or atom
+    function = name {"^" argument | "_" index} (bracket … | factors up to the next sign, bracket or function)
+
+Letters side by side are multiplied. What does not fit has no tree, nor what nests deeper than `MAX_DEPTH`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Final
+
+from relfast.answers.tokens import MATRICES, SCALES, UNITS, Token, words
+from relfast.answers.trees import Apply, Group, Indexed, Measured, Node, Number, Relation, Symbol, Words
+
+MAX_DEPTH: Final = 20
+"""Levels of nesting; a deeper answer has no tree."""
+_MAX_CHAIN: Final = 12
+"""Marks behind one atom, and quotients of quotients without brackets."""
+_MAX_DIGITS: Final = 300
+_RELATIONS: Final = words("= < > le ge ne approx in")
+_NEVER_FIRST: Final = _RELATIONS | words(
+    r") ] \} } rfloor rceil or and cup cap setminus notin pm mp ° + - * / ^ _ ! ' % , ; : . ? & \\"
+)
+_CLOSERS: Final = {"(": (")", "]"), "[": (")", "]"), "{": ("}",), r"\{": (r"\}",)}
+_CURRENCIES: Final = words("dollar euro sterling yen rupee")
+_NO_UNITS: Final = words(
+    "not no to is are than if when because minus plus times over squared cubed factorial choose mod base root"
+    " half halves third thirds quarter quarters fourths fifths sixths eighths tenths hundredths thousandths"
+)
+_KNOWN_UNITS: Final = frozenset(UNITS.values())
+_NAMED_SETS: Final = {
+    **dict.fromkeys(words("none nosolution nosolutions norealsolution norealsolutions emptyset"), "emptyset"),
+    **dict.fromkeys(words("allrealnumbers allreals realnumbers"), "R"),
+}
+_END: Final = Token("", "")
+
+
+class _Failure(Exception):
+    """The tokens are no expression."""
+
+
+def parse(tokens: Sequence[Token]) -> Node | None:
+    """The tree of an answer's tokens, or None."""
+    parser = _Parser(tokens)
+    try:
+        tree = parser.answer()
+    except _Failure:
+        return None
+    return tree if parser.at == len(tokens) else None
+
+
+class _Parser:
+    """A recursive descent; each method reads what the grammar calls by its name."""
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = [*tokens, _END, _END, _END]
+        self.at = self.depth = 0
+        self.in_bars = False
+
+    def peek(self, ahead: int = 0) -> Token:
+        return self.tokens[self.at + ahead]
+
+    def take(self, *signs: str) -> str:
+        """Take the next token if it is one of these signs; its text, or nothing."""
+        kind, text, _ = self.tokens[self.at]
+        if kind != "sign" or text not in signs:
+            return ""
+        self.at += 1
+        return text
+
+    def need(self, *signs: str) -> str:
+        if not (taken := self.take(*signs)):
+            raise _Failure
+        return taken
+
+    def deeper(self, read: Callable[[], Node]) -> Node:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise _Failure
+        tree = read()
+        self.depth -= 1
+        return tree
+
+    def chain(self, read: Callable[[], Node], *signs: str) -> tuple[tuple[Node, ...], tuple[str, ...]]:
+        """What ``read`` reads, once and behind each of the signs that follow; and these signs."""
+        parts, found = [read()], []
+        while sign := self.take(*signs):
+            found.append(sign)
+            parts.append(read())
+        return tuple(parts), tuple(found)
+
+    def answer(self) -> Node:
+        items, _ = self.chain(lambda: self.deeper(self.item), ",", ";", "or", "and")
+        return items[0] if len(items) == 1 else Group("", items)
+
+    def item(self) -> Node:
+        while self.take("or", "and", "=", "approx"):
+            pass
+        sides, signs = self.chain(self.side, *_RELATIONS)
+        return Relation(signs, sides) if signs else sides[0]
+
+    def side(self) -> Node:
+        parts, signs = self.chain(self.ratio, "cup", "cap", "setminus")
+        if len(set(signs)) > 1:
+            raise _Failure
+        return Group(signs[0], parts) if signs else parts[0]
+
+    def ratio(self) -> Node:
+        parts, signs = self.chain(self.measured, ":")
+        return Group(":", parts) if signs else parts[0]
+
+    def measured(self) -> Node:
+        first = self.peek()
+        is_money = first.text in _CURRENCIES and self.peek(1).kind == "number"
+        if first.kind == "word" and len(first.text) > 1 and not is_money:
+            return self.words()
+        self.at += is_money
+        tree = self.sum()
+        while isinstance(tree, Number) and self.peek().text in SCALES:
+            tree = Number(tree.tag * SCALES[self.peek().text])
+            self.at += 1
+        unit = self.unit()
+        if _NO_UNITS & set(unit) or (tree.symbols and not set(unit) <= _KNOWN_UNITS):
+            raise _Failure
+        unit = [first.text] if is_money else unit
+        return Measured(tuple(unit), (tree,)) if unit else tree
+
+    def words(self) -> Node:
+        found = []
+        while self.peek().kind in ("word", "number") or (
+            self.peek().text in ("-", "'", ".") and self.peek(1).kind in ("word", "letter")
+        ):
+            found.append(self.peek().text.lower())
+            self.at += 1
+        text = "".join(word for word in found if word.isalnum()).removeprefix("the")
+        return Symbol(_NAMED_SETS[text]) if text in _NAMED_SETS else Words(text)
+
+    def unit(self) -> list[str]:
+        """The names of the unit behind a value; its exponents do not count."""
+        names: list[str] = []
+        while True:
+            kind, text, _ = self.peek()
+            if kind in ("word", "letter"):
+                names.append(UNITS.get(text, text))
+            elif names and self.take("^"):
+                self.argument(digits=False)
+                continue
+            elif not names or not (
+                text in (".", "'") or (text in ("/", "*", "-") and self.peek(1).kind in ("word", "letter"))
+            ):
+                return names
+            self.at += 1
+
+    def sum(self) -> Node:
+        terms: list[Node] = []
+        while (sign := self.take("+", "-", "pm", "mp")) or not terms:
+            while self.take("+"):
+                pass
+            term = self.product()
+            terms.append(Apply(sign, (term,)) if sign not in ("", "+") else term)
+        return terms[0] if len(terms) == 1 else Apply("+", tuple(terms))
+
+    def product(self) -> Node:
+        factors, quotients = [self.factor()], 0
+        while True:
+            if self.take("*"):
+                factors.append(self.signed(self.factor))
+            elif self.take("/"):
+                quotients += 1
+                if quotients > _MAX_CHAIN:
+                    raise _Failure
+                factors[-1] = Apply("/", (factors[-1], self.signed(self.factor)))
+            elif self.starts():
+                self.beside(factors)
+            else:
+                return factors[0] if len(factors) == 1 else Apply("*", tuple(factors))
+
+    def beside(self, factors: list[Node]) -> None:
+        """Add a factor that stands right behind another; 2½ is a sum."""
+        whole, factor = factors[-1], self.factor()
+        if isinstance(factor, Number) and isinstance(whole, Number) and self.take("/"):  # 2 1/2
+            factor = Apply("/", (factor, self.factor()))
+        is_percent = isinstance(factor, Apply) and factor.tag == "%"
+        match whole, factor.parts[0] if is_percent else factor:
+            case Number(n), Apply("/", (Number(a), Number(b))) if (
+                len(factors) == n.denominator == 1 and a < b
+            ):
+                mixed = Number(n + a / b)
+                factors[-1] = Apply("%", (mixed,)) if is_percent else mixed
+            case _, Number() if not is_percent:
+                raise _Failure
+            case _:
+                factors.append(factor)
+
+    def signed(self, read: Callable[[], Node]) -> Node:
+        return Apply("-", (read(),)) if self.take("-") else read()
+
+    def starts(self) -> bool:
+        """Whether the next token can start a factor."""
+        kind, text, spaced = self.peek()
+        if kind == "sign":
+            return text not in _NEVER_FIRST and (text != "|" or not self.in_bars)
+        if kind == "word":
+            return len(text) == 1 and not spaced and text not in UNITS
+        return kind not in ("", "end")
+
+    def factor(self) -> Node:
+        tree = self.atom()
+        for _ in range(_MAX_CHAIN):
+            sign = self.take("^", "_", "!", "'", "%", "°")
+            above = self.deeper(self.exponent) if sign == "^" else None
+            sign = above.tag if above in (Symbol("°"), Symbol("'")) else sign
+            if not sign:
+                return tree
+            if sign == "°":
+                tree = tree if isinstance(tree, Measured) else Measured(("°",), (tree,))
+            elif sign in ("'", "_"):
+                tree = Indexed(sign if sign == "'" else self.index(), (tree,))
+            else:
+                tree = Apply(sign, (tree, above) if above is not None else (tree,))
+        raise _Failure
+
+    def exponent(self) -> Node:
+        tree = self.argument(digits=False)  # 2^3^2 = 2^9
+        return Apply("^", (tree, self.deeper(self.exponent))) if self.take("^") else tree
+
+    def index(self) -> str:
+        """A subscript as text."""
+        parts, opened = [], 0
+        while True:
+            kind, text, _ = self.peek()
+            if not kind:
+                raise _Failure
+            self.at += 1
+            opened += (text == "{") - (text == "}")
+            if text not in ("{", "}"):
+                parts.append(text)
+            if opened <= 0:
+                return "".join(parts)
+
+    def argument(self, *, digits: bool = True) -> Node:
+        """What a command takes: a group, or else one token, of a number its first digit (``digits``)."""
+        if self.take("{"):
+            tree = self.answer()
+            self.need("}")
+            return tree
+        kind, text, _ = self.peek()
+        if digits and kind == "number" and text.isdigit() and len(text) > 1:
+            self.tokens[self.at] = Token("number", text[1:])
+            return Number(int(text[0]))
+        self.take("+")
+        return self.signed(lambda: self.deeper(self.atom))
+
+    def atom(self) -> Node:
+        kind, text, _ = self.peek()
+        self.at += 1
+        if kind == "letter" or (kind == "word" and len(text) == 1):
+            if (self.peek().text, self.peek(1).kind, self.peek(2).text) == ("(", "number", ")"):  # f(0)
+                self.at += 3
+                return Indexed(f"({self.peek(-2).text})", (Symbol(text),))
+            return Symbol(text)
+        if kind == "accent":
+            return Apply(text, (self.argument(),))
+        readers = {
+            "number": self.number,
+            "begin": self.environment,
+            "function": self.function,
+            "sign": self.sign,
+        }
+        if kind not in readers:
+            raise _Failure
+        return readers[kind](text)
+
+    def number(self, text: str) -> Node:
+        mantissa, _, exponent = text.lower().partition("e")
+        places = len(mantissa.partition(".")[2])
+        if len(mantissa) > _MAX_DIGITS:
+            raise _Failure
+        value = Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
+        dotted = self.peek().text == "." and self.peek(1).text == "overline"
+        if self.peek(int(dotted)).text != "overline" or exponent:
+            return Number(value, 0 if exponent else places)
+        self.at += 1 + dotted  # 0.1\overline{6}
+        block, digits = self.argument(digits=False), self.peek(-2 if self.peek(-1).text == "}" else -1).text
+        if not isinstance(block, Number) or not digits.isdigit():
+            raise _Failure
+        return Number(value + Fraction(int(digits), (10 ** len(digits) - 1) * 10**places))
+
+    def sign(self, sign: str) -> Node:
+        """What starts with a bracket or with one of the commands that are signs."""
+        if sign in ("frac", "binom"):
+            return Apply("/" if sign == "frac" else sign, (self.argument(), self.argument()))
+        if sign in ("sqrt", "√"):
+            degree = self.answer() if self.take("[") and self.peek().text != "]" else Number(2)
+            self.take("]")
+            known = isinstance(degree, Number) and degree.tag > 0
+            share = Number(1 / degree.tag) if known else Apply("/", (Number(1), degree))
+            return Apply("^", (self.argument(digits=sign == "sqrt"), share))
+        if sign in ("lfloor", "lceil"):
+            tree: Node = Apply(sign[1:], (self.answer(),))
+            self.need("r" + sign[1:])
+            return tree
+        if sign in ("°", "'"):
+            return Symbol(sign)
+        if sign != "|" and sign not in _CLOSERS:
+            raise _Failure
+        outside, self.in_bars = self.in_bars, sign not in ("(", "[")
+        if sign == "|":
+            tree = Apply("abs", (self.answer(),))
+            self.need("|")
+        else:
+            tree = self.bracketed(sign) if sign in ("(", "[") else self.braced(sign)
+        self.in_bars = outside
+        return tree
+
+    def bracketed(self, opening: str) -> Node:
+        """One tree in brackets, a tuple or an interval."""
+        tree = self.answer()
+        closing = self.need(*_CLOSERS[opening])
+        is_list = isinstance(tree, Group) and not tree.tag
+        return Group(opening + closing, tree.parts) if is_list else Apply("()", (tree,))
+
+    def braced(self, opening: str) -> Node:
+        """A set, by its items or by a condition; or a TeX group."""
+        closers = _CLOSERS[opening]
+        if opening == r"\{" and self.take(*closers):
+            return Symbol("emptyset")
+        by_condition = self.peek().kind == "letter" and self.peek(1).text in (":", "|")
+        head = self.atom() if by_condition else self.answer()
+        if self.take("|") or (by_condition and self.take(":")):
+            tree: Node = Group("{|", (head, self.answer()))
+        elif isinstance(head, Group) and not head.tag:
+            tree = Group("{}", head.parts)
+        else:
+            tree = Group("{}", (head,)) if opening == r"\{" else Apply("()", (head,))
+        self.need(*closers)
+        return tree
+
+    def function(self, name: str) -> Node:
+        power = None
+        for _ in range(2):
+            if self.take("^"):
+                power = self.argument(digits=False)
+            elif self.take("_"):
+                name += "_" + self.index()
+        argument = self.deeper(self.atom if self.peek().text in ("(", "{", "[") else self.factors)
+        if power == Apply("-", (Number(1),)):
+            return Apply("arc" + name, (argument,))
+        tree = Apply("^", (Symbol("e"), argument)) if name == "exp" else Apply(name, (argument,))
+        return tree if power is None else Apply("^", (tree, power))
+
+    def factors(self) -> Node:
+        """What a function takes without brackets: 2x of \\sin 2x \\cos x."""
+        sign, found = self.take("-"), [self.factor()]
+        while self.starts() and self.peek().kind != "function" and self.peek().text not in ("(", "["):
+            found.append(self.factor())
+        tree = found[0] if len(found) == 1 else Apply("*", tuple(found))
+        return Apply("-", (tree,)) if sign else tree
+
+    def environment(self, name: str) -> Node:
+        """A matrix; of other environments, like cases, their items."""
+        rows: list[Node] = []
+        row: list[Node] = []
+        while True:
+            if self.peek().text not in ("\\\\", "&") and self.peek().kind != "end":
+                row.append(self.answer())
+            if self.take("&"):
+                continue
+            rows, row = [*rows, Group("", tuple(row))] if row else rows, []
+            if not self.take("\\\\"):
+                break
+        if self.peek().kind != "end" or not rows:
+            raise _Failure
+        self.at += 1
+        if name in MATRICES:
+            tree = Group("#", tuple(Group("#", one.parts) for one in rows))
+            return Apply("det", (tree,)) if name == "vmatrix" else tree
+        items = tuple(item for one in rows for item in one.parts)
+        return items[0] if len(items) == 1 else Group("", items)

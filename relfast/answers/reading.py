@@ -1,0 +1,163 @@
+"""Read an answer: its tokens, and the trees that they may stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from relfast.answers.parser import parse
+from relfast.answers.tokens import UNITS, Token, tokens_of, with_commas_joined, words
+from relfast.answers.trees import Apply, Group, Measured, Node, Number, Symbol
+
+MAX_CHARS: Final = 400
+"""Maximum characters of an answer that is read. No reference of MATH or GSM8K has more than 200."""
+
+_FILLERS: Final = words("the a an about approximately exactly only just roughly is are was answer final")
+_EMPHASIS: Final = words(", ; : * ^")
+_NAMED: Final = words("word letter number")
+_PUNCTUATION: Final = words(". ' , - : ( ) and or")
+_JOINING: Final = words("or and , ; / + = < >")
+_CAPITALS: Final = words("K C F J N W V")
+"""Units of one letter that are no symbols when they stand apart from a number."""
+_BESIDE_DIGITS: Final = words("L J N W V")
+"""Units of one letter that may stand right behind a number too: 0.125L."""
+
+
+class Answer(NamedTuple):
+    """What an answer may mean: its ``trees``, the likeliest first; ``loose`` ones, which count beside a plain
+    number only (3 m with a unit, 3,75 with a comma for the point); the letter of the ``option`` it names; its
+    tokens as ``spelled``, and in lower case without punctuation (``folded``)."""
+
+    trees: tuple[Node, ...] = ()
+    loose: tuple[Node, ...] = ()
+    option: str = ""
+    spelled: str = ""
+    folded: str = ""
+    has_words: bool = False
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is one number, with or without a unit."""
+        tree = self.trees[0] if self.trees else None
+        return isinstance(tree, Number | Measured | Apply) and not tree.symbols
+
+
+@lru_cache(maxsize=512)
+def read(text: str) -> Answer:
+    """What an answer's text may mean; nothing if it is empty or longer than `MAX_CHARS`."""
+    if text.isascii() and text.isdigit() and len(text) < 20:  # most answers
+        return Answer((Number(int(text)),), spelled=text)
+    text = text if len(text) <= MAX_CHARS else ""
+    option, _ = _option(tokens := trimmed(tokens_of(text)))
+    trees: list[Node] = []
+    loose: list[Node] = []
+    for reading in dict.fromkeys([trimmed(tokens_of(with_commas_joined(text))), tokens]):
+        for part in filter(None, (reading, _option(reading)[1])):
+            trees += _parsed(part)
+            measured = _with_unit(part)
+            (trees if measured and measured[0].tag[0] in _CAPITALS else loose).extend(measured)
+    decimal = "".join(token.text for token in tokens).replace(",", ".")
+    if (
+        len(tokens) == 3
+        and decimal.count(".") == 1
+        and not tokens[2].spaced
+        and decimal.replace(".", "").isdigit()
+    ):
+        loose += _parsed([Token("number", decimal)])
+    return Answer(tuple(trees), tuple(loose), option, *_spelling(tokens))
+
+
+def _parsed(tokens: Sequence[Token]) -> list[Node]:
+    """The tree of tokens, if they have one, without brackets; ± stands for both of its values."""
+    if (tree := parse(tokens)) is None:
+        return []
+    items: list[Node] = []
+    for item in tree.parts if isinstance(tree, Group) and not tree.tag else (tree,):
+        double = any(isinstance(part, Apply) and part.tag in ("pm", "mp") for part in item.within())
+        items += [_chosen(item, "pm"), _chosen(item, "mp")] if double else [_chosen(item, "")]
+    return [items[0] if len(items) == 1 else Group("", tuple(items))]
+
+
+def _chosen(tree: Node, positive: str) -> Node:
+    """A tree with + for the sign ``positive`` and - for the other, and without brackets but those of f(x)."""
+    tree = tree.changed(lambda part: _chosen(part, positive))
+    match tree:
+        case Apply("pm" | "mp" as sign, (term,)):
+            return term if sign == positive else Apply("-", (term,))
+        case Apply("^", (Apply("^", (base, Number(a))), Number(b))) if a.denominator == 1 and (
+            a % 2 or b.denominator % 2
+        ):
+            return Apply("^", (base, Number(a * b)))  # the fourth root of x^3, but not √(x^2)
+        case Apply("()", (inner,)) if not isinstance(inner, Symbol):
+            return inner
+    return tree
+
+
+def trimmed(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """Tokens without fillers and emphasis at the beginning, and without full stops at the end."""
+    begin, end = 0, len(tokens)
+    while begin < end - 1 and (
+        (
+            tokens[begin].kind == "word"
+            and tokens[begin].text.lower() in _FILLERS
+            and tokens[begin].text != "A"
+        )
+        or tokens[begin].text in _EMPHASIS
+    ):
+        begin += 1
+    while end > begin and (tokens[end - 1].text in _EMPHASIS or tokens[end - 1].text in (".", "?")):
+        end -= 1
+    return tokens[begin:end]
+
+
+def _option(tokens: tuple[Token, ...]) -> tuple[str, tuple[Token, ...]]:
+    """The letter of an option, "(C)" or "C. 18", and the tokens behind it."""
+    bracket = int(bool(tokens) and tokens[0].text == "(")
+    letter, *_ = [token.text for token in tokens[bracket : bracket + 1]] or [""]
+    mark, *rest = tokens[bracket + 1 :] or [Token("", "")]
+    if len(letter) != 1 or letter not in "ABCDEFGHIJ":
+        return "", ()
+    names = mark.text == ")" if bracket else mark.text in (")", ".", ":") and (not rest or rest[0].spaced)
+    if rest and (rest[0].text in _JOINING or _option(tuple(rest))[0]):  # (C) or (D)
+        names = False
+    alone = not bracket and not mark.text
+    return (letter, tuple(rest)) if names or alone else ("", ())
+
+
+def _with_unit(tokens: Sequence[Token]) -> list[Node]:
+    """Numbers with letters apart from them, read as a unit: 3 m, 10 m/s^2."""
+    at = next((k for k, token in enumerate(tokens) if token.kind == "letter"), 0)
+    glued = tokens[at].text in _BESIDE_DIGITS and tokens[at - 1].kind == "number" and at == len(tokens) - 1
+    if not at or tokens[at].text not in UNITS or not (tokens[at].spaced or glued):
+        return []
+    unit = [Token("word", one.text, True) if one.kind == "letter" else one for one in tokens[at:]]
+    return [one for one in _parsed([*tokens[:at], *unit]) if isinstance(one, Measured) and not one.symbols]
+
+
+def _spelling(tokens: tuple[Token, ...]) -> tuple[str, str, bool]:
+    """`Answer.spelled`, `Answer.folded` ("" if it is no text) and `Answer.has_words`."""
+    texts = [token.text for token in tokens]
+    if texts[:1] == ["{"] and texts[-1:] == ["}"] and texts.count("{") == 1:
+        tokens, texts = tokens[1:-1], texts[1:-1]
+    lone = {
+        k + d for k, text in enumerate(texts) if text == "{" and texts[k + 2 : k + 3] == ["}"] for d in (0, 2)
+    }
+    kinds = ["", *(token.kind for token in tokens), ""]
+    named = [token for token in tokens if token.kind in _NAMED or token.text in ("and", "or")]
+    numbers = [token.kind == "number" for token in named]
+    folded = "".join(token.text for token in named).lower()
+    is_text = (
+        len(folded) > 1
+        and not numbers[0]
+        and not any(map(all, pairwise(numbers)))
+        and {token.text for token in tokens if token.kind not in _NAMED} <= _PUNCTUATION
+        and all({kinds[k], kinds[k + 2]} <= {"word", "letter"} for k, text in enumerate(texts) if text == "-")
+    )
+    has_words = any(token.kind == "word" and len(token.text) > 1 for token in tokens)
+    return (
+        "\x1f".join(text for k, text in enumerate(texts) if k not in lone),
+        folded if is_text else "",
+        has_words,
+    )
