@@ -26,7 +26,7 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
     gold that can be scored.
 
     FILE is .jsonl, .gz, .zst or .parquet, a folder of them, or - for stdin. Flaws go to stdout, one a line; the exit code is 1 if
-    there is any.
+    there is any. What the published format has and `score` does not need is a note.
     """
     from relfast.engine.io.sources import paths_of
     from relfast.validate import FileCheck
@@ -35,14 +35,15 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
     for file in files:
         keep_apart("validate", {"stdout": [STDOUT], "FILE": paths_of(file)})
         check = FileCheck(file)
-        n_flaws = 0
+        n_flaws = n_notes = 0
         for flaw in check:
-            n_flaws += 1
-            if n_flaws <= max_errors:
+            n_notes += flaw.note
+            n_flaws += not flaw.note
+            if n_flaws + n_notes <= max_errors:
                 click.echo(str(flaw))
         all_good = all_good and not n_flaws
-        if n_flaws > max_errors and not quiet:
-            more = n_flaws - max_errors
+        if n_flaws + n_notes > max_errors and not quiet:
+            more = n_flaws + n_notes - max_errors
             click.echo(
                 f"{file}: {more:,} more flaw{'s' if more != 1 else ''}, not shown (--max-errors)", err=True
             )
@@ -50,7 +51,12 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
             tasks = ", ".join(f"{task} {n:,}" for task, n in sorted(check.tasks.items()))
             click.echo(
                 f"{file}: {check.n_records:,} records, {check.n_good:,} good{f' ({tasks})' if tasks else ''},"
-                f" {n_flaws:,} flaw{'s' if n_flaws != 1 else ''}",
+                f" {n_flaws:,} flaw{'s' if n_flaws != 1 else ''}"
+                + (
+                    f", {n_notes:,} notes on the published format, which score does not need"
+                    if n_notes
+                    else ""
+                ),
                 err=True,
             )
             for lacks, n in check.lacking.items():
