@@ -57,7 +57,7 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
         span, (pool, places, beginnings) = (ctypes.c_int64 * 2)(), names
         copied = built["cut"](
             data, n, (ctypes.c_char * len(out)).from_buffer(out), pool, len(pool), places.buffer_info()[0],
-            len(places), beginnings, not more, ctypes.byref(span),
+            len(places), beginnings.buffer_info()[0], not more, ctypes.byref(span),
         )  # fmt: skip
         start, end = span
     return (bytes(out[start:end]) if copied else data[start:end]).decode("utf-8", "surrogatepass")

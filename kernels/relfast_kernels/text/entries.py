@@ -87,7 +87,7 @@ def _cut(
         0,
         carray(pool, n_pool, np.uint8),
         carray(places, n_places, np.int64),
-        carray(beginnings, LOOKED_AT * 256, np.uint8),
+        carray(beginnings, LOOKED_AT * 256, np.int64),
         own_only != 0,
     )
     return 1 if copied else 0

@@ -101,8 +101,9 @@ class Names(NamedTuple):
 
     ``pool`` holds their bytes (uint8). Each mark has four ``places`` (int64): where it begins and ends in
     lower case, and with its letters beyond ASCII in upper case (0, 0: there is no such form). Two marks are a
-    pair: one opens, the next closes. ``beginnings`` (uint8, 256 for each of `LOOKED_AT`) tells which bytes a
-    mark may have at its first places.
+    pair: one opens, the next closes. ``beginnings`` (int64, 256 for each of `LOOKED_AT`) tells which marks
+    may have a byte at each of their first places: a bit for each mark, the last one for all from `LAST_BIT`
+    on.
     """
 
     pool: Any
@@ -111,12 +112,14 @@ class Names(NamedTuple):
 
 
 LOOKED_AT: Final = 4
+LAST_BIT: Final = 62
 
 
 def names_of(marks: Sequence[tuple[str, str]]) -> Names:
     """Pack pairs of marks in lower case. Letters beyond ASCII are recognised all in lower or upper case."""
-    pool, places, beginnings = bytearray(), array("q"), bytearray(LOOKED_AT * 256)
-    for name in (name for pair in marks for name in pair):
+    pool, places, beginnings = bytearray(), array("q"), array("q", bytes(8 * LOOKED_AT * 256))
+    for number, name in enumerate(name for pair in marks for name in pair):
+        bit = 1 << min(number, LAST_BIT)
         other = "".join(letter if letter.isascii() else letter.upper() for letter in name)
         row = []
         for each in (name, other) if other != name else (name,):
@@ -127,10 +130,10 @@ def names_of(marks: Sequence[tuple[str, str]]) -> Names:
             for n in range(LOOKED_AT):
                 known = known and n < len(data)
                 for byte in _spellings(data[n]) if known else range(256):
-                    beginnings[256 * n + byte] = 1
+                    beginnings[256 * n + byte] |= bit
                 known = known and chr(data[n]) not in "ik" + ANY  # one byte, or more
         places.extend([*row, 0, 0][:4])
-    return Names(bytes(pool), places, bytes(beginnings))
+    return Names(bytes(pool), places, beginnings)
 
 
 def _spellings(byte: int) -> list[int]:

@@ -21,6 +21,7 @@ from relfast_kernels.text.marks import (
     BARE_FINAL,
     CHANNEL,
     FINAL_CHANNELS,
+    LAST_BIT,
     LOOKED_AT,
     MARKS,
     MESSAGE,
@@ -38,7 +39,7 @@ def _bytes(name: str) -> Any:
 
 def _arrays(marks: Any) -> tuple[Any, Any, Any]:
     pool, places, beginnings = names_of(marks)
-    return np.frombuffer(pool, np.uint8), np.array(places, np.int64), np.frombuffer(beginnings, np.uint8)
+    return np.frombuffer(pool, np.uint8), np.array(places, np.int64), np.array(beginnings, np.int64)
 
 
 _POOL, _PLACES, _BEGINNINGS = _arrays(MARKS)
@@ -96,11 +97,25 @@ def _last_of(text: Any, start: int, end: int, name: Any) -> int:
 
 
 @kernel
-def _mark_at(text: Any, at: int, end: int, pool: Any, places: Any) -> Any:
-    """The number of the mark at ``at`` (-1: none), and where it ends; of several the shortest. ``pool`` and
-    ``places`` are those of `Names`."""
+def _possible(text: Any, at: int, end: int, beginnings: Any) -> int:
+    """Which marks may stand at ``at``, by their first bytes, as bits (see `Names`)."""
+    possible: int = beginnings[text[at]]
+    n = 1
+    while n < LOOKED_AT and possible != 0 and at + n < end:
+        possible &= beginnings[256 * n + int(text[at + n])]
+        n += 1
+    return possible
+
+
+@kernel
+def _mark_at(text: Any, at: int, end: int, pool: Any, places: Any, beginnings: Any) -> Any:
+    """The number of the mark at ``at`` (-1: none), and where it ends; of several the shortest. ``pool``,
+    ``places`` and ``beginnings`` are those of `Names`."""
     found, stop = -1, end + 1
-    for k in range(0, len(places), 4):
+    possible = _possible(text, at, end, beginnings) if at < end else 0
+    for k in range(0, len(places) if possible != 0 else 0, 4):
+        if possible >> min(k >> 2, LAST_BIT) & 1 == 0:
+            continue
         behind = _behind(text, at, end, pool, places[k], places[k + 1])
         if behind < 0 and places[k + 3] > places[k + 2]:
             behind = _behind(text, at, end, pool, places[k + 2], places[k + 3])
@@ -119,10 +134,7 @@ def _next_place(text: Any, at: int, end: int, beginnings: Any, is_plain: bool) -
         else:
             while at < end and beginnings[text[at]] == 0:
                 at += 1
-        n = 1
-        while n < LOOKED_AT and at + n < end and beginnings[256 * n + int(text[at + n])] != 0:
-            n += 1
-        if n == LOOKED_AT or at + n >= end:
+        if at < end and _possible(text, at, end, beginnings) != 0:
             return at
         at += 1
     return end
@@ -221,13 +233,13 @@ def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
 
 
 @kernel
-def _ends_with_closings(text: Any, at: int, end: int, pool: Any, places: Any) -> Any:
+def _ends_with_closings(text: Any, at: int, end: int, pool: Any, places: Any, beginnings: Any) -> Any:
     """Whether only white space and closing marks stand from ``at`` to ``end``, and where else they stop."""
     while True:
         at = skip_white(text, at, end)
         if at >= end:
             return True, end
-        name, stop = _mark_at(text, at, end, pool, places)
+        name, stop = _mark_at(text, at, end, pool, places, beginnings)
         if name < 0 or name & 1 == 0:
             return False, at
         at = stop
@@ -255,13 +267,13 @@ def cut_among(
     text_up_to, has_ended = start, False  # has_ended: only closing marks and blanks follow
     here = _next_place(text, start, end, beginnings, is_plain)
     while here < end:
-        name, after = _mark_at(text, here, end, pool, places)
+        name, after = _mark_at(text, here, end, pool, places, beginnings)
         if name < 0 or (inside >= 0 and name != inside + 1):
             here = _next_place(text, here + 1, end, beginnings, is_plain)
             continue
         if inside < 0:
             if name & 1 == 1 and not has_ended and after > text_up_to:
-                has_ended, text_up_to = _ends_with_closings(text, after, end, pool, places)
+                has_ended, text_up_to = _ends_with_closings(text, after, end, pool, places, beginnings)
             if name & 1 == 1 and not has_ended:
                 # a mark that closes nothing drops all before it, unless nothing follows: then it is a slip
                 first, last, stop = start, start, to
