@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final
 
-from relfast.answers.tokens import MATRICES, SCALES, UNITS, Token, words
+from relfast.answers.tokens import SCALES, UNITS, Token, words
 from relfast.answers.trees import Apply, Group, Indexed, Measured, Node, Number, Relation, Symbol, Words
 
 MAX_DEPTH: Final = 20
@@ -48,6 +48,7 @@ _NAMED_SETS: Final = {
     **dict.fromkeys(words("none nosolution nosolutions norealsolution norealsolutions emptyset"), "emptyset"),
     **dict.fromkeys(words("allrealnumbers allreals realnumbers"), "R"),
 }
+_MATRICES: Final = words("matrix pmatrix bmatrix Bmatrix vmatrix array smallmatrix")
 _END: Final = Token("", "")
 
 
@@ -388,7 +389,7 @@ class _Parser:
         if self.peek().kind != "end" or not rows:
             raise _Failure
         self.at += 1
-        if name in MATRICES:
+        if name in _MATRICES:
             tree = Group("#", tuple(Group("#", one.parts) for one in rows))
             return Apply("det", (tree,)) if name == "vmatrix" else tree
         items = tuple(item for one in rows for item in one.parts)
