@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final
 
-from relfast.answers.evaluating import close, monomial, rational, values, work
+from relfast.answers.evaluating import close, monomial, places, values, work
 from relfast.answers.reading import Answer
 from relfast.answers.tokens import UNITS
 from relfast.answers.trees import (
@@ -48,7 +48,7 @@ def same(gold: Answer, answer: Answer, *, evaluate: bool = True) -> bool:
         return True
     if any(Comparison(evaluate).equal(a, b) for a in gold.trees for b in answer.trees):
         return True
-    plain = [tree for tree in gold.trees if rational(_measured(tree)[0])]
+    plain = [tree for tree in gold.trees if not monomial(_measured(tree)[0])[1]]
     return any(Comparison(evaluate=False).equal(a, b) for a in plain for b in answer.loose)
 
 
@@ -127,10 +127,9 @@ class Comparison:
         (x, pieces), (y, others) = monomial(gold), monomial(answer)
         if pieces == others and (pieces or x == y):
             return x == y and work(answer) <= work(gold)
-        p, q = rational(gold), rational(answer)
-        if p is not None and q is not None:
-            places = [n for n in (p[1], q[1]) if n >= ROUNDED_PLACES]
-            return bool(places) and abs(p[0] - q[0]) < Fraction(1, 10 ** min(_MAX_PLACES, *places))
+        if not pieces and not others:
+            rounded = [n for n in (places(gold), places(answer)) if n >= ROUNDED_PLACES]
+            return bool(rounded) and abs(x - y) < Fraction(1, 10 ** min(_MAX_PLACES, *rounded))
         if not self.evaluate or work(answer) > work(gold):
             return False
         u, v = values(gold), values(answer)

@@ -66,18 +66,9 @@ def _bits(number: Fraction) -> int:
     return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
-def rational(tree: Node) -> tuple[Fraction, int] | None:
-    """The value of a number or of a fraction of numbers, and its digits behind the point; else None."""
-    match tree:
-        case Number(value):
-            return value, tree.places
-        case Apply("-", (inner,)):
-            held = rational(inner)
-            return held and (-held[0], held[1])
-        case Apply("/", (top, bottom)):
-            a, b = rational(top), rational(bottom)
-            return (a[0] / b[0], 0) if a and b and b[0] else None
-    return None
+def places(tree: Node) -> int:
+    """The digits behind the point of a number as written."""
+    return tree.places if isinstance(tree, Number) else places(tree.parts[0]) if tree.tag == "-" else 0
 
 
 def work(tree: Node) -> int:
@@ -102,7 +93,7 @@ def _is_arithmetic(tree: Node) -> bool:
     match tree:
         case Number():
             return True
-        case Apply("^", (_, exponent)) if (rational(exponent) or (Fraction(1), 0))[0].denominator > 1:
+        case Apply("^", (_, exponent)) if monomial(exponent)[0].denominator > 1:
             return False
         case Measured() | Apply("-" | "+" | "*" | "/" | "%" | "^"):
             return not tree.symbols and all(map(_is_arithmetic, tree.parts))
@@ -122,7 +113,7 @@ def values(tree: Node) -> tuple[Value, ...]:
     if it has none. A symbol's value depends on its name and the point only."""
     try:
         return tuple(_at(tree, point) for point in range(3 if tree.symbols else 1))
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, TypeError, ValueError):
         return ()
 
 
@@ -161,17 +152,10 @@ def _power(base: Value, exponent: Value) -> Value:
     return complex(complex(base) ** complex(exponent))
 
 
-def _whole(function: Callable[..., int], largest: float) -> Callable[..., Value]:
-    """A function of exact numbers; one that could get large, of natural numbers up to ``largest``."""
-
-    def done(*args: Value) -> Value:
-        exact = [one for one in args if isinstance(one, Fraction)]
-        natural = all(one.denominator == 1 and 0 <= one <= largest for one in exact)
-        if len(exact) < len(args) or not (natural or largest == math.inf):
-            raise ValueError(args)
-        return Fraction(function(*(exact if largest == math.inf else map(int, exact))))
-
-    return done
+def _natural(number: Value) -> int:
+    if not isinstance(number, Fraction) or number.denominator > 1 or not 0 <= number <= 500:
+        raise ValueError(number)
+    return int(number)
 
 
 _CONSTANTS: Final = {"e": math.e, "pi": math.pi, "i": 1j}
@@ -179,14 +163,14 @@ _OPERATIONS: Final[dict[str, Callable[..., Value]]] = {
     "()": lambda a: a, "-": lambda a: -a, "%": lambda a: a / 100, "/": lambda a, b: a / b, "+": _sum,
     "^": _power, "*": lambda *factors: reduce(lambda a, b: _bounded(a * b), factors),
     "abs": lambda a: abs(a) if isinstance(a, Fraction) else complex(abs(a)),
-    "floor": _whole(math.floor, math.inf), "ceil": _whole(math.ceil, math.inf),
-    "!": _whole(math.factorial, 500), "binom": _whole(math.comb, 500),
+    "floor": lambda a: Fraction(math.floor(a)), "ceil": lambda a: Fraction(math.ceil(a)),
+    "!": lambda n: Fraction(math.factorial(_natural(n))),
+    "binom": lambda n, k: Fraction(math.comb(_natural(n), _natural(k))),
 }  # fmt: skip
 _FUNCTIONS: Final[dict[str, Callable[[complex], complex]]] = {
-    "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "cot": lambda z: 1 / cmath.tan(z), "ln": cmath.log,
-    "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z), "log": cmath.log,
-    "arcsin": cmath.asin, "arccos": cmath.acos, "arctan": cmath.atan,
-    "sinh": cmath.sinh, "cosh": cmath.cosh, "tanh": cmath.tanh,
+    **{name: getattr(cmath, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "log")},
+    **{f"arc{name}": getattr(cmath, f"a{name}") for name in ("sin", "cos", "tan")}, "ln": cmath.log,
+    "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z), "cot": lambda z: 1 / cmath.tan(z),
 }  # fmt: skip
 
 
