@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from relfast.answers.comparing import Comparison, are_multiples, bare, label
+from relfast.answers.comparing import Comparison, are_multiples, label
 from relfast.answers.reading import read, trimmed
 from relfast.answers.tokens import FAMILY, UNITS, tokens_of, words
 from relfast.answers.trees import Node, Relation
@@ -24,7 +24,7 @@ def form_matters(gold: str, question: str) -> bool:
     """Whether the question states gold in another form ("Factor x^2-4"): then equal value is not enough."""
     if not (trees := read(gold).trees):
         return False
-    tree = bare(label(bare(trees[0]))[1])
+    tree = label(trees[0])[1]
     by_value, by_form = Comparison(evaluate=True), Comparison(evaluate=False)
     return any(
         (by_value.equal(tree, one) and not by_form.equal(tree, one))

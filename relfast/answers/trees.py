@@ -79,6 +79,10 @@ class Group(Node):
     cup, cap, setminus."""
 
 
+class System(Node):
+    """Values by their names (a tuple), in the order in which they are written: x = 1, y = 2."""
+
+
 class Relation(Node):
     """Sides with signs (a tuple) between them: x = 2, 1 < x ≤ 3."""
 
