@@ -172,7 +172,7 @@ def bare(tree: Node) -> Node:
 
 def label(tree: Node) -> tuple[str, Node]:
     """The left side and the value of ``x = 5``, ``f(x) = 5``, ``(x, y) = (1, 2)``, ``x ∈ S``; or "" and the
-    tree. Several values of x, ``x = 1, x = 2`` or ``x = 1, 2``, are a list; ``x = 1, y = 2`` is a `System`."""
+    tree. Several values of x, ``x = 1, x = 2`` or ``x = 1, 2``, are a list; ``x = 1, y = 2`` a `System`."""
     match tree := bare(tree):
         case Relation(signs, (first, *_, last)) if set(signs) <= {"=", "in", "approx"}:
             name = named(first)

@@ -6,6 +6,7 @@ One table (`_TABLE`) says what each command and sign is; a command that it lacks
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from functools import lru_cache
 from typing import Final, NamedTuple
 from unicodedata import normalize
@@ -121,10 +122,13 @@ _GROUPED: Final = re.compile(
 )
 _COMMAS: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _POINT: Final = re.compile(r"(?<![\d.,])(\d+)\{,\}(\d+)(?!\d|\{,\})")
+_MARK: Final = r"(?:\\prime|\\circ|\\degree|[\'°])"
+_RAISED: Final = re.compile(rf"\^\s*(?:({_MARK})|\{{\s*((?:{_MARK}\s*)+)\}})")
 _KNOWN: Final = "|".join(sorted(filter(str.isalpha, _COMMANDS), key=len, reverse=True))
 _TOKEN: Final = re.compile(
     r"\\begin\{(?P<begin>[a-zA-Z]+)\*?\}(?:\{[lcr|]*\})?|\\end\{(?P<end>[a-zA-Z]+)\*?\}"
     rf"|\\(?P<command>{_KNOWN}|[a-zA-Z]+)\*?|(?P<newline>\\\\)(?:\[[0-9.]+[a-z]{{2}}\])?"
+    r"|(?P<repeating>[0-9]{0,99}\.[0-9]{0,99}\\(?:overline|bar)\{?[0-9]{1,99}\}?)"
     r"|(?P<number>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3}(?!\w|\.\d))?)"
     r"|(?P<letters>[^\W\d_]+)|(?P<space>\\?\s+)|(?P<sign>\\.|<=|>=|(?<!\d)!=|==|=<|\*\*|.)",
     re.DOTALL,
@@ -146,9 +150,17 @@ def _in_digits(found: re.Match[str]) -> str:
     return str(sum(place if place < 20 else 10 * (place - 18) for place in places))
 
 
+def _repeating(text: str) -> str:
+    r"""The value of 0.1\overline{6}: 15/90."""
+    whole, digits, block = re.split(r"\.|\\[a-z]+\{?", text.rstrip("}"))
+    top = int(whole + digits + block) - int(whole + digits or 0)
+    return str(Fraction(top, (10 ** len(block) - 1) * 10 ** len(digits)))
+
+
 def _prepared(text: str) -> str:
     """A text with numbers in digits, without separators, and no characters that have a command."""
     text = _POINT.sub(r"\1.\2", _GROUPED.sub(_digits, text)).replace("{,}", ",")
+    text = _RAISED.sub(r"\1\2", text)
     if not text.isascii():
         text = _FRACTION.sub(lambda one: rf"\frac{normalize('NFKC', one[0]).replace('⁄', ' ')} ", text)
         text = _SCRIPTS.sub(lambda one: f"{'^' if one[1] else '_'}{{{one[0]}}}", text)
@@ -169,6 +181,8 @@ def tokens_of(text: str) -> tuple[Token, ...]:
         if kind in ("command", "newline", "sign"):
             kind = "letter" if kind == "command" else "sign"
             kind, held = _COMMANDS.get(held, (kind, held.removeprefix("\\")))
+        elif kind == "repeating":
+            kind, held = "number", _repeating(held)
         if kind in ("words", "hidden"):
             pending = kind
         elif kind == "sign" and held in ("{", "}"):
