@@ -25,7 +25,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final
 
-from relfast.answers.tokens import SCALES, UNITS, Token, words
+from relfast.answers.tokens import NONE, SCALES, UNITS, Token, words
 from relfast.answers.trees import Apply, Group, Indexed, Measured, Node, Number, Relation, Symbol, Words
 
 MAX_DEPTH: Final = 20
@@ -54,7 +54,6 @@ _NAMED_SETS: Final = {
     **dict.fromkeys(words("allrealnumbers allreals realnumbers"), "R"),
 }
 _MATRICES: Final = words("matrix pmatrix bmatrix Bmatrix vmatrix array smallmatrix")
-_END: Final = Token("", "")
 
 
 class _Failure(Exception):
@@ -79,7 +78,7 @@ class _Parser:
     """A recursive descent; each method reads what the grammar calls by its name."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
-        self.tokens = [*tokens, _END, _END, _END]
+        self.tokens = [*tokens, NONE, NONE, NONE]
         self.at = self.depth = 0
         self.in_bars = False
 

@@ -133,7 +133,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<letters>[^\W\d_]+)|(?P<space>\\?\s+)|(?P<sign>\\.|<=|>=|(?<!\d)!=|==|=<|\*\*|.)",
     re.DOTALL,
 )
-_NONE: Final = Token("", "")
+NONE: Final = Token("", "")
 
 
 def with_commas_joined(text: str) -> str:
@@ -191,7 +191,7 @@ def tokens_of(text: str) -> tuple[Token, ...]:
                 out.append(Token("sign", held, spaced))
             braces, pending = braces[: len(braces) - (held == "}" and bool(braces))], ""
         elif kind == "letters" and "hidden" not in braces:
-            out += _letters(held, out[-1] if out else _NONE, "words" in braces, spaced)
+            out += _letters(held, out[-1] if out else NONE, "words" in braces, spaced)
         elif kind not in ("space", "layout") and "hidden" not in braces:
             out.append(Token(kind, held, spaced))
         spaced = kind == "space" or (spaced and kind in ("layout", "words"))
@@ -210,5 +210,5 @@ def _letters(run: str, last: Token, in_words: bool, spaced: bool) -> list[Token]
     if in_words or len(run) > 3 or run in _SHORT_WORDS:
         return [Token("word", run, spaced)]
     if behind_value and run[:2] == "or":  # "2or x"
-        return [Token("sign", "or", spaced), *_letters(run[2:], _NONE, False, False)] if run[2:] else []
+        return [Token("sign", "or", spaced), *_letters(run[2:], NONE, False, False)] if run[2:] else []
     return [Token("letter", one, spaced and not k) for k, one in enumerate(run)]
