@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from operator import itemgetter
+from itertools import permutations
 from typing import Final
 
 from relfast.answers.evaluating import close, monomial, places, values, work
@@ -67,10 +67,8 @@ class Comparison:
         answer = bare(answer) if isinstance(gold, Relation) and isinstance(bare(answer), Relation) else held
         match gold, answer:
             case System(names, a), System(others, b):
-                by_name = [
-                    sorted(zip(*one, strict=True), key=itemgetter(0)) for one in ((names, a), (others, b))
-                ]
-                return self.in_order(*([value for _, value in one] for one in by_name))
+                by_name = (sorted(zip(names, a, strict=True)), sorted(zip(others, b, strict=True)))
+                return self.in_order(*([part for _, part in one] for one in by_name))
             case Group("" | "{}", a), Group("" | "{}", b):
                 return self.in_any_order(a, b)
             case (System(), Group("" | "()")) | (Group("" | "()"), System()):
@@ -104,15 +102,16 @@ class Comparison:
         if len(left) != len(unlike) or len(unlike) > _MAX_UNLIKE:
             return False
         for item in unlike:
-            at = next((k for k, other in enumerate(left) if equal(item, other)), -1)
-            if at < 0:
+            if (other := next((one for one in left if equal(item, one)), None)) is None:
                 return False
-            left.pop(at)
+            left.remove(other)
         return True
 
     def same_expression(self, gold: Node, answer: Node) -> bool:
         (g, unit, percent), (a, other, share) = _measured(gold), _measured(answer)
         if unit != other and unit and other and {*unit, *other} <= _KNOWN_UNITS:
+            return False
+        if work(answer) > work(gold):
             return False
         # 25 % equals 25, since the question may ask for percent, and 1/4
         return self.same_value(g, a) or (percent != share and self.same_value(gold, answer))
@@ -120,27 +119,21 @@ class Comparison:
     def same_value(self, gold: Node, answer: Node) -> bool:
         (x, pieces), (y, others) = monomial(gold), monomial(answer)
         if pieces == others and (pieces or x == y):
-            return x == y and work(answer) <= work(gold)
+            return x == y
         if not pieces and not others:
             rounded = [n for n in (places(gold), places(answer)) if n >= ROUNDED_PLACES]
             return bool(rounded) and abs(x - y) < Fraction(1, 10 ** min(_MAX_PLACES, *rounded))
-        if not self.evaluate or work(answer) > work(gold):
-            return False
-        u, v = values(gold), values(answer)
+        u, v = (values(gold), values(answer)) if self.evaluate else ((), ())
         return bool(u) and len(u) == len(v) and all(map(close, u, v))
 
     def same_relation(self, gold: Node, answer: Node) -> bool:
         gold, answer = _forward(gold), _forward(answer)
         if gold.tag != answer.tag:
             return False
-        if self.in_order(gold.parts, answer.parts):
-            return True
-        if gold.tag not in (("=",), ("ne",)):
-            return False
-        if self.in_order(gold.parts, answer.parts[::-1]):
-            return True
+        if (same := self.in_order(gold.parts, answer.parts)) or gold.tag not in (("=",), ("ne",)):
+            return same
         solved = not self.evaluate or named(gold.parts[0]) or work(answer) > work(gold)
-        return not solved and are_multiples(gold, answer)
+        return self.in_order(gold.parts, answer.parts[::-1]) or (not solved and are_multiples(gold, answer))
 
     def same_region(self, gold: Node, answer: Node) -> bool:
         """Whether two sets of real numbers are equal: intervals, inequalities, their unions."""
@@ -152,11 +145,10 @@ class Comparison:
 
     def joined(self, parts: Nodes) -> Nodes:
         """Intervals as few as they can be: {1} ∪ (1, 2) is [1, 2)."""
-        for a in parts[:_MAX_UNLIKE]:
-            for b in parts[:_MAX_UNLIKE]:
-                if a is not b and a.tag[1] + b.tag[0] != ")(" and self.equal(a.parts[1], b.parts[0]):
-                    whole = Group(a.tag[0] + b.tag[1], (a.parts[0], b.parts[1]))
-                    return self.joined([whole, *(one for one in parts if one is not a and one is not b)])
+        for a, b in permutations(parts[:_MAX_UNLIKE], 2):
+            if a.tag[1] + b.tag[0] != ")(" and self.equal(a.parts[1], b.parts[0]):
+                rest = [one for one in parts if one is not a and one is not b]
+                return self.joined([Group(a.tag[0] + b.tag[1], (a.parts[0], b.parts[1])), *rest])
         return parts
 
 

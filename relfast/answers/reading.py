@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from relfast.answers.parser import parse
-from relfast.answers.tokens import NONE, UNITS, Token, tokens_of, with_commas_joined, words
+from relfast.answers.tokens import UNITS, Token, tokens_of, with_commas_joined, words
 from relfast.answers.trees import Apply, Group, Measured, Node, Number, Symbol
 
 MAX_CHARS: Final = 400
@@ -116,16 +116,13 @@ def trimmed(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
 def _option(tokens: tuple[Token, ...]) -> tuple[str, tuple[Token, ...]]:
     """The letter of an option, "(C)" or "C. 18", and the tokens behind it."""
     bracket = bool(tokens) and tokens[0].text == "("
-    letter, mark, *rest = (*tokens[bracket:], NONE, NONE)
-    if letter.text not in _OPTIONS or (mark == NONE and bracket):
+    letter, mark = ([token.text for token in tokens[bracket : bracket + 2]] + ["", ""])[:2]
+    rest = tokens[bracket + 2 :]
+    if letter not in _OPTIONS or mark not in ((")",) if bracket else (")", ".", ":", "")):
         return "", ()
-    if mark == NONE:
-        return letter.text, ()
-    rest = rest[:-2]
-    if rest and (rest[0].text in _JOINING or _option(tuple(rest))[0]):  # (C) or (D)
-        return "", ()
-    marks = mark.text == ")" if bracket else mark.text in (")", ".", ":") and (not rest or rest[0].spaced)
-    return (letter.text, tuple(rest)) if marks else ("", ())
+    if rest and (rest[0].text in _JOINING or _option(rest)[0] or not (bracket or rest[0].spaced)):
+        return "", ()  # (C) or (D)
+    return letter, rest
 
 
 def _with_unit(tokens: Sequence[Token]) -> list[Node]:
@@ -139,7 +136,7 @@ def _with_unit(tokens: Sequence[Token]) -> list[Node]:
 
 
 def _spelling(tokens: tuple[Token, ...]) -> tuple[str, str, bool]:
-    """`Answer.spelled`, `Answer.folded` ("" if it is no text) and `Answer.has_words`."""
+    """`Answer.spelled`, `Answer.folded` if it is a text, and `Answer.has_words`."""
     spelled = _LONE.sub(r"\1", " ".join(token.text for token in tokens))
     named = [token for token in tokens if token.kind in _NAMED or token.text in ("and", "or")]
     folded = "".join(token.text for token in named).lower()
