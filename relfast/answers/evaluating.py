@@ -24,6 +24,7 @@ _NEAR: Final = 1e-12
 """Maximum relative difference of two equal values that are not exact."""
 _LOST: Final = 1e-6
 """A term that is a smaller share of the largest could get lost in their sum."""
+_SHARES: Final = {"-": Fraction(-1), "%": Fraction(1, 100)}
 
 
 def canonical(tree: Node) -> str:
@@ -36,22 +37,21 @@ def canonical(tree: Node) -> str:
 def monomial(tree: Node) -> tuple[Fraction, tuple[str, ...]]:
     """A tree as a rational factor and the canonical texts of its other factors, sorted."""
     held = [monomial(part) for part in tree.parts]
-    pieces = sorted(piece for _, some in held for piece in some)
+    numbers, pieces = [factor for factor, _ in held], sorted(piece for _, some in held for piece in some)
+    size = sum(map(_bits, numbers))
     match tree:
         case Number(value):
             return value, ()
         case Measured() | Apply("()" | "-" | "%"):
-            share = {"-": Fraction(-1), "%": Fraction(1, 100)}.get(tree.tag, Fraction(1))
-            return held[0][0] * share, held[0][1]
-        case Apply("*") if sum(_bits(factor) for factor, _ in held) <= MAX_BITS:
-            return math.prod((factor for factor, _ in held), start=Fraction(1)), tuple(pieces)
-        case Apply("/") if held[1][0] and _bits(held[0][0]) + _bits(held[1][0]) <= MAX_BITS:
-            (a, above), (b, below) = held
-            return a / b, tuple(sorted([*above, *(f"({piece})^(-1)" for piece in below)]))
-        case Apply("^") if not pieces and held[1][0].denominator == 1 and (held[0][0] or held[1][0] > 0):
-            (a, _), (b, _) = held
-            if abs(b) * _bits(a) <= MAX_BITS:
-                return a ** int(b), ()
+            return numbers[0] * _SHARES.get(tree.tag, 1), held[0][1]
+        case Apply("*") if size <= MAX_BITS:
+            return math.prod(numbers, start=Fraction(1)), tuple(pieces)
+        case Apply("/") if numbers[1] and size <= MAX_BITS:
+            below = [f"({piece})^(-1)" for piece in held[1][1]]
+            return numbers[0] / numbers[1], tuple(sorted([*held[0][1], *below]))
+        case Apply("^") if not pieces and numbers[1].denominator == 1 and (numbers[0] or numbers[1] > 0):
+            if abs(numbers[1]) * _bits(numbers[0]) <= MAX_BITS:
+                return numbers[0] ** int(numbers[1]), ()
         case Apply("+"):
             return Fraction(1), (f"({'+'.join(sorted(map(canonical, _terms(tree))))})",)
     return Fraction(1), (f"{type(tree).__name__}:{tree.tag}({','.join(map(canonical, tree.parts))})",)
@@ -82,9 +82,10 @@ def work(tree: Node) -> int:
             return int(undone + max(0, len(numbers) - 1 - (ten and sign == "*")))
         case Apply("/", parts) if _is_arithmetic(tree):
             return int(undone + sum(part.tag == "/" for part in parts))
-        case Apply() if not tree.symbols and not _is_arithmetic(tree):
-            value = values(tree)  # a root or a function of numbers: undone if its value is rational
-            return undone + int(bool(value) and _is_simple(value[0]))
+        case Apply() if not tree.symbols and not _is_arithmetic(tree) and (value := values(tree)):
+            one = value[0]  # of a root or a function of numbers: undone if it is rational
+            exact = isinstance(one, Fraction)
+            return undone + (exact or (abs(one) < 1e9 and abs(one * 720 - round(one.real * 720)) < 1e-9))
     return undone
 
 
@@ -98,13 +99,6 @@ def _is_arithmetic(tree: Node) -> bool:
         case Measured() | Apply("-" | "+" | "*" | "/" | "%" | "^"):
             return not tree.symbols and all(map(_is_arithmetic, tree.parts))
     return False
-
-
-def _is_simple(value: Value) -> bool:
-    """Whether a value is a fraction, with a small denominator if it is not exact."""
-    if isinstance(value, Fraction):
-        return True
-    return abs(value) < 1e9 and abs(value - round(value.real * 720) / 720) < 1e-12
 
 
 @lru_cache(maxsize=2048)

@@ -4,17 +4,16 @@ r"""A precedence parser: tokens become a tree (`relfast.answers.trees`).
 
     answer   = item {("," | ";" | "or" | "and") item}
     item     = ["=" | "≈"] side {("=" | "<" | ">" | "≤" | "≥" | "≠" | "≈" | "∈") side}
-    side     = ratio {("∪" | "∩" | "∖") ratio}
-    ratio    = measured {":" measured}
+    side     = measured {("∪" | "∩" | "∖" | ":") measured}          the same sign between all; ":" is a ratio
     measured = words | [currency] sum [unit]
     sum      = [sign] product {sign product}                        sign: + - ± ∓
-    product  = factor {["*" | "/"] factor}                          a whole number and a fraction: their sum
-    factor   = atom {"^" argument | "_" index | "!" | "'" | "%" | "°"}
+    product  = factor {["*" | "/"] factor | "%"}                    a whole number and a fraction: their sum
+    factor   = atom {"^" argument | "_" argument | "!" | "'" | "°"}
     atom     = number | letter | \frac argument argument | \sqrt ["[" answer "]"] argument
              | accent argument | function | "|" answer "|" | ⌊ answer ⌋ | bracket answer bracket
              | "{" answer ("|" | ":") answer "}" | \begin{…} rows \end{…}
-    argument = "{" answer "}" | one digit or atom
-    function = name {"^" argument | "_" index} (bracket … | factors up to the next sign, bracket or function)
+    argument = "{" answer "}" | one digit or ["-"] atom
+    function = name {"^" argument | "_" argument} (bracket … | factors before a sign, bracket or function)
 
 Letters side by side are multiplied. What does not fit has no tree, nor what nests deeper than `MAX_DEPTH`.
 """
@@ -125,14 +124,10 @@ class _Parser:
         return Relation(signs, sides) if signs else sides[0]
 
     def side(self) -> Node:
-        parts, signs = self.chain(self.ratio, "cup", "cap", "setminus")
+        parts, signs = self.chain(self.measured, "cup", "cap", "setminus", ":")
         if len(set(signs)) > 1:
             raise _Failure
         return Group(signs[0], parts) if signs else parts[0]
-
-    def ratio(self) -> Node:
-        parts, signs = self.chain(self.measured, ":")
-        return Group(":", parts) if signs else parts[0]
 
     def measured(self) -> Node:
         first = self.peek()
