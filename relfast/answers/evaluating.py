@@ -84,8 +84,8 @@ def work(tree: Node) -> int:
             return int(undone + sum(part.tag == "/" for part in parts))
         case Apply() if not tree.symbols and not _is_arithmetic(tree) and (value := values(tree)):
             one = value[0]  # of a root or a function of numbers: undone if it is rational
-            exact = isinstance(one, Fraction)
-            return undone + (exact or (abs(one) < 1e9 and abs(one * 720 - round(one.real * 720)) < 1e-9))
+            z = 720 * complex(one) if isinstance(one, complex) else 0j
+            return undone + (abs(z) < 1e12 and abs(z - round(z.real)) < 1e-9)
     return undone
 
 

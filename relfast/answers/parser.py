@@ -33,13 +33,12 @@ _MAX_CHAIN: Final = 12
 """Marks behind one atom, and quotients of quotients without brackets."""
 _MAX_DIGITS: Final = 300
 _RELATIONS: Final = words("= < > le ge ne approx in")
-_NEVER_FIRST: Final = _RELATIONS | words(
-    r") ] \} } rfloor rceil or and cup cap setminus notin pm mp ° + - * / ^ _ ! ' % , ; : . ? & \\"
-)
-_CLOSERS: Final = {
-    "(": (")", "]"), "[": (")", "]"), "{": ("}",), r"\{": (r"\}",), "|": ("|",), "lfloor": ("rfloor",),
-    "lceil": ("rceil",),
+_CLOSERS: Final[dict[str, tuple[str, ...]]] = {
+    "(": (")", "]"), "[": (")", "]"),
+    r"\{": (r"\}",), "{": ("}",), "|": ("|",), "lfloor": ("rfloor",), "lceil": ("rceil",),
 }  # fmt: skip
+_FIRST: Final = _CLOSERS.keys() | words("frac binom sqrt √")
+"""Signs that a factor can start with."""
 _ROUNDING: Final = {"|": "abs", "lfloor": "floor", "lceil": "ceil"}
 _IN_UNITS: Final = words(". ' / * -")
 _CURRENCIES: Final = words("dollar euro sterling yen rupee")
@@ -219,7 +218,7 @@ class _Parser:
         """Whether the next token can start a factor."""
         kind, text, spaced = self.peek()
         if kind == "sign":
-            return text not in _NEVER_FIRST and (text != "|" or not self.in_bars)
+            return text in _FIRST and (text != "|" or not self.in_bars)
         if kind == "word":
             return len(text) == 1 and not spaced and text not in UNITS
         return kind not in ("", "end")
