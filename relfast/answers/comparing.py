@@ -168,8 +168,9 @@ def label(tree: Node) -> tuple[str, Node]:
     match tree := bare(tree):
         case Relation(signs, (first, *_, last)) if set(signs) <= {"=", "in", "approx"}:
             name = named(first)
-            if name and len(signs) > 1 and signs[-1] == "approx":  # x = 1/3 ≈ 0.33
-                return label(Relation(signs[:-1], tree.parts[:-1]))
+            if name and "approx" in signs[1:]:  # x = 1/3 ≈ 0.33
+                exact = signs.index("approx", 1)
+                return label(Relation(signs[:exact], tree.parts[: exact + 1]))
             if name and (len(signs) == 1 or not last.symbols) and name not in last.symbols:
                 return name, label(last)[1]
             if not name and signs == ("=",) and named(last) and not first.symbols:  # 5 = x

@@ -29,6 +29,8 @@ from relfast.answers.trees import Apply, Group, Indexed, Measured, Node, Number,
 
 MAX_DEPTH: Final = 20
 """Levels of nesting; a deeper answer has no tree."""
+MAX_TOKENS: Final = 200
+"""Tokens of an answer that can have a tree; the longest real ones have 130."""
 _MAX_CHAIN: Final = 12
 """Marks behind one atom, and quotients of quotients without brackets."""
 _MAX_DIGITS: Final = 300
@@ -60,7 +62,7 @@ class _Failure(Exception):
 
 def parse(tokens: Sequence[Token]) -> Node | None:
     """The tree of an answer's tokens, or None."""
-    parser = _Parser(tokens)
+    parser = _Parser(tokens if len(tokens) <= MAX_TOKENS else ())
     try:
         tree = parser.answer()
     except _Failure:

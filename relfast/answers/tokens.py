@@ -164,7 +164,8 @@ def _prepared(text: str) -> str:
     if not text.isascii():
         text = _FRACTION.sub(lambda one: rf"\frac{normalize('NFKC', one[0]).replace('⁄', ' ')} ", text)
         text = _SCRIPTS.sub(lambda one: f"{'^' if one[1] else '_'}{{{one[0]}}}", text)
-        text = normalize("NFKC", text)
+        same = normalize("NFKC", text)
+        text = same if len(same) <= 2 * len(text) else text  # some characters are 18 others
     if "matrix}" not in text and "array}" not in text:
         text = text.replace("&", "")  # it aligns
     return _NUMERAL.sub(_in_digits, _NOON.sub(r"\1m ", text.translate(_CHARACTERS)))
