@@ -186,5 +186,6 @@ def _at(tree: Node, point: int) -> Value:
             seed = crc32(f"{point}{canonical(tree)}".encode())
             if point == 2:  # near the unit circle
                 return complex((seed % 997 - 498) / 700, 0.6 + seed % 89 / 200)
-            return Fraction(seed % 997 + 101, -331 if point * seed % 2 else 331)
+            # below -1, so that √(x²) is not x, nor √((x + 1)²) x + 1
+            return Fraction(seed % 997 + 1009, -997) if point else Fraction(seed % 997 + 101, 331)
     raise ValueError(tree)
