@@ -22,7 +22,7 @@ MAX_BITS: Final = 8192
 """Maximum size of an exact number."""
 _NEAR: Final = 1e-12
 """Maximum relative difference of two equal values that are not exact."""
-_LOST: Final = 1e-6
+_LOST: Final = 1e-9
 """A term that is a smaller share of the largest could get lost in their sum."""
 _SHARES: Final = {"-": Fraction(-1), "%": Fraction(1, 100)}
 
@@ -186,6 +186,6 @@ def _at(tree: Node, point: int) -> Value:
             seed = crc32(f"{point}{canonical(tree)}".encode())
             if point == 2:  # near the unit circle
                 return complex((seed % 997 - 498) / 700, 0.6 + seed % 89 / 200)
-            # below -1, so that √(x²) is not x, nor √((x + 1)²) x + 1
-            return Fraction(seed % 997 + 1009, -997) if point else Fraction(seed % 997 + 101, 331)
+            # below -2, or above 1: √((x + 2)²) is not x + 2, nor √((1 - x)²) 1 - x
+            return Fraction(seed % 997 + 2009, -997) if point else Fraction(seed % 997 + 550, 499)
     raise ValueError(tree)

@@ -208,6 +208,13 @@ def test_what_rounding_would_hide_is_told_apart() -> None:
         assert not same_answer(gold, answer), (gold, answer)
 
 
+@pytest.mark.parametrize("name", "abcdfghjkmnpqrstuvwxyz")
+def test_the_root_of_a_square_is_no_expression_of_either_sign(name: str) -> None:
+    for expression in (name, f"{name}+1", f"{name}-1", f"2{name}+1", f"{name}+2", f"1-{name}"):
+        assert not same_answer(rf"\sqrt{{({expression})^2}}", expression)
+        assert not same_answer(expression, f"|{expression}|")
+
+
 # hostile texts
 
 HOSTILE: dict[str, Callable[[int], str]] = {
