@@ -3,6 +3,7 @@ intervals and matrices place by place; expressions also by their values at fixed
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import permutations
@@ -11,19 +12,7 @@ from typing import Final
 from relfast.answers.evaluating import close, monomial, places, values, work
 from relfast.answers.reading import Answer
 from relfast.answers.tokens import UNITS
-from relfast.answers.trees import (
-    INFINITY,
-    Apply,
-    Group,
-    Indexed,
-    Measured,
-    Node,
-    Number,
-    Relation,
-    Symbol,
-    System,
-    Words,
-)
+from relfast.answers.trees import Apply, Group, Indexed, Measured, Node, Relation, Symbol, System, Words
 
 Nodes = Sequence[Node]
 Equality = Callable[[Node, Node], bool]
@@ -36,6 +25,8 @@ _MAX_UNLIKE: Final = 12
 _ROUGHLY: Final = 1e-2
 _KNOWN_UNITS: Final = frozenset(UNITS.values())
 _STRUCTURES: Final = (Group, System, Relation, Words)
+_INFINITY: Final = Symbol("infty")
+_POINT: Final = re.compile(r"([A-Z]|angle|triangle|m)$")
 _INTERVALS: Final = ("()", "[]", "(]", "[)")
 
 
@@ -208,17 +199,13 @@ def named(tree: Node) -> str:
             return "()"
         case Group("()", items) if all(isinstance(item, Symbol) for item in items):
             return ",".join(map(named, items))
-        case Apply("*", factors) if all(isinstance(one, Symbol) and _is_point(one.tag) for one in factors):
+        case Apply("*", factors) if all(isinstance(one, Symbol) and _POINT.match(one.tag) for one in factors):
             return "".join(map(named, factors))
-        case Apply("*", (Apply("^", (Symbol(name), Apply("-", (Number(),)))), Apply("()"))):
+        case Apply("*", (Apply("^", (Symbol(name), Apply("-"))), Apply("()"))):
             return f"{name}^-1()"
         case Apply("*", (first, Apply("()") | Group())):
             return named(first) and f"{named(first)}()"
     return ""
-
-
-def _is_point(name: str) -> bool:
-    return name.isupper() or name in ("angle", "triangle", "m")
 
 
 def _are_alike(left: str, right: str, value: Node) -> bool:
@@ -251,25 +238,24 @@ def are_multiples(gold: Node, answer: Node) -> bool:
 def _region(tree: Node) -> Nodes:
     """The intervals that a set of real numbers consists of; none if it is not known to be one."""
     tree = _forward(tree) if isinstance(tree, Relation) else tree
-    lowest = Apply("-", (INFINITY,))
+    lowest = Apply("-", (_INFINITY,))
     match tree:
         case Group(brackets, (_, _)) if brackets in _INTERVALS:
             return [tree]
         case Group("cup" | "", parts):
             found = [_region(part) for part in parts if tree.tag or isinstance(part, Relation)]
             return [one for some in found for one in some] if len(found) == len(parts) and all(found) else []
-        case Group("{}", items) | (Number() as items):
-            points = items if isinstance(items, tuple) else (items,)
-            return [Group("[]", (item, item)) for item in points]
+        case Group("{}", items):
+            return [Group("[]", (item, item)) for item in items]
         case Symbol("R"):
-            return [Group("()", (lowest, INFINITY))]
+            return [Group("()", (lowest, _INFINITY))]
         case Relation(("ne",), (Symbol(), other)) | Relation(("ne",), (other, Symbol())):
-            return [Group("()", (lowest, other)), Group("()", (other, INFINITY))]
+            return [Group("()", (lowest, other)), Group("()", (other, _INFINITY))]
         case Relation(signs, sides) if set(signs) <= {"<", "le"}:
             if len(sides) == 2 and _is_variable(sides[0]):
                 signs, sides = ("<", *signs), (lowest, *sides)
             elif len(sides) == 2:
-                signs, sides = (*signs, "<"), (*sides, INFINITY)
+                signs, sides = (*signs, "<"), (*sides, _INFINITY)
             if len(sides) == 3 and _is_variable(sides[1]):
                 closed = [sign == "le" for sign in signs]
                 return [Group("(["[closed[0]] + ")]"[closed[1]], sides[::2])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any
 
 
 class Node:
@@ -80,6 +80,3 @@ class System(Node):
 
 class Relation(Node):
     """Sides with signs (a tuple) between them: x = 2, 1 < x ≤ 3."""
-
-
-INFINITY: Final = Symbol("infty")
