@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from relfast.answers.comparing import Comparison, are_multiples, bare, label
+from relfast.answers.comparing import Comparison, are_multiples
 from relfast.answers.reading import read, trimmed
 from relfast.answers.tokens import FAMILY, UNITS, tokens_of, words
 from relfast.answers.trees import Node, Relation
@@ -22,13 +22,11 @@ _UNREAD: Final = words("{ } * ( )")
 
 def form_matters(gold: str, question: str) -> bool:
     """Whether the question states gold in another form ("Factor x^2-4"): then equal value is not enough."""
-    if not (trees := read(gold).trees):
-        return False
-    tree = bare(label(bare(trees[0]))[1])
     by_value, by_form = Comparison(evaluate=True), Comparison(evaluate=False)
     return any(
         (by_value.equal(tree, one) and not by_form.equal(tree, one))
         or (isinstance(tree, Relation) and isinstance(one, Relation) and are_multiples(tree, one))
+        for tree in read(gold).trees[:1]
         for one in _formulas(question)
     )
 
@@ -41,31 +39,30 @@ def restates(answer: str, gold: str, question: str) -> bool:
     """
     written, wanted = _written(answer), _written(gold)
     repeated = set(read(answer).trees)
-    decimal = {"frac", "/"} & set(wanted) and any(
-        "." in text for text in written
-    )  # where a fraction is asked
-    operates = any(text in _OPERATIONS for text in written) or any(
-        token.kind == "function" for token in tokens_of(answer)
-    )
+    decimal = {"frac", "/"} & set(wanted) and "." in "".join(written)  # where a fraction is asked
+    operates = any(token.kind == "function" or token.text in _OPERATIONS for token in tokens_of(answer))
     if written == wanted or not (operates or decimal) or repeated & set(read(gold).trees):
         return False
-    return bool(repeated & _parts(question)) or f" {' '.join(written)} " in f" {_tokens_in(question)} "
+    parts = {part for tree in _formulas(question) for part in tree.within()}
+    return bool(repeated & parts) or f" {' '.join(written)} " in f" {' '.join(_written(question))} "
 
 
 def other_unit(answer: str, question: str) -> bool:
     """Whether an answer's unit does not occur in the question, although another of the same kind does: 1,250
     cents if the question asks for dollars."""
-    units = [UNITS[token.text] for token in tokens_of(answer) if token.kind == "word" and token.text in UNITS]
+    units = _units(answer)
     if not units or (family := FAMILY[units[-1]]) == "other":
         return False
-    known = _units_in(question)
+    known = _units(question[:MAX_QUESTION])
     return units[-1] not in known and family in map(FAMILY.get, known)
 
 
-@lru_cache(maxsize=256)
-def _units_in(question: str) -> frozenset[str]:
-    """The units that a question has."""
-    return frozenset(UNITS[token.text] for token in tokens_of(question[:MAX_QUESTION]) if token.text in UNITS)
+def _units(text: str) -> list[str]:
+    return [UNITS[token.text] for token in tokens_of(text) if token.kind == "word" and token.text in UNITS]
+
+
+def _written(text: str) -> list[str]:
+    return [token.text for token in trimmed(tokens_of(text[:MAX_QUESTION])) if token.text not in _UNREAD]
 
 
 @lru_cache(maxsize=256)
@@ -75,24 +72,6 @@ def _formulas(question: str) -> tuple[Node, ...]:
     for found in _FORMULA.finditer(question[:MAX_QUESTION]):
         text = (found[1] or found[2]).strip()
         left -= len(text)
-        if left < 0:
-            break
-        trees += read(text).trees
-    return tuple(
-        part for tree in trees for part in ((tree, *tree.parts) if isinstance(tree, Relation) else (tree,))
-    )
-
-
-@lru_cache(maxsize=256)
-def _parts(question: str) -> frozenset[Node]:
-    """All parts of a question's formulas."""
-    return frozenset(part for tree in _formulas(question) for part in tree.within())
-
-
-def _written(text: str) -> list[str]:
-    return [token.text for token in trimmed(tokens_of(text)) if token.text not in _UNREAD]
-
-
-@lru_cache(maxsize=256)
-def _tokens_in(question: str) -> str:
-    return " ".join(_written(question[:MAX_QUESTION]))
+        trees += read(text).trees if left >= 0 else ()
+    sides = (tree.parts for tree in trees if isinstance(tree, Relation))
+    return (*trees, *(side for some in sides for side in some))

@@ -3,25 +3,16 @@ intervals and matrices place by place; expressions also by their values at fixed
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import permutations
 from typing import Final
 
-from relfast.answers.evaluating import close, monomial, rational, values, work
+from relfast.answers.evaluating import close, monomial, places, values, work
 from relfast.answers.reading import Answer
 from relfast.answers.tokens import UNITS
-from relfast.answers.trees import (
-    INFINITY,
-    Apply,
-    Group,
-    Indexed,
-    Measured,
-    Node,
-    Number,
-    Relation,
-    Symbol,
-    Words,
-)
+from relfast.answers.trees import Apply, Group, Indexed, Measured, Node, Relation, Symbol, System, Words
 
 Nodes = Sequence[Node]
 Equality = Callable[[Node, Node], bool]
@@ -33,8 +24,9 @@ _MAX_UNLIKE: Final = 12
 """Maximum items of a list that are written differently in both answers."""
 _ROUGHLY: Final = 1e-2
 _KNOWN_UNITS: Final = frozenset(UNITS.values())
-_SOLUTION: Final = "named"
-"""Stands for the brackets of values that were given by name."""
+_STRUCTURES: Final = (Group, System, Relation, Words)
+_INFINITY: Final = Symbol("infty")
+_POINT: Final = re.compile(r"([A-Z]|angle|triangle|m)$")
 _INTERVALS: Final = ("()", "[]", "(]", "[)")
 
 
@@ -48,7 +40,7 @@ def same(gold: Answer, answer: Answer, *, evaluate: bool = True) -> bool:
         return True
     if any(Comparison(evaluate).equal(a, b) for a in gold.trees for b in answer.trees):
         return True
-    plain = [tree for tree in gold.trees if rational(_measured(tree)[0])]
+    plain = [tree for tree in gold.trees if not monomial(_measured(tree)[0])[1]]
     return any(Comparison(evaluate=False).equal(a, b) for a in plain for b in answer.loose)
 
 
@@ -60,37 +52,30 @@ class Comparison:
 
     def equal(self, gold: Node, answer: Node) -> bool:
         """Whether two trees are equal."""
-        whole = bare(answer)
-        (left, gold), (right, answer) = label(bare(gold)), label(whole)
-        if isinstance(gold, Relation) and isinstance(whole, Relation):
-            answer = whole
+        (left, gold), (right, held) = label(gold), label(answer)
         if left and right and not _are_alike(left, right, gold):
             return False
-        by_name = _is_system(gold) and _is_system(answer)
-        if by_name and {*map(_stem, gold.parts)} != {*map(_stem, answer.parts)}:
-            return False
-        gold, answer = bare(_assigned(gold, by_name)), bare(_assigned(answer, by_name))
+        answer = bare(answer) if isinstance(gold, Relation) and isinstance(bare(answer), Relation) else held
         match gold, answer:
+            case System(names, a), System(others, b):
+                by_name = (sorted(zip(names, a, strict=True)), sorted(zip(others, b, strict=True)))
+                return self.in_order(*([part for _, part in one] for one in by_name))
             case Group("" | "{}", a), Group("" | "{}", b):
                 return self.in_any_order(a, b)
-            case Group("", a), Group(
-                "()" | "named" as brackets, b
-            ):  # (1, 2) may be an interval, (1, 2, 3) is none
-                return (brackets == _SOLUTION or len(b) > 2) and self.in_order(a, b)
-            case Group("()" | "named" as brackets, a), Group("", b):
-                return (brackets == _SOLUTION or len(a) > 2) and self.in_order(a, b)
-            case Group("cup"), Group("cup"):
-                return self.same_region(gold, answer) or self.in_any_order(gold.parts, answer.parts)
-            case Group(a), Group(b) if a == b or {a, b} == {"()", _SOLUTION}:
-                return (self.in_any_order if a == "cap" else self.in_order)(gold.parts, answer.parts)
+            case (System(), Group("" | "()")) | (Group("" | "()"), System()):
+                return self.in_order(gold.parts, answer.parts)
+            case (Group(""), Group("()")) | (Group("()"), Group("")):  # (1, 2) may be an interval
+                return len(gold.parts) > 2 and self.in_order(gold.parts, answer.parts)
+            case Group("cup" | "cap" as sign, a), Group(other, b) if sign == other:
+                return self.in_any_order(a, b) or self.same_region(gold, answer)
+            case Group(sign, a), Group(other, b) if sign == other:
+                return self.in_order(a, b)
             case Relation(), Relation():
                 return self.same_relation(gold, answer)
-            case Words(a), Words(b):
-                return bool(a == b)
-            case Group(":", (a, b)), _ if not isinstance(answer, Group | Relation | Words):
-                return self.same_expression(Apply("/", (a, b)), answer)
-        if any(isinstance(tree, Group | Relation | Words) for tree in (gold, answer)):
-            return self.same_region(gold, answer)
+            case Group(":", (_, _)), _ if not isinstance(answer, _STRUCTURES):
+                return self.same_expression(Apply("/", gold.parts), answer)
+        if isinstance(gold, _STRUCTURES) or isinstance(answer, _STRUCTURES):
+            return gold == answer or self.same_region(gold, answer)
         return self.same_expression(gold, answer)
 
     def in_order(self, gold: Nodes, answer: Nodes) -> bool:
@@ -108,46 +93,38 @@ class Comparison:
         if len(left) != len(unlike) or len(unlike) > _MAX_UNLIKE:
             return False
         for item in unlike:
-            at = next((k for k, other in enumerate(left) if equal(item, other)), -1)
-            if at < 0:
+            if (other := next((one for one in left if equal(item, one)), None)) is None:
                 return False
-            left.pop(at)
+            left.remove(other)
         return True
 
     def same_expression(self, gold: Node, answer: Node) -> bool:
         (g, unit, percent), (a, other, share) = _measured(gold), _measured(answer)
         if unit != other and unit and other and {*unit, *other} <= _KNOWN_UNITS:
             return False
-        if percent != share:  # 25 % equals 25, since the question may ask for percent, and 1/4
-            hundredths = [Apply("%", (one,)) if sign else one for one, sign in ((g, percent), (a, share))]
-            return self.same_value(g, a) or self.same_value(*hundredths)
-        return self.same_value(g, a)
+        if work(answer) > work(gold):
+            return False
+        # 25 % equals 25, since the question may ask for percent, and 1/4
+        return self.same_value(g, a) or (percent != share and self.same_value(gold, answer))
 
     def same_value(self, gold: Node, answer: Node) -> bool:
         (x, pieces), (y, others) = monomial(gold), monomial(answer)
         if pieces == others and (pieces or x == y):
-            return x == y and work(answer) <= work(gold)
-        p, q = rational(gold), rational(answer)
-        if p is not None and q is not None:
-            places = [n for n in (p[1], q[1]) if n >= ROUNDED_PLACES]
-            return bool(places) and abs(p[0] - q[0]) < Fraction(1, 10 ** min(_MAX_PLACES, *places))
-        if not self.evaluate or work(answer) > work(gold):
-            return False
-        u, v = values(gold), values(answer)
+            return x == y
+        if not pieces and not others:
+            rounded = [n for n in (places(gold), places(answer)) if n >= ROUNDED_PLACES]
+            return bool(rounded) and abs(x - y) < Fraction(1, 10 ** min(_MAX_PLACES, *rounded))
+        u, v = (values(gold), values(answer)) if self.evaluate else ((), ())
         return bool(u) and len(u) == len(v) and all(map(close, u, v))
 
     def same_relation(self, gold: Node, answer: Node) -> bool:
         gold, answer = _forward(gold), _forward(answer)
         if gold.tag != answer.tag:
             return False
-        if self.in_order(gold.parts, answer.parts):
-            return True
-        if gold.tag not in (("=",), ("ne",)):
-            return False
-        if self.in_order(gold.parts, answer.parts[::-1]):
-            return True
+        if (same := self.in_order(gold.parts, answer.parts)) or gold.tag not in (("=",), ("ne",)):
+            return same
         solved = not self.evaluate or named(gold.parts[0]) or work(answer) > work(gold)
-        return not solved and are_multiples(gold, answer)
+        return self.in_order(gold.parts, answer.parts[::-1]) or (not solved and are_multiples(gold, answer))
 
     def same_region(self, gold: Node, answer: Node) -> bool:
         """Whether two sets of real numbers are equal: intervals, inequalities, their unions."""
@@ -159,11 +136,10 @@ class Comparison:
 
     def joined(self, parts: Nodes) -> Nodes:
         """Intervals as few as they can be: {1} ∪ (1, 2) is [1, 2)."""
-        for a in parts[:_MAX_UNLIKE]:
-            for b in parts[:_MAX_UNLIKE]:
-                if a is not b and a.tag[1] + b.tag[0] != ")(" and self.equal(a.parts[1], b.parts[0]):
-                    whole = Group(a.tag[0] + b.tag[1], (a.parts[0], b.parts[1]))
-                    return self.joined([whole, *(one for one in parts if one is not a and one is not b)])
+        for a, b in permutations(parts[:_MAX_UNLIKE], 2):
+            if a.tag[1] + b.tag[0] != ")(" and self.equal(a.parts[1], b.parts[0]):
+                rest = [one for one in parts if one is not a and one is not b]
+                return self.joined([Group(a.tag[0] + b.tag[1], (a.parts[0], b.parts[1])), *rest])
         return parts
 
 
@@ -178,26 +154,35 @@ def bare(tree: Node) -> Node:
 
 
 def label(tree: Node) -> tuple[str, Node]:
-    """The left side and the value of ``x = 5``, ``f(x) = 5``, ``(x, y) = (1, 2)``, ``x ∈ S``; or ""."""
-    match tree:
+    """The left side and the value of ``x = 5``, ``f(x) = 5``, ``(x, y) = (1, 2)``, ``x ∈ S``; or "" and the
+    tree. Several values of x, ``x = 1, x = 2`` or ``x = 1, 2``, are a list; ``x = 1, y = 2`` a `System`."""
+    match tree := bare(tree):
         case Relation(signs, (first, *_, last)) if set(signs) <= {"=", "in", "approx"}:
             name = named(first)
-            if name and len(signs) > 1 and signs[-1] == "approx":  # x = 1/3 ≈ 0.33
-                return label(Relation(signs[:-1], tree.parts[:-1]))
+            if name and "approx" in signs[1:]:  # x = 1/3 ≈ 0.33
+                exact = signs.index("approx", 1)
+                return label(Relation(signs[:exact], tree.parts[: exact + 1]))
             if name and (len(signs) == 1 or not last.symbols) and name not in last.symbols:
-                return name, bare(last)
+                return name, label(last)[1]
             if not name and signs == ("=",) and named(last) and not first.symbols:  # 5 = x
                 return named(last), bare(first)
             if not name and "in" not in signs and not tree.symbols:  # 10 + 32 = 42, √2 ≈ 1.41
                 numbers = [values(side) for side in tree.parts]
                 near = _ROUGHLY if "approx" in signs else 0
                 if all(some and close(numbers[0][0], some[0], near) for some in numbers):
-                    return "", first if near else last
+                    return "", bare(first if near else last)
         case Group("{|", (head, Group("", (first, *rest)))):  # {x | x = 3k, k ∈ ℤ} is {3k | k ∈ ℤ}
             return "", Group("{|", (label(first)[1], *rest) if named(head) else (head, first, *rest))
         case Group("{|", (head, condition)):
             name = named(head.parts[0] if isinstance(head, Relation) else head)
-            return (name, condition) if name else ("", tree)
+            return (name, bare(condition)) if name else ("", tree)
+        case Group("" | "{}", items) if any(isinstance(item, Relation) for item in items):
+            names, held = zip(*map(label, items), strict=True)
+            stems = [name if "(" in name else name.partition("_")[0] for name in names]
+            if all(stems) and len(set(stems)) == len(stems):
+                return ",".join(sorted(stems)), System(names, held)
+            if stems[0] and len({*stems} - {""}) == 1:
+                return stems[0], Group("", held)
     return "", tree
 
 
@@ -214,17 +199,13 @@ def named(tree: Node) -> str:
             return "()"
         case Group("()", items) if all(isinstance(item, Symbol) for item in items):
             return ",".join(map(named, items))
-        case Apply("*", factors) if all(isinstance(one, Symbol) and _is_point(one.tag) for one in factors):
+        case Apply("*", factors) if all(isinstance(one, Symbol) and _POINT.match(one.tag) for one in factors):
             return "".join(map(named, factors))
-        case Apply("*", (Apply("^", (Symbol(name), Apply("-", (Number(),)))), Apply("()"))):
+        case Apply("*", (Apply("^", (Symbol(name), Apply("-"))), Apply("()"))):
             return f"{name}^-1()"
         case Apply("*", (first, Apply("()") | Group())):
             return named(first) and f"{named(first)}()"
     return ""
-
-
-def _is_point(name: str) -> bool:
-    return name.isupper() or name in ("angle", "triangle", "m")
 
 
 def _are_alike(left: str, right: str, value: Node) -> bool:
@@ -234,31 +215,6 @@ def _are_alike(left: str, right: str, value: Node) -> bool:
         return True
     in_words = max(map(len, bases)) > 3 and "_" not in left + right
     return in_words and not value.symbols and not isinstance(value, Group | Words)
-
-
-def _is_system(tree: Node) -> bool:
-    return isinstance(tree, Group) and not tree.tag and all(isinstance(item, Relation) for item in tree.parts)
-
-
-def _stem(tree: Node) -> str:
-    """The name that a relation gives a value to, without an index: x of x_1 = 2."""
-    name = label(tree)[0]
-    return name if "(" in name else name.partition("_")[0]
-
-
-def _assigned(tree: Node, by_name: bool) -> Node:
-    """``x = 1, y = 2`` as a tuple of the values, by name or as written; ``x = 1, x = 2`` and ``x = 1, 2`` as
-    their list."""
-    labels = (
-        [label(item) for item in tree.parts] if isinstance(tree, Group) and tree.tag in ("", "{}") else []
-    )
-    stems = [name if "(" in name else name.partition("_")[0] for name, _ in labels]
-    if stems and all(stems) and len(set(stems)) == len(stems):
-        ordered = sorted(labels, key=lambda one: one[0]) if by_name else labels
-        return Group(_SOLUTION, tuple(value for _, value in ordered))
-    if stems and stems[0] and len({*stems} - {""}) == 1:
-        return Group("", tuple(value for _, value in labels))
-    return tree
 
 
 def _forward(tree: Node) -> Node:
@@ -282,41 +238,39 @@ def are_multiples(gold: Node, answer: Node) -> bool:
 def _region(tree: Node) -> Nodes:
     """The intervals that a set of real numbers consists of; none if it is not known to be one."""
     tree = _forward(tree) if isinstance(tree, Relation) else tree
-    lowest = Apply("-", (INFINITY,))
+    lowest = Apply("-", (_INFINITY,))
     match tree:
         case Group(brackets, (_, _)) if brackets in _INTERVALS:
             return [tree]
         case Group("cup" | "", parts):
             found = [_region(part) for part in parts if tree.tag or isinstance(part, Relation)]
             return [one for some in found for one in some] if len(found) == len(parts) and all(found) else []
-        case Group("{}", items) | (Number() as items):
-            points = items if isinstance(items, tuple) else (items,)
-            return [Group("[]", (item, item)) for item in points]
+        case Group("{}", items):
+            return [Group("[]", (item, item)) for item in items]
         case Symbol("R"):
-            return [Group("()", (lowest, INFINITY))]
+            return [Group("()", (lowest, _INFINITY))]
         case Relation(("ne",), (Symbol(), other)) | Relation(("ne",), (other, Symbol())):
-            return [Group("()", (lowest, other)), Group("()", (other, INFINITY))]
+            return [Group("()", (lowest, other)), Group("()", (other, _INFINITY))]
         case Relation(signs, sides) if set(signs) <= {"<", "le"}:
-            ends = ["[" if signs[0] == "le" else "(", "]" if signs[-1] == "le" else ")"]
-            match sides:
-                case (low, Symbol(), high):
-                    return [Group("".join(ends), (low, high))]
-                case (Symbol() as x, high) if x != INFINITY:
-                    return [Group("(" + ends[1], (lowest, high))]
-                case (low, Symbol() as x) if x != INFINITY:
-                    return [Group(ends[0] + ")", (low, INFINITY))]
+            if len(sides) == 2 and _is_variable(sides[0]):
+                signs, sides = ("<", *signs), (lowest, *sides)
+            elif len(sides) == 2:
+                signs, sides = (*signs, "<"), (*sides, _INFINITY)
+            if len(sides) == 3 and _is_variable(sides[1]):
+                closed = [sign == "le" for sign in signs]
+                return [Group("(["[closed[0]] + ")]"[closed[1]], sides[::2])]
     return []
+
+
+def _is_variable(tree: Node) -> bool:
+    return isinstance(tree, Symbol) and bool(tree.symbols)
 
 
 def _measured(tree: Node) -> tuple[Node, tuple[str, ...], bool]:
     """A tree without its unit and percent sign, its unit, and whether it has the sign."""
     match tree:
-        case Measured(unit, (inner,)):
-            held, inner_unit, percent = _measured(inner)
-            return held, unit or inner_unit, percent
-        case Apply("%", (inner,)):
-            return *_measured(inner)[:2], True
-        case Apply("-", (inner,)):
+        case Measured(sign, (inner,)) | Apply("%" | "-" as sign, (inner,)):
             held, unit, percent = _measured(inner)
-            return Apply("-", (held,)), unit, percent
+            held = Apply("-", (held,)) if sign == "-" else held
+            return held, sign if isinstance(tree, Measured) else unit, percent or sign == "%"
     return tree, (), False

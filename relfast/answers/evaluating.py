@@ -14,7 +14,7 @@ from functools import lru_cache, reduce
 from typing import Final
 from zlib import crc32
 
-from relfast.answers.trees import INFINITY, Apply, Indexed, Measured, Node, Number, Symbol
+from relfast.answers.trees import Apply, Indexed, Measured, Node, Number, Symbol
 
 Value = Fraction | complex
 
@@ -22,8 +22,9 @@ MAX_BITS: Final = 8192
 """Maximum size of an exact number."""
 _NEAR: Final = 1e-12
 """Maximum relative difference of two equal values that are not exact."""
-_LOST: Final = 1e-6
+_LOST: Final = 1e-9
 """A term that is a smaller share of the largest could get lost in their sum."""
+_SHARES: Final = {"-": Fraction(-1), "%": Fraction(1, 100)}
 
 
 def canonical(tree: Node) -> str:
@@ -36,22 +37,21 @@ def canonical(tree: Node) -> str:
 def monomial(tree: Node) -> tuple[Fraction, tuple[str, ...]]:
     """A tree as a rational factor and the canonical texts of its other factors, sorted."""
     held = [monomial(part) for part in tree.parts]
-    pieces = sorted(piece for _, some in held for piece in some)
+    numbers, pieces = [factor for factor, _ in held], sorted(piece for _, some in held for piece in some)
+    size = sum(map(_bits, numbers))
     match tree:
         case Number(value):
             return value, ()
         case Measured() | Apply("()" | "-" | "%"):
-            share = {"-": Fraction(-1), "%": Fraction(1, 100)}.get(tree.tag, Fraction(1))
-            return held[0][0] * share, held[0][1]
-        case Apply("*") if sum(_bits(factor) for factor, _ in held) <= MAX_BITS:
-            return math.prod((factor for factor, _ in held), start=Fraction(1)), tuple(pieces)
-        case Apply("/") if held[1][0] and _bits(held[0][0]) + _bits(held[1][0]) <= MAX_BITS:
-            (a, above), (b, below) = held
-            return a / b, tuple(sorted([*above, *(f"({piece})^(-1)" for piece in below)]))
-        case Apply("^") if not pieces and held[1][0].denominator == 1 and (held[0][0] or held[1][0] > 0):
-            (a, _), (b, _) = held
-            if abs(b) * _bits(a) <= MAX_BITS:
-                return a ** int(b), ()
+            return numbers[0] * _SHARES.get(tree.tag, 1), held[0][1]
+        case Apply("*") if size <= MAX_BITS:
+            return math.prod(numbers, start=Fraction(1)), tuple(pieces)
+        case Apply("/") if numbers[1] and size <= MAX_BITS:
+            below = [f"({piece})^(-1)" for piece in held[1][1]]
+            return numbers[0] / numbers[1], tuple(sorted([*held[0][1], *below]))
+        case Apply("^") if not pieces and numbers[1].denominator == 1 and (numbers[0] or numbers[1] > 0):
+            if abs(numbers[1]) * _bits(numbers[0]) <= MAX_BITS:
+                return numbers[0] ** int(numbers[1]), ()
         case Apply("+"):
             return Fraction(1), (f"({'+'.join(sorted(map(canonical, _terms(tree))))})",)
     return Fraction(1), (f"{type(tree).__name__}:{tree.tag}({','.join(map(canonical, tree.parts))})",)
@@ -66,18 +66,9 @@ def _bits(number: Fraction) -> int:
     return max(number.numerator.bit_length(), number.denominator.bit_length())
 
 
-def rational(tree: Node) -> tuple[Fraction, int] | None:
-    """The value of a number or of a fraction of numbers, and its digits behind the point; else None."""
-    match tree:
-        case Number(value):
-            return value, tree.places
-        case Apply("-", (inner,)):
-            held = rational(inner)
-            return held and (-held[0], held[1])
-        case Apply("/", (top, bottom)):
-            a, b = rational(top), rational(bottom)
-            return (a[0] / b[0], 0) if a and b and b[0] else None
-    return None
+def places(tree: Node) -> int:
+    """The digits behind the point of a number as written."""
+    return tree.places if isinstance(tree, Number) else places(tree.parts[0]) if tree.tag == "-" else 0
 
 
 def work(tree: Node) -> int:
@@ -91,9 +82,10 @@ def work(tree: Node) -> int:
             return int(undone + max(0, len(numbers) - 1 - (ten and sign == "*")))
         case Apply("/", parts) if _is_arithmetic(tree):
             return int(undone + sum(part.tag == "/" for part in parts))
-        case Apply() if not tree.symbols and not _is_arithmetic(tree):
-            value = values(tree)  # a root or a function of numbers: undone if its value is rational
-            return undone + int(bool(value) and _is_simple(value[0]))
+        case Apply() if not tree.symbols and not _is_arithmetic(tree) and (value := values(tree)):
+            one = value[0]  # of a root or a function of numbers: undone if it is rational
+            z = 720 * complex(one) if isinstance(one, complex) else 0j
+            return undone + (abs(z) < 1e12 and abs(z - round(z.real)) < 1e-9)
     return undone
 
 
@@ -102,18 +94,11 @@ def _is_arithmetic(tree: Node) -> bool:
     match tree:
         case Number():
             return True
-        case Apply("^", (_, exponent)) if (rational(exponent) or (Fraction(1), 0))[0].denominator > 1:
+        case Apply("^", (_, exponent)) if monomial(exponent)[0].denominator > 1:
             return False
         case Measured() | Apply("-" | "+" | "*" | "/" | "%" | "^"):
             return not tree.symbols and all(map(_is_arithmetic, tree.parts))
     return False
-
-
-def _is_simple(value: Value) -> bool:
-    """Whether a value is a fraction, with a small denominator if it is not exact."""
-    if isinstance(value, Fraction):
-        return True
-    return abs(value) < 1e9 and abs(value - round(value.real * 720) / 720) < 1e-12
 
 
 @lru_cache(maxsize=2048)
@@ -122,7 +107,7 @@ def values(tree: Node) -> tuple[Value, ...]:
     if it has none. A symbol's value depends on its name and the point only."""
     try:
         return tuple(_at(tree, point) for point in range(3 if tree.symbols else 1))
-    except (ArithmeticError, ValueError):
+    except (ArithmeticError, TypeError, ValueError):
         return ()
 
 
@@ -161,17 +146,10 @@ def _power(base: Value, exponent: Value) -> Value:
     return complex(complex(base) ** complex(exponent))
 
 
-def _whole(function: Callable[..., int], largest: float) -> Callable[..., Value]:
-    """A function of exact numbers; one that could get large, of natural numbers up to ``largest``."""
-
-    def done(*args: Value) -> Value:
-        exact = [one for one in args if isinstance(one, Fraction)]
-        natural = all(one.denominator == 1 and 0 <= one <= largest for one in exact)
-        if len(exact) < len(args) or not (natural or largest == math.inf):
-            raise ValueError(args)
-        return Fraction(function(*(exact if largest == math.inf else map(int, exact))))
-
-    return done
+def _natural(number: Value) -> int:
+    if not isinstance(number, Fraction) or number.denominator > 1 or not 0 <= number <= 500:
+        raise ValueError(number)
+    return int(number)
 
 
 _CONSTANTS: Final = {"e": math.e, "pi": math.pi, "i": 1j}
@@ -179,14 +157,14 @@ _OPERATIONS: Final[dict[str, Callable[..., Value]]] = {
     "()": lambda a: a, "-": lambda a: -a, "%": lambda a: a / 100, "/": lambda a, b: a / b, "+": _sum,
     "^": _power, "*": lambda *factors: reduce(lambda a, b: _bounded(a * b), factors),
     "abs": lambda a: abs(a) if isinstance(a, Fraction) else complex(abs(a)),
-    "floor": _whole(math.floor, math.inf), "ceil": _whole(math.ceil, math.inf),
-    "!": _whole(math.factorial, 500), "binom": _whole(math.comb, 500),
+    "floor": lambda a: Fraction(math.floor(a)), "ceil": lambda a: Fraction(math.ceil(a)),
+    "!": lambda n: Fraction(math.factorial(_natural(n))),
+    "binom": lambda n, k: Fraction(math.comb(_natural(n), _natural(k))),
 }  # fmt: skip
 _FUNCTIONS: Final[dict[str, Callable[[complex], complex]]] = {
-    "sin": cmath.sin, "cos": cmath.cos, "tan": cmath.tan, "cot": lambda z: 1 / cmath.tan(z), "ln": cmath.log,
-    "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z), "log": cmath.log,
-    "arcsin": cmath.asin, "arccos": cmath.acos, "arctan": cmath.atan,
-    "sinh": cmath.sinh, "cosh": cmath.cosh, "tanh": cmath.tanh,
+    **{name: getattr(cmath, name) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh", "log")},
+    **{f"arc{name}": getattr(cmath, f"a{name}") for name in ("sin", "cos", "tan")}, "ln": cmath.log,
+    "sec": lambda z: 1 / cmath.cos(z), "csc": lambda z: 1 / cmath.sin(z), "cot": lambda z: 1 / cmath.tan(z),
 }  # fmt: skip
 
 
@@ -204,9 +182,10 @@ def _at(tree: Node, point: int) -> Value:
             return _FUNCTIONS[name](complex(_at(inner, point)))
         case Apply(name, (inner,)) if name[:4] == "log_" and name[4:].isdecimal() and int(name[4:12]) > 1:
             return cmath.log(complex(_at(inner, point))) / math.log(int(name[4:]))
-        case Symbol() | Indexed() | Apply() if tree != INFINITY:
+        case Symbol() | Indexed() | Apply() if tree.tag != "infty":
             seed = crc32(f"{point}{canonical(tree)}".encode())
             if point == 2:  # near the unit circle
                 return complex((seed % 997 - 498) / 700, 0.6 + seed % 89 / 200)
-            return Fraction(seed % 997 + 101, -331 if point * seed % 2 else 331)
+            # below -2, or above 1: √((x + 2)²) is not x + 2, nor √((1 - x)²) 1 - x
+            return Fraction(seed % 997 + 2009, -997) if point else Fraction(seed % 997 + 550, 499)
     raise ValueError(tree)

@@ -4,17 +4,16 @@ r"""A precedence parser: tokens become a tree (`relfast.answers.trees`).
 
     answer   = item {("," | ";" | "or" | "and") item}
     item     = ["=" | "≈"] side {("=" | "<" | ">" | "≤" | "≥" | "≠" | "≈" | "∈") side}
-    side     = ratio {("∪" | "∩" | "∖") ratio}
-    ratio    = measured {":" measured}
+    side     = measured {("∪" | "∩" | "∖" | ":") measured}          the same sign between all; ":" is a ratio
     measured = words | [currency] sum [unit]
     sum      = [sign] product {sign product}                        sign: + - ± ∓
-    product  = factor {["*" | "/"] factor}                          a whole number and a fraction: their sum
-    factor   = atom {"^" argument | "_" index | "!" | "'" | "%" | "°"}
+    product  = factor {["*" | "/"] factor | "%"}                    a whole number and a fraction: their sum
+    factor   = atom {"^" argument | "_" argument | "!" | "'" | "°"}
     atom     = number | letter | \frac argument argument | \sqrt ["[" answer "]"] argument
              | accent argument | function | "|" answer "|" | ⌊ answer ⌋ | bracket answer bracket
              | "{" answer ("|" | ":") answer "}" | \begin{…} rows \end{…}
-    argument = "{" answer "}" | one digit or atom
-    function = name {"^" argument | "_" index} (bracket … | factors up to the next sign, bracket or function)
+    argument = "{" answer "}" | one digit or ["-"] atom
+    function = name {"^" argument | "_" argument} (bracket … | factors before a sign, bracket or function)
 
 Letters side by side are multiplied. What does not fit has no tree, nor what nests deeper than `MAX_DEPTH`.
 """
@@ -25,19 +24,25 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Final
 
-from relfast.answers.tokens import MATRICES, SCALES, UNITS, Token, words
+from relfast.answers.tokens import NONE, SCALES, UNITS, Token, words
 from relfast.answers.trees import Apply, Group, Indexed, Measured, Node, Number, Relation, Symbol, Words
 
 MAX_DEPTH: Final = 20
 """Levels of nesting; a deeper answer has no tree."""
+MAX_TOKENS: Final = 200
+"""Tokens of an answer that can have a tree; the longest real ones have 130."""
 _MAX_CHAIN: Final = 12
 """Marks behind one atom, and quotients of quotients without brackets."""
 _MAX_DIGITS: Final = 300
 _RELATIONS: Final = words("= < > le ge ne approx in")
-_NEVER_FIRST: Final = _RELATIONS | words(
-    r") ] \} } rfloor rceil or and cup cap setminus notin pm mp ° + - * / ^ _ ! ' % , ; : . ? & \\"
-)
-_CLOSERS: Final = {"(": (")", "]"), "[": (")", "]"), "{": ("}",), r"\{": (r"\}",)}
+_CLOSERS: Final[dict[str, tuple[str, ...]]] = {
+    "(": (")", "]"), "[": (")", "]"),
+    r"\{": (r"\}",), "{": ("}",), "|": ("|",), "lfloor": ("rfloor",), "lceil": ("rceil",),
+}  # fmt: skip
+_FIRST: Final = _CLOSERS.keys() | words("frac binom sqrt √")
+"""Signs that a factor can start with."""
+_ROUNDING: Final = {"|": "abs", "lfloor": "floor", "lceil": "ceil"}
+_IN_UNITS: Final = words(". ' / * -")
 _CURRENCIES: Final = words("dollar euro sterling yen rupee")
 _NO_UNITS: Final = words(
     "not no to is are than if when because minus plus times over squared cubed factorial choose mod base root"
@@ -48,7 +53,7 @@ _NAMED_SETS: Final = {
     **dict.fromkeys(words("none nosolution nosolutions norealsolution norealsolutions emptyset"), "emptyset"),
     **dict.fromkeys(words("allrealnumbers allreals realnumbers"), "R"),
 }
-_END: Final = Token("", "")
+_MATRICES: Final = words("matrix pmatrix bmatrix Bmatrix vmatrix array smallmatrix")
 
 
 class _Failure(Exception):
@@ -57,7 +62,7 @@ class _Failure(Exception):
 
 def parse(tokens: Sequence[Token]) -> Node | None:
     """The tree of an answer's tokens, or None."""
-    parser = _Parser(tokens)
+    parser = _Parser(tokens if len(tokens) <= MAX_TOKENS else ())
     try:
         tree = parser.answer()
     except _Failure:
@@ -65,11 +70,15 @@ def parse(tokens: Sequence[Token]) -> Node | None:
     return tree if parser.at == len(tokens) else None
 
 
+def _joined(sign: str, parts: Sequence[Node]) -> Node:
+    return parts[0] if len(parts) == 1 else Apply(sign, tuple(parts))
+
+
 class _Parser:
     """A recursive descent; each method reads what the grammar calls by its name."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
-        self.tokens = [*tokens, _END, _END, _END]
+        self.tokens = [*tokens, NONE, NONE, NONE]
         self.at = self.depth = 0
         self.in_bars = False
 
@@ -116,14 +125,10 @@ class _Parser:
         return Relation(signs, sides) if signs else sides[0]
 
     def side(self) -> Node:
-        parts, signs = self.chain(self.ratio, "cup", "cap", "setminus")
+        parts, signs = self.chain(self.measured, "cup", "cap", "setminus", ":")
         if len(set(signs)) > 1:
             raise _Failure
         return Group(signs[0], parts) if signs else parts[0]
-
-    def ratio(self) -> Node:
-        parts, signs = self.chain(self.measured, ":")
-        return Group(":", parts) if signs else parts[0]
 
     def measured(self) -> Node:
         first = self.peek()
@@ -142,30 +147,30 @@ class _Parser:
         return Measured(tuple(unit), (tree,)) if unit else tree
 
     def words(self) -> Node:
-        found = []
+        begin = self.at
         while self.peek().kind in ("word", "number") or (
-            self.peek().text in ("-", "'", ".") and self.peek(1).kind in ("word", "letter")
+            self.peek().text in ("-", "'", ".") and self.names(1)
         ):
-            found.append(self.peek().text.lower())
             self.at += 1
-        text = "".join(word for word in found if word.isalnum()).removeprefix("the")
+        found = "".join(token.text for token in self.tokens[begin : self.at] if token.text.isalnum())
+        text = found.lower().removeprefix("the")
         return Symbol(_NAMED_SETS[text]) if text in _NAMED_SETS else Words(text)
+
+    def names(self, ahead: int = 0) -> bool:
+        return self.peek(ahead).kind in ("word", "letter")
 
     def unit(self) -> list[str]:
         """The names of the unit behind a value; its exponents do not count."""
-        names: list[str] = []
-        while True:
-            kind, text, _ = self.peek()
-            if kind in ("word", "letter"):
-                names.append(UNITS.get(text, text))
-            elif names and self.take("^"):
-                self.argument(digits=False)
-                continue
-            elif not names or not (
-                text in (".", "'") or (text in ("/", "*", "-") and self.peek(1).kind in ("word", "letter"))
-            ):
-                return names
+        found: list[str] = []
+        while self.names() or (found and (self.peek().text in _IN_UNITS)):
+            if self.names():
+                found.append(UNITS.get(self.peek().text, self.peek().text))
+            elif self.peek().text in ("/", "*", "-") and not self.names(1):
+                break
             self.at += 1
+            if self.take("^"):
+                self.argument(digits=False)
+        return found
 
     def sum(self) -> Node:
         terms: list[Node] = []
@@ -174,36 +179,36 @@ class _Parser:
                 pass
             term = self.product()
             terms.append(Apply(sign, (term,)) if sign not in ("", "+") else term)
-        return terms[0] if len(terms) == 1 else Apply("+", tuple(terms))
+        return _joined("+", terms)
 
     def product(self) -> Node:
-        factors, quotients = [self.factor()], 0
-        while True:
+        factors, chained = [self.factor()], 0
+        while chained <= _MAX_CHAIN:
             if self.take("*"):
                 factors.append(self.signed(self.factor))
-            elif self.take("/"):
-                quotients += 1
-                if quotients > _MAX_CHAIN:
-                    raise _Failure
-                factors[-1] = Apply("/", (factors[-1], self.signed(self.factor)))
+            elif sign := self.take("/", "%"):
+                chained += 1
+                if sign == "%":
+                    factors = [Apply("%", (_joined("*", factors),))]
+                else:
+                    factors[-1] = Apply("/", (factors[-1], self.signed(self.factor)))
             elif self.starts():
                 self.beside(factors)
             else:
-                return factors[0] if len(factors) == 1 else Apply("*", tuple(factors))
+                return _joined("*", factors)
+        raise _Failure
 
     def beside(self, factors: list[Node]) -> None:
         """Add a factor that stands right behind another; 2½ is a sum."""
         whole, factor = factors[-1], self.factor()
         if isinstance(factor, Number) and isinstance(whole, Number) and self.take("/"):  # 2 1/2
             factor = Apply("/", (factor, self.factor()))
-        is_percent = isinstance(factor, Apply) and factor.tag == "%"
-        match whole, factor.parts[0] if is_percent else factor:
+        match whole, factor:
             case Number(n), Apply("/", (Number(a), Number(b))) if (
                 len(factors) == n.denominator == 1 and a < b
             ):
-                mixed = Number(n + a / b)
-                factors[-1] = Apply("%", (mixed,)) if is_percent else mixed
-            case _, Number() if not is_percent:
+                factors[-1] = Number(n + a / b)
+            case _, Number():
                 raise _Failure
             case _:
                 factors.append(factor)
@@ -215,7 +220,7 @@ class _Parser:
         """Whether the next token can start a factor."""
         kind, text, spaced = self.peek()
         if kind == "sign":
-            return text not in _NEVER_FIRST and (text != "|" or not self.in_bars)
+            return text in _FIRST and (text != "|" or not self.in_bars)
         if kind == "word":
             return len(text) == 1 and not spaced and text not in UNITS
         return kind not in ("", "end")
@@ -223,17 +228,19 @@ class _Parser:
     def factor(self) -> Node:
         tree = self.atom()
         for _ in range(_MAX_CHAIN):
-            sign = self.take("^", "_", "!", "'", "%", "°")
-            above = self.deeper(self.exponent) if sign == "^" else None
-            sign = above.tag if above in (Symbol("°"), Symbol("'")) else sign
-            if not sign:
-                return tree
-            if sign == "°":
-                tree = tree if isinstance(tree, Measured) else Measured(("°",), (tree,))
-            elif sign in ("'", "_"):
-                tree = Indexed(sign if sign == "'" else self.index(), (tree,))
-            else:
-                tree = Apply(sign, (tree, above) if above is not None else (tree,))
+            match self.take("^", "_", "!", "'", "°"):
+                case "^":
+                    tree = Apply("^", (tree, self.deeper(self.exponent)))
+                case "_":
+                    tree = Indexed(self.index(), (tree,))
+                case "!":
+                    tree = Apply("!", (tree,))
+                case "'":
+                    tree = Indexed("'", (tree,))
+                case "°":
+                    tree = Measured(("°",), (tree,))
+                case _:
+                    return tree
         raise _Failure
 
     def exponent(self) -> Node:
@@ -242,17 +249,9 @@ class _Parser:
 
     def index(self) -> str:
         """A subscript as text."""
-        parts, opened = [], 0
-        while True:
-            kind, text, _ = self.peek()
-            if not kind:
-                raise _Failure
-            self.at += 1
-            opened += (text == "{") - (text == "}")
-            if text not in ("{", "}"):
-                parts.append(text)
-            if opened <= 0:
-                return "".join(parts)
+        begin = self.at
+        self.argument(digits=False)
+        return "".join(token.text for token in self.tokens[begin : self.at] if token.text not in ("{", "}"))
 
     def argument(self, *, digits: bool = True) -> Node:
         """What a command takes: a group, or else one token, of a number its first digit (``digits``)."""
@@ -270,37 +269,24 @@ class _Parser:
     def atom(self) -> Node:
         kind, text, _ = self.peek()
         self.at += 1
-        if kind == "letter" or (kind == "word" and len(text) == 1):
-            if (self.peek().text, self.peek(1).kind, self.peek(2).text) == ("(", "number", ")"):  # f(0)
-                self.at += 3
+        match kind:
+            case "letter" | "word" if kind == "letter" or len(text) == 1:
+                if (self.peek().text, self.peek(1).kind, self.peek(2).text) != ("(", "number", ")"):
+                    return Symbol(text)
+                self.at += 3  # f(0)
                 return Indexed(f"({self.peek(-2).text})", (Symbol(text),))
-            return Symbol(text)
-        if kind == "accent":
-            return Apply(text, (self.argument(),))
-        readers = {
-            "number": self.number,
-            "begin": self.environment,
-            "function": self.function,
-            "sign": self.sign,
-        }
-        if kind not in readers:
-            raise _Failure
-        return readers[kind](text)
-
-    def number(self, text: str) -> Node:
-        mantissa, _, exponent = text.lower().partition("e")
-        places = len(mantissa.partition(".")[2])
-        if len(mantissa) > _MAX_DIGITS:
-            raise _Failure
-        value = Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
-        dotted = self.peek().text == "." and self.peek(1).text == "overline"
-        if self.peek(int(dotted)).text != "overline" or exponent:
-            return Number(value, 0 if exponent else places)
-        self.at += 1 + dotted  # 0.1\overline{6}
-        block, digits = self.argument(digits=False), self.peek(-2 if self.peek(-1).text == "}" else -1).text
-        if not isinstance(block, Number) or not digits.isdigit():
-            raise _Failure
-        return Number(value + Fraction(int(digits), (10 ** len(digits) - 1) * 10**places))
+            case "accent":
+                return Apply(text, (self.argument(),))
+            case "number" if len(text) <= _MAX_DIGITS:
+                places = 0 if "e" in text.lower() else len(text.partition(".")[2])
+                return Number(Fraction(text), places)
+            case "begin":
+                return self.environment(text)
+            case "function":
+                return self.function(text)
+            case "sign":
+                return self.sign(text)
+        raise _Failure
 
     def sign(self, sign: str) -> Node:
         """What starts with a bracket or with one of the commands that are signs."""
@@ -312,52 +298,40 @@ class _Parser:
             known = isinstance(degree, Number) and degree.tag > 0
             share = Number(1 / degree.tag) if known else Apply("/", (Number(1), degree))
             return Apply("^", (self.argument(digits=sign == "sqrt"), share))
-        if sign in ("lfloor", "lceil"):
-            tree: Node = Apply(sign[1:], (self.answer(),))
-            self.need("r" + sign[1:])
-            return tree
-        if sign in ("°", "'"):
-            return Symbol(sign)
-        if sign != "|" and sign not in _CLOSERS:
+        if sign not in _CLOSERS:
             raise _Failure
         outside, self.in_bars = self.in_bars, sign not in ("(", "[")
-        if sign == "|":
-            tree = Apply("abs", (self.answer(),))
-            self.need("|")
-        else:
-            tree = self.bracketed(sign) if sign in ("(", "[") else self.braced(sign)
+        tree = self.bracketed(sign)
         self.in_bars = outside
         return tree
 
     def bracketed(self, opening: str) -> Node:
-        """One tree in brackets, a tuple or an interval."""
-        tree = self.answer()
+        """A tree in brackets, a tuple, an interval, a set; or |x|, ⌊x⌋, ⌈x⌉."""
+        in_braces = opening in ("{", r"\{")
+        outside, self.in_bars = self.in_bars, in_braces or opening == "|"
+        tree = self.in_braces() if in_braces else self.answer()
         closing = self.need(*_CLOSERS[opening])
-        is_list = isinstance(tree, Group) and not tree.tag
-        return Group(opening + closing, tree.parts) if is_list else Apply("()", (tree,))
+        self.in_bars = outside
+        if opening in _ROUNDING:
+            return Apply(_ROUNDING[opening], (tree,))
+        if isinstance(tree, Group) and not tree.tag:
+            return Group("{}" if in_braces else opening + closing, tree.parts)
+        return Group("{}", (tree,)) if opening == r"\{" else Apply("()", (tree,))
 
-    def braced(self, opening: str) -> Node:
-        """A set, by its items or by a condition; or a TeX group."""
-        closers = _CLOSERS[opening]
-        if opening == r"\{" and self.take(*closers):
+    def in_braces(self) -> Node:
+        """What braces hold: the items of a set, or a condition of it."""
+        if self.peek().text == r"\}":
             return Symbol("emptyset")
-        by_condition = self.peek().kind == "letter" and self.peek(1).text in (":", "|")
-        head = self.atom() if by_condition else self.answer()
-        if self.take("|") or (by_condition and self.take(":")):
-            tree: Node = Group("{|", (head, self.answer()))
-        elif isinstance(head, Group) and not head.tag:
-            tree = Group("{}", head.parts)
-        else:
-            tree = Group("{}", (head,)) if opening == r"\{" else Apply("()", (head,))
-        self.need(*closers)
-        return tree
+        by_colon = self.peek().kind == "letter" and self.peek(1).text == ":"
+        head = self.atom() if by_colon else self.answer()
+        return Group("{|", (head, self.answer())) if self.take(":" if by_colon else "|") else head
 
     def function(self, name: str) -> Node:
         power = None
-        for _ in range(2):
-            if self.take("^"):
+        while sign := self.take("^", "_"):
+            if sign == "^":
                 power = self.argument(digits=False)
-            elif self.take("_"):
+            else:
                 name += "_" + self.index()
         argument = self.deeper(self.atom if self.peek().text in ("(", "{", "[") else self.factors)
         if power == Apply("-", (Number(1),)):
@@ -370,26 +344,18 @@ class _Parser:
         sign, found = self.take("-"), [self.factor()]
         while self.starts() and self.peek().kind != "function" and self.peek().text not in ("(", "["):
             found.append(self.factor())
-        tree = found[0] if len(found) == 1 else Apply("*", tuple(found))
+        tree = _joined("*", found)
         return Apply("-", (tree,)) if sign else tree
 
     def environment(self, name: str) -> Node:
         """A matrix; of other environments, like cases, their items."""
-        rows: list[Node] = []
-        row: list[Node] = []
-        while True:
-            if self.peek().text not in ("\\\\", "&") and self.peek().kind != "end":
-                row.append(self.answer())
-            if self.take("&"):
-                continue
-            rows, row = [*rows, Group("", tuple(row))] if row else rows, []
+        rows: list[tuple[Node, ...]] = []
+        while self.peek().kind != "end":
             if not self.take("\\\\"):
-                break
-        if self.peek().kind != "end" or not rows:
-            raise _Failure
+                rows.append(self.chain(self.answer, "&")[0])
         self.at += 1
-        if name in MATRICES:
-            tree = Group("#", tuple(Group("#", one.parts) for one in rows))
+        if name in _MATRICES:
+            tree = Group("#", tuple(Group("#", row) for row in rows))
             return Apply("det", (tree,)) if name == "vmatrix" else tree
-        items = tuple(item for one in rows for item in one.parts)
+        items = tuple(item for row in rows for item in row)
         return items[0] if len(items) == 1 else Group("", items)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
@@ -14,15 +15,23 @@ from relfast.answers.trees import Apply, Group, Measured, Node, Number, Symbol
 MAX_CHARS: Final = 400
 """Maximum characters of an answer that is read. No reference of MATH or GSM8K has more than 200."""
 
-_FILLERS: Final = words("the a an about approximately exactly only just roughly is are was answer final")
+_FILLERS: Final = words(
+    "the The a an An about About approximately Approximately exactly Exactly only just roughly is are was"
+    " answer final Answer Final"
+)
 _EMPHASIS: Final = words(", ; : * ^")
+_ENDS: Final = _EMPHASIS | words(". ?")
 _NAMED: Final = words("word letter number")
-_PUNCTUATION: Final = words(". ' , - : ( ) and or")
+_PUNCTUATION: Final = words(". ' , - : ( ) { }")
 _JOINING: Final = words("or and , ; / + = < >")
+_OPTIONS: Final = words("A B C D E F G H I J")
 _CAPITALS: Final = words("K C F J N W V")
 """Units of one letter that are no symbols when they stand apart from a number."""
 _BESIDE_DIGITS: Final = words("L J N W V")
 """Units of one letter that may stand right behind a number too: 0.125L."""
+_COMMA: Final = re.compile(r"[$\s]*(\d+),(\d+)[$\s]*")
+_LONE: Final = re.compile(r"\{ (\S+) \}")
+_MINUS: Final = re.compile(r"(?<![^\W\d] )-|- ?[^a-zA-Z]")
 
 
 class Answer(NamedTuple):
@@ -58,14 +67,8 @@ def read(text: str) -> Answer:
             trees += _parsed(part)
             measured = _with_unit(part)
             (trees if measured and measured[0].tag[0] in _CAPITALS else loose).extend(measured)
-    decimal = "".join(token.text for token in tokens).replace(",", ".")
-    if (
-        len(tokens) == 3
-        and decimal.count(".") == 1
-        and not tokens[2].spaced
-        and decimal.replace(".", "").isdigit()
-    ):
-        loose += _parsed([Token("number", decimal)])
+    if decimal := _COMMA.fullmatch(text):
+        loose += _parsed([Token("number", f"{decimal[1]}.{decimal[2]}")])
     return Answer(tuple(trees), tuple(loose), option, *_spelling(tokens))
 
 
@@ -99,31 +102,27 @@ def trimmed(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     """Tokens without fillers and emphasis at the beginning, and without full stops at the end."""
     begin, end = 0, len(tokens)
     while begin < end - 1 and (
-        (
-            tokens[begin].kind == "word"
-            and tokens[begin].text.lower() in _FILLERS
-            and tokens[begin].text != "A"
-        )
-        or tokens[begin].text in _EMPHASIS
+        tokens[begin].text in (_FILLERS if tokens[begin].kind == "word" else _EMPHASIS)
     ):
         begin += 1
-    while end > begin and (tokens[end - 1].text in _EMPHASIS or tokens[end - 1].text in (".", "?")):
+    while end > begin and tokens[end - 1].text in _ENDS:
         end -= 1
+    braces = [token.text for token in tokens[begin:end] if token.text in ("{", "}")]
+    if braces == ["{", "}"] and tokens[begin].text == "{" and tokens[end - 1].text == "}":
+        return tokens[begin + 1 : end - 1]
     return tokens[begin:end]
 
 
 def _option(tokens: tuple[Token, ...]) -> tuple[str, tuple[Token, ...]]:
     """The letter of an option, "(C)" or "C. 18", and the tokens behind it."""
-    bracket = int(bool(tokens) and tokens[0].text == "(")
-    letter, *_ = [token.text for token in tokens[bracket : bracket + 1]] or [""]
-    mark, *rest = tokens[bracket + 1 :] or [Token("", "")]
-    if len(letter) != 1 or letter not in "ABCDEFGHIJ":
+    bracket = bool(tokens) and tokens[0].text == "("
+    letter, mark = ([token.text for token in tokens[bracket : bracket + 2]] + ["", ""])[:2]
+    rest = tokens[bracket + 2 :]
+    if letter not in _OPTIONS or mark not in ((")",) if bracket else (")", ".", ":", "")):
         return "", ()
-    names = mark.text == ")" if bracket else mark.text in (")", ".", ":") and (not rest or rest[0].spaced)
-    if rest and (rest[0].text in _JOINING or _option(tuple(rest))[0]):  # (C) or (D)
-        names = False
-    alone = not bracket and not mark.text
-    return (letter, tuple(rest)) if names or alone else ("", ())
+    if rest and (rest[0].text in _JOINING or _option(rest)[0] or not (bracket or rest[0].spaced)):
+        return "", ()  # (C) or (D)
+    return letter, rest
 
 
 def _with_unit(tokens: Sequence[Token]) -> list[Node]:
@@ -137,27 +136,16 @@ def _with_unit(tokens: Sequence[Token]) -> list[Node]:
 
 
 def _spelling(tokens: tuple[Token, ...]) -> tuple[str, str, bool]:
-    """`Answer.spelled`, `Answer.folded` ("" if it is no text) and `Answer.has_words`."""
-    texts = [token.text for token in tokens]
-    if texts[:1] == ["{"] and texts[-1:] == ["}"] and texts.count("{") == 1:
-        tokens, texts = tokens[1:-1], texts[1:-1]
-    lone = {
-        k + d for k, text in enumerate(texts) if text == "{" and texts[k + 2 : k + 3] == ["}"] for d in (0, 2)
-    }
-    kinds = ["", *(token.kind for token in tokens), ""]
+    """`Answer.spelled`, `Answer.folded` if it is a text, and `Answer.has_words`."""
+    spelled = _LONE.sub(r"\1", " ".join(token.text for token in tokens))
     named = [token for token in tokens if token.kind in _NAMED or token.text in ("and", "or")]
-    numbers = [token.kind == "number" for token in named]
     folded = "".join(token.text for token in named).lower()
     is_text = (
         len(folded) > 1
-        and not numbers[0]
-        and not any(map(all, pairwise(numbers)))
-        and {token.text for token in tokens if token.kind not in _NAMED} <= _PUNCTUATION
-        and all({kinds[k], kinds[k + 2]} <= {"word", "letter"} for k, text in enumerate(texts) if text == "-")
+        and named[0].kind != "number"
+        and not any(a.kind == b.kind == "number" for a, b in pairwise(named))
+        and {token.text for token in tokens} - {token.text for token in named} <= _PUNCTUATION
+        and not _MINUS.search(spelled)
     )
     has_words = any(token.kind == "word" and len(token.text) > 1 for token in tokens)
-    return (
-        "\x1f".join(text for k, text in enumerate(texts) if k not in lone),
-        folded if is_text else "",
-        has_words,
-    )
+    return spelled, folded if is_text else "", has_words

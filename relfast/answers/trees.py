@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any, Final
-
-CONSTANTS: Final = frozenset(["e", "i", "pi", "infty"])
+from typing import Any
 
 
 class Node:
-    """A part of an answer: its ``tag``, its ``parts``, and the ``symbols`` in it, but for `CONSTANTS`."""
+    """A part of an answer: its ``tag``, its ``parts``, and the ``symbols`` in it, but for constants."""
 
-    __slots__ = ("hashed", "parts", "symbols", "tag")
     __match_args__ = ("tag", "parts")
 
     def __init__(self, tag: Any, parts: tuple[Node, ...] = ()) -> None:
@@ -42,8 +39,6 @@ class Node:
 class Number(Node):
     """A fraction; ``places`` are the digits behind its point as written."""
 
-    __slots__ = ("places",)
-
     def __init__(self, value: Fraction | int, places: int = 0) -> None:
         super().__init__(Fraction(value))
         self.places = places
@@ -54,7 +49,7 @@ class Symbol(Node):
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self.symbols = frozenset([name]) - CONSTANTS
+        self.symbols = frozenset([name]) - {"e", "i", "pi", "infty"}
 
 
 class Words(Node):
@@ -79,8 +74,9 @@ class Group(Node):
     cup, cap, setminus."""
 
 
+class System(Node):
+    """Values by their names (a tuple), in the order in which they are written: x = 1, y = 2."""
+
+
 class Relation(Node):
     """Sides with signs (a tuple) between them: x = 2, 1 < x ≤ 3."""
-
-
-INFINITY: Final = Symbol("infty")

@@ -208,6 +208,13 @@ def test_what_rounding_would_hide_is_told_apart() -> None:
         assert not same_answer(gold, answer), (gold, answer)
 
 
+@pytest.mark.parametrize("name", "abcdfghjkmnpqrstuvwxyz")
+def test_the_root_of_a_square_is_no_expression_of_either_sign(name: str) -> None:
+    for expression in (name, f"{name}+1", f"{name}-1", f"2{name}+1", f"{name}+2", f"1-{name}"):
+        assert not same_answer(rf"\sqrt{{({expression})^2}}", expression)
+        assert not same_answer(expression, f"|{expression}|")
+
+
 # hostile texts
 
 HOSTILE: dict[str, Callable[[int], str]] = {
@@ -225,6 +232,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "commas": lambda n: "1,000" * (n // 5), "groups": lambda n: "1{,}000" * (n // 7), "points": lambda n: "1." * (n // 2), "binomials": lambda n: r"\binom{500}{250}" * (n // 15),
     "logarithms": lambda n: r"\log_{" * (n // 6) + "2", "overlines": lambda n: r"0.\overline{1}" * (n // 14), "backslashes": lambda n: "\\" * n, "numerals": lambda n: "twenty-one " * (n // 11),
     "intervals": lambda n: r"[1,2)\cup" * (n // 9) + "(3,4)", "systems": lambda n: "x=1,y=2," * (n // 8) + "z=3", "conditions": lambda n: r"\{x|" * (n // 4) + "1",
+    "fraction signs": lambda n: "½" * n, "about": lambda n: r"∞\approx" * (n // 8), "ligatures": lambda n: "ﷺ" * n, "factorials, products": lambda n: "*12!" * (n // 4),
 }  # fmt: skip
 
 
