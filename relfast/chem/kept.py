@@ -1,4 +1,4 @@
-"""A disk cache for results that take long to compute (isomers, banks), by name.
+"""A disk cache for results that take long to compute (isomers), by name.
 
 A cached file is used only if no other user can have written it and its digest fits its content, its name
 and the version of RDKit that wrote it; otherwise the caller computes the result again. No failure of the
