@@ -21,6 +21,13 @@ class Session:
     """A model's graph, loaded in this process. Thread-safe.
 
     ``provider`` is ``cpu``, or ``cuda`` with ONNX Runtime's CUDA build.
+
+    Raises
+    ------
+    UsageError
+        The device is unknown or not usable here, or the CPU is to run a model of half precision.
+    InputError
+        The graph cannot be loaded.
     """
 
     def __init__(self, model: Model, device: str = "cpu") -> None:
@@ -28,6 +35,11 @@ class Session:
 
         # for a process that had imported it before this package
         onnxruntime.disable_telemetry_events()
+        if device == "cpu" and model.precision != "fp32":
+            raise UsageError(
+                f"{model.name} is of {model.precision}, which only a GPU runs: use --device cuda,"
+                " or add the model with --precision fp32"
+            )
         self.provider = "cuda" if device.startswith("cuda") else "cpu"
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
