@@ -22,8 +22,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-import psutil
-
 DATA: Final = Path(__file__).resolve().parents[1] / "relfast" / "data"
 STORE: Final = 300 << 20
 """Bytes of each node's object store, which nothing of ours uses."""
@@ -58,11 +56,9 @@ def write_inputs(folder: Path, n_bytes: int, n_chemistry: int, n_embeddings: int
 class Nodes:
     """A cluster of nodes of one CPU, each with a core of its own where there are so many."""
 
-    def __init__(self, shared: Path) -> None:
+    def __init__(self) -> None:
         from ray.cluster_utils import Cluster
 
-        # who holds an embedding model is found by it
-        os.environ["RELFAST_EMBED_SHARED"] = self._shared = str(shared)
         self._cores = sorted(os.sched_getaffinity(0))
         self._told = {"num_cpus": 1, "object_store_memory": STORE}
         with self._on(self._cores[:1]):
@@ -73,12 +69,6 @@ class Nodes:
         with self._on([self._cores[1 % len(self._cores)]]):
             self.cluster.add_node(**self._told)
 
-    def end_hosts(self) -> None:
-        """End who holds an embedding model, for the next run to pay for its own."""
-        for process in psutil.process_iter(["cmdline"]):
-            if any(word.startswith(self._shared) for word in process.info["cmdline"] or []):
-                process.kill()
-
     @contextlib.contextmanager
     def _on(self, cores: list[int]) -> Iterator[None]:
         """What is started in here runs on these cores."""
@@ -88,15 +78,12 @@ class Nodes:
         finally:
             os.sched_setaffinity(0, self._cores)
 
-    def seconds(self, *arguments: object, shared: bool) -> float:
+    def seconds(self, *arguments: object) -> float:
         """Those of a command of ours on the cores of the nodes."""
-        environment = {**os.environ}
-        if not shared:
-            del environment["RELFAST_EMBED_SHARED"]
         command = [sys.executable, "-m", "relfast", "score", *map(str, arguments), "--overwrite", "-q"]
         began = time.perf_counter()
         with self._on(self._cores[: len(self.cluster.list_all_nodes())]):
-            subprocess.run(command, check=True, env=environment)
+            subprocess.run(command, check=True)
         return time.perf_counter() - began
 
 
@@ -111,17 +98,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="relfast-clusters-") as name:
         folder = Path(name)
         paths = write_inputs(folder, int(chosen.bytes), chosen.chemistry, chosen.embeddings)
-        nodes = Nodes(folder / "s")
+        nodes = Nodes()
 
         def locally(name: str) -> float:
-            return nodes.seconds(paths[name], "-o", folder / "local.jsonl", "--workers", 1, shared=False)
+            return nodes.seconds(paths[name], "-o", folder / "local.jsonl", "--workers", 1)
 
         def on_ray(name: str) -> float:
             ray = ("--engine", "ray", "--ray-address", nodes.cluster.address)
             part = ("--part-bytes", PART_BYTES[name])
-            taken = nodes.seconds(paths[name], "-o", folder / "ray", *ray, *part, shared=True)
-            nodes.end_hosts()
-            return taken
+            return nodes.seconds(paths[name], "-o", folder / "ray", *ray, *part)
 
         cells: dict[str, list[str]] = {name: [] for name in chosen.only}
 

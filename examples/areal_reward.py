@@ -3,8 +3,8 @@
     RLVRWorkflow(reward_fn="areal_reward.relfast_reward", …)
 
 Rows have ``messages``, ``task``, ``answer`` (gold as JSON text) and ``question``; AReaL hands their other
-columns over by name. It calls rewards in processes of its own (``RELFAST_POOL=shared`` gives them one pool)
-with text that has the tokens which end a turn, and needs a number.
+columns over by name. It calls rewards in processes of its own, with text that has the tokens which end a
+turn, and needs a number.
 """
 
 from typing import Any

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import importlib.resources
-import io
 import random
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cached_property, lru_cache
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,9 +18,8 @@ from relfast_kernels.motif.layouts import MAX_ATOMS
 from relfast_kernels.smiles.layouts import MAX_SMILES
 
 from relfast.chem.clean import parse_clean
-from relfast.chem.kept import read_kept, write_kept
 from relfast.chem.molecule import Molecule
-from relfast.chem.motif import StoredMolecule, packed, similar
+from relfast.chem.motif import packed, similar
 from relfast.errors import InputError
 
 BUILT_IN: Final = "rel_c2_molecules.smi.gz"
@@ -76,36 +72,6 @@ class Bank:
                     raise InputError(f"more than {MAX_MOLECULES:,} molecules; take a sample", file=source)
         if len(self.molecules) < 2:
             raise InputError("fewer than two usable molecules; one SMILES a line is expected", file=source)
-
-    @classmethod
-    def of_kept(cls, content: bytes, source: str) -> Bank:
-        """A bank restored from the cache; ``content`` is what `to_keep` returned."""
-        bank = cls.__new__(cls)
-        bank.source = source
-        with np.load(io.BytesIO(zlib.decompress(content)), allow_pickle=False) as kept:
-            texts, keys = (kept[name].tobytes().decode("ascii").split("\n") for name in ("texts", "keys"))
-            rows = np.split(kept["rows"].astype(np.int32), kept["starts"][1:])
-            bonds = kept["bonds"].tolist()
-            bank.n_unusable, bank.fingerprints = int(kept["n_unusable"]), (kept["prints"], kept["counts"])
-        bank.molecules = [StoredMolecule(*known) for known in zip(texts, keys, bonds, rows, strict=True)]
-        return bank
-
-    def to_keep(self) -> bytes:
-        """The bank as bytes for the cache, with all that RDKit computed (0.3 ms a molecule)."""
-        rows = [row for row in map(packed, self.molecules) if row is not None]
-        arrays: dict[str, Any] = {
-            "texts": _text([molecule.text for molecule in self.molecules]),
-            "keys": _text([molecule.key for molecule in self.molecules]),
-            "bonds": np.array([molecule.n_bonds for molecule in self.molecules], np.int64),
-            "rows": np.concatenate(rows).astype(np.int16),
-            "starts": np.array([0, *accumulate(map(len, rows[:-1]))], np.int64),
-            "n_unusable": np.array(self.n_unusable),
-            "prints": self.fingerprints[0],
-            "counts": self.fingerprints[1],
-        }
-        body = io.BytesIO()
-        np.savez(body, **arrays)
-        return zlib.compress(body.getvalue(), 1)
 
     @staticmethod
     def _usable(smiles: str, min_atoms: int) -> Molecule | None:
@@ -182,7 +148,7 @@ class Bank:
 
 
 def load_bank(path: str | Path | None, min_atoms: int) -> Bank:
-    """The bank in a file, or the built-in one (None). What RDKit computes of its molecules is cached on disk.
+    """The bank in a file, or the built-in one (None).
 
     A file, plain or gzip, has one SMILES a line, optionally a blank and a name; ``#`` begins a comment line.
 
@@ -200,17 +166,7 @@ def load_bank(path: str | Path | None, min_atoms: int) -> Bank:
                 data = file.read(MAX_BYTES + 1)
             if len(data) > MAX_BYTES:
                 raise InputError(f"more than {MAX_BYTES:,} bytes; take a sample", file=source)
-        name = f"{hashlib.sha256(data).hexdigest()[:24]}-{min_atoms}"
-        content = read_kept("banks", name)
-        if content is not None:
-            return Bank.of_kept(content, source)
         plain = gzip.decompress(data) if data[:2] == _GZIP else data
-        bank = Bank(plain.decode("utf-8", "replace").split("\n"), min_atoms, source)
-        write_kept("banks", name, bank.to_keep())
+        return Bank(plain.decode("utf-8", "replace").split("\n"), min_atoms, source)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot be read: {error}", file=str(path)) from error
-    return bank
-
-
-def _text(lines: Sequence[str]) -> npt.NDArray[np.uint8]:
-    return np.frombuffer("\n".join(lines).encode("ascii"), np.uint8)

@@ -167,10 +167,10 @@ def is_strained(smiles: str) -> bool:
 def _universe(formula: str, keep: RingFilter, progress: Progress | None) -> tuple[str, ...]:
     """The isomers of a formula in Hill order, from the disk cache or enumerated and cached."""
     # formulas are unambiguous file names even if case is ignored: C4H8Co is rejected, since Co is not allowed
-    kept = read_kept("isomers", formula)
+    kept = read_kept(formula)
     if kept is None:
         found = _enumerate(formula, progress)
-        write_kept("isomers", formula, "\n".join(found).encode("ascii"))
+        write_kept(formula, "\n".join(found).encode("ascii"))
     else:
         found = tuple(kept.decode("ascii").split())
     return found if keep == "all" else tuple(s for s in found if not is_strained(s))

@@ -1,4 +1,4 @@
-"""A disk cache for results that take long to compute (isomers, banks), by name.
+"""The disk cache of isomers, which take long to compute, by formula.
 
 A cached file is used only if no other user can have written it and its digest fits its content, its name
 and the version of RDKit that wrote it; otherwise the caller computes the result again. No failure of the
@@ -26,9 +26,9 @@ def _digest(name: str, body: bytes) -> bytes:
     return hashlib.sha256(f"{_FORMAT} {kept_name(name)}\n".encode() + body).hexdigest().encode()
 
 
-def read_kept(kind: str, name: str) -> bytes | None:
-    """The result cached under a name in the user's cache ``kind``; None if there is no valid one."""
-    cache = user_cache(kind)
+def read_kept(name: str) -> bytes | None:
+    """The result cached under a name; None if there is no valid one."""
+    cache = user_cache("isomers")
     try:
         digest, _, body = cache.read(kept_name(name)).partition(b"\n")
     except UntrustedError as error:
@@ -39,9 +39,9 @@ def read_kept(kind: str, name: str) -> bytes | None:
     return body if digest == _digest(name, body) else None
 
 
-def write_kept(kind: str, name: str, body: bytes) -> None:
+def write_kept(name: str, body: bytes) -> None:
     """Cache a result; does nothing if the cache cannot be written."""
-    cache = user_cache(kind)
+    cache = user_cache("isomers")
     try:
         cache.write(kept_name(name), _digest(name, body) + b"\n" + body)
     except UntrustedError as error:

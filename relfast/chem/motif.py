@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -69,42 +69,8 @@ def _cut(found: Motifs) -> Molecule | None:
     return motif
 
 
-# Molecules from a cached bank, which RDKit usually need not parse.
-
-
 Row = npt.NDArray[np.int32]
 """A molecule in the layout of the motif kernel, see `relfast_kernels.motif.layouts`."""
-
-
-class StoredMolecule(Molecule):
-    """A molecule of a cached bank. RDKit parses it only when an attribute is needed that is not stored.
-
-    Attributes
-    ----------
-    text
-        The SMILES.
-    packed
-        The molecule in the layout of the motif kernel.
-    """
-
-    def __init__(self, text: str, key: str, n_bonds: int, packed: Row) -> None:
-        self.text, self.packed = text, packed
-        self.n_bonds = n_bonds
-        self.__dict__["key"] = key
-
-    @cached_property
-    def _parsed(self) -> Molecule:
-        found = parse(self.text)
-        assert found is not None, f"{self.text} was a molecule"
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        # attributes that are not stored: mol, n_atoms, ordinary, connected
-        if name.startswith("_"):
-            raise AttributeError(name)
-        value = getattr(self._parsed, name)
-        self.__dict__[name] = value
-        return value
 
 
 # Calls of the motif kernels: native machine code, or numba if machine code cannot be cached.
@@ -164,30 +130,9 @@ _HYDROGENS: Final = 16
 """A leaf's code is its charge times the first, plus its hydrogens, which are cut to the second."""
 
 
+@lru_cache(maxsize=CACHED_ROWS)
 def packed(molecule: Molecule) -> Row | None:
     """The molecule in the kernel's layout; None if it is too large or has bonds of unusual orders."""
-    return molecule.packed if isinstance(molecule, StoredMolecule) else _packed(molecule)
-
-
-@lru_cache(maxsize=CACHED_ROWS)
-def _without_rings(molecule: Molecule) -> Row | None:
-    """`packed`, but nothing is said of rings, and aromatic bonds are single ones, which is what ``FindMCS``
-    takes for the same by default."""
-    row = packed(molecule)
-    if row is None:
-        return None
-    row = row.copy()
-    atoms = row[layouts.ATOMS :].reshape(-1, layouts.ATOM_SIZE)
-    atoms[:, layouts.ATOM.label] &= ~1
-    bonds = atoms[:, layouts.ATOM.bonds :]
-    bonds &= ~layouts.RING_BOND
-    aromatic = bonds & (layouts.RING_BOND - 1) == ORDERS[Chem.BondType.AROMATIC]
-    bonds[aromatic] += ORDERS[Chem.BondType.SINGLE] - ORDERS[Chem.BondType.AROMATIC]
-    return row
-
-
-@lru_cache(maxsize=CACHED_ROWS)
-def _packed(molecule: Molecule) -> Row | None:
     mol, n = molecule.mol, molecule.n_atoms
     if not 0 < n <= layouts.MAX_ATOMS or not molecule.definite:
         return None
@@ -214,6 +159,23 @@ def _packed(molecule: Molecule) -> Row | None:
         row += 2 * atom.GetAtomicNum() + ring, twin, len(bonds), *sorted(bonds)
         row += [0] * (layouts.MAX_DEGREE - len(bonds))
     return np.array(row, np.int32)
+
+
+@lru_cache(maxsize=CACHED_ROWS)
+def _without_rings(molecule: Molecule) -> Row | None:
+    """`packed`, but nothing is said of rings, and aromatic bonds are single ones, which is what ``FindMCS``
+    takes for the same by default."""
+    row = packed(molecule)
+    if row is None:
+        return None
+    row = row.copy()
+    atoms = row[layouts.ATOMS :].reshape(-1, layouts.ATOM_SIZE)
+    atoms[:, layouts.ATOM.label] &= ~1
+    bonds = atoms[:, layouts.ATOM.bonds :]
+    bonds &= ~layouts.RING_BOND
+    aromatic = bonds & (layouts.RING_BOND - 1) == ORDERS[Chem.BondType.AROMATIC]
+    bonds[aromatic] += ORDERS[Chem.BondType.SINGLE] - ORDERS[Chem.BondType.AROMATIC]
+    return row
 
 
 def _ends(molecule: Molecule) -> list[tuple[int, int]]:

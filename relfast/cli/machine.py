@@ -48,7 +48,7 @@ def list_models() -> None:
 @click.argument("source", metavar="NAME|DIR")
 @click.option("--name", metavar="NAME", help="What it is called here.  [default: the known or the directory's name]")  # fmt: skip
 @click.option("--from", "take", type=click.Choice(["auto", "safetensors", "onnx"]), default="auto", show_default=True, help="Weights to take: our export of safetensors, or the source's own ONNX file.")  # fmt: skip
-@click.option("--precision", type=click.Choice(["fp32", "fp16", "int8"]), default="fp32", show_default=True, help="fp16 is for GPUs; int8 is fast, but a vector depends on its batch.")  # fmt: skip
+@click.option("--precision", type=click.Choice(["fp32", "fp16"]), default="fp32", show_default=True, help="fp16 is for GPUs, and runs on no CPU.")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace a model of that name.")
 def add(source: str, name: str | None, take: str, precision: str, overwrite: bool) -> None:
     """Make a model known: a known NAME (from an installed package or the hub), or a checkpoint's DIR."""

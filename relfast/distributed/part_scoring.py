@@ -17,7 +17,7 @@ from relfast_kernels.compiled import native
 from relfast import __version__
 from relfast.distributed.parts import Part, blocks_of, measure
 from relfast.distributed.storage import Folder, is_url
-from relfast.embed import SHARED_VARIABLE, THREADS_VARIABLE
+from relfast.embed import THREADS_VARIABLE
 from relfast.engine.file_run.first_causes import FirstCauses
 from relfast.engine.file_run.run import in_process, on_pool
 from relfast.engine.io.sources import iterate_lines
@@ -207,7 +207,6 @@ def kept_pool(pickled: bytes) -> tuple[object, Blocks]:
 
 
 def be_modest() -> None:
-    """Limit what embedding models take of the node in this process and its workers."""
+    """Limit the threads of embedding models in this process and its workers."""
     # by default a model uses a thread for every core of the node, and every worker loads a copy of its own
     os.environ.setdefault(THREADS_VARIABLE, "1")
-    os.environ.setdefault(SHARED_VARIABLE, "1")

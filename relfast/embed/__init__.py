@@ -27,10 +27,6 @@ THREADS_VARIABLE: Final = "RELFAST_EMBED_THREADS"
 CACHE_VARIABLE: Final = "RELFAST_EMBED_CACHE"
 """Environment variable for the disk cache of vectors: ``1`` for the user's cache directory, or a path."""
 
-SHARED_VARIABLE: Final = "RELFAST_EMBED_SHARED"
-"""Environment variable: with ``1`` all processes of a user share one model on a machine's CPU; with a
-path, all processes that name the same path."""
-
 
 def vectors_cache() -> Cache | None:
     """The directory of the disk cache of vectors; None if `CACHE_VARIABLE` does not turn it on."""

@@ -20,7 +20,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Literal, cast
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +103,7 @@ def _is_plain(name: str) -> bool:
 def describe(embedder: str, device: str) -> str:
     """An embedder's name, weight hash and device, for the signature: ``minilm@7256a72be61c``.
 
-    Says if vectors may depend on their batch (int8, devices other than the CPU).
+    Says if vectors may depend on their batch (graphs of others, devices other than the CPU).
     """
     try:
         return models.describe_model(resolve(embedder), device)
@@ -132,8 +132,7 @@ def add(
         Which weights to use: ``safetensors`` (exported by relfast, extra `convert`), ``onnx`` (the
         directory's own graph), or ``auto``: whichever is there, safetensors first.
     precision
-        ``fp16`` is for GPUs; ``int8`` quantises dynamically: twice as fast on a CPU, but a vector then
-        depends on its batch.
+        ``fp16`` is for GPUs, and runs on no CPU.
 
     Raises
     ------
@@ -204,7 +203,8 @@ def _build(
             shutil.copyfile(checkpoint / file, workplace / file)
         # sessions that `_is_batch_stable` opens read the graph from the temporary directory
         model = models.described(workplace, checkpoint, name, origin, pooling, precision)
-        models.write_manifest(workplace, replace(model, batch_stable=_is_batch_stable(model)))
+        stable = precision == "fp32" and _is_batch_stable(model)
+        models.write_manifest(workplace, replace(model, batch_stable=stable))
         workplace.chmod(0o755)  # mkdtemp's directories are private
         for made in workplace.iterdir():
             made.chmod(0o644)  # a lax umask would let other users change scores
@@ -247,16 +247,13 @@ def _write_graph(checkpoint: Path, workplace: Path, take: Source, precision: Pre
         data = checkpoint / f"{own_graph}_data"
         if data.is_file():
             shutil.copyfile(data, workplace / data.name)
-    if precision == "int8":
-        _quantise(graph)
     return "graph" if from_safetensors else pooling
 
 
 def _is_batch_stable(model: Model) -> bool:
     """Whether a text's vector has the same bits alone and in a batch, measured on a CPU.
 
-    True for graphs that relfast exports. int8 computes its scales from the whole batch (differences up to
-    3.6e-2), and other graphs may do anything.
+    True for graphs that relfast exports; others may do anything (int8 takes its scales from the whole batch).
     """
     session = Session(model)
     rng = np.random.default_rng(0)
@@ -270,18 +267,6 @@ def _is_batch_stable(model: Model) -> bool:
             if not np.array_equal(np.concatenate(apart), together):
                 return False
     return True
-
-
-def _quantise(graph: Path) -> None:
-    try:
-        from onnxruntime.quantization import QuantType, quantize_dynamic
-    except ImportError as error:
-        raise MissingExtraError("quantising an embedding model", "convert") from error
-    whole = graph.with_name("whole.onnx")
-    graph.rename(whole)
-    kinds = cast(Any, QuantType)
-    quantize_dynamic(whole, graph, weight_type=kinds.QInt8)
-    whole.unlink()
 
 
 OPSET: Final = 20

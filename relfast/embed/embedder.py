@@ -19,7 +19,7 @@ from relfast.deadlines import Deadlines
 from relfast.embed import THREADS_VARIABLE, cache
 from relfast.embed.adding import resolve
 from relfast.embed.models import Model
-from relfast.embed.session import open_session
+from relfast.embed.session import Session
 
 TOKENS_PER_BATCH: Final = 1024
 """Maximum tokens of a batch (one call of the runtime): enough rows for efficient matrix products, few
@@ -104,7 +104,7 @@ class Embedder:
 
         self.model = resolve(model) if isinstance(model, str) else model
         self.threads = threads or number_in(THREADS_VARIABLE, least=1, otherwise=None) or usable_cores()
-        self._session = open_session(self.model, device)
+        self._session = Session(self.model, device)
         if self._session.provider != "cpu":
             self.threads = 1  # a GPU runs one batch in parallel already
         self._tokenizer: Any = Tokenizer.from_file(f"{self.model.path}/tokenizer.json")

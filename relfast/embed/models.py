@@ -23,7 +23,8 @@ from relfast.errors import InputError
 Pooling = Literal["graph", "cls", "mean"]
 """How token vectors become one vector: inside the graph, or after it (first token, or mean of all)."""
 
-Precision = Literal["fp32", "fp16", "int8"]
+Precision = Literal["fp32", "fp16"]
+"""Of a model's weights. On a CPU only ``fp32`` runs: a text's vector has the same bits in every batch."""
 
 MANIFEST: Final = "relfast.json"
 DEFAULT_MAX_TOKENS: Final = 512
@@ -60,7 +61,7 @@ class Model:
     """A model directory's manifest, with its path.
 
     ``hash`` covers graph, tokenizer and settings: everything that a vector depends on. ``batch_stable``:
-    when the model was added, a test found the bits of a text's vector to be the same in every batch.
+    when the model was added, a test found the bits of a text's vector on a CPU to be the same in every batch.
     """
 
     name: str

@@ -140,7 +140,7 @@ def test_a_spoilt_cache_changes_nothing_and_is_mended(
 def test_a_planted_universe_is_not_believed(cache: Path) -> None:
     """Whole and with the right digest, as an attacker would plant it."""
     body = b"CCO\n"
-    write_kept("isomers", "C4H6Br2", body)
+    write_kept("C4H6Br2", body)
     file = user_cache("isomers").path / kept_name("C4H6Br2")
     assert isomers("C4H6Br2") == ("CCO",)
     module._universe.cache_clear()

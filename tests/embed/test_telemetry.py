@@ -63,11 +63,7 @@ def test_onnxruntime_by_itself_leaves_files(home: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", [0, 1])
-@pytest.mark.parametrize("shared", ["", "1"])
-def test_nothing_is_left_by_a_command(
-    workers: int, shared: str, home: Path, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("RELFAST_EMBED_SHARED", shared)
+def test_nothing_is_left_by_a_command(workers: int, home: Path, model: str, tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "dump.jsonl", [RECORD])
     how = ("--workers", workers, "--embedder", model, "-o", tmp_path / "out.jsonl", "-q")
     done = python("-m", "relfast", "score", dump, *how)

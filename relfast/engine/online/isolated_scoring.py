@@ -13,7 +13,7 @@ from relfast.cores import usable_cores
 from relfast.engine.kernel_scoring import own
 from relfast.engine.online.incoming import not_plain
 from relfast.engine.online.pending import Counts, PendingScore, ScoreCache, key_of
-from relfast.engine.online.record_pools import RecordPool, SharedPool
+from relfast.engine.online.record_pools import RecordPool
 from relfast.engine.scoring import Scoring, failed
 from relfast.json_text import plain
 from relfast.records import Record, Score
@@ -34,17 +34,12 @@ class IsolatedScoring:
         Number of worker processes; None: usable cores.
     counts
         Counts the events ``scored_before`` and ``shared`` (`Scorer.stats`).
-    place
-        Socket path of a pool that other processes share; None: workers for this object alone.
     """
 
-    def __init__(
-        self, scoring: Scoring, workers: int | None, counts: Counts, place: str | None = None
-    ) -> None:
+    def __init__(self, scoring: Scoring, workers: int | None, counts: Counts) -> None:
         self._scoring, self._n_workers, self._counts = scoring, workers, counts
-        self._place = place
         self._lock = threading.Lock()
-        self._pool: RecordPool | SharedPool | None = None
+        self._pool: RecordPool | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
         self._cache = ScoreCache()
         self._replaced = 0
@@ -164,15 +159,12 @@ class IsolatedScoring:
             for each in pending:
                 each.set_failed(f"no workers: {error}")
 
-    def start(self) -> RecordPool | SharedPool:
+    def start(self) -> RecordPool:
         """The pool; it is started if it is not running."""
         with self._lock:
             if self._pool is None:
-                job, n = self._scoring.job, self._n_workers
-                if self._place is not None:
-                    self._pool = SharedPool(job, self._place)
-                else:
-                    self._pool = RecordPool(job, usable_cores() if n is None else n)
+                n = self._n_workers
+                self._pool = RecordPool(self._scoring.job, usable_cores() if n is None else n)
                 # runs with `close`, when this object is collected, and before the interpreter ends
                 self._finalizer = weakref.finalize(self, self._pool.close)
             return self._pool

@@ -33,7 +33,6 @@ from relfast.engine.online.incoming import Columns, check_records, columns_of, f
 from relfast.engine.online.isolated_scoring import IsolatedScoring
 from relfast.engine.online.needs import level_of_caller, log_unscored
 from relfast.engine.online.pending import Begun, Counts, PendingScore, delivered
-from relfast.engine.online.record_pools import POOL_VARIABLE, place_of
 from relfast.engine.pool.failures import fault_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
@@ -198,7 +197,6 @@ class Scorer:
         self.job: Job = make_job(**options)
         self.workers: int | None = workers_of(workers)
         self.on_error: OnError = checked_on_error(on_error)
-        self._place: str | None = None
         self._prepare()
 
     def _prepare(self) -> None:
@@ -215,18 +213,12 @@ class Scorer:
         self._scoring.open_kernels(known=self._counts["scored_before"], longest=MAX_MOLECULES, failed=tell)
         # with details rows hold lists, which callers may change, so no row may be shared
         self._kernels = None if self.job.details else self._scoring.kernels
-        self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts, self._place)
+        self._isolated = IsolatedScoring(self._scoring, self.workers, self._counts)
         # an embedding model is fastest on many texts at once, and a single call uses all cores
         self._embedding = MicroBatcher(self._here, _embedding_turn)
 
-    def share_pool(self, place: str) -> None:
-        """Use the pool behind a socket, which other processes use too, in place of own workers. Call it
-        before anything is scored; ``place`` is from `relfast.engine.online.record_pools.place_of`."""
-        self._place = place
-        self._start_anew()
-
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("job", "workers", "on_error", "_place")}
+        return {name: getattr(self, name) for name in ("job", "workers", "on_error")}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self.__dict__.update(state)
@@ -665,8 +657,7 @@ _lock = threading.Lock()
 
 
 def shared_scorer(options: AdapterKeywords) -> Scorer:
-    """This process's scorer with these options, made at the first call. If ``RELFAST_POOL`` is set and
-    ``workers`` is not given, it uses the pool that all processes with this setting share.
+    """This process's scorer with these options, made at the first call.
 
     Raises
     ------
@@ -680,11 +671,7 @@ def shared_scorer(options: AdapterKeywords) -> Scorer:
             scorer = _scorers.get(key)
             if scorer is None:
                 settled: AdapterKeywords = {"workers": default_workers(WORKERS), **options}
-                scorer = Scorer(**settled)
-                place = place_of(os.environ.get(POOL_VARIABLE))
-                if place is not None and "workers" not in options:
-                    scorer.share_pool(place)
-                _scorers[key] = scorer
+                scorer = _scorers[key] = Scorer(**settled)
     return scorer
 
 

@@ -28,7 +28,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from relfast_kernels.compiled.cache import QUIET_VARIABLE
 
@@ -159,7 +159,7 @@ class ForkServer:
         """The thread's work: start the helper, unless ``theirs`` is None, and receive its answers."""
         try:
             if theirs is not None:
-                started = start("relfast.engine.pool.forkserver", stdin=theirs.fileno())
+                started = _start(theirs.fileno())
                 theirs.close()
                 with self._changed:
                     self._process = started
@@ -196,8 +196,8 @@ def _socketpair() -> tuple[_socket.socket, _socket.socket]:
 # starting a process
 
 
-def start(module: str, *arguments: int, stdin: int, **more: Any) -> subprocess.Popen[bytes]:
-    """Start ``python -m MODULE OUR_PID ARGUMENTS…`` as a new program, which inherits no memory of the caller.
+def _start(stdin: int) -> subprocess.Popen[bytes]:
+    """Start the helper as a new program, which inherits no memory of the caller.
 
     Raises
     ------
@@ -210,11 +210,11 @@ def start(module: str, *arguments: int, stdin: int, **more: Any) -> subprocess.P
         raise OSError("this interpreter does not know its own program (sys.executable is empty)")
     # -P: the caller's directory may hold a module that shadows one of ours. -S: the caller's path is
     # handed over whole, so that looking for site packages again (20 ms) would find nothing new.
-    command = [sys.executable, "-P", "-S", "-m", module, *map(str, (os.getpid(), *arguments))]
+    command = [sys.executable, "-P", "-S", "-m", "relfast.engine.pool.forkserver", str(os.getpid())]
     # a child inherits blocked signals: a Ctrl-C while it still imports must not print a traceback. It sets
     # up its signals itself once it runs.
     with interrupts.uninterrupted():
-        return subprocess.Popen(command, stdin=stdin, env=environment(), **more)
+        return subprocess.Popen(command, stdin=stdin, env=environment())
 
 
 def environment() -> dict[str, str]:
