@@ -18,7 +18,7 @@ from relfast.report import by_size, overview
 from relfast.report.inputs import keep_inputs
 from relfast.report.page import OnStep, Page, Report, Section, ignore_step, report_folder, write_page
 from relfast.report.record_blocks import examples, pack
-from relfast.report.scored_rows import Scored, read_runs, read_scored
+from relfast.report.scored_rows import Scored, model_of, read_runs, read_scored
 from relfast.stats.summary import Summary
 from relfast.tables import Cell, csv_text, latex_table
 from relfast.tasks.base import resolve
@@ -76,12 +76,12 @@ def _name_and_path(given: str) -> tuple[str, str]:
 def _name(runs: Sequence[Scored]) -> None:
     """Name runs by the models in their headers, if all have one and they differ; else by their files, with
     folder or number if these are equal."""
-    models = [_model_of(run) for run in runs]
+    models = [model_of(run.paths) for run in runs]
     if all(models) and len(set(models)) == len(models):
         for run, model in zip(runs, models, strict=True):
             run.name = model
         return
-    names = [_SUFFIXES.sub("", Path(run.name).name) or "scores" for run in runs]
+    names = [_name_of(run) for run in runs]
     if len(set(names)) < len(names):
         names = [
             f"{Path(run.name).absolute().parent.name}/{name}" for run, name in zip(runs, names, strict=True)
@@ -90,10 +90,14 @@ def _name(runs: Sequence[Scored]) -> None:
         run.name = names[place] if names.count(names[place]) == 1 else f"{names[place]} ({place + 1})"
 
 
-def _model_of(run: Scored) -> str:
-    """The model in the headers of a run's files; empty if headers name no model or several."""
-    models = {str((read_header(path) or {}).get("model") or "") for path in run.paths}
-    return models.pop() if len(models) == 1 else ""
+def _name_of(run: Scored) -> str:
+    """The name of a run by its files."""
+    stems = [_SUFFIXES.sub("", Path(path).name) or "scores" for path in run.paths or [run.name]]
+    return (
+        stems[0]
+        if len(stems) == 1
+        else f"{stems[0]} + {stems[1] if len(stems) == 2 else f'{len(stems) - 1} files'}"
+    )
 
 
 RECORDS = 10_000

@@ -318,7 +318,7 @@ def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["A", "A"], "is named twice"),
         (["A", "missing.jsonl"], "missing.jsonl"),
         (["A", "text.jsonl"], "is no scored row"),
-        (["A", "broken.jsonl"], "is no file of scored rows"),
+        (["A", "broken.jsonl"], 'sample is "first", no number from 0 on'),
         (["x=A", "B"], "name all runs"),
         (["x=A", "x=B"], "two runs are called 'x'"),
         (["A", "B", "--flips", "f.txt"], "must end in .jsonl or .csv"),
