@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.util
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -216,6 +217,7 @@ def write_page(page: Page, directory: Path) -> list[Path]:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_harmless,
     )
     script, style = _together(_SCRIPTS), _together(_STYLES)
     template = environment.get_template(_TEMPLATE)
@@ -241,6 +243,20 @@ def write_page(page: Page, directory: Path) -> list[Path]:
         )
         target.write_text(html, encoding="utf-8", errors="replace")
     return [target, *(folder / f"{number}.js" for number, _ in pieces)]
+
+
+_MOVING: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters, marks of direction and halves of characters."""
+
+
+def _harmless(value: object) -> object:
+    """A value of the template, such as a record's id or a model's name: in texts, U+FFFD stands for what
+    would reverse the line's direction. The page's own code and drawings are no plain texts."""
+    if type(value) is not str or value.isprintable():
+        return value
+    return _MOVING.sub("\N{REPLACEMENT CHARACTER}", value)
 
 
 def _together(names: Sequence[str]) -> str:

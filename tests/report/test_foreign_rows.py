@@ -134,8 +134,12 @@ def test_what_is_foreign_but_usable(tmp_path: Path) -> None:
     notes = " ".join(read_scored([str(path)]).summary.notes)
     assert "2 rows have a task that relfast does not know" in notes
     assert "metrics that relfast does not know are not averaged: speed" in notes
-    assert exit_code("report", path, "-o", tmp_path / "report") == 0
+    ids = [GOOD[0], row(1, id="p\u202e1"), *GOOD[2:]]
+    write_dump(path, [*ids, *(row(index, **lost, error="plain string") for index in range(20, 22)), bare])
+    assert exit_code("report", f"m\u202e={path}", "-o", tmp_path / "report") == 0
     page = (tmp_path / "report" / "index.html").read_text("utf-8")
+    assert ">p\ufffd1</a>" in page
+    assert "\u202e" not in page
     packed = re.findall(r'<script type="text/plain" id="[^"]+">([^<]+)</script>', page)
     assert len(packed) == 2  # the list of records, and their texts
     for each in packed:
