@@ -1,6 +1,6 @@
 """What README and docs show is what happens: commands run, their output is as printed, Python says what it says.
 
-A page is followed from top to bottom in a folder of its own. ``sh`` blocks are run; a ``text`` block after one holds
+A page is followed from top to bottom in a folder of its own, and all pages one after another in one. ``sh`` blocks are run; a ``text`` block after one holds
 lines of its output (``…`` stands for what is left out); a block with ``title="FILE"`` is written, or compared if a
 command has made that file; ``python`` blocks share their names, and ``# value`` beside an expression is compared. A
 comment before a block says otherwise: ``<!-- not run: why -->`` (its options are still held against the command's),
@@ -143,6 +143,23 @@ class Follower:
             for piece in line.split("…"):
                 assert " ".join(piece.split()) in said, f"{line}\nis not in\n{self.said}"
 
+    def page(self, name: str) -> None:
+        follows_commands = False
+        for block in blocks((ROOT / name).read_text("utf-8")):
+            try:
+                if block.runs and block.title is not None:
+                    self.file(block)
+                elif block.runs and block.language == "sh":
+                    self.commands(block)
+                elif block.runs and block.language == "text" and follows_commands:
+                    self.output(block)
+                elif block.runs and block.language == "python":
+                    self.python(block)
+            except Exception as error:
+                error.add_note(f"on {name}")
+                raise
+            follows_commands = block.runs and block.language == "sh"
+
     def file(self, block: Block) -> None:
         path = self.folder / str(block.title)
         if path.exists():
@@ -165,26 +182,33 @@ class Follower:
                 assert repr(value) == shown
 
 
+def follower_in(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[str]
+) -> Follower:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("RELFAST_WORKERS", "0")
+    for link in ("examples", "tests"):
+        (folder / link).symlink_to(ROOT / link)
+    return Follower(folder, captured)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_is_what_happens(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RELFAST_WORKERS", "0")
-    for link in ("examples", "tests"):
-        (tmp_path / link).symlink_to(ROOT / link)
-    follower = Follower(tmp_path, capfd)
-    follows_commands = False
-    for block in blocks((ROOT / name).read_text("utf-8")):
-        if block.runs and block.title is not None:
-            follower.file(block)
-        elif block.runs and block.language == "sh":
-            follower.commands(block)
-        elif block.runs and block.language == "text" and follows_commands:
-            follower.output(block)
-        elif block.runs and block.language == "python":
-            follower.python(block)
-        follows_commands = block.runs and block.language == "sh"
+    follower_in(tmp_path, monkeypatch, capfd).page(name)
+
+
+@pytest.mark.slow
+def test_all_pages_are_followed_in_one_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The README, then the site in its order: each begins with the files that the pages before it left."""
+    follower = follower_in(tmp_path, monkeypatch, capfd)
+    contents = (ROOT / "mkdocs.yml").read_text("utf-8")
+    for name in ("README.md", *(f"docs/{page}" for page in re.findall(r": (\S+\.md)$", contents, re.M))):
+        follower.names = {}
+        follower.page(name)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -143,7 +143,8 @@ def _show_table(comparison: Comparison, console: Console) -> dict[str, str]:
     words = text_columns(comparison)
     named = {run.name: run.name for run in comparison.runs}
     for called in (named, letters_of(comparison)):
-        header, rows = (make(comparison, called, outcomes=False) for make in (header_of, rows_of))
+        header = header_of(comparison, called, outcomes=False)
+        rows = rows_of(comparison, called, outcomes=False)
         if fits(console, header, rows, words=words):
             break
     for name, letter in called.items() if called != named else ():
