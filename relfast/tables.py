@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from relfast.errors import MissingExtraError
+from relfast.errors import MissingExtraError, printable
 from relfast.json_text import as_text, encode_json
 
 
@@ -141,6 +141,30 @@ def _html_row(tag: str, cells: Sequence[str], text_columns: int) -> str:
     row = zip(sides, texts, strict=True)
     shown = (f'<{tag} style="text-align:{side}">{text}</{tag}>' for side, text in row)
     return f"<tr>{''.join(shown)}</tr>"
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, text_columns: int = 1) -> str:
+    """A table in Markdown (GitHub's), whose columns are aligned as plain text, too; texts are escaped."""
+    cells = [[markdown_text(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(3, *map(len, column)) for column in zip(*cells, strict=True)]
+
+    def line(row: Sequence[str]) -> str:
+        aligned = (
+            cell.ljust(width) if at < text_columns else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        return f"| {' | '.join(aligned)} |\n"
+
+    rule = ["-" * width if at < text_columns else f"{'-' * (width - 1)}:" for at, width in enumerate(widths)]
+    return "".join(map(line, (cells[0], rule, *cells[1:])))
+
+
+_IN_MARKDOWN: Final = re.compile(r"[\\`*_<>|#~&]|\](?=[(\[:])")
+
+
+def markdown_text(text: str) -> str:
+    """Text of one line that Markdown shows literally."""
+    return _IN_MARKDOWN.sub(r"\\\g<0>", " ".join(printable(text).split()))
 
 
 _ESCAPES: Final = {

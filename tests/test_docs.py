@@ -1,9 +1,10 @@
 """What README and docs show is what happens: commands run, their output is as printed, Python says what it says.
 
-A page is followed from top to bottom in a folder of its own. ``sh`` blocks are run; a ``text`` block after one holds
+A page is followed from top to bottom in a folder of its own, and all pages one after another in one. ``sh`` blocks are run; a ``text`` block after one holds
 lines of its output (``…`` stands for what is left out); a block with ``title="FILE"`` is written, or compared if a
 command has made that file; ``python`` blocks share their names, and ``# value`` beside an expression is compared. A
 comment before a block says otherwise: ``<!-- not run: why -->`` (its options are still held against the command's),
+``<!-- slow: why -->`` (run where all pages are followed),
 ``<!-- exit 2 -->``. ``<!-- before: COMMANDS -->`` makes what a block needs and no reader wants to see.
 """
 
@@ -33,7 +34,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(path.relative_to(ROOT)) for path in PAGES]
 
 _BLOCK = re.compile(
-    r"(?:^<!-- (?P<say>not run: [^\n]+|exit \d+) -->\n\s*)?"
+    r"(?:^<!-- (?P<say>(?:not run|slow): [^\n]+|exit \d+) -->\n\s*)?"
     r"^(?P<indent> *)```(?P<language>\w*)(?: title=\"(?P<title>[^\"]+)\")?\n(?P<body>.*?)^(?P=indent)```$"
     r"|^<!-- before:\n?(?P<before>.*?)-->$",
     re.MULTILINE | re.DOTALL,
@@ -50,9 +51,8 @@ class Block(NamedTuple):
     body: str
     say: str
 
-    @property
-    def runs(self) -> bool:
-        return not self.say.startswith("not run")
+    def runs(self, *, slowly: bool) -> bool:
+        return not self.say.startswith("not run" if slowly else ("not run", "slow"))
 
     def lines(self) -> list[str]:
         """Commands: a line each, continued ones joined, comments left out."""
@@ -100,10 +100,10 @@ def unknown_options(words: list[str]) -> set[str]:
 
 
 class Follower:
-    """Follows a page in a folder."""
+    """Follows a page in a folder; ``slowly``: runs what takes more than a second, too."""
 
     def __init__(self, folder: Path, captured: pytest.CaptureFixture[str]) -> None:
-        self.folder, self.captured = folder, captured
+        self.folder, self.captured, self.slowly = folder, captured, False
         self.names: dict[str, Any] = {}
         self.said = ""
         shim = folder / ".bin" / "relfast"
@@ -133,7 +133,7 @@ class Follower:
 
     def commands(self, block: Block) -> None:
         self.said = ""
-        status = int(block.say.removeprefix("exit ") or 0)
+        status = int(block.say.removeprefix("exit ")) if block.say.startswith("exit ") else 0
         for line in block.lines():
             assert self.shell(line) == status, f"{line}\n{self.said}"
 
@@ -142,6 +142,24 @@ class Follower:
         for line in filter(None, map(str.strip, block.body.splitlines())):
             for piece in line.split("…"):
                 assert " ".join(piece.split()) in said, f"{line}\nis not in\n{self.said}"
+
+    def page(self, name: str) -> None:
+        follows_commands = False
+        for block in blocks((ROOT / name).read_text("utf-8")):
+            runs = block.runs(slowly=self.slowly)
+            try:
+                if runs and block.title is not None:
+                    self.file(block)
+                elif runs and block.language == "sh":
+                    self.commands(block)
+                elif runs and block.language == "text" and follows_commands:
+                    self.output(block)
+                elif runs and block.language == "python":
+                    self.python(block)
+            except Exception as error:
+                error.add_note(f"on {name}")
+                raise
+            follows_commands = runs and block.language == "sh"
 
     def file(self, block: Block) -> None:
         path = self.folder / str(block.title)
@@ -165,26 +183,35 @@ class Follower:
                 assert repr(value) == shown
 
 
+def follower_in(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, captured: pytest.CaptureFixture[str]
+) -> Follower:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("RELFAST_WORKERS", "0")
+    for link in ("examples", "tests"):
+        (folder / link).symlink_to(ROOT / link)
+    return Follower(folder, captured)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_is_what_happens(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RELFAST_WORKERS", "0")
-    for link in ("examples", "tests"):
-        (tmp_path / link).symlink_to(ROOT / link)
-    follower = Follower(tmp_path, capfd)
-    follows_commands = False
-    for block in blocks((ROOT / name).read_text("utf-8")):
-        if block.runs and block.title is not None:
-            follower.file(block)
-        elif block.runs and block.language == "sh":
-            follower.commands(block)
-        elif block.runs and block.language == "text" and follows_commands:
-            follower.output(block)
-        elif block.runs and block.language == "python":
-            follower.python(block)
-        follows_commands = block.runs and block.language == "sh"
+    follower_in(tmp_path, monkeypatch, capfd).page(name)
+
+
+@pytest.mark.slow
+def test_all_pages_are_followed_in_one_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The README, then the site in its order: each begins with the files that the pages before it left."""
+    monkeypatch.setattr("relfast.report.canvas.FORMATS", (".svg",))
+    follower = follower_in(tmp_path, monkeypatch, capfd)
+    follower.slowly = True
+    contents = (ROOT / "mkdocs.yml").read_text("utf-8")
+    for name in ("README.md", *(f"docs/{page}" for page in re.findall(r": (\S+\.md)$", contents, re.M))):
+        follower.names = {}
+        follower.page(name)
 
 
 @pytest.mark.parametrize("name", NAMES)

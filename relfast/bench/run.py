@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
@@ -167,8 +167,21 @@ class Bench:
             pairs = product(self.models, self.parts)
             scored = [f"{model.name}={_scored(self.folder_of(model), part)}" for model, part in pairs]
             generate_report(scored, self.folder / REPORT_DIR)
-        write_json(self.folder / RESULTS_FILE, [result.to_dict() for result in self.results])
+        made = [result.to_dict() for result in self.results]
+        write_json(self.folder / RESULTS_FILE, [*self._other_results(made), *made])
         return self.results
+
+    def _other_results(self, made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The results in the folder's `RESULTS_FILE` whose rows this run has not replaced: those of other
+        models and sets. None if the file is not ours."""
+        if any(model.folder for model in self.models):
+            return []  # all models' rows are the same files
+        replaced = {(result["model"], result["set"]) for result in made}
+        try:
+            before = orjson.loads((self.folder / RESULTS_FILE).read_bytes())
+            return [result for result in before if (result["model"], result["set"]) not in replaced]
+        except (OSError, ValueError, KeyError, TypeError):
+            return []
 
     def folder_of(self, model: Model) -> Path:
         return self.folder / (model.folder or model.name)
@@ -209,7 +222,7 @@ class Bench:
         self._keep_apart()
         for model in self.models:
             there = self.folder_of(model)
-            if not (resume or overwrite) and any(_responses(there, part).exists() for part in self.parts):
+            if not (resume or overwrite) and any(path.exists() for path in self._outputs(model)):
                 raise OutputExistsError(there, resumable=True)
             judged = [part for part in self.parts if model.judge and _is_judged(requests[part.name])]
             if len(judged) > 1 or (model.judge and not judged):
@@ -221,6 +234,16 @@ class Bench:
         self._embedders(requests)
         if self.reports:
             check_packages(*(("pandas", "scipy") if any(model.judge for model in self.models) else ()))
+
+    def _outputs(self, model: Model) -> Iterator[Path]:
+        """The files of a model that a new run would replace, the folder's own files included."""
+        there = self.folder_of(model)
+        for part in self.parts:
+            yield from (_responses(there, part), _scored(there, part), _summary(there, part))
+        if self.reports:
+            yield there / REPORT_DIR / "index.html"
+            yield from [self.folder / REPORT_DIR / "index.html"] if len(self.models) > 1 else []
+        yield from [self.folder / RESULTS_FILE] if model.folder else []
 
     def _keep_apart(self) -> None:
         """Check that no record and no prompt is read from a file that is written."""

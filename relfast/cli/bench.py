@@ -115,7 +115,7 @@ def run(
     failed = [result for result in results if result.counts.failed]
     for result in failed:
         tell_failures(result.counts, f"{result.model}, {result.part.name}: ")
-    if any(result.counts.failed == result.counts.done for result in failed):
+    if any(result.counts.useless for result in failed):
         return EXIT_FAILED
     unscored = any(result.summary.count("invalid_record", "timeout", "crashed") for result in results)
     return EXIT_ROWS_FAILED if fail_on_error and unscored else 0

@@ -9,25 +9,38 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from relfast.cli.main import say
-from relfast.comparison.model import Comparison
+from relfast.cli.parameters import FORMATS
+from relfast.comparison.model import (
+    Comparison,
+    header_of,
+    letters_of,
+    methods,
+    pair_of,
+    rows_of,
+    text_columns,
+)
 from relfast.errors import UsageError, printable
 from relfast.json_text import encode_indented, encode_json
 from relfast.outputs import STDOUT, keep_apart, refuse_existing, whole_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
     from relfast.comparison.comparing import Comparing
 
-FORMATS: Final = ("table", "json", "csv", "latex")
 FLIPS_SHOWN: Final = 5
-"""Changed prompts named below the table, and in JSON."""
+"""Changed prompts that are named with ``--details``, and in JSON."""
 
 
 @click.command(name="compare")
 @click.argument("runs", nargs=-1, required=True, metavar="A B [C...]")
-@click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="What is written.  [default: by OUT's ending; table]")  # fmt: skip
-@click.option("-o", "--output", metavar="OUT", default=STDOUT, help="Where it goes: .json, .csv, .tex, or - for stdout.  [default: stdout]")  # fmt: skip
+@click.option("-f", "--format", "form", type=click.Choice(("table", *FORMATS)), help="What is written.  [default: by OUT's ending; table]")  # fmt: skip
+@click.option("-o", "--output", metavar="OUT", default=STDOUT, help="Where it goes: .json, .csv, .md, .tex, or - for stdout.  [default: stdout]")  # fmt: skip
 @click.option("--metric", default="correct", show_default=True, metavar="NAME", help="correct, reward, or a metric of the rows.")  # fmt: skip
 @click.option("--bootstrap", type=int, metavar="N", help="Intervals from N draws of a paired bootstrap over prompts, such as 10000.")  # fmt: skip
+@click.option("--details", is_flag=True, help="Below the table: samples, wins and losses of each task, and prompts that changed.")  # fmt: skip
 @click.option("--flips", metavar="FILE", help="Write the prompts that changed: .jsonl or .csv.")
 @click.option("--allow-different", is_flag=True, help="Compare runs of different policies, scorers or gold all the same.")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace existing files.")
@@ -35,6 +48,7 @@ def command(
     runs: tuple[str, ...],
     form: str | None,
     output: str,
+    details: bool,
     flips: str | None,
     overwrite: bool,
     **options: Any,
@@ -49,7 +63,9 @@ def command(
     from relfast.comparison.runs import files_beside, files_of
     from relfast.engine.io.foreign import refuse_output
 
-    form = form or {".json": "json", ".csv": "csv", ".tex": "latex"}.get(Path(output).suffix, "table")
+    form = form or {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}.get(
+        Path(output).suffix, "table"
+    )
     refuse_existing(output, unless=overwrite)
     if flips is not None:
         refuse_existing(flips, unless=overwrite)
@@ -72,10 +88,10 @@ def command(
     )
     if form == "table" and output == STDOUT:
         if sys.stdout is not None:
-            sys.stdout.write(_table(result.comparison))
+            sys.stdout.write(_table(result.comparison, details))
     else:
         with whole_file(output, overwrite=overwrite) as file:
-            file.write(_text(result.comparison, form).encode("utf-8", "replace"))
+            file.write(_text(result.comparison, form, details).encode("utf-8", "replace"))
         for note in result.comparison.notes:
             say(f"note: {note}")
     if flips is not None:
@@ -88,45 +104,63 @@ def _named(run: str) -> tuple[str | None, str]:
     return (name, path) if equals and name and path and not Path(run).exists() else (None, run)
 
 
-def _text(comparison: Comparison, form: str) -> str:
+def _text(comparison: Comparison, form: str, details: bool) -> str:
     if form == "json":
         return encode_indented(comparison.to_dict()).decode() + "\n"
     if form == "csv":
         return comparison.to_csv()
+    if form == "md":
+        return comparison.to_markdown()
     if form == "latex":
         return comparison.to_latex()
-    return _table(comparison, width=200, no_color=True)
+    return _table(comparison, details, width=200, no_color=True)
 
 
-def _table(comparison: Comparison, **how: Any) -> str:
+def _table(comparison: Comparison, details: bool, **how: Any) -> str:
     from rich.console import Console
 
     console = Console(highlight=False, markup=False, **how)
     with console.capture() as text:
-        _show(comparison, console)
+        called = _show_table(comparison, console)
+        if details:
+            _show_details(comparison, console, called)
+        elif comparison.n_flips:
+            console.print(
+                f"{comparison.n_flips:,} prompts changed (--details, --flips FILE)",
+                style="dim",
+                soft_wrap=True,
+            )
+        console.print(printable(methods(comparison)), style="dim")
+        for note in comparison.notes:
+            console.print(printable(f"note: {note}"))
     return text.get()
 
 
-def _show(comparison: Comparison, console: Any) -> None:
-    """Print the table, at most 80 columns wide, and below it the details that need more room."""
-    from relfast.cli.table import show_table
-    from relfast.comparison.model import header_of, methods, names_in_columns, pair_of, rows_of, text_columns
+def _show_table(comparison: Comparison, console: Console) -> dict[str, str]:
+    """Print the table, with letters for the runs where their names do not fit; returns name → what is shown."""
+    from relfast.cli.table import fits, show_table
 
-    called = names_in_columns(comparison)
-    for name, letter in called.items():
-        if name != letter:
-            console.print(printable(f"{letter} = {name}"))
-    show_table(
-        console, header_of(comparison, called), rows_of(comparison, called), words=text_columns(comparison)
-    )
+    words = text_columns(comparison)
+    named = {run.name: run.name for run in comparison.runs}
+    for called in (named, letters_of(comparison)):
+        header = header_of(comparison, called, outcomes=False)
+        rows = rows_of(comparison, called, outcomes=False)
+        if fits(console, header, rows, words=words):
+            break
+    for name, letter in called.items() if called != named else ():
+        console.print(printable(f"{letter} = {name}"))
+    show_table(console, header, rows, words=words)
+    return called
+
+
+def _show_details(comparison: Comparison, console: Console, called: Mapping[str, str]) -> None:
     for item in comparison:
         runs = "" if len(comparison.runs) == 2 else f" {pair_of(item, called)}"
         samples = (
             f" ({item.samples_a:,} and {item.samples_b:,} samples)" if item.samples_a > item.prompts else ""
         )
         parts = [f"{item.prompts:,} prompts{samples}"]
-        if len(comparison.runs) > 2:
-            parts.append(f"{item.wins:,} won, {item.losses:,} lost, {item.ties:,} tied")
+        parts.append(f"{item.wins:,} won, {item.losses:,} lost, {item.ties:,} tied")
         if comparison.metric != "correct":
             parts.append(
                 f"right more often: {called[item.a]} {item.gained:,}, {called[item.b]} {item.lost:,}"
@@ -137,9 +171,6 @@ def _show(comparison: Comparison, console: Any) -> None:
         console.print(printable(f"changed: {flip.task} {flip.id!r:.60}: {counts}"))
     if comparison.n_flips > len(comparison.flips):
         console.print(f"{comparison.n_flips:,} changed in all (--flips FILE writes them)", style="dim")
-    console.print(printable(methods(comparison)), style="dim")
-    for note in comparison.notes:
-        console.print(printable(f"note: {note}"))
 
 
 def _write_flips(result: Comparing, path: str, overwrite: bool) -> None:

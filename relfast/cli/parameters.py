@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
 from relfast.engine.settings import timeout_of
 from relfast.errors import UsageError
 from relfast.parameters import Choice, Flag, Number, Pair, Parameter, Text, Whole, WrittenKind, parameters_of
+
+FORMATS: Final = ("md", "csv", "latex", "json")
+"""Forms of ``--format``: what commands can print in place of a table for the terminal."""
 
 
 def check_timeout(_: click.Context, parameter: click.Parameter, value: float) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from relfast.cli.parameters import FORMATS
 from relfast.errors import UsageError
 from relfast.outputs import refuse_existing
 
@@ -22,7 +23,8 @@ def _count(context: Any, parameter: Any, value: str) -> int:
 
 @click.command(name="report")
 @click.argument("scored", nargs=-1, required=True, metavar="SCORED...")
-@click.option("-o", "--output", required=True, metavar="DIR", help="Folder of the report.")
+@click.option("-o", "--output", metavar="DIR", help="Folder of the report.")
+@click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="Print the numbers on stdout in this form; without -o nothing is drawn.")  # fmt: skip
 @click.option("--dump", multiple=True, metavar="FILE", help="What SCORED was scored from, if it does not lie beside it; NAME=FILE for several models.")  # fmt: skip
 @click.option("--records", default="10000", show_default=True, callback=_count, metavar="N|all", help="Records of a model that can be browsed; the texts of most lie in a folder beside the page.")  # fmt: skip
 @click.option("--shards", is_flag=True, help="The inputs are parts of one run (`relfast score --shard`).")
@@ -30,7 +32,13 @@ def _count(context: Any, parameter: Any, value: str) -> int:
 @click.option("--embedder", default="auto", show_default=True, metavar="NAME|DIR", help="Embedding model of ReAlign's heatmaps.")  # fmt: skip
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def command(
-    scored: tuple[str, ...], output: str, overwrite: bool, embedder: str, quiet: bool, **options: Any
+    scored: tuple[str, ...],
+    output: str | None,
+    form: str | None,
+    overwrite: bool,
+    embedder: str,
+    quiet: bool,
+    **options: Any,
 ) -> int:
     """Figures, tables and one HTML page from SCORED: rows of `relfast score`, or their --summary files.
 
@@ -41,14 +49,24 @@ def command(
     """
     from relfast.cli.progress import ProgressReporter
     from relfast.report.inputs import realign_results
-    from relfast.report.scored import generate_report
+    from relfast.report.scored import SCORES_AS, generate_report, read_models
 
-    if os.path.exists(output) and not os.path.isdir(output):
-        raise UsageError(f"{output} is a file; a report is a folder")
-    refuse_existing(Path(output) / "index.html", unless=overwrite)
+    if output is None and form is None:
+        raise UsageError("-o DIR writes the report, --format prints its numbers: say one of them, or both")
     results = realign_results(scored)
     if results is not None and len(scored) > 1:
         raise UsageError(f"{results} holds results of `relfast realign`: report on it alone")
+    if results is not None and form is not None:
+        raise UsageError(f"{results} holds results of `relfast realign`, whose tables its own report writes")
+    if output is None:
+        runs = read_models(scored, **options | {"records": 0})
+        for note in dict.fromkeys(note for run in runs for note in run.summary.notes):
+            click.echo(note, err=True)
+        click.echo(SCORES_AS[str(form)]({run.name: run.summary for run in runs}), nl=False)
+        return 0
+    if os.path.exists(output) and not os.path.isdir(output):
+        raise UsageError(f"{output} is a file; a report is a folder")
+    refuse_existing(Path(output) / "index.html", unless=overwrite)
     with ProgressReporter(quiet=quiet) as reporter:
         if results is not None:
             from relfast.realign.aligner import StepAligner
@@ -61,4 +79,6 @@ def command(
     for note in report.notes:
         click.echo(note, err=True)
     click.echo(f"report in {report.directory / 'index.html'}", err=True)
+    if form is not None:
+        click.echo(SCORES_AS[form](report.summaries), nl=False)
     return 0

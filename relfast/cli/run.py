@@ -160,6 +160,6 @@ def command(
         progress = Asking(reporter, len(requests))
         counts = complete_records(requests, Path(output), plan, report=progress.update, **how)
     tell_result(counts, output, quiet)
-    if counts.failed and counts.failed == counts.done:
+    if counts.useless:
         return EXIT_FAILED
     return EXIT_ROWS_FAILED if given["fail_on_error"] and counts.failed else 0

@@ -12,12 +12,12 @@ import click
 
 from relfast.cli import signals
 from relfast.cli.main import EXIT_ROWS_FAILED, EXIT_USAGE, HelpedCommand, say
-from relfast.cli.parameters import check_timeout, options_of, pairs_of
+from relfast.cli.parameters import FORMATS, check_timeout, options_of, pairs_of
 from relfast.engine.job import DEFAULT_TIMEOUT
 from relfast.engine.settings import MAX_LINE_BYTES
 from relfast.errors import OutputError, UsageError
 from relfast.formats import DIALECTS
-from relfast.outputs import write_json
+from relfast.outputs import STDOUT, write_json
 from relfast.tasks.options import AllOptions
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 @click.option("--map", "field_map", multiple=True, metavar="FIELD=PATH", help="Where a field is, e.g. response=choices[0].message.content.")  # fmt: skip
 @options_of(AllOptions)
 @click.option("--max-line-bytes", type=click.IntRange(1), default=MAX_LINE_BYTES, show_default=True, metavar="N", help="Longer lines are skipped with a row that says so.")  # fmt: skip
+@click.option("-f", "--format", "form", type=click.Choice(FORMATS), help="Print the numbers on stdout in this form, in place of the table on stderr.")  # fmt: skip
 @click.option("--fail-on-error", is_flag=True, help="Exit with 3 if some rows have no score.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress and no table.")
 @click.option("-v", "--verbose", is_flag=True, help="Say on stderr what is read and how, what workers do, which records are slow or retried, and how long it took.")  # fmt: skip
@@ -68,6 +69,7 @@ def command(
     overwrite: bool,
     limit: int | None,
     lengths: bool,
+    form: str | None,
     fail_on_error: bool,
     quiet: bool,
     verbose: bool,
@@ -88,6 +90,8 @@ def command(
     job = make_job(
         rewards=pairs_of(reward, "--reward"), field_map=pairs_of(field_map, "--map"), **job_options
     )
+    if form is not None and output == STDOUT:
+        raise UsageError("--format prints the numbers on stdout, and -o - the rows: one of them only")
     _check_summary_path(summary_path)
     _check_engine(engine, ray_address, part_bytes, shard, lengths)
     if quiet:
@@ -136,10 +140,15 @@ def command(
         return 0
     if summary_path is not None:
         write_json(summary_path, summary.to_dict())
+    if form is not None:
+        from relfast.report.scored import SCORES_AS
+
+        click.echo(SCORES_AS[form]({summary.output or "scores": summary}), nl=False)
     if not quiet:
         from relfast.cli.table import how_to_list, print_summary
 
-        print_summary(summary)
+        if form is None:
+            print_summary(summary)
         if summary.output not in (None, "-"):
             say(f"{summary.rows} rows in {summary.output}")
         for line in how_to_list(summary):

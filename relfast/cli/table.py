@@ -28,14 +28,19 @@ def show_table(
     words
         Number of leading columns that hold names; the others hold numbers.
     """
-    table = _table(header, rows, words)
-    if console.measure(table, options=console.options.update(width=1_000)).maximum <= console.width:
-        console.print(table)
+    if fits(console, header, rows, words=words):
+        console.print(_table(header, rows, words))
         return
     for row in rows:
         named = zip(header[words:], row[words:], strict=False)
         parts = [f"{name} {cell}" for name, cell in named if cell]
         show_list(console, " ".join(filter(None, row[:words])), parts)
+
+
+def fits(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1) -> bool:
+    """Whether the terminal is wide enough for a table."""
+    table = _table(header, rows, words)
+    return console.measure(table, options=console.options.update(width=1_000)).maximum <= console.width
 
 
 def show_list(console: Console, name: str, parts: Sequence[str]) -> None:

@@ -294,6 +294,7 @@ def comparing(
     corrected = holm([item.p for item in compared])
     compared = [replace(item, p_holm=p) for item, p in zip(compared, corrected, strict=True)]
     notes += _unmatched(matched, metric)
+    notes += [f"{run.run.name}: {note}" for run in loaded for note in run.notes]
     sides, n_flips = tuple(run.run for run in loaded), sum(item.gained + item.lost for item in compared)
     comparison = Comparison(metric, level, sides, tuple(compared), n_flips, (), tuple(dict.fromkeys(notes)))
     result = Comparing(comparison, matched_some)

@@ -16,6 +16,8 @@ from relfast.tables import (
     html_table,
     latex_escape,
     latex_table,
+    markdown_table,
+    markdown_text,
     number_cell,
     percent,
     percent_points,
@@ -224,6 +226,11 @@ class Comparison:
         spreadsheet takes them for formulas."""
         return csv_text(CSV_HEADER, csv_rows(self))
 
+    def to_markdown(self) -> str:
+        """A Markdown table of means, differences, intervals and p, and below it methods and notes."""
+        table = markdown_table(header_of(self), rows_of(self), text_columns=text_columns(self))
+        return table + "".join(f"\n{markdown_text(line)}\n" for line in (methods(self), *self.notes))
+
     def to_latex(self, caption: str | None = None, label: str | None = None) -> str:
         """A table for a paper (needs ``booktabs``): means with their intervals, the best in bold."""
         return _latex(self, caption, label)
@@ -266,29 +273,29 @@ _INTERVALS: Final = {
 }
 
 
-LONGEST_NAME: Final = 10
-"""Longest name of a run that heads a column on a terminal; if one is longer, letters stand for the runs."""
-
-
-def names_in_columns(comparison: Comparison) -> dict[str, str]:
-    """The names of runs above a terminal's columns: name → itself, or a letter if any name is long."""
+def letters_of(comparison: Comparison) -> dict[str, str]:
+    """Letters for the runs, where their names are too long for a terminal: name → letter."""
     names = [run.name for run in comparison.runs]
-    if max(map(len, names)) <= LONGEST_NAME or len(names) > 26:
-        return {name: name for name in names}
-    return {name: chr(ord("A") + at) for at, name in enumerate(names)}
+    return {name: chr(ord("A") + at) if at < 26 else f"#{at + 1}" for at, name in enumerate(names)}
 
 
-def header_of(comparison: Comparison, called: Mapping[str, str] | None = None) -> list[str]:
-    """The headings for `rows_of`; ``called`` maps the runs' names to the names to show."""
-    level = f"{100 * comparison.level:g}% interval"
-    if len(comparison.runs) > 2:
-        return ["task", "runs", "first", "second", "difference", level, "p"]
+def header_of(
+    comparison: Comparison, called: Mapping[str, str] | None = None, *, outcomes: bool = True
+) -> list[str]:
+    """The headings for `rows_of`; ``called`` maps the runs' names to the names to show, and with ``outcomes``
+    there are the numbers of prompts that the first run has won and lost, and of ties."""
     names = [called[run.name] if called else run.name for run in comparison.runs]
-    return ["task", *names, "difference", level, "p", "win/loss/tie"]
+    sides = ["prompts", *names] if len(names) == 2 else ["runs", "prompts", "first", "second"]
+    level = f"{100 * comparison.level:g}% interval"
+    return ["task", *sides, "diff.", level, "p", *(["win/loss/tie"] if outcomes else [])]
 
 
 def rows_of(
-    comparison: Comparison, called: Mapping[str, str] | None = None, *, percents: bool = False
+    comparison: Comparison,
+    called: Mapping[str, str] | None = None,
+    *,
+    outcomes: bool = True,
+    percents: bool = False,
 ) -> list[list[str]]:
     """A row of texts for each task and pair of runs; ``percents``: shares and differences in percent."""
     shown, change = (
@@ -296,13 +303,11 @@ def rows_of(
     )
     rows = []
     for item in comparison:
-        middle = [shown(item.side_a.mean), shown(item.side_b.mean), change(item.difference)]
+        runs = [pair_of(item, called)] if len(comparison.runs) > 2 else []
+        means = [shown(item.side_a.mean), shown(item.side_b.mean), change(item.difference)]
         bounds = ", ".join(map(change, item.interval or ()))
-        middle += [f"[{bounds}]" if bounds else "–", marked(item)]
-        if len(comparison.runs) > 2:
-            rows.append([item.task, pair_of(item, called), *middle])
-        else:
-            rows.append([item.task, *middle, f"{item.wins:,}/{item.losses:,}/{item.ties:,}"])
+        row = [item.task, *runs, f"{item.prompts:,}", *means, f"[{bounds}]" if bounds else "–", marked(item)]
+        rows.append(row + ([f"{item.wins:,}/{item.losses:,}/{item.ties:,}"] if outcomes else []))
     return rows
 
 

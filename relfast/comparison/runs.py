@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from relfast.comparison.model import Run
 from relfast.engine.io.commit_log import JOURNAL_SUFFIX
-from relfast.engine.io.scored import read_scores
+from relfast.engine.io.scored import MOST, Unusable, read_scores
 from relfast.engine.io.sources import Source, find_sources, paths_in
 from relfast.engine.past_run import past_run
 from relfast.errors import InputError, UsageError
@@ -164,7 +164,7 @@ class _Reader:
         if not isinstance(value, int | float) or value == self._undefined:
             return np.nan
         # infinities and NaN have no mean; abs() also compares integers too big for a float
-        return float(value) if abs(value) < 1e300 else np.nan
+        return float(value) if abs(value) <= MOST else np.nan
 
 
 def _shape(metrics: Mapping[str, Any], by: Sequence[str]) -> int:
@@ -188,6 +188,7 @@ class Loaded:
     run: Run
     columns: Columns
     scores: Callable[[], Iterable[Score]]
+    notes: list[str] = field(default_factory=list)
 
 
 def load(runs: Sequence[RunLike], names: Sequence[str] | None, metric: str) -> list[Loaded]:
@@ -226,10 +227,11 @@ class _Opened:
     summary: Summary | None = None
 
     def load(self, name: str, metric: str) -> Loaded:
+        unusable = Unusable()
         try:
-            columns = columns_of(self.scores(), metric)
+            columns = columns_of(unusable.watch(self.scores()), metric)
         except (StructError, TypeError, AttributeError, OverflowError) as error:
-            raise InputError(f"is no file of scored rows: {error}", file=self.path or name) from error
+            raise InputError(f"is no run of scored rows: {error}", file=self.path or name) from error
         if self.summary is not None and self.path is not None and self.summary.rows != len(columns):
             raise UsageError(
                 f"{self.path} has {len(columns):,} rows and the summary of {name} counts"
@@ -243,7 +245,8 @@ class _Opened:
             past = past_run(self.path)
             signature = None if past is None else past.signature(columns.tasks)
         scored = int((columns.table["correct"] != UNSCORED).sum())
-        return Loaded(Run(name, self.path, signature, len(columns), scored), columns, self.scores)
+        run = Run(name, self.path, signature, len(columns), scored)
+        return Loaded(run, columns, self.scores, unusable.notes())
 
 
 def _open(run: RunLike) -> _Opened:

@@ -71,6 +71,11 @@ class RequestCounts:
     causes: Counter[str] = field(default_factory=Counter)
     _shown: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def useless(self) -> bool:
+        """Whether no row of the whole run, those of earlier runs included, has a response."""
+        return 0 < self.failed == self.total
+
     def add_cause(self, error: Mapping[str, str]) -> None:
         """Count the error of a failed request; one kind are those whose messages differ in numbers only."""
         message = re.sub(r" \(\d+ attempts?\)$", "", error["message"])

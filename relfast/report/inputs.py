@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ import orjson
 from numpy.typing import NDArray
 
 from relfast.comparison.runs import files_beside, read_summary
-from relfast.engine.io.scored import is_row, read_scores
+from relfast.engine.io.scored import is_row, is_unusable, read_scores
 from relfast.engine.io.sources import Source, find_sources, lines_of, paths_in
 from relfast.engine.job import Job
 from relfast.engine.rows import entry_of, read_gold, records_of
@@ -24,7 +24,7 @@ from relfast.errors import InputError, UsageError
 from relfast.formats.facts import facts_of
 from relfast.json_text import Undecodable, decode_object, shallow
 from relfast.outputs import keep_apart
-from relfast.records import Record, Score
+from relfast.records import STATUSES, Record, Score
 from relfast.stats.samples import key_of
 from relfast.stats.summary import Summary, TaskSummary
 from relfast.tasks import EXACT_FIELDS
@@ -174,7 +174,7 @@ def _named(name: str) -> list[Input]:
 def _of_folder(name: str) -> list[Input]:
     paths = sorted(str(path) for path in Path(name).iterdir() if path.name.endswith(_FOLDER_SUFFIXES))
     inputs = [item for path in paths for item in _named(path)]
-    inputs = [item for item in inputs if item.summary is not None or is_row(_first_row(item.source))]
+    inputs = [item for item in inputs if item.summary is not None or _holds_rows(item.source)]
     if not inputs:
         raise InputError("no scored rows and no summary in this folder; score the dump first", file=name)
     return inputs
@@ -195,7 +195,7 @@ def realign_results(names: Sequence[str]) -> str | None:
     """The name of the first input with ReAlign's result entries instead of scored rows, or None."""
     for name in names:
         try:
-            row = _first_row(find_sources([name])[0])
+            row = next(_first_rows(find_sources([name])[0]), None)
         except InputError:
             continue  # a folder of scored rows, which `find_sources` does not accept
         if row is not None and is_entry(row):
@@ -203,17 +203,22 @@ def realign_results(names: Sequence[str]) -> str | None:
     return None
 
 
-def _first_row(source: Source) -> dict[str, Any] | None:
-    """The first row of a regular file (one that can be read again), or None."""
-    if not source.regular:
-        return None
-    for line in lines_of(source):
-        if line.strip():
-            try:
-                return decode_object(line)
-            except Undecodable:
-                return None
-    return None
+def _holds_rows(source: Source) -> bool:
+    """Whether a file of a folder is one of scored rows, by its name or its first lines."""
+    rows = (row for row in _first_rows(source) if is_row(row))
+    return source.path.endswith(_SCORED) or any(row["status"] in STATUSES for row in rows)
+
+
+def _first_rows(source: Source) -> Iterator[dict[str, Any]]:
+    """The first rows of a regular file (one that can be read again), without lines that are damaged."""
+    if source.regular:
+        for line in islice(filter(bytes.strip, lines_of(source)), _FIRST):
+            with suppress(Undecodable):
+                yield decode_object(line)
+
+
+_FIRST: Final = 20
+"""Lines of a file that are looked at to find out what it holds."""
 
 
 class SharedRows:
@@ -232,7 +237,8 @@ class SharedRows:
         """Pass a file's rows through unchanged; the file is registered when all its rows have been read."""
         digests = bytearray()
         for score in scores:
-            digests += self._digest(score)
+            if not is_unusable(score):
+                digests += self._digest(score)
             yield score
         self._files.append(source)
         self._hashes.append(np.unique(np.frombuffer(digests, np.uint64)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.util
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from relfast import __version__
 from relfast.errors import MissingExtraError
 from relfast.outputs import whole_folder, writing
 from relfast.report.canvas import FORMATS, Canvas, inline_svg
+from relfast.stats.summary import Summary
 
 OnStep = Callable[[str], None]
 """Called with a description of each step that a report begins."""
@@ -44,15 +46,16 @@ def check_packages(*more: str) -> None:
 @dataclass
 class Report:
     """A report being written: the ``files`` written into its directory so far, ``notes`` on what could not
-    be shown and why, the embedding model of its heatmaps, and the progress callback. Raises
-    `OutputError`."""
+    be shown and why, the embedding model of its heatmaps, the numbers of each run of scored rows, and the
+    progress callback. Raises `OutputError`."""
 
     directory: Path
     files: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     embedder: str = "auto"
+    summaries: dict[str, Summary] = field(default_factory=dict)
     on_step: OnStep = ignore_step
-    n_figures: int = 0
+    _drawn: list[tuple[Path, Canvas]] = field(default_factory=list)
 
     def at(self, directory: Path) -> Report:
         """The report after its files have moved to another directory."""
@@ -60,13 +63,20 @@ class Report:
         return replace(self, directory=directory, files=files)
 
     def draw(self, file: str, title: str, caption: str, figure: Canvas) -> Picture:
-        """Save a figure as ``file`` (PNG) and as SVG and PDF. Returns the picture for the page."""
+        """Add a figure, to be saved as ``file`` (PNG), SVG and PDF. Returns the picture for the page."""
         path = self.directory / file
-        figure.save(path)
+        self._drawn.append((path, figure))
         self.files += [path.with_suffix(suffix) for suffix in FORMATS]
-        self.n_figures += 1
-        self.on_step(f"drawing figures: {self.n_figures} done")
         return Picture(file, title, caption)
+
+    def write_page(self, page: Page) -> None:
+        """Save the figures, which takes most of a report's time, and write the page, which has them in it."""
+        for number, (path, figure) in enumerate(self._drawn, 1):
+            self.on_step(f"drawing figures: {number} of {len(self._drawn)}")
+            figure.save(path)
+        self._drawn.clear()
+        self.on_step("writing the page")
+        self.files += write_page(page, self.directory)
 
     def write_texts(self, texts: Mapping[str, str]) -> None:
         """Write text files (name → text) into the report's directory. Raises `OutputError`."""
@@ -216,6 +226,7 @@ def write_page(page: Page, directory: Path) -> list[Path]:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_harmless,
     )
     script, style = _together(_SCRIPTS), _together(_STYLES)
     template = environment.get_template(_TEMPLATE)
@@ -241,6 +252,20 @@ def write_page(page: Page, directory: Path) -> list[Path]:
         )
         target.write_text(html, encoding="utf-8", errors="replace")
     return [target, *(folder / f"{number}.js" for number, _ in pieces)]
+
+
+_MOVING: Final = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters, marks of direction and halves of characters."""
+
+
+def _harmless(value: object) -> object:
+    """A value of the template, such as a record's id or a model's name: in texts, U+FFFD stands for what
+    would reverse the line's direction. The page's own code and drawings are no plain texts."""
+    if type(value) is not str or value.isprintable():
+        return value
+    return _MOVING.sub("\N{REPLACEMENT CHARACTER}", value)
 
 
 def _together(names: Sequence[str]) -> str:

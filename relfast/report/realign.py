@@ -30,7 +30,6 @@ from relfast.report.page import (
     Table,
     ignore_step,
     report_folder,
-    write_page,
 )
 from relfast.report.record_blocks import text_of
 from relfast.report.scored_rows import Scored
@@ -234,7 +233,6 @@ def generate_analysis_report(
 
 def _write(results: Path, solved: Solved, report: Report, aligner: Aligner | None) -> None:
     """Draw all figures, and write tables and page."""
-    report.on_step("drawing figures")
     table = summary_table(solved)
     lead = (
         "How closely the steps of a model's solutions follow reference solutions, and whether its answers are"
@@ -251,7 +249,7 @@ def _write(results: Path, solved: Solved, report: Report, aligner: Aligner | Non
     if solved.failed:
         page.sections.append(_failures(solved.failed))
     _write_tables(table, solved, report)
-    report.files += write_page(page, report.directory)
+    report.write_page(page)
 
 
 def _entries(path: str) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -14,13 +14,14 @@ from typing import Any, Final
 from relfast.comparison.model import Side, best_in_bold
 from relfast.errors import UsageError
 from relfast.inference.header import header_line, read_header
+from relfast.json_text import encode_indented
 from relfast.report import by_size, overview
 from relfast.report.inputs import keep_inputs
-from relfast.report.page import OnStep, Page, Report, Section, ignore_step, report_folder, write_page
+from relfast.report.page import OnStep, Page, Report, Section, ignore_step, report_folder
 from relfast.report.record_blocks import examples, pack
-from relfast.report.scored_rows import Scored, read_runs, read_scored
-from relfast.stats.summary import Summary
-from relfast.tables import Cell, csv_text, latex_table
+from relfast.report.scored_rows import Scored, model_of, read_runs, read_scored
+from relfast.stats.summary import COLUMNS, Summary, cells
+from relfast.tables import Cell, csv_text, latex_table, markdown_table, markdown_text
 from relfast.tasks.base import resolve
 
 _NAMED: Final = re.compile(r"([^=/\\]{1,80})=(.+)", re.DOTALL)
@@ -76,12 +77,12 @@ def _name_and_path(given: str) -> tuple[str, str]:
 def _name(runs: Sequence[Scored]) -> None:
     """Name runs by the models in their headers, if all have one and they differ; else by their files, with
     folder or number if these are equal."""
-    models = [_model_of(run) for run in runs]
+    models = [model_of(run.paths) for run in runs]
     if all(models) and len(set(models)) == len(models):
         for run, model in zip(runs, models, strict=True):
             run.name = model
         return
-    names = [_SUFFIXES.sub("", Path(run.name).name) or "scores" for run in runs]
+    names = [_name_of(run) for run in runs]
     if len(set(names)) < len(names):
         names = [
             f"{Path(run.name).absolute().parent.name}/{name}" for run, name in zip(runs, names, strict=True)
@@ -90,10 +91,14 @@ def _name(runs: Sequence[Scored]) -> None:
         run.name = names[place] if names.count(names[place]) == 1 else f"{names[place]} ({place + 1})"
 
 
-def _model_of(run: Scored) -> str:
-    """The model in the headers of a run's files; empty if headers name no model or several."""
-    models = {str((read_header(path) or {}).get("model") or "") for path in run.paths}
-    return models.pop() if len(models) == 1 else ""
+def _name_of(run: Scored) -> str:
+    """The name of a run by its files."""
+    stems = [_SUFFIXES.sub("", Path(path).name) or "scores" for path in run.paths or [run.name]]
+    return (
+        stems[0]
+        if len(stems) == 1
+        else f"{stems[0]} + {stems[1] if len(stems) == 2 else f'{len(stems) - 1} files'}"
+    )
 
 
 RECORDS = 10_000
@@ -152,7 +157,6 @@ def generate_report(
 
 def _write(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> None:
     """Draw all figures, and write tables and page."""
-    report.on_step("drawing figures")
     page = Page(_title(runs), _lead(runs))
     shown = examples(runs)
     sections = [
@@ -170,12 +174,11 @@ def _write(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> 
     page.facts = _facts(runs)
     for run in runs:
         report.notes += [f"{run.name}: {note}" if len(runs) > 1 else note for note in run.summary.notes]
-    summaries = {run.name: run.summary for run in runs}
+    report.summaries = {run.name: run.summary for run in runs}
     report.write_texts(
-        {"summary_stats.csv": scores_csv(summaries), "latex_table.txt": scores_latex(summaries)}
+        {"summary_stats.csv": scores_csv(report.summaries), "latex_table.txt": scores_latex(report.summaries)}
     )
-    report.on_step("writing the page")
-    report.files += write_page(page, report.directory)
+    report.write_page(page)
 
 
 def _task_sections(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> list[Section]:
@@ -260,3 +263,35 @@ def scores_latex(runs: Mapping[str, Summary]) -> str:
 def _side(summary: Summary, task: str) -> Side | None:
     found = summary.tasks.get(task)
     return None if found is None or found.mean is None else Side(found.mean, found.correct_interval())
+
+
+def scores_markdown(runs: Mapping[str, Summary]) -> str:
+    """Markdown table of what the terminal shows, with a row for each task and, of several, each run; and
+    below it signatures and notes."""
+    several = len(runs) > 1
+    rows = [
+        [*([name] if several else []), task, *cells(of_task)]
+        for name, summary in runs.items()
+        for task, of_task in summary.tasks.items()
+    ]
+    header = [*(["run"] if several else []), "task", *COLUMNS]
+    made = dict.fromkeys(summary.signature for summary in runs.values() if summary.signature)
+    notes = dict.fromkeys(note for summary in runs.values() for note in summary.notes)
+    below = "".join(f"\n{markdown_text(line)}\n" for line in (*made, *notes))
+    return markdown_table(header, rows, text_columns=1 + several) + below
+
+
+def scores_json(runs: Mapping[str, Summary]) -> str:
+    """JSON: the summary, or, of several runs, run → summary."""
+    values = {name: summary.to_dict() for name, summary in runs.items()}
+    value = next(iter(values.values())) if len(values) == 1 else values
+    return encode_indented(value).decode() + "\n"
+
+
+SCORES_AS: Final[Mapping[str, Callable[[Mapping[str, Summary]], str]]] = {
+    "md": scores_markdown,
+    "csv": scores_csv,
+    "latex": scores_latex,
+    "json": scores_json,
+}
+"""The forms in which the numbers of runs are printed."""

@@ -11,11 +11,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from relfast.engine.io.scored import read_scores
+from relfast.engine.io.scored import Unusable, is_unusable, read_scores
 from relfast.engine.job import Job
 from relfast.engine.past_run import past_run
-from relfast.errors import UsageError
-from relfast.records import SCORED, Record, Score
+from relfast.errors import UsageError, printable
+from relfast.inference.header import read_header
+from relfast.records import CUT_OFF, SCORED, Record, Score
 from relfast.report.by_size import SizeCounter, SizeTable, display_of
 from relfast.report.inputs import (
     Dump,
@@ -27,9 +28,10 @@ from relfast.report.inputs import (
     is_summary_of,
 )
 from relfast.report.page import OnStep, ignore_step
-from relfast.stats.samples import group_of, key_of
+from relfast.stats.samples import UNKNOWN_TASK, group_of, key_of
 from relfast.stats.summary import Summary, Tally, summarize
 from relfast.stats.sums import add_columns, add_counts
+from relfast.stats.tally import METRICS
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
@@ -181,15 +183,63 @@ def read_runs(
     found = find_inputs(inputs)
     shared = SharedRows(shards=shards)
     parts = [_read(item, shared, dump, records, on_step) for item in found if item.summary is None]
+    # summaries do not say which records they count: with summaries the files are one run, or an error
+    separable = apart and not shards and len(parts) == len(found)
     groups = [(found, parts)]
     try:
         shared.check()
+        models = [model_of([item.path]) for item in found]
+        if separable and all(models):  # asked different records, perhaps, but no parts of one run
+            of_models: dict[str, tuple[list[Input], list[Part]]] = {model: ([], []) for model in models}
+            for model, item, part in zip(models, found, parts, strict=True):
+                items, of_model = of_models[model]
+                items.append(item)
+                of_model.append(part)
+            groups = list(of_models.values())
     except UsageError:
-        # summaries do not say which records they count: with summaries the files are one run, or an error
-        if not apart or shards or len(parts) < len(found):
+        if not separable:
             raise
         groups = [([item], [part]) for item, part in zip(found, parts, strict=True)]
-    return [_together(items, of_run, shards=shards) for items, of_run in groups]
+    return [_together(items, of_run, shards=shards, told=separable) for items, of_run in groups]
+
+
+def model_of(paths: Sequence[str]) -> str:
+    """The model in the headers of a run's files; empty if headers name no model or several."""
+    models = {str((read_header(path) or {}).get("model") or "") for path in paths}
+    return models.pop() if len(models) == 1 else ""
+
+
+@dataclass
+class Foreign:
+    """What rows hold that relfast does not know: rows with a score of unknown tasks, and names of metrics."""
+
+    rows: int = 0
+    metrics: dict[str, None] = field(default_factory=dict)
+
+    def add(self, score: Score, task: str) -> None:
+        self.rows += task not in METRICS
+        known = METRICS.get(task, _DETAILS)
+        for name, value in score.metrics.items():
+            is_foreign = name not in known and name not in _DETAILS and isinstance(value, int | float)
+            if is_foreign and len(self.metrics) <= MOST_NAMES:
+                self.metrics.setdefault(name)
+
+    def notes(self) -> Iterator[str]:
+        if self.rows:
+            rows = "1 row has" if self.rows == 1 else f"{self.rows:,} rows have"
+            yield (
+                f"{rows} a task that relfast does not know: counted as {UNKNOWN_TASK}, without metrics,"
+                " question and response"
+            )
+        if self.metrics:
+            more = ", …" if len(self.metrics) > MOST_NAMES else ""
+            names = ", ".join(printable(f"{name:.40}") for name in [*self.metrics][:MOST_NAMES])
+            yield f"metrics that relfast does not know are not averaged: {names}{more}"
+
+
+_DETAILS: Final = frozenset({CUT_OFF, "pred", "gold"})
+"""Names in ``metrics`` that are no metrics and may hold numbers: those of ``--details``, and `CUT_OFF`."""
+MOST_NAMES: Final = 5
 
 
 @dataclass
@@ -199,6 +249,8 @@ class Part:
     path: str
     dump: Dump | None
     sample: Sample[Kept]
+    unusable: Unusable = field(default_factory=Unusable)
+    foreign: Foreign = field(default_factory=Foreign)
     tally: Tally = field(default_factory=Tally)
     counted: Counted = field(default_factory=Counted)
     _sizes: dict[str, SizeCounter] = field(default_factory=dict)
@@ -206,7 +258,8 @@ class Part:
 
     def add(self, score: Score) -> None:
         counted, task = self.counted, group_of(score.task)
-        record = self.dump.record_of(score) if self.dump is not None else None
+        readable = self.dump is not None and not is_unusable(score)
+        record = self.dump.record_of(score) if self.dump is not None and readable else None
         gold = None
         if task in TASKS:
             if task not in self._sizes:
@@ -223,6 +276,7 @@ class Part:
     def _scored(self, score: Score, task: str, gold: str | None) -> str:
         """Count a row with a score; returns its kind."""
         counted = self.counted
+        self.foreign.add(score, task)
         if score.reward is not None:
             counted.rewards.setdefault(task, array("d")).append(score.reward)
         if "reason" in score.metrics:
@@ -264,7 +318,7 @@ def _read(item: Input, shared: SharedRows, dump: Sequence[str], records: int, on
     names = list(dump) or list(past.inputs if past is not None else ()) or ([beside] if beside else [])
     read = Dump(names, Job() if past is None else past.job) if names else None
     part = Part(item.path, read, Sample(records))
-    scores = shared.add(item.source, read_scores(item.source))
+    scores = shared.add(item.source, part.unusable.watch(read_scores(item.source)))
     while pending := list(islice(scores, ROWS_AT_A_TIME)):
         part.tally.merge(Tally.of(pending))
         for score in pending:
@@ -291,7 +345,7 @@ def mistake_of(score: Score, task: str, gold: str | None) -> str:
         return "wrong answer"
     try:
         return str(resolve(mistake)(score.metrics, gold))[:MAX_ERROR_CHARS]
-    except (KeyError, TypeError):  # the row was not written by relfast
+    except (LookupError, TypeError, ValueError, AttributeError):  # the row was not written by relfast
         return "wrong answer"
 
 
@@ -307,8 +361,8 @@ def _add_drawn(drawn: dict[str, dict[str, array[float]]], score: Score, task: st
             columns.setdefault(name, array("d")).append(number)
 
 
-def _together(found: Sequence[Input], parts: Sequence[Part], *, shards: bool) -> Scored:
-    """Merge the rows and summaries of some files into one run."""
+def _together(found: Sequence[Input], parts: Sequence[Part], *, shards: bool, told: bool) -> Scored:
+    """Merge the rows and summaries of some files into one run; ``told``: a note says what was added up."""
     summaries = [(item.path, item.summary) for item in found if item.summary is not None]
     # each file's own summary, to find out which of the summaries belongs to it
     own_rows = [(part.path, summarize(part.tally, "")) for part in parts]
@@ -325,6 +379,7 @@ def _together(found: Sequence[Input], parts: Sequence[Part], *, shards: bool) ->
     for _, other in others:
         summary.signature = summary.signature or other.signature
         summary.merge(other)
+    summary.notes += _notes_on(parts, told=told and not any(model_of([part.path]) for part in parts))
     dumps = [part.dump for part in parts if part.dump is not None]
     problems = [dump.problem for dump in dumps if dump.problem is not None]
     summary.notes += [f"questions and responses are missing: {problem}" for problem in problems]
@@ -332,6 +387,22 @@ def _together(found: Sequence[Input], parts: Sequence[Part], *, shards: bool) ->
     paths, inputs = [part.path for part in parts], [Path(item.path).name for item in found]
     name = found[0].path if found else ""
     return Scored(name, summary, counted, sample, inputs, paths, list(named))
+
+
+def _notes_on(parts: Sequence[Part], *, told: bool) -> Iterator[str]:
+    """What a reader has to know of files of rows: those that were added up, empty ones, and foreign rows."""
+    full = [part.path for part in parts if part.tally.rows]
+    if told and len(full) > 1:
+        yield (
+            f"{', '.join(full[:3])}{', …' if len(full) > 3 else ''} have no record in common and are added"
+            " up as one run; NAME=FILE has them side by side, --shards says that they are parts of one run"
+        )
+    for part in parts:
+        if not part.tally.rows:
+            yield f"{part.path} has no rows"
+        named = f"{Path(part.path).name}: " if len(parts) > 1 else ""
+        yield from (f"{named}{note}" for note in part.foreign.notes())
+        yield from part.unusable.notes()
 
 
 def _pair(

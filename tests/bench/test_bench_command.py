@@ -100,6 +100,27 @@ def test_two_models_killed_and_resumed(
         assert name in together
 
 
+def test_a_folder_keeps_what_it_has_and_a_resumed_run_ends_as_the_first(tmp_path: Path) -> None:
+    """One of eight records fails for good: 0, and 0 when only they are asked again; 1 where no record has a response."""
+    rows = list(make_built_in.seqbench())[:8]
+    rows[0]["context"] = "BROKEN " + rows[0]["context"]
+    records = write_dump(tmp_path / "mazes.jsonl", rows)
+    folder = tmp_path / "out"
+    more = ["--records", records, "--workers", 0, "-q", "--no-report", "--attempts", 1, "-o", folder]
+    with running(Server(solve=lambda prompt: "[('start', 'A1')]", broken="BROKEN")) as server:
+        one, two = f"one@{server.url}", f"two@{server.url}"
+        assert exit_code("bench", one, *more) == exit_code("bench", one, *more, "--resume") == 0
+        assert exit_code("bench", one, *more, "--resume", "--fail-on-error") == 3
+        assert exit_code("bench", one, *more) == 2
+        assert exit_code("bench", two, *more) == 0
+        server.broken = ""
+        assert (
+            exit_code("bench", one, *more, "--overwrite") == exit_code("bench", one, *more, "--resume") == 1
+        )
+    results = json.loads((folder / "results.json").read_text())
+    assert [result["model"] for result in results] == ["two", "one"]
+
+
 @pytest.mark.parametrize(
     ("text", "spec", "folder"),
     [

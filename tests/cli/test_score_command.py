@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import re
@@ -87,6 +88,31 @@ def test_summary_file(dump: Path, capsys: CAPTURED) -> None:
     assert summary["signature"].startswith(f"relfast {__version__} | ")
     assert score("--overwrite -q --summary /nowhere/s.json") == 1
     assert capsys.readouterr().err == "relfast: /nowhere/s.json: its folder does not exist\n"
+
+
+def test_the_numbers_in_other_forms(dump: Path, capsys: CAPTURED, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one run by `score`, of the same one by `report` without a page: the same numbers."""
+    monkeypatch.chdir(dump.parent)
+    out, summary = "rows.jsonl", dump.with_name("summary.json")
+    said = {}
+    for form in ("md", "csv", "latex", "json"):
+        more = ("-o", out, "--overwrite", "--workers", 0, "-q", "--format", form)
+        assert exit_code("score", dump, *more, "--summary", summary) == 0
+        said[form] = capsys.readouterr().out
+        assert exit_code("report", f"{out}={out}", "--format", form) == 0
+        shown = capsys.readouterr().out
+        assert form == "json" or shown == said[form]
+    numbers = json.loads(said["json"])["tasks"]
+    assert json.loads(said["json"]) | {"seconds": 0} == json.loads(summary.read_text()) | {"seconds": 0}
+    for name, line in zip(numbers, said["md"].splitlines()[2:], strict=False):
+        task, prompts, responses, correct, *_ = (cell.strip() for cell in line.strip("|").split("|"))
+        expected = numbers[name]
+        assert (task, prompts, responses) == (name, str(expected["prompts"]), str(expected["responses"]))
+        assert correct == ("–" if expected["correct"] is None else f"{expected['correct']:.3f}")
+    assert [row["task"] for row in csv.DictReader(said["csv"].splitlines())] == list(numbers)
+    assert said["latex"].count(r" \\") == 1 + len(numbers)
+    assert exit_code("score", dump, "-o", "-", "--format", "md") == 2
+    assert exit_code("report", out) == 2
 
 
 @pytest.mark.parametrize(

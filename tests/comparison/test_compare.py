@@ -19,6 +19,7 @@ import relfast
 from relfast.comparison import comparing
 from relfast.errors import UsageError
 from relfast.records import Score, unscored
+from relfast.tasks import TASKS
 
 
 def score(
@@ -253,8 +254,8 @@ def test_command(
     assert exit_code("compare", *two, "--flips", str(tmp_path / "flips.jsonl")) == 0
     said = capsys.readouterr()
     lines = said.out.splitlines()
-    assert lines[0].split() == ["task", "a", "b", "difference", "95%", "interval", "p", "win/loss/tie"]
-    assert lines[1].split()[:4] == ["REL-A1", "0.700", "0.400", "+0.300"]
+    assert lines[0].split() == ["task", "prompts", "a", "b", "diff.", "95%", "interval", "p"]
+    assert lines[1].split()[:5] == ["REL-A1", "80", "0.700", "0.400", "+0.300"]
     assert max(map(len, lines)) <= 80
     flips = [json.loads(line) for line in (tmp_path / "flips.jsonl").read_text().splitlines()]
     assert len(flips) == 24
@@ -281,10 +282,36 @@ def test_long_names_and_many_runs_fit_80_columns(
     assert exit_code("compare", *named) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["A = qwen3-235b-a22b-thinking", "B = deepseek-v3.2", "C = c"]
-    assert lines[4].split()[:6] == ["REL-A1", "A", "−", "B", "0.700", "0.400"]
+    assert lines[4].split()[:7] == ["REL-A1", "A", "−", "B", "80", "0.700", "0.400"]
     assert [line.split()[1:4] for line in lines[4:7]] == [list("A−B"), list("A−C"), list("B−C")]
     assert max(map(len, lines)) <= 80
-    assert "REL-A1 A − B: 80 prompts; 24 won, 0 lost, 56 tied" in "\n".join(lines)
+    assert exit_code("compare", *named, "--details") == 0
+    assert "REL-A1 A − B: 80 prompts; 24 won, 0 lost, 56 tied" in capsys.readouterr().out
+
+
+def test_three_models_and_ten_tasks_fit_a_screen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line for each pair and task, whether names of ten letters head the columns or letters do."""
+    monkeypatch.setenv("COLUMNS", "80")
+    tasks = [*TASKS][:10]
+    paths = []
+    for name, odd in (("gpt-5-mini", 2), ("qwen3-235b", 3), ("llama-4-70", 5)):
+        rows = [score(f"p{n}", n % odd > 0, task=task, index=n) for task in tasks for n in range(24)]
+        paths.append(write(tmp_path / f"{name}.scored.jsonl", rows))
+    for runs_of, heads, most in (
+        (paths[:2], ["gpt-5-mini", "qwen3-235b"], 16),
+        (paths, ["first", "second"], 42),
+    ):
+        assert exit_code("compare", *runs_of) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert len(lines) <= most
+        assert max(map(len, lines)) <= 80
+        (head,) = [line for line in lines if line.startswith("task ")]
+        assert [word for word in head.split() if word in heads] == heads
+        assert sum(line.startswith(tuple(tasks)) for line in lines) == 10 * (
+            len(runs_of) * (len(runs_of) - 1) // 2
+        )
 
 
 def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -297,6 +324,10 @@ def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert data["n_flips"] == len(relfast.compare(*two, max_flips=None).flips) == 24
     (row,) = csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text()))
     assert (row["task"], row["difference"], row["interval_method"]) == ("REL-A1", "0.3", "bonett-price")
+    assert exit_code("compare", *two, "-o", str(tmp_path / "out.md")) == 0
+    head, rule, line = (tmp_path / "out.md").read_text().splitlines()[:3]
+    assert [len(each.split(" | ")) for each in (head, rule, line)] == [8, 8, 8]
+    assert line.startswith("| REL-A1 |      80 | 0.700 | 0.400 | +0.300 | [+0.")
     tex = (tmp_path / "out.tex").read_text()
     assert r"\toprule" in tex
     assert r"\textbf{70.0}" in tex
@@ -318,7 +349,7 @@ def test_formats(two: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["A", "A"], "is named twice"),
         (["A", "missing.jsonl"], "missing.jsonl"),
         (["A", "text.jsonl"], "is no scored row"),
-        (["A", "broken.jsonl"], "is no file of scored rows"),
+        (["A", "broken.jsonl"], 'sample is "first", no number from 0 on'),
         (["x=A", "B"], "name all runs"),
         (["x=A", "x=B"], "two runs are called 'x'"),
         (["A", "B", "--flips", "f.txt"], "must end in .jsonl or .csv"),

@@ -217,9 +217,11 @@ class Pool:
         return [worker.pid for worker in list(self._live.values())]
 
     def n_slow(self, seconds: float) -> int:
-        """Number of workers that have been busy with one record or batch for longer than ``seconds``."""
+        """Number of records that have been in flight for longer than ``seconds``. What takes several at once,
+        as embedding does, takes its time with none of them."""
         with self._changed:
-            return sum((worker.in_flight.seconds() or 0.0) > seconds for worker in self._live.values())
+            working = [worker.in_flight for worker in self._live.values()]
+            return sum(each.read() is not None and (each.seconds() or 0.0) > seconds for each in working)
 
     def abandon(self) -> None:
         """In a forked child: forget the parent's workers without disturbing them."""
