@@ -7,7 +7,7 @@ import gzip
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -16,6 +16,7 @@ from relfast.report.by_size import display_of
 from relfast.report.page import Link, OnStep, Records, end_of, ignore_step
 from relfast.report.scored_rows import Kept, Scored, prompt_hash
 from relfast.stats.samples import group_of
+from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 from relfast.tasks.display import Exhibit, Mark, Shown
 
@@ -224,7 +225,7 @@ def _packed(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
 
 
-_OF_GROUP: Final = ("title", "note", "wide", "large", "drawings")
+_OF_GROUP: Final = ("title", "note", "rest", "wide", "large", "folded", "asked", "drawings")
 
 
 def _texts(kept: Kept, exhibit: Exhibit | None) -> dict[str, Any]:
@@ -234,12 +235,19 @@ def _texts(kept: Kept, exhibit: Exhibit | None) -> dict[str, Any]:
     made = exhibit or Exhibit()
     response = record.response if record is not None else None
     question = record.question if record is not None else None
+    task = TASKS.get(score.task or "")
+    undefined = (
+        {} if task is None else {name: metric.undefined for name, metric in task.metric_by_name.items()}
+    )
     return {
         "question": [] if question is None else list(_cut(_as_text(question), ())),
         "response": [] if response is None else list(_cut(_as_text(response), made.marks)),
         "gold": "" if record is None else _gold(record),
         "error": f"{error.get('type')}: {error.get('message')}" if isinstance(error, Mapping) else "",
-        "metrics": [[name, _metric(value)] for name, value in score.metrics.items()][:100],
+        "metrics": [
+            [name, "not defined" if value is not None and value == undefined.get(name) else _metric(value)]
+            for name, value in islice(score.metrics.items(), 100)
+        ],
         "why": made.why,
         "groups": [{name: getattr(group, name) for name in _OF_GROUP} for group in made.groups],
         "listings": [listing._asdict() for listing in made.listings],

@@ -86,7 +86,7 @@ def test_only_where_models_disagree(opened: Watched) -> None:
 def test_records_are_filtered_and_paged(opened: Watched) -> None:
     page = opened.page
     opened.go("view=records")
-    total = 2 * (60 + len(HOSTILE) + 7)
+    total = 2 * (60 + len(HOSTILE) + 8)
     assert page.locator("#count").inner_text() == f"{total} of {total} records"
     assert len(rows(opened)) == 25
     page.locator("#list thead button", has_text="id").click()
@@ -136,7 +136,7 @@ def test_queries(opened: Watched, query: str, holds: Callable[[list[str]], bool]
     shown = [row.split("\t") for row in rows(opened)]
     assert shown
     assert all(holds([cell.strip() for cell in row]) for row in shown), shown[:3]
-    total = 2 * (60 + len(HOSTILE) + 7)
+    total = 2 * (60 + len(HOSTILE) + 8)
     n = int(page.locator("#count").inner_text().split()[0])
     page.locator("#find").fill(f"{query} -id:a")
     opened.settle()
