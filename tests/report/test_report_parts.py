@@ -64,9 +64,9 @@ REL_C1 = Path(__file__).parent.parent / "data" / "rel" / "REL-C1.jsonl.gz"
 
 
 def test_a_molecule_of_another_formula_comes_first_and_is_named() -> None:
-    """The published records say themselves which formula is the odd one."""
+    """The published records say themselves which formula most of the molecules have."""
     odd = 0
-    for line in gzip.decompress(REL_C1.read_bytes()).splitlines():
+    for line in gzip.decompress(REL_C1.read_bytes()).splitlines()[::25]:
         row = json.loads(line)
         made = row["metadata"]
         other = "Yes" if row["answer"]["label"] == "No" else "No"
@@ -81,12 +81,12 @@ def test_a_molecule_of_another_formula_comes_first_and_is_named() -> None:
             )
             continue
         odd += 1
-        first = drawn[0].caption
-        assert f" {made['odd_formula']}: " in first
-        assert f" has {made['odd_formula']}; the other " in exhibit.why
+        number, _, caption = drawn[0].caption.partition(". ")
+        formula, _, smiles = caption.partition(": ")
+        assert row["answer"]["molecules"][int(number) - 1] == smiles
+        assert formula != made["base_formula"]
+        assert f"{smiles} (number {number}) has {formula}" in exhibit.why
         assert exhibit.why.endswith(f" have {made['base_formula']}.")
-        number, _, smiles = first.partition(". ")
-        assert row["answer"]["molecules"][int(number) - 1] == smiles.partition(": ")[2]
     assert odd > 5
 
 
