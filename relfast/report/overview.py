@@ -3,7 +3,7 @@ samples; and the section that compares models pairwise on the samples they have 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -16,9 +16,10 @@ from relfast.report import figures
 from relfast.report.by_size import COMPLETION, display_of, mean_of
 from relfast.report.figures import Point, interval, percent
 from relfast.report.page import Cell, Link, Report, Section, Share, Table
-from relfast.report.record_blocks import Examples, name_of, place
+from relfast.report.record_blocks import name_of, place
 from relfast.report.scored_rows import Scored
 from relfast.stats.summary import TaskSummary
+from relfast.stats.sums import add_counts
 from relfast.tasks import TASKS
 
 Rows = Sequence[Sequence[Cell]]
@@ -45,19 +46,39 @@ def modelled(
     return Table(title, header, rows, text_columns=words, **more)
 
 
-def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
+def _counts(
+    runs: Sequence[Scored], task: str, kind: str, counts: Sequence[int], of: Sequence[int]
+) -> list[Cell]:
+    """The cells with a count for each run, its share of the numbers ``of``, and a link to the records."""
+    cells: list[Cell] = []
+    for run, n, whole in zip(runs, counts, of, strict=True):
+        text = f"{n:,} ({percent(n / whole)})" if whole else f"{n:,}"
+        cells.append([Link(text, place(task=task, model=run.name, kind=kind))] if n else "–")
+    return cells
+
+
+def _names(runs: Sequence[Scored]) -> list[str]:
+    """The headings of the columns of runs."""
+    return [run.name for run in runs] if len(runs) > 1 else ["responses"]
+
+
+def statuses(runs: Sequence[Scored]) -> Section:
     """The section on rows without a score: how many, and why."""
     lost = sum(run.summary.rows - run.summary.count(*SCORED) for run in runs)
     rows: list[list[Cell]] = []
+    causes: dict[tuple[str, str, str], str] = {}
     for run in runs:
-        errors = sorted(run.counted.errors.items(), key=lambda item: -item[1][0])
-        for (task, status, kind), (n, message) in errors:
-            texts = [status.replace("_", " "), kind or "not said", message or "not said", f"{n:,}"]
-            found = examples.get((run.name, task, f"{status} {kind}".strip()), [])
-            rows.append([task, run.name, *texts, found])
+        causes |= {
+            cause: message for cause, (_, message) in run.counted.errors.items() if cause not in causes
+        }
+    for (task, status, kind), message in sorted(causes.items()):
+        counts = [run.counted.errors.get((task, status, kind), (0, ""))[0] for run in runs]
+        texts = [task, status.replace("_", " "), kind or "not said", message or "not said"]
+        named = f"{status} {kind}".strip()
+        rows.append([*texts, *_counts(runs, task, named, counts, [0] * len(runs))])
     text = f"{lost:,} rows have no score; they count nowhere else." if lost else "Every row has a score."
-    names = ["task", "model", "status", "error", "first message", "rows", "records"]
-    tables = [modelled(runs, "", names, rows, 5)] if rows else []
+    header = ["task", "status", "error", "first message", *_names(runs)]
+    tables = [Table("", header, rows, text_columns=4)] if rows else []
     cut = sum(task.counts.cut_off for run in runs for task in run.summary.tasks.values())
     if cut:
         text += f" {cut:,} responses were cut off before the answer began, and are scored as empty ones."
@@ -145,21 +166,85 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
     return Section("Reward and metrics", [], tables, pictures)
 
 
-def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
-    """The section with the most frequent mistakes, and links to examples."""
+def mistakes(runs: Sequence[Scored]) -> Section | None:
+    """The section with the most frequent mistakes in answers that were read, models side by side."""
     rows: list[list[Cell]] = []
     for name in tasks_of(runs):
-        for run in runs:
-            counts = run.counted.mistakes.get(name, {})
-            wrong = sum(counts.values())
-            for kind, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_SHOWN]:
-                found = examples.get((run.name, name, kind), [])
-                rows.append([name, run.name, kind.replace("_", " "), f"{n:,}", percent(n / wrong), found])
+        found = [run.counted.mistakes.get(name, {}) for run in runs]
+        wrong = [sum(counts.values()) for counts in found]
+        for kind in _frequent(found)[:MOST_SHOWN]:
+            counts = [of_run.get(kind, 0) for of_run in found]
+            rows.append([name, kind.replace("_", " "), *_counts(runs, name, kind, counts, wrong)])
     if not rows:
         return None
-    names = ["task", "model", "what is wrong", "rows", "share of wrong", "records"]
-    text = "Kinds of mistakes, most frequent first; under policy strict why a response was turned down."
-    return Section("What goes wrong", [text], [modelled(runs, "", names, rows, 3)], view="Failures")
+    text = (
+        "Kinds of mistakes, most frequent first, with their share of a task's wrong answers. A count leads"
+        " to its records."
+    )
+    table = Table("", ["task", "what is wrong", *_names(runs)], rows, text_columns=2)
+    return Section("What goes wrong", [text], [table], view="Failures")
+
+
+def _frequent(found: Sequence[Mapping[str, int]]) -> list[str]:
+    """The kinds in some counts, the most frequent first."""
+    total: dict[str, int] = {}
+    for counts in found:
+        add_counts(total, counts)
+    return sorted(total, key=lambda kind: (-total[kind], kind))
+
+
+_REASONS: Final = {
+    "no_answer": "no answer in a form that strict reads",
+    "several_answers": "several answers side by side",
+    "out_of_range": "a box or tag with a number that is no choice",
+    "empty": "no text, or none before the tokens ran out",
+    "only_reasoning": "reasoning without an end: cut off, or no answer after it",
+    "too_long": "longer than strict reads",
+    "no_taxa": "a yes without taxa that can be read",
+    "guessed_taxa": "more taxa than prove anything",
+}
+"""What the reasons mean that several tasks have, or that do not say it themselves."""
+
+
+def turned_down(runs: Sequence[Scored]) -> Section | None:
+    """The section on responses that ``strict`` turned down: how many by reason, and what to add to a prompt
+    so that fewer are; None for runs under another policy."""
+    if not any(run.counted.strict for run in runs):
+        return None
+    rows: list[list[Cell]] = []
+    asked: list[list[Cell]] = []
+    for name in tasks_of(runs):
+        found = [run.counted.reasons.get(name, {}) for run in runs]
+        of_task = [run.summary.tasks.get(name) for run in runs]
+        scored = [0 if task is None else task.scored for task in of_task]
+        for reason in _frequent(found):
+            counts = [of_run.get(reason, 0) for of_run in found]
+            words = _REASONS.get(reason, reason.replace("_", " "))
+            rows.append([name, words, *_counts(runs, name, reason, counts, scored)])
+        cut = [0 if task is None else task.counts.cut_off for task in of_task]
+        if any(cut):
+            texts = [
+                f"{n:,} ({percent(n / whole)})" if n else "–" for n, whole in zip(cut, scored, strict=True)
+            ]
+            rows.append([name, "of these, cut off before the answer began", *texts])
+        if any(found) and name in TASKS:
+            task = TASKS[name]
+            sentences = [prompt.sentence for prompt in task.prompts if prompt.sentence is not None]
+            asked.append([name, task.forms, *(sentences or ["none: the task's own prompt asks for it"])])
+    if not rows:
+        return Section("What strict turned down", ["No response was turned down."], [], view="Failures")
+    text = (
+        "Responses that earn nothing for what they say, by reason, with their share of the scored responses."
+        " A count leads to its records."
+    )
+    note = "relfast run and relfast bench add the sentence with --prompt boxed."
+    tables = [
+        Table("", ["task", "reason", *_names(runs)], rows, text_columns=2),
+        Table(
+            "What to add to the prompt", ["task", "strict looks for", "sentence"], asked, note, text_columns=3
+        ),
+    ]
+    return Section("What strict turned down", [text], tables, view="Failures")
 
 
 def samples(runs: Sequence[Scored], report: Report) -> Section | None:

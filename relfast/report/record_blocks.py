@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from relfast.records import STATUSES, Record, Score
 from relfast.report.by_size import display_of
-from relfast.report.page import Link, OnStep, Records, end_of, ignore_step
+from relfast.report.page import OnStep, Records, ignore_step
 from relfast.report.scored_rows import Kept, Scored, prompt_hash
 from relfast.stats.samples import group_of
 from relfast.tasks import TASKS
@@ -35,7 +35,7 @@ _STOPPED: Final = frozenset({"timeout", "crashed"})
 
 
 EXAMPLES: Final = 3
-"""Maximum records of a kind that a table links to, of different prompts."""
+"""Maximum records of a kind that come first, of different prompts."""
 
 
 def text_of(value: object) -> str:
@@ -61,30 +61,23 @@ def place(**filters: str) -> str:
     return urlencode({"view": "records", **{name: text_of(value) for name, value in filters.items()}})
 
 
-Examples = dict[tuple[str, str, str], list[Link]]
-"""(run, task, kind of row) → links to records."""
-
-
-def examples(runs: Sequence[Scored]) -> Examples:
-    """Links to a few records of each kind, for tables of mistakes and failures."""
-    found: Examples = {}
+def _examples(runs: Sequence[Scored]) -> set[str]:
+    """The names of a few records of each kind."""
+    found: dict[tuple[str, str, str], dict[str, str]] = {}
     for run in runs:
         for kept in run.sample:
-            links = found.setdefault((run.name, group_of(kept.score.task), kept.kind), [])
-            link = Link(end_of(id_of(kept.score)) or "(empty)", name_of(run.name, kept.score))
-            if len(links) < EXAMPLES and all(link.text != other.text for other in links):
-                links.append(link)
-    return found
+            prompts = found.setdefault((run.name, group_of(kept.score.task), kept.kind), {})
+            if len(prompts) < EXAMPLES:
+                prompts.setdefault(id_of(kept.score), name_of(run.name, kept.score))
+    return {name for prompts in found.values() for name in prompts.values()}
 
 
-def pack(
-    runs: Sequence[Scored], shown: Examples, embedder: str = "auto", on_step: OnStep = ignore_step
-) -> Records | None:
-    """Pack the records of runs; None if there are none. Records that tables link to come first, so that
-    they are in the page itself."""
+def pack(runs: Sequence[Scored], embedder: str = "auto", on_step: OnStep = ignore_step) -> Records | None:
+    """Pack the records of runs; None if there are none. A few of each kind come first, so that they are in
+    the page itself."""
     on_step("packing records")
     packer = _Packer()
-    linked = {link.place for links in shown.values() for link in links}
+    first = _examples(runs)
     notes, order = [], []
     for number, run in enumerate(runs):
         if not len(run.sample):
@@ -93,8 +86,8 @@ def pack(
         joined = 0
         for at, kept in enumerate(run.sample):
             joined += kept.record is not None
-            # first the records that tables link to; then by prompt, so that models share prompts
-            later = name_of(run.name, kept.score) not in linked
+            # then by prompt, so that models share prompts
+            later = name_of(run.name, kept.score) not in first
             order.append((later, prompt_hash(kept.score), number, at, kept, at in drawn))
         notes.append(_note(run, joined, len(drawn), alone=len(runs) == 1))
         if run.dumps and not joined:

@@ -17,7 +17,7 @@ from relfast.inference.header import header_line, read_header
 from relfast.report import by_size, overview
 from relfast.report.inputs import keep_inputs
 from relfast.report.page import OnStep, Page, Report, Section, ignore_step, report_folder, write_page
-from relfast.report.record_blocks import examples, pack
+from relfast.report.record_blocks import pack
 from relfast.report.scored_rows import Scored, read_runs, read_scored
 from relfast.stats.summary import Summary
 from relfast.tables import Cell, csv_text, latex_table
@@ -154,7 +154,6 @@ def _write(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> 
     """Draw all figures, and write tables and page."""
     report.on_step("drawing figures")
     page = Page(_title(runs), _lead(runs))
-    shown = examples(runs)
     sections = [
         overview.grid(runs),
         overview.scores(runs, report),
@@ -162,11 +161,12 @@ def _write(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> 
         *_task_sections(runs, report, drawn),
         overview.samples(runs, report),
         overview.side_by_side(runs),
-        overview.mistakes(runs, shown),
-        overview.statuses(runs, shown),
+        overview.mistakes(runs),
+        overview.turned_down(runs),
+        overview.statuses(runs),
     ]
     page.sections = [section for section in sections if section is not None]
-    page.records = pack(runs, shown, report.embedder, report.on_step)
+    page.records = pack(runs, report.embedder, report.on_step)
     page.facts = _facts(runs)
     for run in runs:
         report.notes += [f"{run.name}: {note}" if len(runs) > 1 else note for note in run.summary.notes]
