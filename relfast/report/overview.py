@@ -3,6 +3,7 @@ samples; and the section that compares models pairwise on the samples they have 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -18,8 +19,10 @@ from relfast.report.figures import Point, interval, percent
 from relfast.report.page import Cell, Link, Report, Section, Share, Table
 from relfast.report.record_blocks import name_of, place
 from relfast.report.scored_rows import Scored
+from relfast.stats.intervals import clustered_mean, mean_interval
 from relfast.stats.summary import TaskSummary
 from relfast.stats.sums import add_counts
+from relfast.tables import percent_points
 from relfast.tasks import TASKS
 
 Rows = Sequence[Sequence[Cell]]
@@ -93,18 +96,18 @@ def accuracy(task: TaskSummary) -> Point | None:
 
 def grid(runs: Sequence[Scored]) -> Section:
     """The section with the accuracy of each task and model; each cell links to its records."""
+    tasks = tasks_of(runs)
+    summaries = [[run.summary.tasks.get(name) for run in runs] for name in tasks]
     rows: list[list[Cell]] = []
-    for name in tasks_of(runs):
-        row: list[Cell] = [name]
-        for run in runs:
-            task = run.summary.tasks.get(name)
-            point = None if task is None else accuracy(task)
-            if point is None:
-                row.append("–" if task is None else "no score")
-                continue
-            where = place(task=name, model=run.name)
-            row.append(Share(point.value, percent(point.value), interval(point), f"{point.n:,}", where))
-        rows.append(row)
+    for name, of_task in zip(tasks, summaries, strict=True):
+        points = [None if task is None else accuracy(task) for task in of_task]
+        prompts = {f"{task.prompts:,}" for task in of_task if task is not None}
+        missing = ["–" if task is None else "no score" for task in of_task]
+        cells = _shares(points, missing, [place(task=name, model=run.name) for run in runs])
+        rows.append([name, "/".join(sorted(prompts)), *cells])
+    means = [_mean_of_tasks(of_run) for of_run in zip(*summaries, strict=True)]
+    if len(tasks) > 1 and None not in means:
+        rows.append([f"Mean of {len(tasks)} tasks", "", *_shares(means, [""] * len(runs), [""] * len(runs))])
     lost = {run.name: run.summary.rows - run.summary.count(*SCORED) for run in runs}
     by_run = ", ".join(f"{n:,} of {name}" for name, n in lost.items() if n)
     total = sum(run.summary.rows for run in runs)
@@ -113,8 +116,45 @@ def grid(runs: Sequence[Scored]) -> Section:
         "Share of correct responses with its 95 % interval: Wilson's, using the effective sample size where"
         " prompts have several responses. A cell leads to its records."
     )
-    header = ["task", *(run.name for run in runs)]
+    if len(runs) > 1:
+        note += " Differences to the best are in percentage points; Compare tests them, prompt by prompt."
+    header = ["task", "prompts", *(run.name for run in runs)]
     return Section("Correct", [text] if text else [], [Table("", header, rows, note)])
+
+
+def _shares(points: Sequence[Point | None], missing: Sequence[str], places: Sequence[str]) -> list[Cell]:
+    """The cells of some models' accuracies, with their differences to the best."""
+    values = [point.value for point in points if point is not None]
+    cells: list[Cell] = []
+    for point, nothing, where in zip(points, missing, places, strict=True):
+        if point is None:
+            cells.append(nothing)
+            continue
+        note = f"{point.n:,} responses" if point.n else ""
+        if len(values) > 1:
+            behind = point.value - max(values)
+            note += f"{' · ' if note else ''}{percent_points(behind) if behind else 'best'}"
+        low = point.value if point.low is None else point.low
+        high = point.value if point.high is None else point.high
+        bounds = "" if point.low is None else interval(point)
+        cells.append(Share(point.value, low, high, percent(point.value), bounds, note, where))
+    return cells
+
+
+def _mean_of_tasks(tasks: Sequence[TaskSummary | None]) -> Point | None:
+    """The mean of the tasks' accuracies, each task with the same weight; its interval is Student's, from the
+    tasks' clustered errors. None unless every task has a score."""
+    found = [clustered_mean(task.histogram) for task in tasks if task is not None]
+    means = [mean for mean, _ in found if mean is not None]
+    if len(means) < len(tasks):
+        return None
+    mean = sum(means) / len(means)
+    errors = [error for _, error in found if error is not None]
+    if len(errors) < len(tasks):
+        return Point(mean)
+    error = math.sqrt(sum(error * error for error in errors)) / len(tasks)
+    bounds = mean_interval(mean, error, min(task.prompts for task in tasks if task is not None))
+    return Point(mean) if bounds is None else Point(mean, max(0.0, bounds.low), min(1.0, bounds.high))
 
 
 def scores(runs: Sequence[Scored], report: Report) -> Section:
@@ -250,7 +290,7 @@ def turned_down(runs: Sequence[Scored]) -> Section | None:
 def samples(runs: Sequence[Scored], report: Report) -> Section | None:
     """The section with pass@k and maj@k; None if no prompt has several samples."""
     rows: list[list[Cell]] = []
-    curves: dict[str, dict[str, dict[str, dict[int, float]]]] = {}
+    curves: dict[str, dict[str, dict[str, dict[int, Point]]]] = {}
     for name in tasks_of(runs):
         for run in runs:
             task = run.summary.tasks.get(name)
@@ -259,18 +299,28 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
             for kind, points in task.at_k().items():
                 for k, point in points.items():
                     prompts = f"{point.prompts:,} of {task.prompts:,}"
-                    rows.append([name, run.name, kind, str(k), percent(point.value), prompts])
+                    bounds = interval(Point(point.value, *point.interval))
+                    rows.append([name, run.name, kind, str(k), percent(point.value), bounds, prompts])
                 if kind != "avg@k" and points:
-                    values = {k: point.value for k, point in points.items()}
+                    values = {
+                        k: Point(point.value, *point.interval, point.prompts) for k, point in points.items()
+                    }
                     curves.setdefault(name, {}).setdefault(run.name, {})[kind] = values
     if not rows:
         return None
-    names = ["task", "model", "measure", "k", "value", "prompts"]
+    names = ["task", "model", "measure", "k", "value", "95 % interval", "prompts"]
     note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
     pictures = []
     if curves:
-        caption = "Chance that one of k samples, or their majority, is right."
-        figure = figures.curves("pass@k and maj@k", curves, "share of prompts")
+        voted = any("maj@k" in kinds for of_task in curves.values() for kinds in of_task.values())
+        caption = f"Chance that one of k samples{', or their majority,' if voted else ''} is right, with 95 %"
+        caption += " intervals."
+        if not voted:
+            caption += (
+                " maj@k needs the votes of a run's --summary file: report on it together with the rows."
+            )
+        title = "pass@k and maj@k" if voted else "pass@k"
+        figure = figures.curves(title, curves, "share of prompts")
         pictures.append(report.draw("samples.png", "Several samples", caption, figure))
     table = modelled(runs, "By k", names, rows, 3, note=note, folded=True)
     return Section("Several samples", [], [table], pictures, pictures_first=True)

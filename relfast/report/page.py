@@ -99,23 +99,20 @@ class Link:
 
 @dataclass(frozen=True)
 class Share:
-    """A share from 0 to 1 with its interval, and the place of the ``n`` records it is computed from."""
+    """A share from 0 to 1 with the bounds of its interval (equal to it without one), as texts ``text`` and
+    ``interval``; what is said below it (``note``); and the ``place`` of the records it is computed from, if
+    they are on the page."""
 
     value: float
+    low: float
+    high: float
     text: str
     interval: str
-    n: str
-    place: str
+    note: str
+    place: str = ""
 
 
 Cell = str | Share | Sequence[Link]
-
-_SHOWN_ID: Final = 16
-
-
-def end_of(text: str) -> str:
-    """The end of a long id, since the ids of a data set usually begin alike."""
-    return text if len(text) <= _SHOWN_ID else f"…{text[1 - _SHOWN_ID :]}"
 
 
 @dataclass

@@ -208,16 +208,16 @@ def _date(runs: Sequence[Scored]) -> str:
 
 
 def _lead(runs: Sequence[Scored]) -> str:
-    """The page's first lines: number of responses, files, and version and policy from the signatures."""
-    names = ", ".join(run.name for run in runs)
+    """The page's first line: numbers of responses and files, and version and policy from the signatures."""
     total = sum(run.summary.rows for run in runs)
-    files = ", ".join(dict.fromkeys(name for run in runs for name in [*run.inputs, *run.dumps]))
+    files = list(dict.fromkeys(name for run in runs for name in run.inputs))
     signatures = dict.fromkeys(run.summary.signature for run in runs if run.summary.signature)
     parts = [
         part for line in signatures for part in line.split(" | ") if part.startswith(("relfast ", "policy "))
     ]
-    which = f"{names}: " if len(runs) > 2 else ""
-    return f"{which}{total:,} responses, {files}. {', '.join(dict.fromkeys(parts))}".strip()
+    of = files[0] if len(files) == 1 else f"{len(files)} files (see About)"
+    models = f"{len(runs)} models, " if len(runs) > 1 else ""
+    return f"{models}{total:,} responses, {of}. {', '.join(dict.fromkeys(parts))}".strip()
 
 
 def _facts(runs: Sequence[Scored]) -> list[tuple[str, str]]:
