@@ -3,15 +3,17 @@ shown side by side, and tables are also written as files."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from relfast.comparison.model import Side, best_in_bold
+from relfast.comparison.model import BOLD, Side, best_in_bold
 from relfast.errors import UsageError
 from relfast.inference.header import header_line, read_header
 from relfast.report import by_size, overview
@@ -19,7 +21,7 @@ from relfast.report.inputs import keep_inputs
 from relfast.report.page import OnStep, Page, Report, Section, ignore_step, report_folder, write_page
 from relfast.report.record_blocks import pack
 from relfast.report.scored_rows import Scored, read_runs, read_scored
-from relfast.stats.summary import Summary
+from relfast.stats.summary import Summary, TaskSummary
 from relfast.tables import Cell, csv_text, latex_table
 from relfast.tasks.base import resolve
 
@@ -244,19 +246,28 @@ def scores_csv(runs: Mapping[str, Summary]) -> str:
 
 
 def scores_latex(runs: Mapping[str, Summary]) -> str:
-    """LaTeX table of tasks × runs: accuracy in percent with 95 % interval, the best run of a task in bold.
+    """LaTeX table of tasks × runs: accuracy in percent with 95 % interval; in bold the best run of a task and
+    those not distinguishable from it, by Newcombe's interval, as if the runs had different prompts.
 
     Each mean is over all responses of its run; ``relfast compare -f latex`` gives means over common
-    samples, and their differences.
+    samples, and tests prompt by prompt, which finds smaller differences.
     """
     tasks = dict.fromkeys(task for summary in runs.values() for task in summary.tasks)
-    rows: list[list[str | Cell]] = [
-        [task, *best_in_bold([_side(summary, task) for summary in runs.values()], share=True)]
-        for task in tasks
-    ]
-    return latex_table(["Task", *(f"{name} (%)" for name in runs)], rows)
+    rows: list[list[str | Cell]] = []
+    for name in tasks:
+        sides = [_side(summary.tasks.get(name)) for summary in runs.values()]
+        rows.append([name, *best_in_bold(sides, partial(_alike, sides), share=True)])
+    return latex_table(["Task", *(f"{name} (%)" for name in runs)], rows) + f"% {BOLD}, by an unpaired test\n"
 
 
-def _side(summary: Summary, task: str) -> Side | None:
-    found = summary.tasks.get(task)
-    return None if found is None or found.mean is None else Side(found.mean, found.correct_interval())
+def _alike(sides: Sequence[Side | None], best: int, other: int) -> bool:
+    """Whether Newcombe's interval of the difference of two shares, made of their own intervals, holds 0."""
+    one, two = sides[best], sides[other]
+    if one is None or two is None or one.interval is None or two.interval is None:
+        return True
+    below = math.hypot(one.mean - one.interval.low, two.interval.high - two.mean)
+    return one.mean - two.mean <= below
+
+
+def _side(task: TaskSummary | None) -> Side | None:
+    return None if task is None or task.mean is None else Side(task.mean, task.correct_interval())
