@@ -88,6 +88,23 @@ def dots(title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Poin
     return canvas
 
 
+def differences(title: str, points: Mapping[str, Point]) -> Canvas:
+    """A dot plot of differences of shares (−1 to 1): one line per task with its interval, 0 marked."""
+    canvas = Canvas(title, height=1.4 + 0.3 * len(points))
+    axes = canvas.axes
+    _whiskered(axes, range(len(points)), list(points.values()), 0, title, horizontal=True)
+    axes.axvline(0, color=INK, linewidth=1)
+    axes.set_yticks(range(len(points)), [short(name) for name in points])
+    axes.set_ylim(len(points) - 0.4, -0.6)
+    most = max((abs(value) for each in points.values() for value in each[:3] if value is not None), default=0)
+    limit = min(1.0, max(0.05, 1.08 * most))
+    axes.set_xlim(-limit, limit)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f}".replace("-", "−"))
+    axes.set_xlabel("percentage points")
+    axes.grid(axis="y", visible=False)
+    return canvas
+
+
 def _legend(canvas: Canvas, *what: Any) -> None:
     """Add a legend below the whole figure."""
     size = letters(0.85)

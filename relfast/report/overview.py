@@ -4,19 +4,19 @@ samples; and the section that compares models pairwise on the samples they have 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from relfast.comparison import compare
-from relfast.comparison.model import Comparison, header_of, methods, rows_of, text_columns
+from relfast.comparison.model import Comparison, header_of, methods, pair_of, rows_of, text_columns
 from relfast.errors import InputError, UsageError
 from relfast.records import SCORED, Score
 from relfast.report import figures
 from relfast.report.by_size import COMPLETION, display_of, mean_of
 from relfast.report.figures import Point, interval, percent
-from relfast.report.page import Cell, Link, Report, Section, Share, Table
+from relfast.report.page import Cell, Link, Picture, Report, Section, Share, Table
 from relfast.report.record_blocks import name_of, place
 from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import clustered_mean, mean_interval
@@ -337,7 +337,7 @@ MOST_ROWS = 3_000_000
 VIEW = "Compare"
 
 
-def side_by_side(runs: Sequence[Scored]) -> Section | None:
+def side_by_side(runs: Sequence[Scored], report: Report) -> Section | None:
     """The section with differences between models, their intervals and p values, and prompts that one
     model has right more often than another; None for one model."""
     if len(runs) < 2:
@@ -356,14 +356,36 @@ def side_by_side(runs: Sequence[Scored]) -> Section | None:
         return Section(title, [f"They are not compared: {error}."], view=VIEW)
     words = text_columns(found)
     note = f"Differences in percentage points. {methods(found)}"
-    tables = [Table("", header_of(found), rows_of(found, percents=True), note, text_columns=words)]
+    header, rows = [*header_of(found), "prompts"], rows_of(found, percents=True)
+    many = len(runs) > 2
+    if many:
+        header.append("win/loss/tie")
+    for row, item in zip(rows, found, strict=True):
+        row.append(f"{item.prompts:,}")
+        if many:
+            row.append(f"{item.wins:,}/{item.losses:,}/{item.ties:,}")
+    tables = [Table("", header, rows, note, text_columns=words, choose=1 if many else None)]
     flips = _flips(found, runs)
     if flips is not None:
         tables.append(flips)
     if found.notes:
         left_out = [[note] for note in found.notes]
         tables.append(Table("What is not compared, and notes", ["note"], left_out, folded=True))
-    return Section(title, [], tables, view=VIEW)
+    return Section(title, [], tables, list(_differences(found, report)), view=VIEW)
+
+
+def _differences(found: Comparison, report: Report) -> Iterator[Picture]:
+    """A figure for each pair of models: the differences of the tasks with their intervals."""
+    pairs: dict[str, dict[str, Point]] = {}
+    for item in found:
+        points = pairs.setdefault(pair_of(item), {})
+        points[item.task] = Point(item.difference, *(item.interval or (None, None)), item.prompts)
+    for number, (pair, points) in enumerate(pairs.items(), 1):
+        figure = figures.differences(f"Differences: {pair}", points)
+        caption = (
+            "Difference of the share of correct responses, in percentage points, with its 95 % interval."
+        )
+        yield report.draw(f"differences_{number}.png", pair, caption, figure)
 
 
 def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
@@ -374,7 +396,7 @@ def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
             here.setdefault((run.name, kept.score.index), kept.score)
     rows: list[list[str | list[Link]]] = []
     for flip in found.flips:
-        row: list[str | list[Link]] = [flip.task, str(flip.id)]
+        row: list[str | list[Link]] = [flip.task, f"{flip.a} − {flip.b}", str(flip.id)]
         for name, index, right, scored in (
             (flip.a, flip.index_a, flip.right_a, flip.scored_a),
             (flip.b, flip.index_b, flip.right_b, flip.scored_b),
@@ -385,5 +407,5 @@ def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
     if not rows:
         return None
     note = f"{found.n_flips:,} prompts that one model has right more often than the other, of each how often."
-    header = ["task", "id", "first model", "second model"]
-    return Table("Prompts that changed", header, rows, note, text_columns=2, folded=True)
+    header = ["task", "runs", "id", "first model", "second model"]
+    return Table("Prompts that changed", header, rows, note, text_columns=3, folded=True, choose=1)

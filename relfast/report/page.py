@@ -128,6 +128,7 @@ class Table:
     note: str = ""
     text_columns: int = 1
     folded: bool = False
+    choose: int | None = None
 
 
 @dataclass

@@ -162,7 +162,7 @@ def _write(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> 
         *by_size.sections({run.name: run.counted.sizes for run in runs}, overview.tasks_of(runs), report),
         *_task_sections(runs, report, drawn),
         overview.samples(runs, report),
-        overview.side_by_side(runs),
+        overview.side_by_side(runs, report),
         overview.mistakes(runs),
         overview.turned_down(runs),
         overview.statuses(runs),
