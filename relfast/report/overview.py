@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -335,6 +336,8 @@ def number(value: float | None) -> str:
 MOST_ROWS = 3_000_000
 """Maximum rows of all models for comparisons: comparing more takes longer than the report."""
 VIEW = "Compare"
+MOST_PAIRS: Final = 10
+"""Maximum pairs of models whose differences are drawn; the table has all."""
 
 
 def side_by_side(runs: Sequence[Scored], report: Report) -> Section | None:
@@ -379,8 +382,9 @@ def _differences(found: Comparison, report: Report) -> Iterator[Picture]:
     pairs: dict[str, dict[str, Point]] = {}
     for item in found:
         points = pairs.setdefault(pair_of(item), {})
-        points[item.task] = Point(item.difference, *(item.interval or (None, None)), item.prompts)
-    for number, (pair, points) in enumerate(pairs.items(), 1):
+        low, high = item.interval or (None, None)
+        points[item.task] = Point(item.difference, low, high, item.prompts)
+    for number, (pair, points) in enumerate(islice(pairs.items(), MOST_PAIRS), 1):
         figure = figures.differences(f"Differences: {pair}", points)
         caption = (
             "Difference of the share of correct responses, in percentage points, with its 95 % interval."

@@ -30,7 +30,9 @@ def ignore_step(text: str) -> None:
 def report_folder(directory: str | Path) -> AbstractContextManager[Path]:
     """The folder to write a report in. Its files appear in ``directory`` at the end, all together; those of
     an older report that have no successor go. Raises `OutputError`."""
-    return whole_folder(Path(directory), last="index.html", stale=(f"{PIECES}/*.js", f"{HEATMAPS}*"))
+    return whole_folder(
+        Path(directory), last="index.html", stale=(f"{PIECES}/*.js", f"{HEATMAPS}*", f"{DIFFERENCES}*")
+    )
 
 
 def check_packages(*more: str) -> None:
@@ -86,6 +88,7 @@ ABOUT: Final = "About"
 PIECES: Final = "records"
 """The folder, beside the page, of the blocks of records that are not in the page itself."""
 HEATMAPS: Final = "heatmap_example_"
+DIFFERENCES: Final = "differences_"
 """How the names of figures begin that not every report has."""
 
 
@@ -119,7 +122,8 @@ Cell = str | Share | Sequence[Link]
 class Table:
     """A table of the page. Its first ``text_columns`` columns are texts, the others numbers.
 
-    A ``folded`` table shows only its title until the reader opens it.
+    A ``folded`` table shows only its title until the reader opens it; above the table a reader can choose
+    among the values of the column ``choose``.
     """
 
     title: str
