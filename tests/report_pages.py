@@ -48,6 +48,8 @@ def records(shift: int) -> list[dict[str, Any]]:
         {**SEQBENCH, "id": "maze", "response": "['start: B1', 'move_to: B2']"},
         {"id": "b", "task": "REL-B1", "question": ">1\nACGT\n>2\nACGA", "answer": {"label": "yes", "taxa": [1]},
          "response": "Yes: taxon_2"},
+        {"id": "none", "task": "REL-B1", "question": ">1\nACGT\n>2\nACGA", "answer": {"label": "no", "taxa": []},
+         "response": "No"},
     ]  # fmt: skip
     made.append({"id": "lost", "task": "REL-A1", "question": "?", "answer": {}, "response": "Answer 1"})
     return made

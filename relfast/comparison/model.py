@@ -3,7 +3,7 @@ LaTeX and notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -232,7 +232,8 @@ class Comparison:
         return table + "".join(f"\n{markdown_text(line)}\n" for line in (methods(self), *self.notes))
 
     def to_latex(self, caption: str | None = None, label: str | None = None) -> str:
-        """A table for a paper (needs ``booktabs``): means with their intervals, the best in bold."""
+        """A table for a paper (needs ``booktabs``): means with their intervals; the best and what is not
+        distinguishable from it in bold."""
         return _latex(self, caption, label)
 
     def to_pandas(self) -> Any:
@@ -364,7 +365,7 @@ def _csv_row(comparison: Comparison, item: TaskComparison) -> list[object]:
 
 
 def _latex(comparison: Comparison, caption: str | None, label: str | None) -> str:
-    """A table of tasks × runs, with the best mean in bold. For two runs it includes their differences; for
+    """A table of tasks × runs, see `best_in_bold`. For two runs it includes their differences; for
     more runs a second table has them."""
     runs = [run.name for run in comparison.runs]
     # a run's mean is the same in every pair of runs: all pairs are among samples common to all runs
@@ -375,11 +376,17 @@ def _latex(comparison: Comparison, caption: str | None, label: str | None) -> st
     tasks = list(dict.fromkeys(item.task for item in comparison))
     two = len(runs) == 2
     of_task = {item.task: item for item in comparison}
+    ps = {(item.task, *sorted((item.a, item.b))): item.p for item in comparison}
     rows: list[list[str | Cell]] = []
     for task in tasks:
         sides = [means.get((task, run)) for run in runs]
         better = _higher_is_better(task, comparison.metric)
-        row: list[str | Cell] = [task, *best_in_bold(sides, share=share, higher_is_better=better)]
+
+        def alike(at: int, other: int, task: str = task) -> bool:
+            p = ps.get((task, *sorted((runs[at], runs[other]))))
+            return p is not None and p >= SIGNIFICANT
+
+        row: list[str | Cell] = [task, *best_in_bold(sides, alike, share=share, higher_is_better=better)]
         if two:
             row += _difference(of_task[task], share)
         rows.append(row)
@@ -398,7 +405,7 @@ def _latex(comparison: Comparison, caption: str | None, label: str | None) -> st
 def _footnote(comparison: Comparison) -> str:
     """A LaTeX comment on metric and methods, since the caption is left to the author."""
     level = f"{100 * comparison.level:g} %"
-    text = f"metric {comparison.metric}; means with {level} intervals. {methods(comparison)}"
+    text = f"metric {comparison.metric}; means with {level} intervals; {BOLD}. {methods(comparison)}"
     return f"% {' '.join(text.split())}\n"
 
 
@@ -410,21 +417,31 @@ def _is_share(comparison: Comparison) -> bool:
 
 
 def best_in_bold(
-    sides: Sequence[Side | None], *, share: bool, higher_is_better: bool | None = True
+    sides: Sequence[Side | None],
+    alike: Callable[[int, int], bool],
+    *,
+    share: bool,
+    higher_is_better: bool | None = True,
 ) -> list[str | Cell]:
-    """Table cells with means and their intervals. The best means, compared as rounded for display, are bold,
-    unless all are equal or neither direction is better."""
+    """Table cells with means and their intervals. Bold are the best mean and what is not distinguishable from
+    it; nothing is if that is all, or if neither direction is better. ``alike`` says of two sides, by their
+    places, whether they are not distinguishable."""
     number = percent if share else three_decimals
-    shown = [None if side is None else number(side.mean) for side in sides]
-    values = [float(text) for text in shown if text is not None]
-    best = max(values, default=0.0) if higher_is_better else min(values, default=0.0)
-    several = higher_is_better is not None and len(set(values)) > 1
+    places = [place for place, side in enumerate(sides) if side is not None]
+    means = {place: side.mean for place, side in enumerate(sides) if side is not None}
+    marked: set[int] = set()
+    if higher_is_better is not None and means:
+        best = (max if higher_is_better else min)(places, key=means.__getitem__)
+        shown = {place: number(mean) for place, mean in means.items()}
+        marked = {place for place in places if shown[place] == shown[best] or alike(best, place)}
+    bold = marked if len(marked) < len(places) else set()
     return [
-        "--"
-        if side is None or text is None
-        else number_cell(side.mean, side.interval, shown=number, bold=several and float(text) == best)
-        for side, text in zip(sides, shown, strict=True)
+        "--" if side is None else number_cell(side.mean, side.interval, shown=number, bold=place in bold)
+        for place, side in enumerate(sides)
     ]
+
+
+BOLD: Final = "bold: the best, and what is not distinguishable from it at 5 %"
 
 
 def _higher_is_better(task: str, metric: str) -> bool | None:

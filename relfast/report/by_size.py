@@ -209,7 +209,7 @@ def _pictures(
     for run, table in tables.items():
         found = {value: point_of(table.cell(axis.name, value), metric) for value in table.values(axis.name)}
         points[run] = {value: point for value, point in found.items() if point is not None}
-    if not any(points.values()):
+    if len({value for of_run in points.values() for value in of_run}) < 2:
         return
     title = f"{task}: {words} by {axis.label}"
     if axis.words:

@@ -8,6 +8,10 @@ import io
 import re
 import warnings
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -30,12 +34,38 @@ MARKERS: Final = ("o", "s", "^", "D", "v", "P", "X", "*")
 CORRECT_COLOUR: Final = SERIES[0]
 INCORRECT_COLOUR: Final = SERIES[1]
 
-DPI: Final = 130
 _NAME_CHARS: Final = 36
 
-_STYLE: Final = {
-    "font.size": 10.0,
-    "font.family": "sans-serif",
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How figures are drawn: the width of a figure in inches, its font and the size of its letters in points,
+    whether it has a title, and the dots per inch of its PNG."""
+
+    width: float = 6.4
+    font: str = "sans-serif"
+    font_size: float = 10.5
+    titles: bool = True
+    dpi: int = 300
+
+
+STYLES: Final = {"page": Style(), "paper": Style(width=3.35, font_size=8.0, titles=False)}
+"""For the page, and for a column of a paper, whose caption is the title."""
+
+_style: Final[ContextVar[Style]] = ContextVar("style", default=STYLES["page"])
+
+
+@contextmanager
+def drawn_in(style: Style) -> Iterator[None]:
+    """Draw the figures of the ``with`` block in a style."""
+    before = _style.set(style)
+    try:
+        yield
+    finally:
+        _style.reset(before)
+
+
+_LOOK: Final = {
     "text.color": INK,
     "axes.labelcolor": INK,
     "axes.edgecolor": SOFT,
@@ -57,30 +87,44 @@ _STYLE: Final = {
 _WITHOUT_DATE: Final = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
+def letters(scale: float = 1.0) -> float:
+    """The size of letters in the current style, in points."""
+    return scale * _style.get().font_size
+
+
 class Canvas:
-    """A figure with one or several panels (matplotlib axes) in the reports' style; ``title`` is above the
-    first panel."""
+    """A figure with one or several panels (matplotlib axes) in the current style, with its title.
+
+    ``width`` and ``height`` are inches in the page's style; another style scales the width to its own, and
+    the height less, since letters do not shrink as much.
+    """
 
     def __init__(
-        self, title: str = "", width: float = 8.0, height: float = 4.8, panels: int = 1, columns: int = 1
+        self, title: str = "", width: float = 6.4, height: float = 4.0, panels: int = 1, columns: int = 1
     ) -> None:
         try:
             import matplotlib
             from matplotlib.figure import Figure
         except ImportError as error:
             raise MissingExtraError("drawing a report", "report") from error
-        self._style = matplotlib.rc_context
+        self._context = matplotlib.rc_context
+        style, usual = _style.get(), STYLES["page"]
+        self._dpi = style.dpi
+        self._look = {**_LOOK, "font.family": style.font, "font.size": style.font_size}
+        across, letters = style.width / usual.width, style.font_size / usual.font_size
         # no pyplot: it has global state, and may start a GUI
-        with self._style(_STYLE):
-            self.figure = Figure(figsize=(width, height), layout="constrained")
+        with self._context(self._look):
+            self.figure = Figure(
+                figsize=(width * across, height * max(across, letters)), layout="constrained"
+            )
             rows = -(-panels // columns)
             grid = self.figure.subplots(rows, columns, squeeze=False)
         self.panels: list[Any] = list(grid.flat)[:panels]
         for unused in list(grid.flat)[panels:]:
             unused.set_axis_off()
-        if title:
+        if title and style.titles:
             line = title if len(title) <= 2 * _NAME_CHARS else f"{title[: 2 * _NAME_CHARS - 1]}…"
-            self.axes.set_title(plain(line), fontsize=12, fontweight="bold", pad=10, color=INK)
+            self.figure.suptitle(plain(line), fontsize=1.1 * style.font_size, fontweight="bold", color=INK)
 
     @property
     def axes(self) -> Any:
@@ -102,18 +146,22 @@ class Canvas:
 
     def save(self, path: Path, *, alone: bool = False) -> None:
         """Write the figure to ``path``; unless ``alone``, in all formats. Raises `OutputError`."""
+        from matplotlib.text import Text
+
         paths = [path] if alone else [path.with_suffix(suffix) for suffix in FORMATS]
-        with warnings.catch_warnings(), self._style(_STYLE):
+        with warnings.catch_warnings(), self._context(self._look):
             # steps may use any script; a missing glyph becomes a box in the picture, not a warning
             warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
             warnings.filterwarnings("ignore", message=".*missing from font", category=UserWarning)
+            for text in self.figure.findobj(Text):
+                text.set_fontfamily(self._look["font.family"])
             # compute the layout once for all formats: that takes longer than writing them
             self.figure.draw_without_rendering()
             self.figure.set_layout_engine("none")
             for target in paths:
                 drawn = io.BytesIO()  # draw in memory: backends handle a full disk badly
                 self.figure.savefig(
-                    drawn, format=target.suffix[1:], dpi=DPI, metadata=_WITHOUT_DATE.get(target.suffix)
+                    drawn, format=target.suffix[1:], dpi=self._dpi, metadata=_WITHOUT_DATE.get(target.suffix)
                 )
                 with writing(target):
                     target.write_bytes(drawn.getbuffer())
@@ -144,7 +192,7 @@ def short(name: str, most: int = _NAME_CHARS) -> str:
 
 def percent_axis(axis: Any) -> None:
     """Label an axis of shares from 0 to 1 in per cent."""
-    axis.set_ticks([0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0%", "20%", "40%", "60%", "80%", "100%"])
+    axis.set_ticks([0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0 %", "20 %", "40 %", "60 %", "80 %", "100 %"])
 
 
 _SVG: Final = "http://www.w3.org/2000/svg"
@@ -157,7 +205,7 @@ _VARIABLES: Final = {
     PAPER: "var(--paper)",
     **{colour: f"var(--s{place})" for place, colour in enumerate(SERIES)},
 }
-PIXELS_A_POINT: Final = 1.1
+PIXELS_A_POINT: Final = 1.3
 _FONT: Final = re.compile(r"(?:(italic|oblique) )?(?:(bold|\d{3}) )?([\d.]+)px (.+)")
 _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 

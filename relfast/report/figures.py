@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -16,16 +17,14 @@ from relfast.report.canvas import (
     SOFT,
     Canvas,
     colour_of,
+    letters,
     marker_of,
     percent_axis,
-    plain,
     short,
 )
 
 _MOST_NUMBERS: Final = 12 * 40
 """Grids with at most this many cells have a number in each cell."""
-_BELOW: Final[Mapping[str, Any]] = {"loc": "outside lower center", "ncols": 4, "frameon": False}
-"""Place and look of a legend for the whole figure."""
 
 
 _DOT: Final[Mapping[str, Any]] = {
@@ -55,7 +54,7 @@ def percent(value: float | None) -> str:
 Series = Mapping[str, Mapping[float, Point]]
 """Run → position on the x axis → estimate."""
 
-Curves = Mapping[str, Mapping[int, float]]
+Curves = Mapping[str, Mapping[int, Point]]
 """Kind (pass@k, maj@k) → k → share."""
 
 
@@ -76,8 +75,8 @@ def dots(title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Poin
         _whiskered(axes, places, found, at, run, horizontal=True)
         if not many:
             for place, point in zip(places, found, strict=True):
-                text = f"{100 * point.value:.1f}%  (n = {point.n:,})"
-                axes.annotate(text, (1.02, place), va="center", fontsize=9, color=SOFT)
+                text = f"{100 * point.value:.1f} %  (n = {point.n:,})"
+                axes.annotate(text, (1.02, place), va="center", fontsize=letters(0.85), color=SOFT)
     axes.set_yticks(range(len(shown)), [short(name) for name in shown])
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set_xlim(-0.01, 1.01 if many else 1.26)
@@ -85,8 +84,31 @@ def dots(title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Poin
     axes.set_xlabel(label)
     axes.grid(axis="y", visible=False)
     if many:
-        canvas.figure.legend(**_BELOW)
+        _legend(canvas)
     return canvas
+
+
+def differences(title: str, points: Mapping[str, Point]) -> Canvas:
+    """A dot plot of differences of shares (−1 to 1): one line per task with its interval, 0 marked."""
+    canvas = Canvas(title, height=1.4 + 0.3 * len(points))
+    axes = canvas.axes
+    _whiskered(axes, range(len(points)), list(points.values()), 0, title, horizontal=True)
+    axes.axvline(0, color=INK, linewidth=1)
+    axes.set_yticks(range(len(points)), [short(name) for name in points])
+    axes.set_ylim(len(points) - 0.4, -0.6)
+    most = max((abs(value) for each in points.values() for value in each[:3] if value is not None), default=0)
+    limit = min(1.0, max(0.05, 1.08 * most))
+    axes.set_xlim(-limit, limit)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f}".replace("-", "−"))
+    axes.set_xlabel("percentage points")
+    axes.grid(axis="y", visible=False)
+    return canvas
+
+
+def _legend(canvas: Canvas, *what: Any) -> None:
+    """Add a legend below the whole figure."""
+    size = letters(0.85)
+    canvas.figure.legend(*what, loc="outside lower center", ncols=3, frameon=False, fontsize=size)
 
 
 def _whiskered(
@@ -104,13 +126,16 @@ def _whiskered(
 def lines(title: str, series: Series, x_label: str, y_label: str, *, curve: Series | None = None) -> Canvas:
     """A line plot of shares: one line with intervals per run. ``curve``: fitted curves, drawn dashed in
     the same colours."""
-    canvas = Canvas(title, height=4.6)
+    canvas = Canvas(title)
     axes = canvas.axes
     if not any(series.values()):
         return canvas.say("no scored row with this size")
+    step = _step([place for points in series.values() for place in points], len(series))
     for at, (run, points) in enumerate(series.items()):
-        places = sorted(points)
-        found = [points[place] for place in places]
+        # beside each other, so that intervals of several runs are seen
+        shift = (at - (len(series) - 1) / 2) * step
+        found = [points[place] for place in sorted(points)]
+        places = [place + shift for place in sorted(points)]
         if curve is None:
             axes.plot(places, [point.value for point in found], color=colour_of(at), linewidth=1.2, alpha=0.6)
         _whiskered(axes, places, found, at, run, horizontal=False)
@@ -128,8 +153,18 @@ def lines(title: str, series: Series, x_label: str, y_label: str, *, curve: Seri
     if len(places) <= 14 and curve is None and all(float(place).is_integer() for place in places):
         axes.set_xticks(places, [f"{place:g}" for place in places])
     if len(series) > 1:
-        canvas.figure.legend(**_BELOW)
+        _legend(canvas)
     return canvas
+
+
+def _step(places: Sequence[float], runs: int) -> float:
+    """How far the dots of runs at one place stand from each other: all within a third of the way to the
+    next place, and not further than 2 % of the axis."""
+    every = sorted(set(places))
+    if len(every) < 2:
+        return 0.02 / runs
+    closest = min(b - a for a, b in pairwise(every))
+    return float(min(0.3 * closest / runs, 0.02 * (every[-1] - every[0])))
 
 
 def histograms(title: str, groups: Mapping[str, Mapping[str, NDArray[np.float64]]], label: str) -> Canvas:
@@ -139,7 +174,7 @@ def histograms(title: str, groups: Mapping[str, Mapping[str, NDArray[np.float64]
         return canvas.say("no scored row")
     named: dict[str, Any] = {}
     for axes, (name, runs) in zip(canvas.panels, groups.items(), strict=False):
-        axes.set_title(short(name), fontsize=10, color=INK)
+        axes.set_title(short(name), fontsize=letters(), color=INK)
         every = [values for values in runs.values() if values.size]
         if not every:
             canvas.say("no scored row", axes)
@@ -155,7 +190,7 @@ def histograms(title: str, groups: Mapping[str, Mapping[str, NDArray[np.float64]
                 named[run] = axes.stairs(heights, bins, color=colour, linewidth=1.4)
                 axes.axvline(float(values.mean()), color=colour, linestyle="--", linewidth=1.2)
         axes.set_xlabel(label)
-        axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     _legend_of(canvas, named)
     return canvas
 
@@ -166,13 +201,16 @@ def curves(title: str, groups: Mapping[str, Mapping[str, Curves]], label: str) -
     order = list(dict.fromkeys(run for runs in groups.values() for run in runs))
     named: dict[str, Any] = {}
     for axes, (name, runs) in zip(canvas.panels, groups.items(), strict=True):
-        axes.set_title(short(name), fontsize=10, color=INK)
+        axes.set_title(short(name), fontsize=letters(), color=INK)
         for run, kinds in runs.items():
             at = order.index(run)
-            look = {"marker": marker_of(at), "color": colour_of(at), "markersize": 4}
+            shift = 2.0 ** ((at - (len(order) - 1) / 2) * 0.12)  # the axis is logarithmic
             for style, (kind, points) in zip("-:", kinds.items(), strict=False):
-                (line,) = axes.plot(list(points), list(points.values()), linestyle=style, **look)
-                named[f"{kind}  {run}"] = line
+                places, found = [k * shift for k in points], list(points.values())
+                look = {"linestyle": style, "color": colour_of(at), "linewidth": 1.2}
+                axes.plot(places, [point.value for point in found], **look)
+                _whiskered(axes, places, found, at, run, horizontal=False)
+                named[f"{kind} {run}" if len(kinds) > 1 else run] = axes.containers[-1]
         ticks = sorted({k for kinds in runs.values() for points in kinds.values() for k in points})
         axes.set_xscale("log", base=2)
         axes.set_xticks(ticks, [str(k) if k.bit_count() == 1 else "" for k in ticks])
@@ -187,17 +225,15 @@ def curves(title: str, groups: Mapping[str, Mapping[str, Curves]], label: str) -
 
 def _small(title: str, n: int) -> Canvas:
     """A canvas for n small plots."""
-    columns = min(3, max(1, n))
+    columns = min(2, max(1, n))
     rows = -(-max(1, n) // columns)
-    canvas = Canvas(width=3.6 * columns + 0.6, height=2.4 * rows + 1.0, panels=max(1, n), columns=columns)
-    canvas.figure.suptitle(title, fontweight="bold", color=INK)
-    return canvas
+    return Canvas(title, height=2.1 * rows + 0.9, panels=max(1, n), columns=columns)
 
 
 def _legend_of(canvas: Canvas, named: Mapping[str, Any]) -> None:
     """Add one legend below all plots, if there are several lines."""
     if len(named) > 1:
-        canvas.figure.legend(list(named.values()), [short(name) for name in named], **_BELOW)
+        _legend(canvas, list(named.values()), [short(name) for name in named])
 
 
 def grid(
@@ -210,16 +246,9 @@ def grid(
     bar_label: str,
 ) -> Canvas:
     """One heatmap of shares (0 to 1) per run, with a number in each cell; NaN for cells without rows."""
-    columns = min(2, len(panels))
-    rows = -(-len(panels) // max(1, columns))
-    height = 1.2 + 0.34 * len(y_names)
-    canvas = Canvas(
-        width=max(5.0, 1.4 + 0.52 * len(x_names)) * columns,
-        height=height * rows + 0.6,
-        panels=max(1, len(panels)),
-        columns=max(1, columns),
-    )
-    canvas.figure.suptitle(plain(title), fontweight="bold", color=INK)
+    height = (1.2 + 0.34 * len(y_names)) * max(1, len(panels)) + 0.6
+    width = max(6.4, 1.4 + 0.46 * len(x_names))
+    canvas = Canvas(title, width=width, height=height, panels=max(1, len(panels)))
     if not panels or not x_names or not y_names:
         return canvas.say("no scored row with these sizes")
     mesh = None
@@ -229,11 +258,14 @@ def grid(
             axes.spines[side].set_visible(False)
         mesh = axes.pcolormesh(values, vmin=0, vmax=1, cmap="cividis", edgecolors=PAPER, linewidth=1)
         if len(panels) > 1:
-            axes.set_title(short(name), fontsize=10, color=INK)
+            axes.set_title(short(name), fontsize=letters(), color=INK)
         axes.set_xticks(
-            np.arange(len(x_names)) + 0.5, x_names, fontsize=8, rotation=45 if len(x_names) > 9 else 0
+            np.arange(len(x_names)) + 0.5,
+            x_names,
+            fontsize=letters(0.85),
+            rotation=45 if len(x_names) > 9 else 0,
         )
-        axes.set_yticks(np.arange(len(y_names)) + 0.5, y_names, fontsize=8)
+        axes.set_yticks(np.arange(len(y_names)) + 0.5, y_names, fontsize=letters(0.85))
         axes.tick_params(length=0)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
@@ -242,7 +274,7 @@ def grid(
     bar = canvas.figure.colorbar(mesh, ax=canvas.panels, shrink=0.8, aspect=30)
     bar.outline.set_visible(False)
     bar.set_label(bar_label)
-    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f}%")
+    bar.ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     return canvas
 
 
@@ -255,7 +287,7 @@ def _write_numbers(
             # not INK and PAPER, which the page's dark mode would swap
             colour = "#fefefe" if dark[at] else "#101010"
             place = at[1] + 0.5, at[0] + 0.5
-            axes.text(*place, shown(value), ha="center", va="center", fontsize=8, color=colour)
+            axes.text(*place, shown(value), ha="center", va="center", fontsize=letters(0.85), color=colour)
 
 
 COLOURS: Final = {True: CORRECT_COLOUR, False: INCORRECT_COLOUR}
@@ -321,7 +353,7 @@ def quadrants(
     of: str = "",
 ) -> Canvas:
     """Scatter plot of alignment and correctness, with the names and shares of the four quadrants."""
-    canvas = Canvas(f"Alignment against correctness{of}", width=8.4, height=5.2)
+    canvas = Canvas(f"Alignment against correctness{of}", height=4.4)
     axes = canvas.axes
     if not scores.size:
         return canvas.say("no scored solution")
@@ -347,7 +379,7 @@ def quadrants(
     for name, (x, y, ha, va, words) in corners.items():
         axes.text(
             x, y, f"{words}: {100 * shares.get(name, 0.0):.1f}%", transform=axes.transAxes, ha=ha, va=va,
-            fontsize=10, fontweight="bold", color=INK,
+            fontsize=letters(), fontweight="bold", color=INK,
         )  # fmt: skip
     axes.set_xlim(low, max(1.02, float(scores.max()) + 0.02))
     axes.set_ylim(-0.45, 1.45)
@@ -374,7 +406,14 @@ def divergence(first: Sequence[int], without: int, threshold: float, of: str = "
     axes.set_xticks(places, labels)
     for place, count in zip(places, counts, strict=True):
         if count:
-            axes.text(place, count, f"{100 * count / len(first):.0f}%", ha="center", va="bottom", fontsize=8)
+            axes.text(
+                place,
+                count,
+                f"{100 * count / len(first):.0f} %",
+                ha="center",
+                va="bottom",
+                fontsize=letters(0.85),
+            )
     axes.set_xlabel(
         f"entry of the alignment that is a skip or a match under {threshold:g} (1 = the first)"
         f"\n{len(first):,} solutions diverge, {without:,} do not"
@@ -416,8 +455,8 @@ def heatmap(
         axes.add_patch(
             Rectangle((j + 0.04, i + 0.04), 0.92, 0.92, fill=False, edgecolor=_PATH_COLOUR, lw=2.4)
         )
-    axes.tick_params(axis="x", rotation=38, labelsize=8)
-    axes.tick_params(axis="y", rotation=0, labelsize=8)
+    axes.tick_params(axis="x", rotation=38, labelsize=letters(0.85))
+    axes.tick_params(axis="y", rotation=0, labelsize=letters(0.85))
     for tick in axes.get_xticklabels():
         tick.set_ha("right")
         tick.set_rotation_mode("anchor")

@@ -3,22 +3,27 @@ samples; and the section that compares models pairwise on the samples they have 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 
 from relfast.comparison import compare
-from relfast.comparison.model import Comparison, header_of, methods, rows_of, text_columns
+from relfast.comparison.model import Comparison, header_of, methods, pair_of, rows_of, text_columns
 from relfast.errors import InputError, UsageError
 from relfast.records import SCORED, Score
 from relfast.report import figures
 from relfast.report.by_size import COMPLETION, display_of, mean_of
 from relfast.report.figures import Point, interval, percent
-from relfast.report.page import Cell, Link, Report, Section, Share, Table
-from relfast.report.record_blocks import Examples, name_of, place
+from relfast.report.page import Cell, Link, Picture, Report, Section, Share, Table
+from relfast.report.record_blocks import name_of, place
 from relfast.report.scored_rows import Scored
+from relfast.stats.intervals import clustered_mean, mean_interval
 from relfast.stats.summary import TaskSummary
+from relfast.stats.sums import add_counts
+from relfast.tables import percent_points
 from relfast.tasks import TASKS
 
 Rows = Sequence[Sequence[Cell]]
@@ -45,19 +50,39 @@ def modelled(
     return Table(title, header, rows, text_columns=words, **more)
 
 
-def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
+def _counts(
+    runs: Sequence[Scored], task: str, kind: str, counts: Sequence[int], of: Sequence[int]
+) -> list[Cell]:
+    """The cells with a count for each run, its share of the numbers ``of``, and a link to the records."""
+    cells: list[Cell] = []
+    for run, n, whole in zip(runs, counts, of, strict=True):
+        text = f"{n:,} ({percent(n / whole)})" if whole else f"{n:,}"
+        cells.append([Link(text, place(task=task, model=run.name, kind=kind))] if n else "–")
+    return cells
+
+
+def _names(runs: Sequence[Scored]) -> list[str]:
+    """The headings of the columns of runs."""
+    return [run.name for run in runs] if len(runs) > 1 else ["responses"]
+
+
+def statuses(runs: Sequence[Scored]) -> Section:
     """The section on rows without a score: how many, and why."""
     lost = sum(run.summary.rows - run.summary.count(*SCORED) for run in runs)
     rows: list[list[Cell]] = []
+    causes: dict[tuple[str, str, str], str] = {}
     for run in runs:
-        errors = sorted(run.counted.errors.items(), key=lambda item: -item[1][0])
-        for (task, status, kind), (n, message) in errors:
-            texts = [status.replace("_", " "), kind or "not said", message or "not said", f"{n:,}"]
-            found = examples.get((run.name, task, f"{status} {kind}".strip()), [])
-            rows.append([task, run.name, *texts, found])
+        causes |= {
+            cause: message for cause, (_, message) in run.counted.errors.items() if cause not in causes
+        }
+    for (task, status, kind), message in sorted(causes.items()):
+        counts = [run.counted.errors.get((task, status, kind), (0, ""))[0] for run in runs]
+        texts = [task, status.replace("_", " "), kind or "not said", message or "not said"]
+        named = f"{status} {kind}".strip()
+        rows.append([*texts, *_counts(runs, task, named, counts, [0] * len(runs))])
     text = f"{lost:,} rows have no score; they count nowhere else." if lost else "Every row has a score."
-    names = ["task", "model", "status", "error", "first message", "rows", "records"]
-    tables = [modelled(runs, "", names, rows, 5)] if rows else []
+    header = ["task", "status", "error", "first message", *_names(runs)]
+    tables = [Table("", header, rows, text_columns=4)] if rows else []
     cut = sum(task.counts.cut_off for run in runs for task in run.summary.tasks.values())
     if cut:
         text += f" Cut off before the answer began, and scored as empty responses: {cut:,}."
@@ -72,18 +97,18 @@ def accuracy(task: TaskSummary) -> Point | None:
 
 def grid(runs: Sequence[Scored]) -> Section:
     """The section with the accuracy of each task and model; each cell links to its records."""
+    tasks = tasks_of(runs)
+    summaries = [[run.summary.tasks.get(name) for run in runs] for name in tasks]
     rows: list[list[Cell]] = []
-    for name in tasks_of(runs):
-        row: list[Cell] = [name]
-        for run in runs:
-            task = run.summary.tasks.get(name)
-            point = None if task is None else accuracy(task)
-            if point is None:
-                row.append("–" if task is None else "no score")
-                continue
-            where = place(task=name, model=run.name)
-            row.append(Share(point.value, percent(point.value), interval(point), f"{point.n:,}", where))
-        rows.append(row)
+    for name, of_task in zip(tasks, summaries, strict=True):
+        points = [None if task is None else accuracy(task) for task in of_task]
+        prompts = {f"{task.prompts:,}" for task in of_task if task is not None}
+        missing = ["–" if task is None else "no score" for task in of_task]
+        cells = _shares(points, missing, [place(task=name, model=run.name) for run in runs])
+        rows.append([name, "/".join(sorted(prompts)), *cells])
+    means = [_mean_of_tasks(of_run) for of_run in zip(*summaries, strict=True)]
+    if len(tasks) > 1 and None not in means:
+        rows.append([f"Mean of {len(tasks)} tasks", "", *_shares(means, [""] * len(runs), [""] * len(runs))])
     lost = {run.name: run.summary.rows - run.summary.count(*SCORED) for run in runs}
     by_run = ", ".join(f"{n:,} of {name}" for name, n in lost.items() if n)
     total = sum(run.summary.rows for run in runs)
@@ -92,8 +117,45 @@ def grid(runs: Sequence[Scored]) -> Section:
         "Share of correct responses with its 95 % interval: Wilson's, using the effective sample size where"
         " prompts have several responses. A cell leads to its records."
     )
-    header = ["task", *(run.name for run in runs)]
+    if len(runs) > 1:
+        note += " Differences to the best are in percentage points; Compare tests them, prompt by prompt."
+    header = ["task", "prompts", *(run.name for run in runs)]
     return Section("Correct", [text] if text else [], [Table("", header, rows, note)])
+
+
+def _shares(points: Sequence[Point | None], missing: Sequence[str], places: Sequence[str]) -> list[Cell]:
+    """The cells of some models' accuracies, with their differences to the best."""
+    values = [point.value for point in points if point is not None]
+    cells: list[Cell] = []
+    for point, nothing, where in zip(points, missing, places, strict=True):
+        if point is None:
+            cells.append(nothing)
+            continue
+        note = f"{point.n:,} responses" if point.n else ""
+        if len(values) > 1:
+            behind = point.value - max(values)
+            note += f"{' · ' if note else ''}{percent_points(behind) if behind else 'best'}"
+        low = point.value if point.low is None else point.low
+        high = point.value if point.high is None else point.high
+        bounds = "" if point.low is None else interval(point)
+        cells.append(Share(point.value, low, high, percent(point.value), bounds, note, where))
+    return cells
+
+
+def _mean_of_tasks(tasks: Sequence[TaskSummary | None]) -> Point | None:
+    """The mean of the tasks' accuracies, each task with the same weight; its interval is Student's, from the
+    tasks' clustered errors. None unless every task has a score."""
+    found = [clustered_mean(task.histogram) for task in tasks if task is not None]
+    means = [mean for mean, _ in found if mean is not None]
+    if len(means) < len(tasks):
+        return None
+    mean = sum(means) / len(means)
+    errors = [error for _, error in found if error is not None]
+    if len(errors) < len(tasks):
+        return Point(mean)
+    error = math.sqrt(sum(error * error for error in errors)) / len(tasks)
+    bounds = mean_interval(mean, error, min(task.prompts for task in tasks if task is not None))
+    return Point(mean) if bounds is None else Point(mean, max(0.0, bounds.low), min(1.0, bounds.high))
 
 
 def scores(runs: Sequence[Scored], report: Report) -> Section:
@@ -145,27 +207,91 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
     return Section("Reward and metrics", [], tables, pictures)
 
 
-def mistakes(runs: Sequence[Scored], examples: Examples) -> Section | None:
-    """The section with the most frequent mistakes, and links to examples."""
+def mistakes(runs: Sequence[Scored]) -> Section | None:
+    """The section with the most frequent mistakes in answers that were read, models side by side."""
     rows: list[list[Cell]] = []
     for name in tasks_of(runs):
-        for run in runs:
-            counts = run.counted.mistakes.get(name, {})
-            wrong = sum(counts.values())
-            for kind, n in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_SHOWN]:
-                found = examples.get((run.name, name, kind), [])
-                rows.append([name, run.name, kind.replace("_", " "), f"{n:,}", percent(n / wrong), found])
+        found = [run.counted.mistakes.get(name, {}) for run in runs]
+        wrong = [sum(counts.values()) for counts in found]
+        for kind in _frequent(found)[:MOST_SHOWN]:
+            counts = [of_run.get(kind, 0) for of_run in found]
+            rows.append([name, kind.replace("_", " "), *_counts(runs, name, kind, counts, wrong)])
     if not rows:
         return None
-    names = ["task", "model", "what is wrong", "rows", "share of wrong", "records"]
-    text = "Kinds of mistakes, most frequent first; under policy strict why a response was turned down."
-    return Section("What goes wrong", [text], [modelled(runs, "", names, rows, 3)], view="Failures")
+    text = (
+        "Kinds of mistakes, most frequent first, with their share of a task's wrong answers. A count leads"
+        " to its records."
+    )
+    table = Table("", ["task", "what is wrong", *_names(runs)], rows, text_columns=2)
+    return Section("What goes wrong", [text], [table], view="Failures")
+
+
+def _frequent(found: Sequence[Mapping[str, int]]) -> list[str]:
+    """The kinds in some counts, the most frequent first."""
+    total: dict[str, int] = {}
+    for counts in found:
+        add_counts(total, counts)
+    return sorted(total, key=lambda kind: (-total[kind], kind))
+
+
+_REASONS: Final = {
+    "no_answer": "no answer in a form that strict reads",
+    "several_answers": "several answers side by side",
+    "out_of_range": "a box or tag with a number that is no choice",
+    "empty": "no text, or none before the tokens ran out",
+    "only_reasoning": "reasoning without an end: cut off, or no answer after it",
+    "too_long": "longer than strict reads",
+    "no_taxa": "a yes without taxa that can be read",
+    "guessed_taxa": "more taxa than prove anything",
+}
+"""What the reasons mean that several tasks have, or that do not say it themselves."""
+
+
+def turned_down(runs: Sequence[Scored]) -> Section | None:
+    """The section on responses that ``strict`` turned down: how many by reason, and what to add to a prompt
+    so that fewer are; None for runs under another policy."""
+    if not any(run.counted.strict for run in runs):
+        return None
+    rows: list[list[Cell]] = []
+    asked: list[list[Cell]] = []
+    for name in tasks_of(runs):
+        found = [run.counted.reasons.get(name, {}) for run in runs]
+        of_task = [run.summary.tasks.get(name) for run in runs]
+        scored = [0 if task is None else task.scored for task in of_task]
+        for reason in _frequent(found):
+            counts = [of_run.get(reason, 0) for of_run in found]
+            words = _REASONS.get(reason, reason.replace("_", " "))
+            rows.append([name, words, *_counts(runs, name, reason, counts, scored)])
+        cut = [0 if task is None else task.counts.cut_off for task in of_task]
+        if any(cut):
+            texts = [
+                f"{n:,} ({percent(n / whole)})" if n else "–" for n, whole in zip(cut, scored, strict=True)
+            ]
+            rows.append([name, "of these, cut off before the answer began", *texts])
+        if any(found) and name in TASKS:
+            task = TASKS[name]
+            sentences = [prompt.sentence for prompt in task.prompts if prompt.sentence is not None]
+            asked.append([name, task.forms, *(sentences or ["none: the task's own prompt asks for it"])])
+    if not rows:
+        return Section("What strict turned down", ["No response was turned down."], [], view="Failures")
+    text = (
+        "Responses that earn nothing for what they say, by reason, with their share of the scored responses."
+        " A count leads to its records."
+    )
+    note = "relfast run and relfast bench add the sentence with --prompt boxed."
+    tables = [
+        Table("", ["task", "reason", *_names(runs)], rows, text_columns=2),
+        Table(
+            "What to add to the prompt", ["task", "strict looks for", "sentence"], asked, note, text_columns=3
+        ),
+    ]
+    return Section("What strict turned down", [text], tables, view="Failures")
 
 
 def samples(runs: Sequence[Scored], report: Report) -> Section | None:
     """The section with pass@k and maj@k; None if no prompt has several samples."""
     rows: list[list[Cell]] = []
-    curves: dict[str, dict[str, dict[str, dict[int, float]]]] = {}
+    curves: dict[str, dict[str, dict[str, dict[int, Point]]]] = {}
     for name in tasks_of(runs):
         for run in runs:
             task = run.summary.tasks.get(name)
@@ -174,18 +300,28 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
             for kind, points in task.at_k().items():
                 for k, point in points.items():
                     prompts = f"{point.prompts:,} of {task.prompts:,}"
-                    rows.append([name, run.name, kind, str(k), percent(point.value), prompts])
+                    bounds = interval(Point(point.value, *point.interval))
+                    rows.append([name, run.name, kind, str(k), percent(point.value), bounds, prompts])
                 if kind != "avg@k" and points:
-                    values = {k: point.value for k, point in points.items()}
+                    values = {
+                        k: Point(point.value, *point.interval, point.prompts) for k, point in points.items()
+                    }
                     curves.setdefault(name, {}).setdefault(run.name, {})[kind] = values
     if not rows:
         return None
-    names = ["task", "model", "measure", "k", "value", "prompts"]
+    names = ["task", "model", "measure", "k", "value", "95 % interval", "prompts"]
     note = "pass@k is over the prompts with k scored samples or more, maj@k over those with exactly k."
     pictures = []
     if curves:
-        caption = "Chance that one of k samples, or their majority, is right."
-        figure = figures.curves("pass@k and maj@k", curves, "share of prompts")
+        voted = any("maj@k" in kinds for of_task in curves.values() for kinds in of_task.values())
+        caption = f"Chance that one of k samples{', or their majority,' if voted else ''} is right, with 95 %"
+        caption += " intervals."
+        if not voted:
+            caption += (
+                " maj@k needs the votes of a run's --summary file: report on it together with the rows."
+            )
+        title = "pass@k and maj@k" if voted else "pass@k"
+        figure = figures.curves(title, curves, "share of prompts")
         pictures.append(report.draw("samples.png", "Several samples", caption, figure))
     table = modelled(runs, "By k", names, rows, 3, note=note, folded=True)
     return Section("Several samples", [], [table], pictures, pictures_first=True)
@@ -200,9 +336,11 @@ def number(value: float | None) -> str:
 MOST_ROWS = 3_000_000
 """Maximum rows of all models for comparisons: comparing more takes longer than the report."""
 VIEW = "Compare"
+MOST_PAIRS: Final = 10
+"""Maximum pairs of models whose differences are drawn; the table has all."""
 
 
-def side_by_side(runs: Sequence[Scored]) -> Section | None:
+def side_by_side(runs: Sequence[Scored], report: Report) -> Section | None:
     """The section with differences between models, their intervals and p values, and prompts that one
     model has right more often than another; None for one model."""
     if len(runs) < 2:
@@ -221,14 +359,37 @@ def side_by_side(runs: Sequence[Scored]) -> Section | None:
         return Section(title, [f"They are not compared: {error}."], view=VIEW)
     words = text_columns(found)
     note = f"Differences in percentage points. {methods(found)}"
-    tables = [Table("", header_of(found), rows_of(found, percents=True), note, text_columns=words)]
+    header, rows = [*header_of(found), "prompts"], rows_of(found, percents=True)
+    many = len(runs) > 2
+    if many:
+        header.append("win/loss/tie")
+    for row, item in zip(rows, found, strict=True):
+        row.append(f"{item.prompts:,}")
+        if many:
+            row.append(f"{item.wins:,}/{item.losses:,}/{item.ties:,}")
+    tables = [Table("", header, rows, note, text_columns=words, choose=1 if many else None)]
     flips = _flips(found, runs)
     if flips is not None:
         tables.append(flips)
     if found.notes:
         left_out = [[note] for note in found.notes]
         tables.append(Table("What is not compared, and notes", ["note"], left_out, folded=True))
-    return Section(title, [], tables, view=VIEW)
+    return Section(title, [], tables, list(_differences(found, report)), view=VIEW)
+
+
+def _differences(found: Comparison, report: Report) -> Iterator[Picture]:
+    """A figure for each pair of models: the differences of the tasks with their intervals."""
+    pairs: dict[str, dict[str, Point]] = {}
+    for item in found:
+        points = pairs.setdefault(pair_of(item), {})
+        low, high = item.interval or (None, None)
+        points[item.task] = Point(item.difference, low, high, item.prompts)
+    for number, (pair, points) in enumerate(islice(pairs.items(), MOST_PAIRS), 1):
+        figure = figures.differences(f"Differences: {pair}", points)
+        caption = (
+            "Difference of the share of correct responses, in percentage points, with its 95 % interval."
+        )
+        yield report.draw(f"differences_{number}.png", pair, caption, figure)
 
 
 def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
@@ -239,7 +400,7 @@ def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
             here.setdefault((run.name, kept.score.index), kept.score)
     rows: list[list[str | list[Link]]] = []
     for flip in found.flips:
-        row: list[str | list[Link]] = [flip.task, str(flip.id)]
+        row: list[str | list[Link]] = [flip.task, f"{flip.a} − {flip.b}", str(flip.id)]
         for name, index, right, scored in (
             (flip.a, flip.index_a, flip.right_a, flip.scored_a),
             (flip.b, flip.index_b, flip.right_b, flip.scored_b),
@@ -250,5 +411,5 @@ def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:
     if not rows:
         return None
     note = f"{found.n_flips:,} prompts that one model has right more often than the other, of each how often."
-    header = ["task", "id", "first model", "second model"]
-    return Table("Prompts that changed", header, rows, note, text_columns=2, folded=True)
+    header = ["task", "runs", "id", "first model", "second model"]
+    return Table("Prompts that changed", header, rows, note, text_columns=3, folded=True, choose=1)

@@ -32,7 +32,9 @@ def ignore_step(text: str) -> None:
 def report_folder(directory: str | Path) -> AbstractContextManager[Path]:
     """The folder to write a report in. Its files appear in ``directory`` at the end, all together; those of
     an older report that have no successor go. Raises `OutputError`."""
-    return whole_folder(Path(directory), last="index.html", stale=(f"{PIECES}/*.js", f"{HEATMAPS}*"))
+    return whole_folder(
+        Path(directory), last="index.html", stale=(f"{PIECES}/*.js", f"{HEATMAPS}*", f"{DIFFERENCES}*")
+    )
 
 
 def check_packages(*more: str) -> None:
@@ -96,6 +98,7 @@ ABOUT: Final = "About"
 PIECES: Final = "records"
 """The folder, beside the page, of the blocks of records that are not in the page itself."""
 HEATMAPS: Final = "heatmap_example_"
+DIFFERENCES: Final = "differences_"
 """How the names of figures begin that not every report has."""
 
 
@@ -109,30 +112,28 @@ class Link:
 
 @dataclass(frozen=True)
 class Share:
-    """A share from 0 to 1 with its interval, and the place of the ``n`` records it is computed from."""
+    """A share from 0 to 1 with the bounds of its interval (equal to it without one), as texts ``text`` and
+    ``interval``; what is said below it (``note``); and the ``place`` of the records it is computed from, if
+    they are on the page."""
 
     value: float
+    low: float
+    high: float
     text: str
     interval: str
-    n: str
-    place: str
+    note: str
+    place: str = ""
 
 
 Cell = str | Share | Sequence[Link]
-
-_SHOWN_ID: Final = 16
-
-
-def end_of(text: str) -> str:
-    """The end of a long id, since the ids of a data set usually begin alike."""
-    return text if len(text) <= _SHOWN_ID else f"…{text[1 - _SHOWN_ID :]}"
 
 
 @dataclass
 class Table:
     """A table of the page. Its first ``text_columns`` columns are texts, the others numbers.
 
-    A ``folded`` table shows only its title until the reader opens it.
+    A ``folded`` table shows only its title until the reader opens it; above the table a reader can choose
+    among the values of the column ``choose``.
     """
 
     title: str
@@ -141,6 +142,7 @@ class Table:
     note: str = ""
     text_columns: int = 1
     folded: bool = False
+    choose: int | None = None
 
 
 @dataclass

@@ -7,15 +7,16 @@ import gzip
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from relfast.records import STATUSES, Record, Score
 from relfast.report.by_size import display_of
-from relfast.report.page import Link, OnStep, Records, end_of, ignore_step
+from relfast.report.page import OnStep, Records, ignore_step
 from relfast.report.scored_rows import Kept, Scored, prompt_hash
 from relfast.stats.samples import group_of
+from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 from relfast.tasks.display import Exhibit, Mark, Shown
 
@@ -34,7 +35,7 @@ _STOPPED: Final = frozenset({"timeout", "crashed"})
 
 
 EXAMPLES: Final = 3
-"""Maximum records of a kind that a table links to, of different prompts."""
+"""Maximum records of a kind that come first, of different prompts."""
 
 
 def text_of(value: object) -> str:
@@ -60,30 +61,23 @@ def place(**filters: str) -> str:
     return urlencode({"view": "records", **{name: text_of(value) for name, value in filters.items()}})
 
 
-Examples = dict[tuple[str, str, str], list[Link]]
-"""(run, task, kind of row) → links to records."""
-
-
-def examples(runs: Sequence[Scored]) -> Examples:
-    """Links to a few records of each kind, for tables of mistakes and failures."""
-    found: Examples = {}
+def _examples(runs: Sequence[Scored]) -> set[str]:
+    """The names of a few records of each kind."""
+    found: dict[tuple[str, str, str], dict[str, str]] = {}
     for run in runs:
         for kept in run.sample:
-            links = found.setdefault((run.name, group_of(kept.score.task), kept.kind), [])
-            link = Link(end_of(id_of(kept.score)) or "(empty)", name_of(run.name, kept.score))
-            if len(links) < EXAMPLES and all(link.text != other.text for other in links):
-                links.append(link)
-    return found
+            prompts = found.setdefault((run.name, group_of(kept.score.task), kept.kind), {})
+            if len(prompts) < EXAMPLES:
+                prompts.setdefault(id_of(kept.score), name_of(run.name, kept.score))
+    return {name for prompts in found.values() for name in prompts.values()}
 
 
-def pack(
-    runs: Sequence[Scored], shown: Examples, embedder: str = "auto", on_step: OnStep = ignore_step
-) -> Records | None:
-    """Pack the records of runs; None if there are none. Records that tables link to come first, so that
-    they are in the page itself."""
+def pack(runs: Sequence[Scored], embedder: str = "auto", on_step: OnStep = ignore_step) -> Records | None:
+    """Pack the records of runs; None if there are none. A few of each kind come first, so that they are in
+    the page itself."""
     on_step("packing records")
     packer = _Packer()
-    linked = {link.place for links in shown.values() for link in links}
+    first = _examples(runs)
     notes, order = [], []
     for number, run in enumerate(runs):
         if not len(run.sample):
@@ -92,8 +86,8 @@ def pack(
         joined = 0
         for at, kept in enumerate(run.sample):
             joined += kept.record is not None
-            # first the records that tables link to; then by prompt, so that models share prompts
-            later = name_of(run.name, kept.score) not in linked
+            # then by prompt, so that models share prompts
+            later = name_of(run.name, kept.score) not in first
             order.append((later, prompt_hash(kept.score), number, at, kept, at in drawn))
         notes.append(_note(run, joined, len(drawn), alone=len(runs) == 1))
         if run.dumps and not joined:
@@ -224,7 +218,7 @@ def _packed(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode("ascii"), 6, mtime=0)).decode("ascii")
 
 
-_OF_GROUP: Final = ("title", "note", "wide", "large", "drawings")
+_OF_GROUP: Final = ("title", "note", "rest", "wide", "large", "folded", "asked", "drawings")
 
 
 def _texts(kept: Kept, exhibit: Exhibit | None) -> dict[str, Any]:
@@ -234,12 +228,19 @@ def _texts(kept: Kept, exhibit: Exhibit | None) -> dict[str, Any]:
     made = exhibit or Exhibit()
     response = record.response if record is not None else None
     question = record.question if record is not None else None
+    task = TASKS.get(score.task or "")
+    undefined = (
+        {} if task is None else {name: metric.undefined for name, metric in task.metric_by_name.items()}
+    )
     return {
         "question": [] if question is None else list(_cut(_as_text(question), ())),
         "response": [] if response is None else list(_cut(_as_text(response), made.marks)),
         "gold": "" if record is None else _gold(record),
         "error": f"{error.get('type')}: {error.get('message')}" if isinstance(error, Mapping) else "",
-        "metrics": [[name, _metric(value)] for name, value in score.metrics.items()][:100],
+        "metrics": [
+            [name, "not defined" if value is not None and value == undefined.get(name) else _metric(value)]
+            for name, value in islice(score.metrics.items(), 100)
+        ],
         "why": made.why,
         "groups": [{name: getattr(group, name) for name in _OF_GROUP} for group in made.groups],
         "listings": [listing._asdict() for listing in made.listings],

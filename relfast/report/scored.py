@@ -3,24 +3,26 @@ shown side by side, and tables are also written as files."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from relfast.comparison.model import Side, best_in_bold
+from relfast.comparison.model import BOLD, Side, best_in_bold
 from relfast.errors import UsageError
 from relfast.inference.header import header_line, read_header
 from relfast.json_text import encode_indented
 from relfast.report import by_size, overview
 from relfast.report.inputs import keep_inputs
 from relfast.report.page import OnStep, Page, Report, Section, ignore_step, report_folder
-from relfast.report.record_blocks import examples, pack
+from relfast.report.record_blocks import pack
 from relfast.report.scored_rows import Scored, model_of, read_runs, read_scored
-from relfast.stats.summary import COLUMNS, Summary, cells
+from relfast.stats.summary import COLUMNS, Summary, TaskSummary, cells
 from relfast.tables import Cell, csv_text, latex_table, markdown_table, markdown_text
 from relfast.tasks.base import resolve
 
@@ -158,19 +160,19 @@ def generate_report(
 def _write(runs: Sequence[Scored], report: Report, drawn: Mapping[str, str]) -> None:
     """Draw all figures, and write tables and page."""
     page = Page(_title(runs), _lead(runs))
-    shown = examples(runs)
     sections = [
         overview.grid(runs),
         overview.scores(runs, report),
         *by_size.sections({run.name: run.counted.sizes for run in runs}, overview.tasks_of(runs), report),
         *_task_sections(runs, report, drawn),
         overview.samples(runs, report),
-        overview.side_by_side(runs),
-        overview.mistakes(runs, shown),
-        overview.statuses(runs, shown),
+        overview.side_by_side(runs, report),
+        overview.mistakes(runs),
+        overview.turned_down(runs),
+        overview.statuses(runs),
     ]
     page.sections = [section for section in sections if section is not None]
-    page.records = pack(runs, shown, report.embedder, report.on_step)
+    page.records = pack(runs, report.embedder, report.on_step)
     page.facts = _facts(runs)
     for run in runs:
         report.notes += [f"{run.name}: {note}" if len(runs) > 1 else note for note in run.summary.notes]
@@ -211,16 +213,16 @@ def _date(runs: Sequence[Scored]) -> str:
 
 
 def _lead(runs: Sequence[Scored]) -> str:
-    """The page's first lines: number of responses, files, and version and policy from the signatures."""
-    names = ", ".join(run.name for run in runs)
+    """The page's first line: numbers of responses and files, and version and policy from the signatures."""
     total = sum(run.summary.rows for run in runs)
-    files = ", ".join(dict.fromkeys(name for run in runs for name in [*run.inputs, *run.dumps]))
+    files = list(dict.fromkeys(name for run in runs for name in run.inputs))
     signatures = dict.fromkeys(run.summary.signature for run in runs if run.summary.signature)
     parts = [
         part for line in signatures for part in line.split(" | ") if part.startswith(("relfast ", "policy "))
     ]
-    which = f"{names}: " if len(runs) > 2 else ""
-    return f"{which}{total:,} responses, {files}. {', '.join(dict.fromkeys(parts))}".strip()
+    of = files[0] if len(files) == 1 else f"{len(files)} files (see About)"
+    models = f"{len(runs)} models, " if len(runs) > 1 else ""
+    return f"{models}{total:,} responses, {of}. {', '.join(dict.fromkeys(parts))}".strip()
 
 
 def _facts(runs: Sequence[Scored]) -> list[tuple[str, str]]:
@@ -247,22 +249,31 @@ def scores_csv(runs: Mapping[str, Summary]) -> str:
 
 
 def scores_latex(runs: Mapping[str, Summary]) -> str:
-    """LaTeX table of tasks × runs: accuracy in percent with 95 % interval, the best run of a task in bold.
+    """LaTeX table of tasks × runs: accuracy in percent with 95 % interval; in bold the best run of a task and
+    those not distinguishable from it, by Newcombe's interval, as if the runs had different prompts.
 
     Each mean is over all responses of its run; ``relfast compare -f latex`` gives means over common
-    samples, and their differences.
+    samples, and tests prompt by prompt, which finds smaller differences.
     """
     tasks = dict.fromkeys(task for summary in runs.values() for task in summary.tasks)
-    rows: list[list[str | Cell]] = [
-        [task, *best_in_bold([_side(summary, task) for summary in runs.values()], share=True)]
-        for task in tasks
-    ]
-    return latex_table(["Task", *(f"{name} (%)" for name in runs)], rows)
+    rows: list[list[str | Cell]] = []
+    for name in tasks:
+        sides = [_side(summary.tasks.get(name)) for summary in runs.values()]
+        rows.append([name, *best_in_bold(sides, partial(_alike, sides), share=True)])
+    return latex_table(["Task", *(f"{name} (%)" for name in runs)], rows) + f"% {BOLD}, by an unpaired test\n"
 
 
-def _side(summary: Summary, task: str) -> Side | None:
-    found = summary.tasks.get(task)
-    return None if found is None or found.mean is None else Side(found.mean, found.correct_interval())
+def _alike(sides: Sequence[Side | None], best: int, other: int) -> bool:
+    """Whether Newcombe's interval of the difference of two shares, made of their own intervals, holds 0."""
+    one, two = sides[best], sides[other]
+    if one is None or two is None or one.interval is None or two.interval is None:
+        return True
+    below = math.hypot(one.mean - one.interval.low, two.interval.high - two.mean)
+    return one.mean - two.mean <= below
+
+
+def _side(task: TaskSummary | None) -> Side | None:
+    return None if task is None or task.mean is None else Side(task.mean, task.correct_interval())
 
 
 def scores_markdown(runs: Mapping[str, Summary]) -> str:

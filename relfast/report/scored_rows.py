@@ -111,7 +111,8 @@ class Counted:
 
     ``rewards``: values by task; ``drawn``: values that a task's own section (`Display.columns`) needs, one
     per row, NaN for null and 1 for a label; ``errors``: (task, status, type) → (rows, first message);
-    ``mistakes``: task → kind → rows; ``strict``: whether rows were scored under that policy.
+    ``mistakes``: task → kind → rows; ``reasons``: task → reason of ``strict`` → rows that it turned down;
+    ``strict``: whether rows were scored under that policy.
     """
 
     rewards: dict[str, array[float]] = field(default_factory=dict)
@@ -119,6 +120,7 @@ class Counted:
     sizes: dict[str, SizeTable] = field(default_factory=dict)
     errors: dict[tuple[str, str, str], tuple[int, str]] = field(default_factory=dict)
     mistakes: dict[str, dict[str, int]] = field(default_factory=dict)
+    reasons: dict[str, dict[str, int]] = field(default_factory=dict)
     strict: bool = False
 
     def merge(self, other: Counted) -> None:
@@ -132,8 +134,9 @@ class Counted:
         for key, (n, message) in other.errors.items():
             known = self.errors.get(key, (0, message))
             self.errors[key] = known[0] + n, known[1]
-        for task, counts in other.mistakes.items():
-            add_counts(self.mistakes.setdefault(task, {}), counts)
+        for mine, others in ((self.mistakes, other.mistakes), (self.reasons, other.reasons)):
+            for task, counts in others.items():
+                add_counts(mine.setdefault(task, {}), counts)
         self.strict = self.strict or other.strict
 
 
@@ -285,7 +288,8 @@ class Part:
         if score.correct:
             return "right"
         kind = mistake_of(score, task, gold)
-        counts = counted.mistakes.setdefault(task, {})
+        turned_down = isinstance(score.metrics.get("reason"), str)
+        counts = (counted.reasons if turned_down else counted.mistakes).setdefault(task, {})
         if kind in counts or len(counts) < MAX_KINDS:
             counts[kind] = counts.get(kind, 0) + 1
         return kind

@@ -174,17 +174,24 @@ class Drawing(NamedTuple):
 
     svg: str
     caption: str
-    kind: Literal["", "good", "bad", "missed"] = ""
+    kind: Literal["", "good", "bad", "missed", "odd"] = ""
 
 
 class Group(NamedTuple):
-    """Drawings under a title. ``wide``: one drawing per row of the page; ``large``: two per row."""
+    """Drawings under a title.
+
+    ``rest`` names what is not drawn. ``wide``: one drawing per row of the page; ``large``: two per row;
+    ``folded``: the group is closed at first. ``asked``: it shows the prompt, the same for every response.
+    """
 
     title: str
     drawings: tuple[Drawing, ...]
     note: str = ""
+    rest: str = ""
     wide: bool = False
     large: bool = False
+    folded: bool = False
+    asked: bool = False
 
 
 class Listing(NamedTuple):

@@ -374,6 +374,16 @@ def test_one_clear_line(
     assert words in line
 
 
+def test_what_is_not_distinguishable_from_the_best_is_bold_too() -> None:
+    """Of three runs, one is far behind, and the other two differ in one prompt."""
+    runs = [[score(at, at < right) for at in range(40)] for right in (30, 31, 5)]
+    tex = relfast.compare(*runs, names=["a", "b", "c"]).to_latex().splitlines()
+    (row,) = (line for line in tex if line.startswith("REL") and line.count("&") == 3 and "75.0" in line)
+    assert [r"\textbf" in cell for cell in row.split("&")] == [False, True, True, False]
+    # two that nobody can tell apart: none is the best
+    assert "textbf" not in relfast.compare(*runs[:2]).to_latex()
+
+
 def test_nothing_runs_in_a_terminal_or_a_spreadsheet(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

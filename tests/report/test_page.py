@@ -78,9 +78,11 @@ def test_records_are_there_with_their_answers_marked(page: str) -> None:
     assert by_id["a7"]["why"] == "It names choice 3; the right one is choice 8."
     assert ["['start: B1', 'move_to: B2']", "plan"] in by_id["maze"]["response"]
     assert "not adjacent" in by_id["maze"]["why"]
+    assert by_id["none"]["metrics"] == [[name, "not defined"] for name in ("precision", "recall", "f1")]
+    assert by_id["none"]["listings"] == []
     assert "1 of the missing isomers are found" in by_id["isomers"]["why"]
     titles = [group["title"] for group in by_id["isomers"]["groups"]]
-    assert titles == ["Found (1)", "False positives (1)", "Missed (1)", "Given (1)"]
+    assert titles == ["Found (1)", "Missed (1)", "False positives (1)", "Given (1)"]
 
 
 def test_drawings_have_no_styles_no_scripts_and_no_addresses(page: str) -> None:

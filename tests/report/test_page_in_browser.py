@@ -48,10 +48,10 @@ def test_the_first_screen_has_the_scores_and_leads_to_their_records(opened: Watc
     page = opened.page
     table = page.locator("#correct table")
     assert page.locator("h1").inner_text().startswith("model0 and model1, ")
-    assert table.locator("th").all_inner_texts() == ["task", "model0", "model1"]
+    assert table.locator("th").all_inner_texts() == ["task", "prompts", "model0", "model1"]
     column = table.locator("thead button", has_text="model0")
     column.click()
-    shares = [float(cell.split()[0]) for cell in table.locator("td:nth-child(2) b").all_inner_texts()]
+    shares = [float(cell.split()[0]) for cell in table.locator("td:nth-child(3) b").all_inner_texts()]
     assert shares == sorted(shares, reverse=True)
     assert table.locator("th[aria-sort=descending]").inner_text().startswith("model0")
     opened.follow(table.locator("tr", has_text="REL-C2").locator("a").last)
@@ -86,7 +86,7 @@ def test_only_where_models_disagree(opened: Watched) -> None:
 def test_records_are_filtered_and_paged(opened: Watched) -> None:
     page = opened.page
     opened.go("view=records")
-    total = 2 * (60 + len(HOSTILE) + 7)
+    total = 2 * (60 + len(HOSTILE) + 8)
     assert page.locator("#count").inner_text() == f"{total} of {total} records"
     assert len(rows(opened)) == 25
     page.locator("#list thead button", has_text="id").click()
@@ -136,7 +136,7 @@ def test_queries(opened: Watched, query: str, holds: Callable[[list[str]], bool]
     shown = [row.split("\t") for row in rows(opened)]
     assert shown
     assert all(holds([cell.strip() for cell in row]) for row in shown), shown[:3]
-    total = 2 * (60 + len(HOSTILE) + 7)
+    total = 2 * (60 + len(HOSTILE) + 8)
     n = int(page.locator("#count").inner_text().split()[0])
     page.locator("#find").fill(f"{query} -id:a")
     opened.settle()
@@ -225,10 +225,13 @@ def test_deep_links(opened: Watched) -> None:
     assert page.url.endswith("record=model0%2FREL-C2%2Fc1%2F0")
     opened.go("record=nobody/REL-C2/c1/0")
     expect(page.locator("#record")).to_contain_text("not in the page")
-    # a table's example leads to its record
+    # a count leads to its records
     opened.go("view=failures")
-    opened.follow(page.locator("#what-goes-wrong a").first)
-    expect(page.locator("#record h3")).to_be_visible()
+    count = page.locator("#what-goes-wrong td a").first
+    n = count.inner_text().split()[0]
+    opened.follow(count)
+    assert page.locator("#count").inner_text().startswith(f"{n} of ")
+    assert all("wrong answer" in row and "model0" in row for row in rows(opened))
 
 
 def test_keys(opened: Watched) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import random
 from pathlib import Path
 from typing import Any
@@ -10,12 +12,14 @@ import pytest
 from engine_runs import write_dump
 
 import relfast
-from relfast.records import Score
+from relfast.records import Record, Score
 from relfast.report import by_size, seqbench_section
 from relfast.report.by_size import SizeCounter, SizeTable, point_of
 from relfast.report.page import Report, Section, Table
 from relfast.report.scored_rows import Sample, Scored, prompt_hash, read_scored
 from relfast.tasks import TASKS
+from relfast.tasks.display import Shown
+from relfast.tasks.rel_c.display import isomer_set
 from relfast.tasks.seqbench.l0 import fit_l0
 
 
@@ -54,6 +58,36 @@ def score_c1(tmp_path: Path) -> Path:
     path = write_dump(tmp_path / "x.jsonl", dump)
     relfast.score_file(path, workers=0)
     return path
+
+
+REL_C1 = Path(__file__).parent.parent / "data" / "rel" / "REL-C1.jsonl.gz"
+
+
+def test_a_molecule_of_another_formula_comes_first_and_is_named() -> None:
+    """The published records say themselves which formula most of the molecules have."""
+    odd = 0
+    for line in gzip.decompress(REL_C1.read_bytes()).splitlines()[::25]:
+        row = json.loads(line)
+        made = row["metadata"]
+        other = "Yes" if row["answer"]["label"] == "No" else "No"
+        fields = (row["answer"], f"<{other}>", row["question"])
+        record = Record(0, row["id"], "REL-C1", *fields)
+        exhibit = isomer_set(Shown(record, False, {}, strict=False))
+        drawn = [drawing for group in exhibit.groups for drawing in group.drawings]
+        assert all(drawing.svg for drawing in drawn)
+        if made["constructed_label"] == "Yes":
+            assert exhibit.why.endswith(
+                f"All {len(row['answer']['molecules'])} have the formula {made['formula']}."
+            )
+            continue
+        odd += 1
+        number, _, caption = drawn[0].caption.partition(". ")
+        formula, _, smiles = caption.partition(": ")
+        assert row["answer"]["molecules"][int(number) - 1] == smiles
+        assert formula != made["base_formula"]
+        assert f"{smiles} (number {number}) has {formula}" in exhibit.why
+        assert exhibit.why.endswith(f" have {made['base_formula']}.")
+    assert odd > 5
 
 
 def test_published_tables_are_rebuilt(tmp_path: Path) -> None:

@@ -130,17 +130,21 @@ def summary() -> Summary:
 
 
 def test_runs_side_by_side() -> None:
-    better = [Score(at, f"p{at}", "REL-C3", 0, "ok", at % 2 == 0, 0.5, {"f1": 0.5}) for at in range(40)]
+    better = [Score(at, f"p{at}", "REL-C3", 0, "ok", at % 10 != 0, 0.5, {"f1": 0.5}) for at in range(40)]
     runs = {"one_a": summary(), "=two": summarize(Tally.of(better), "signed")}
     lines = scores_latex(runs).splitlines()
     assert lines[3] == r"Task & one\_a (\%) & =two (\%) \\"
     assert lines[5] == r"REL-A1 & 100.0 {\small$^{+0.0}_{-79.3}$} & -- \\"
     assert lines[6].startswith(r"REL-C3 & 35.0 {\small")
-    assert r" & \textbf{50.0} {\small$\pm$14.8} \\" in lines[6]
+    assert r" & \textbf{90.0} {\small" in lines[6]
+    as_good = [Score(at, f"p{at}", "REL-C3", 0, "ok", at % 2 == 0, 0.5, {"f1": 0.5}) for at in range(40)]
+    # 35 % and 50 % of 40: nobody can tell which is better; 90 % stands out from both
+    assert "textbf" not in scores_latex({"a": summary(), "b": summarize(Tally.of(as_good), "")})
+    assert scores_latex({**runs, "b": summarize(Tally.of(as_good), "")}).count("textbf") == 1
     rows = list(csv.DictReader(io.StringIO(scores_csv(runs))))
     named = [f"{row['run']} {row['task']}" for row in rows]
     assert named == ["one_a REL-A1", "one_a REL-C3", "'=two REL-C3"]
-    assert (rows[1]["metrics.f1"], rows[2]["correct"], rows[2]["pass@4"]) == ("0.5", "0.5", "")
+    assert (rows[1]["metrics.f1"], rows[2]["correct"], rows[2]["pass@4"]) == ("0.5", "0.9", "")
     interval = runs["one_a"].tasks["REL-C3"].correct_interval()
     assert interval is not None
     assert float(rows[1]["correct_low"]) == pytest.approx(interval.low)

@@ -129,7 +129,8 @@ async function promptPage(store, at, chosen, browser) {
   const asked = records.find((record) => record.question.length) ?? records[0];
   const compared = records.length > 1 ? differences(...records.map((record) => textIn(record.response))) : [null];
   const address = browser.promptAddress(at, pair);
-  const drawings = records.flatMap((record) => record.groups).slice(0, 1);
+  const groups = records.flatMap((record) => record.groups);
+  const drawings = records.map((record) => record.groups.filter((group) => group.asked)).find((own) => own.length) ?? groups.slice(0, 1);
   return [
     make("h3", { dir: "auto" }, shown(String(store.id[at]))),
     make("p", { class: "note" }, `${store.tasks[store.task[at]]} · ${shareOf(store, places)} right`),

@@ -21,6 +21,7 @@ function folded(title, box, open) {
 }
 
 function number(value) {
+  if (value === null) return "–";
   if (typeof value !== "number") return typeof value === "object" ? JSON.stringify(value) : String(value);
   return Number.isInteger(value) ? String(value) : value.toFixed(3);
 }
@@ -42,10 +43,11 @@ function groupOf(group) {
   for (const [svg, caption, kind] of group.drawings) {
     const what = make("figcaption", { dir: "auto" }, shown(caption));
     if (group.wide) box.append(drawing(svg, caption), what);
-    else box.append(make("figure", { class: kind }, svg ? drawing(svg, caption) : "not drawn", what));
+    else box.append(make("figure", { class: kind, title: caption }, svg ? drawing(svg, caption) : "not drawn", what));
   }
-  const note = group.note ? make("p", { class: "note" }, shown(group.note)) : null;
-  return [make("h4", {}, group.title), box, note].filter((part) => part !== null);
+  const parts = [group.note ? make("p", { class: "note" }, shown(group.note)) : null, box,
+    group.rest ? folded("More, not drawn", make("p", { class: "note" }, shown(group.rest)), false) : null].filter((part) => part !== null);
+  return group.folded ? [folded(group.title, make("div", {}, ...parts), false)] : [make("h4", {}, group.title), ...parts];
 }
 
 function listingOf(listing) {
@@ -59,19 +61,23 @@ function listingOf(listing) {
   return folded(listing.title, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": listing.title }, table), listing.rows.length <= 20);
 }
 
+const MOST_OTHERS = 200;
+
+// The other responses to a record's prompt: each model with a sign for each sample, which leads to it.
 function othersOf(store, at, browser) {
   const others = store.siblings(at).filter((other) => other !== at);
   if (!others.length) return null;
-  const line = make("p", { class: "note" }, "Same prompt: ");
-  others.slice(0, 40).forEach((other, k) => {
+  const line = make("p", { class: "note others" }, "Same prompt:");
+  let before = null;
+  for (const other of others.slice(0, MOST_OTHERS)) {
+    const run = store.run[other];
+    if (run !== before) line.append(" ", make("span", {}, store.runs.length > 1 ? shown(store.runs[run]) : ""), " ");
+    before = run;
     const outcome = store.outcome(other);
-    const label = [store.runs.length > 1 ? store.runs[store.run[other]] : null,
-      store.line[other] === store.line[at] ? null : `line ${store.line[other] + 1}`,
-      store.severalOf(at) ? `sample ${store.sample[other]}` : null].filter((part) => part).join(", ");
-    line.append(k ? " · " : "", make("a", { href: browser.address(other) }, label || "the same place"), " ",
-      make("span", { class: `outcome ${CLASSES[outcome]}`, title: OUTCOMES[outcome] }, SIGNS[outcome]));
-  });
-  if (others.length > 40) line.append(` and ${others.length - 40} more`);
+    const says = `${store.runs[run]}, line ${store.line[other] + 1}, sample ${store.sample[other]}: ${OUTCOMES[outcome]}`;
+    line.append(make("a", { href: browser.address(other), class: `outcome ${CLASSES[outcome]}`, title: says, "aria-label": says }, SIGNS[outcome]), " ");
+  }
+  if (others.length > MOST_OTHERS) line.append(` and ${others.length - MOST_OTHERS} more`);
   return line;
 }
 
@@ -95,11 +101,12 @@ function recordPage(store, at, record, browser) {
     record.why ? make("p", { class: "why" }, shown(record.why)) : null,
     record.error ? make("p", { class: "why" }, shown(record.error)) : null,
   ];
+  if (record.metrics.length) parts.push(...section("Metrics", metricsOf(record)));
   if (record.response.length) parts.push(...section("Response", textBox(record.response, "Response")));
-  if (record.gold) parts.push(folded("Gold", textBox([[record.gold, ""]], "Gold"), record.gold.length < 1500));
   for (const group of record.groups) parts.push(...groupOf(group));
   for (const listing of record.listings) parts.push(listingOf(listing));
-  if (record.metrics.length) parts.push(...section("Metrics", metricsOf(record)));
+  const drawn = record.groups.length + record.listings.length > 0; // then gold is in what is shown above
+  if (record.gold) parts.push(folded("Gold", textBox([[record.gold, ""]], "Gold"), !drawn && record.gold.length < 1500));
   if (record.question.length) parts.push(folded("Question", textBox(record.question, "Question"), false));
   return parts.filter((part) => part !== null);
 }

@@ -1,4 +1,4 @@
-// Tables of the page: a click on a header sorts, a field above long tables filters.
+// Tables of the page: a click on a header sorts, fields above it choose and filter its rows.
 
 const LONG_TABLE = 20;
 
@@ -37,16 +37,23 @@ function sortable(table) {
 
 function filterable(table) {
   const rows = [...table.tBodies[0].rows];
-  if (rows.length <= LONG_TABLE) return;
+  const fields = [];
+  const column = table.dataset.choose;
+  const values = column ? [...new Set(rows.map((row) => row.cells[column].textContent))] : [];
+  const choice = make("select", { "aria-label": "Show the rows of" }, make("option", { value: "" }, "all"), ...values.map((value) => make("option", { value }, value)));
+  if (values.length > 1) fields.push(choice);
   const field = make("input", { type: "search", placeholder: "filter rows", "aria-label": "Filter the rows of this table" });
-  field.addEventListener("input", () => {
+  if (rows.length > LONG_TABLE) fields.push(field);
+  if (!fields.length) return;
+  const apply = () => {
     const words = field.value.toLowerCase().split(/\s+/);
     for (const row of rows) {
       const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
+      row.hidden = !words.every((word) => text.includes(word)) || (choice.value !== "" && row.cells[column].textContent !== choice.value);
     }
-  });
-  table.closest(".scroll").before(make("div", { class: "table-filter" }, field));
+  };
+  for (const one of fields) one.addEventListener("input", apply);
+  table.closest(".scroll").before(make("div", { class: "table-filter" }, ...fields));
 }
 
 function stackable(table) {

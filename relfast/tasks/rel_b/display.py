@@ -79,9 +79,8 @@ def exhibit(shown: Shown) -> Exhibit:
         ("missed", _listed(gold - named)),
         ("false positives", _listed(named - gold)),
     )
-    return Exhibit(
-        _marks(response, claim.label, named, shown.strict), why, (), (Listing("Taxa", ("", "taxa"), rows),)
-    )
+    listings = (Listing("Taxa", ("", "taxa"), rows),) if gold or named else ()
+    return Exhibit(_marks(response, claim.label, named, shown.strict), why, (), listings)
 
 
 def _listed(taxa: set[str]) -> str:

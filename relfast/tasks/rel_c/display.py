@@ -7,6 +7,7 @@ The columns and bins are those of `analyse_c1`, `analyse_c2`, `analyse_c3` and `
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -160,13 +161,13 @@ def isomers_mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
 
 
 MAX_DRAWN: Final = 18
-"""Maximum molecules of a group that are drawn; the others are named in a note."""
+"""Maximum molecules of a group that are drawn; the others are named below it."""
 
 _TAG: Final = re.compile(r"<(yes|no)>", re.IGNORECASE)
 
 
 def isomer_set(shown: Shown) -> Exhibit:
-    """C1: show the verdict and the molecules with their formulas."""
+    """C1: show the verdict and the molecules, those first whose formula is not that of the most."""
     gold = shown.answer.get("label")
     verdict = extract_label(shown.record.response, shown.options).value
     response = shown.record.response
@@ -176,8 +177,46 @@ def isomer_set(shown: Shown) -> Exhibit:
         if found:
             tag = found[-1] if shown.strict else found[0]
             marks = (Mark(tag.start(), tag.end()),)
-    why = "" if shown.correct else f"It says {verdict or 'nothing'}; the label is {gold}."
-    return Exhibit(marks, why, (_plain("Molecules", _molecules(shown), formulas=True),))
+    fact, groups = _by_formula(_molecules(shown))
+    if shown.correct and groups:
+        groups = (groups[0]._replace(note=fact), *groups[1:])
+    why = "" if shown.correct else f"It says {verdict or 'nothing'}; the label is {gold}. {fact}".strip()
+    return Exhibit(marks, why, groups)
+
+
+def _by_formula(molecules: Sequence[str]) -> tuple[str, tuple[Group, ...]]:
+    """A sentence on the formulas of a list of molecules, and its drawings, the rarer formulas first. Captions
+    have each molecule's number in the list."""
+    formulas = {smiles: _formula(smiles) for smiles in dict.fromkeys(molecules)}
+    counts = Counter(formulas[smiles] for smiles in molecules)
+    if not counts:
+        return "", ()
+    usual, n_usual = counts.most_common(1)[0]
+    listed = [(number, smiles, formulas[smiles]) for number, smiles in enumerate(molecules, 1)]
+    odd = [each for each in listed if each[2] != usual]
+    same = [each for each in listed if each[2] == usual]
+    if not odd:
+        fact = f"All {n_usual} have the formula {usual}."
+        captioned = [(f"{n}. {smiles}", smiles) for n, smiles, _ in same]
+        return fact, (_group("Molecules", captioned, asked=True),)
+    few = ", ".join(f"{smiles[:80]} (number {number}) has {formula}" for number, smiles, formula in odd[:3])
+    more = f", and {len(odd) - 3} more deviate" if len(odd) > 3 else ""
+    fact = f"{few}{more}; {'the other ' if len(odd) < n_usual else ''}{n_usual} have {usual}."
+    captioned = [(f"{n}. {formula}: {smiles}", smiles) for n, smiles, formula in odd]
+    return fact, (
+        _group("Another formula", captioned, kind="odd", asked=True),
+        _group(f"Formula {usual}", [(f"{n}. {smiles}", smiles) for n, smiles, _ in same], asked=True),
+    )
+
+
+def _formula(smiles: str) -> str:
+    """The molecular formula in Hill order; the whole molecule's, with its charge."""
+    from rdkit.Chem import rdMolDescriptors
+
+    from relfast.chem.molecule import parse
+
+    molecule = parse(smiles)
+    return "no formula" if molecule is None else str(rdMolDescriptors.CalcMolFormula(molecule.mol))
 
 
 def motif(shown: Shown) -> Exhibit:
@@ -206,7 +245,7 @@ def motif(shown: Shown) -> Exhibit:
     note = "What both have in common is highlighted." if in_gold else ""
     groups = (
         Group("Motif and response", tuple(drawings), note, large=True),
-        _plain("Molecules of the question", _molecules(shown), within=gold),
+        _plain("Molecules of the question", _molecules(shown), within=gold, asked=True),
     )
     return Exhibit(_tags(shown.record.response, [pred]), "" if shown.correct else why, groups)
 
@@ -231,9 +270,9 @@ def missing_isomers(shown: Shown) -> Exhibit:
         why = f"{found} of the missing isomers are found and {missed} are not; {beside} others are named."
     groups = (
         _plain("Found", right, kind="good"),
-        _plain("False positives", list(dict.fromkeys(wrong)), kind="bad"),
         _plain("Missed", left, kind="missed"),
-        _plain("Given", _molecules(shown)),
+        _plain("False positives", list(dict.fromkeys(wrong)), kind="bad"),
+        _plain("Given", _molecules(shown), folded=True, asked=True),
     )
     return Exhibit(
         _tags(shown.record.response, preds), why, tuple(group for group in groups if group.drawings)
@@ -249,24 +288,28 @@ def _molecules(shown: Shown) -> list[str]:
     return given or listed(shown.record.question)
 
 
-def _plain(
-    title: str, molecules: Sequence[str], kind: Any = "", formulas: bool = False, within: object = None
+def _plain(title: str, molecules: Sequence[str], *, within: object = None, **look: Any) -> Group:
+    return _group(title, [(smiles, smiles) for smiles in molecules], within=within, **look)
+
+
+def _group(
+    title: str,
+    molecules: Sequence[tuple[str, str]],
+    *,
+    kind: Any = "",
+    within: object = None,
+    **look: bool,
 ) -> Group:
-    """A group with drawings of molecules; those beyond `MAX_DRAWN` are named in its note."""
-    from relfast.chem.clean import ordinary_formula
+    """A group with drawings of molecules, (caption, SMILES) each; those beyond `MAX_DRAWN` are named
+    below it."""
     from relfast.chem.drawing import atoms_of, draw
 
     drawings = []
-    for smiles in molecules[:MAX_DRAWN]:
-        caption = smiles[:300]
-        formula = ordinary_formula(smiles) if formulas else None
-        if formula:
-            caption += f" ({formula})"
+    for caption, smiles in molecules[:MAX_DRAWN]:
         atoms = atoms_of(smiles, within) if within is not None else []
-        drawings.append(Drawing(draw(smiles, atoms) or "", caption, kind))
-    rest = molecules[MAX_DRAWN:]
-    note = f"Not drawn: {', '.join(rest)[:5_000]}" if rest else ""
-    return Group(f"{title} ({len(molecules)})", tuple(drawings), note)
+        drawings.append(Drawing(draw(smiles, atoms, 130, 100) or "", caption[:300], kind))
+    rest = ", ".join(caption for caption, _ in molecules[MAX_DRAWN:])[:5_000]
+    return Group(f"{title} ({len(molecules)})", tuple(drawings), "", rest, **look)
 
 
 def _tags(response: object, values: Iterable[str | None]) -> tuple[Mark, ...]:

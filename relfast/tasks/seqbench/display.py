@@ -6,11 +6,12 @@ Rooms are placed by their labels (``D5``: column D, row 5, rows counted from the
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby
+from itertools import pairwise
 from typing import Any, Final
 
 from relfast.errors import InputError
@@ -66,8 +67,16 @@ def exhibit(shown: Shown) -> Exhibit:
         why = f"{describe(picture.verdict).capitalize().replace('_', ' ')}."
         if picture.verdict is not None and picture.verdict.valid:
             why = f"The plan is legal, but {mistake(shown.metrics, None).removeprefix('legal, ')}."
-    drawing = Drawing(to_svg(picture), "gold's path and the model's; ✗ is where it breaks a rule")
-    return Exhibit(marks, why, (Group("Maze", (drawing,), wide=True),))
+    drawing = Drawing(to_svg(picture), _CAPTION)
+    notes = "; ".join(picture.notes)
+    notes = f"{notes[:1].upper()}{notes[1:]}." if notes else ""
+    return Exhibit(marks, why, (Group("Maze", (drawing,), notes, wide=True),))
+
+
+_CAPTION: Final = (
+    "Gold's path is the solid line, the model's the dashed one up to the action that breaks a rule (✗)."
+    " S start, G goal, a number a key; a thick line is a locked door."
+)
 
 
 Cell = tuple[int, int]
@@ -253,48 +262,102 @@ def _inside(picture: Picture, cell: Cell) -> Line:
     failed = picture.verdict is not None and not picture.verdict.valid
     if failed and picture.model_path and picture.model_path[-1] == cell:
         mark, colour = _VIOLATION, "red"
-    person = ("S" if cell == picture.start else "") + ("G" if cell == picture.goal else "")
-    label = person + ",".join(picture.keys.get(cell, []))
+    label = _label(picture, cell)
     room = _CELL_WIDTH - 2
     label = (label if len(label) <= room else label[: room - 1] + "…").center(room)
     return [(mark, colour), (label, "cyan"), (" ", "")]
 
 
-_COLOURS: Final = {
-    "": "var(--ink)",
-    "red": "var(--bad)",
-    "green": "var(--s2)",
-    "yellow": "var(--s4)",
-    "cyan": "var(--soft)",
-}
-"""Colours of the terminal → colours of a page, which follow its dark mode."""
-
-_ADVANCE, _LINE_HEIGHT = 8, 16
-"""Pixels of a character and of a line in a page."""
-
-_TEXT: Final = re.compile(r"\S+(?: \S+)*")
+_SIDE, _EDGE = 30, 26
+"""Pixels of a room, and of the margin with the rooms' letters and numbers."""
+_LABEL_CHARS: Final = 5
+_GOLD_SHIFT, _MODEL_SHIFT = 3.0, 7.0
+"""How far a path runs to the right of the middle of its rooms: gold's and the model's stay apart, and so do
+the ways there and back."""
 
 
 def to_svg(picture: Picture) -> str:
-    """The drawing as an SVG document for a page."""
-    lines = [*draw(picture)]
-    width = _ADVANCE * (2 + max(sum(len(text) for text, _ in line) for line in lines))
-    height = _LINE_HEIGHT * (len(lines) + 1)
+    """The drawing as an SVG document for a page, with both paths as lines: gold's solid, the model's
+    dashed."""
+    width, height = 2 * _EDGE + _SIDE * picture.columns, 2 * _EDGE + _SIDE * picture.rows
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
-        f' viewBox="0 0 {width} {height}" font-family="monospace" font-size="13">'
+        f' viewBox="0 0 {width} {height}" font-size="12" text-anchor="middle">'
     ]
-    for number, line in enumerate(lines, 1):
-        column = 1
-        for colour, texts in groupby(line, key=lambda part: part[1]):
-            text = "".join(part for part, _ in texts)
-            # place each text by itself and stretch it to its columns: in fonts, marks are not as wide as
-            # letters
-            for found in _TEXT.finditer(text):
-                at, length = _ADVANCE * (column + found.start()), _ADVANCE * len(found[0])
-                parts.append(
-                    f'<text x="{at}" y="{_LINE_HEIGHT * number}" fill="{_COLOURS[colour]}"'
-                    f' textLength="{length}" lengthAdjust="spacingAndGlyphs">{escape(found[0])}</text>'
-                )
-            column += len(text)
+    for cell, colour in ((picture.start, "var(--start)"), (picture.goal, "var(--goal)")):
+        x, y = _middle(cell)
+        at = f'x="{x - _SIDE // 2}" y="{y - _SIDE // 2}"'
+        parts.append(f'<rect {at} width="{_SIDE}" height="{_SIDE}" fill="{colour}"/>')
+    parts += [*_names(picture), *_walls(picture)]
+    for path, shift, colour, dash in (
+        (picture.gold_path, _GOLD_SHIFT, "var(--s2)", ""),
+        (picture.model_path, _MODEL_SHIFT, "var(--s1)", ' stroke-dasharray="6 3"'),
+    ):
+        points = " ".join(f"{x:g},{y:g}" for x, y in _shifted(path, shift))
+        parts.append(
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"'
+            f' stroke-linejoin="round"{dash}/>'
+        )
+    for cell in sorted({picture.start, picture.goal, *picture.keys}):
+        x, y = _middle(cell)
+        label = _label(picture, cell)
+        label = label if len(label) <= _LABEL_CHARS else f"{label[: _LABEL_CHARS - 1]}…"
+        # on a seam of paper, so that it is read above the lines
+        parts.append(_text(x, y + 4, label, "var(--ink)", _SEAM))
+    if picture.verdict is not None and not picture.verdict.valid and picture.model_path:
+        x, y = _middle(picture.model_path[-1])
+        parts.append(_text(x + 9, y - 3, _VIOLATION, "var(--bad)", _SEAM))
     return "\n".join([*parts, "</svg>", ""])
+
+
+def _middle(cell: Cell) -> tuple[int, int]:
+    return _EDGE + _SIDE * cell[0] + _SIDE // 2, _EDGE + _SIDE * cell[1] + _SIDE // 2
+
+
+_SEAM: Final = ' font-weight="bold" stroke="var(--paper)" stroke-width="3" paint-order="stroke"'
+
+
+def _text(x: float, y: float, text: str, colour: str, more: str = "") -> str:
+    return f'<text x="{x:g}" y="{y:g}" fill="{colour}"{more}>{escape(text)}</text>'
+
+
+def _names(picture: Picture) -> Iterator[str]:
+    """The letters of the columns and the numbers of the rows."""
+    for column in range(picture.columns):
+        letters = column_letters(picture.first_column + column)
+        yield _text(_middle((column, 0))[0], _EDGE - 8, letters, "var(--soft)")
+    for row in range(picture.rows):
+        yield _text(_EDGE // 2, _middle((0, row))[1] + 4, str(picture.top_row - row), "var(--soft)")
+
+
+def _walls(picture: Picture) -> Iterator[str]:
+    """The walls as one path, and a thick line for each locked door; nothing where a door is open."""
+    walls: list[str] = []
+    locked: list[str] = []
+    for column in range(picture.columns + 1):
+        for row in range(picture.rows + 1):
+            x, y = _EDGE + _SIDE * column, _EDGE + _SIDE * row
+            for other, line in (((column - 1, row), f"v{_SIDE}"), ((column, row - 1), f"h{_SIDE}")):
+                if not {other, (column, row)} & picture.rooms:
+                    continue
+                closed = picture.passages.get((other, (column, row)))
+                if closed is not False:
+                    (walls if closed is None else locked).append(f"M{x} {y}{line}")
+    yield f'<path d="{"".join(walls)}" stroke="var(--soft)" stroke-width="1.5" fill="none"/>'
+    yield f'<path d="{"".join(locked)}" stroke="var(--bad)" stroke-width="5" fill="none"/>'
+
+
+def _shifted(path: Sequence[Cell], shift: float) -> Iterator[tuple[float, float]]:
+    """The points of a path that runs on the right of the middle of its rooms."""
+    for here, there in pairwise(path):
+        (x, y), (u, v) = _middle(here), _middle(there)
+        length = math.hypot(u - x, v - y) or 1.0
+        right_x, right_y = shift * (y - v) / length, shift * (u - x) / length
+        yield x + right_x, y + right_y
+        yield u + right_x, v + right_y
+
+
+def _label(picture: Picture, cell: Cell) -> str:
+    """What is in a room: S for the start, G for the goal, and the keys."""
+    person = ("S" if cell == picture.start else "") + ("G" if cell == picture.goal else "")
+    return person + ",".join(picture.keys.get(cell, []))
