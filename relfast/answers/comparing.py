@@ -230,9 +230,8 @@ def are_multiples(gold: Node, answer: Node) -> bool:
     if not len(gold.parts) == len(answer.parts) == 2:
         return False
     a, b = (values(Apply("+", (one.parts[0], Apply("-", one.parts[1:])))) for one in (gold, answer))
-    if not a or len(a) != len(b) or not all(a) or not all(b):
-        return False
-    return all(close(x * b[0], y * a[0]) for x, y in zip(a, b, strict=True))
+    comparable = 0 < len(a) == len(b) and all(a + b)
+    return comparable and all(close(x * b[0], y * a[0]) for x, y in zip(a, b, strict=True))
 
 
 def _region(tree: Node) -> Nodes:
