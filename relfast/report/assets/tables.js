@@ -59,7 +59,7 @@ function filterable(table) {
 function stackable(table) {
   // on a phone, a row with many columns is shown as a block of named values
   const names = [...table.tHead.rows[0].cells].map((header) => header.textContent);
-  const wide = names.length > 4;
+  const wide = names.length > (table.querySelector(".bar") ? 3 : 4);
   table.classList.toggle("wide", wide);
   if (wide) for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, column) => { cell.dataset.of = names[column]; });
 }
