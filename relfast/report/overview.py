@@ -176,7 +176,11 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
         sums = [{} if task is None else task.sums for task in of_task]
         for metric in dict.fromkeys(metric for of_run in sums for metric in of_run):
             pairs = [of_run.get(metric, (0, 0.0)) for of_run in sums]
-            shown = [f"{number(total / n)} (n = {int(n):,})" if n else "–" for n, total in pairs]
+            scored = [task.scored if task else 0 for task in of_task]
+            shown = [
+                (number(total / n) + ("" if n == all_rows else f" (n = {int(n):,})")) if n else "–"
+                for (n, total), all_rows in zip(pairs, scored, strict=True)
+            ]
             metrics.append([f"{name} {metric}", *shown])
     tables_made = [Table("", ["measure", *_names(runs)], rows)]
     if metrics:
