@@ -20,7 +20,7 @@ MUTANTS ?= 200
 UNITS   ?= isomers
 
 .PHONY: chromium demo test test-all test-everything test-pages test-quick test-lowest test-trainers test-trainers-quick \
-  test-lines test-ray test-ray-quick warmup mutants fuzz fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs wheel clean
+  test-releases test-releases-quick test-lines test-ray test-ray-quick warmup mutants fuzz fuzz-lines bench-ray check bench bench-quick bench-torch gate render docs wheel clean
 
 $(VENV)/.created:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "relfast needs Python 3.11 or newer; say which with: make PYTHON=python3.11")'
@@ -108,13 +108,40 @@ test-quick: $(VENV)/.test
 	$(PYTEST) $(SPREAD) $(QUICK) tests $(LONG:%=--ignore-glob='tests/%*')
 
 ## trainers and harnesses: TRL, verifiers, reasoning-gym, inspect, lm-evaluation-harness, SkyRL-Gym, and what else
-## is installed in $(VENV) (docs/training.md); sentence-transformers, which ours is held against
+## is installed in $(VENV) (docs/training.md); sentence-transformers, which ours is held against; then older releases
 test-trainers: $(VENV)/trainers/.installed
 	$(VENV)/trainers/bin/python -m pytest -m trainers
+	$(MAKE) test-releases
 
-## one of them: TRL's trainer takes two steps with our rewards
+## some of them: TRL's trainer takes steps with our rewards, in one process and in two
 test-trainers-quick: $(VENV)/trainers/.installed
-	$(VENV)/trainers/bin/python -m pytest -m trainers tests/rewards/test_real_trainers.py -k two_steps
+	$(VENV)/trainers/bin/python -m pytest -m trainers tests/rewards/test_real_trainers.py -k 'two_steps or processes'
+
+# releases that pages promise beside the newest, each in an environment of its own over that of the newest
+RELEASES := trl-1.9.0 trl-1.13.0 trl-1.14.0 verifiers-0.1.11 verifiers-0.2.1 verifiers-0.3.1 verl-0.9.1
+RUN_trl := two_steps or processes or with_options
+RUN_verifiers := rubric
+RUN_verl := verl_itself
+
+$(RELEASES:%=$(VENV)/release/%/.installed): $(VENV)/release/%/.installed: $(VENV)/trainers/.installed
+	$(PYTHON) -m venv --without-pip $(VENV)/release/$*
+	under=$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	  newest=$$($(VENV)/trainers/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	  over=$$($(VENV)/release/$*/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))'); \
+	  echo "import site; site.addsitedir('$$newest'); site.addsitedir('$$under')" > "$$over/over.pth"
+	$(VENV)/release/$*/bin/python -m pip --disable-pip-version-check install --quiet '$(subst -,==,$*)'
+	touch $@
+
+## the tests of one of them, such as `make test-release-trl-1.9.0`
+$(RELEASES:%=test-release-%): test-release-%: $(VENV)/release/%/.installed
+	$(VENV)/release/$*/bin/python -m pytest -m trainers tests/rewards/test_real_trainers.py \
+	  -k '$(RUN_$(firstword $(subst -, ,$*)))'
+
+## of all
+test-releases: $(RELEASES:%=test-release-%)
+
+## of the oldest TRL, the newest verifiers with a Rubric, and verl: what CI runs
+test-releases-quick: test-release-trl-1.9.0 test-release-verifiers-0.3.1 test-release-verl-0.9.1
 
 ## the demo, generators, a reward, a server with the lowest releases that pyproject.toml allows; kernels run as plain
 ## Python there, but for UNITS (`all`: everything is compiled, which takes minutes)

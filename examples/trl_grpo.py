@@ -75,8 +75,8 @@ def make_model(tokenizer: PreTrainedTokenizerFast) -> LlamaForCausalLM:
     )
 
 
-def train(steps: int, output: str, dataset: Dataset) -> list[dict[str, Any]]:
-    """Train for some steps; TRL's log, one entry a step."""
+def train(steps: int, output: str, dataset: Dataset, rollouts: int = 32) -> list[dict[str, Any]]:
+    """Train for some steps of so many rollouts in each process; TRL's log, one entry a step."""
     tokenizer = make_tokenizer(dataset)
     trainer = GRPOTrainer(
         model=make_model(tokenizer),
@@ -86,7 +86,7 @@ def train(steps: int, output: str, dataset: Dataset) -> list[dict[str, Any]]:
         args=GRPOConfig(
             output_dir=output,
             max_steps=steps,
-            per_device_train_batch_size=32,
+            per_device_train_batch_size=rollouts,
             num_generations=8,
             max_completion_length=6,
             learning_rate=1e-2,

@@ -23,7 +23,7 @@ from relfast.tasks import TASKS, find_task, infer_task
 
 RIGHT: Final = "responses that are right"
 WRONG: Final = "responses that are wrong"
-"""The records' own responses, if they have any, split by whether ``strict`` scores them as correct."""
+"""The records' own responses, if they have any, split by whether they are correct, under each policy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,12 @@ class Finding:
     task, strategy
         Names; the strategies `RIGHT` and `WRONG` are the records' own responses.
     n
-        Number of responses.
+        Number of responses; of `RIGHT` and `WRONG` under ``strict``.
     rewards, correct
         By policy: the mean of the task's reward metric, and the share of correct responses; a response
-        without a score counts as 0.
+        without a score counts as 0. Each policy says by itself which responses are right.
+    counts
+        Number of responses by policy.
     """
 
     task: str
@@ -46,6 +48,7 @@ class Finding:
     n: int
     rewards: Mapping[Policy, float]
     correct: Mapping[Policy, float]
+    counts: Mapping[Policy, int]
 
 
 def audit(
@@ -61,7 +64,7 @@ def audit(
     ----------
     rows
         Rows of any input dialect, with or without responses. The first ``limit`` of each task are used; rows
-        without a known task or without gold are skipped.
+        without a known task, or without gold that ``strict`` can score, are skipped.
     seed
         Seed of the strategies' guesses.
     workers
@@ -90,8 +93,9 @@ def audit(
     scorers = {policy: Scorer(policy=policy, workers=workers) for policy in POLICIES}
     try:
         for name in TASKS:
-            if name in taken:
-                findings += _audit_task(name, taken[name], scorers, random.Random(f"{seed}/{name}"))
+            entries = _scorable(name, taken.get(name, []), scorers["strict"])
+            if entries:
+                findings += _audit_task(name, entries, scorers, random.Random(f"{seed}/{name}"))
     finally:
         for scorer in scorers.values():
             scorer.close()
@@ -105,39 +109,50 @@ def _audit_task(
     blind = []
     for strategy, respond in TASKS[name].blind_strategies().items():
         responses = [respond(_without_gold(name, entry), rng) for entry in entries]
-        blind.append(_finding(name, strategy, entries, responses, scorers))
+        batches = {policy: _scored(scorer, name, entries, responses) for policy, scorer in scorers.items()}
+        blind.append(_finding(name, strategy, batches, dict.fromkeys(batches, range(len(entries)))))
     return findings + sorted(blind, key=lambda finding: -finding.rewards["strict"])
+
+
+def _scorable(name: str, entries: Sequence[Entry], scorer: Scorer) -> list[Entry]:
+    """The records that have a score, whatever the response: others would only lower every mean."""
+    if not entries:
+        return []
+    statuses = [score.status for score in _scored(scorer, name, entries, [""] * len(entries)).scores]
+    return [entry for entry, status in zip(entries, statuses, strict=True) if status != "invalid_record"]
 
 
 def _own_responses(name: str, entries: Sequence[Entry], scorers: Mapping[Policy, Scorer]) -> list[Finding]:
     answered = [(entry, sample) for entry in entries for sample in entry.samples() if isinstance(sample, str)]
     if not answered:
         return []
-    scored = _scored(scorers["strict"], name, *zip(*answered, strict=True))
+    their_entries, samples = zip(*answered, strict=True)
+    batches = {policy: _scored(scorer, name, their_entries, samples) for policy, scorer in scorers.items()}
     findings = []
     for strategy, is_right in ((RIGHT, True), (WRONG, False)):
-        chosen = [
-            pair for pair, score in zip(answered, scored.scores, strict=True) if score.correct is is_right
-        ]
-        if chosen:
-            their_entries, samples = zip(*chosen, strict=True)
-            findings.append(_finding(name, strategy, their_entries, samples, scorers))
+        chosen = {
+            policy: [at for at, score in enumerate(batch.scores) if score.correct is is_right]
+            for policy, batch in batches.items()
+        }
+        if any(chosen.values()):
+            findings.append(_finding(name, strategy, batches, chosen))
     return findings
 
 
 def _finding(
     name: str,
     strategy: str,
-    entries: Sequence[Entry],
-    responses: Sequence[Any],
-    scorers: Mapping[Policy, Scorer],
+    batches: Mapping[Policy, ScoreBatch],
+    chosen: Mapping[Policy, Sequence[int]],
 ) -> Finding:
+    """What the ``chosen`` responses of each policy's batch earn."""
     rewards, correct = {}, {}
-    for policy, scorer in scorers.items():
-        batch = _scored(scorer, name, entries, responses)
-        rewards[policy] = float(np.nan_to_num(batch.reward).mean())
-        correct[policy] = sum(score.correct is True for score in batch.scores) / len(entries)
-    return Finding(name, strategy, len(entries), rewards, correct)
+    for policy, batch in batches.items():
+        at = list(chosen[policy])
+        rewards[policy] = float(np.nan_to_num(batch.reward[at]).mean()) if at else 0.0
+        correct[policy] = sum(batch.scores[i].correct is True for i in at) / max(1, len(at))
+    counts = {policy: len(at) for policy, at in chosen.items()}
+    return Finding(name, strategy, counts["strict"], rewards, correct, counts)
 
 
 def _scored(scorer: Scorer, name: str, entries: Sequence[Entry], responses: Sequence[Any]) -> ScoreBatch:

@@ -84,7 +84,8 @@ def _tolerant(line: bytes) -> Any:
     except RecursionError:
         raise Undecodable("nested too deeply") from None
     except ValueError as error:
-        raise Undecodable(f"not JSON: {_POSITION.sub('', str(error))}") from None
+        comma = ": a comma follows the object" if line.rstrip().endswith(b"},") else ""
+        raise Undecodable(f"not JSON: {_POSITION.sub('', str(error))}{comma}") from None
 
 
 def decode_text(text: str) -> Any:

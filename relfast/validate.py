@@ -14,10 +14,11 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from relfast.engine.io.sources import iterate_lines
+from relfast.engine.io.sources import find_sources, lines_of
 from relfast.engine.online.scorer import Scorer
 from relfast.errors import InputError
 from relfast.formats import read_row
+from relfast.formats.paths import MISSING
 from relfast.inference.requests import completed
 from relfast.json_text import LongLine, decode_text
 from relfast.records import Policy
@@ -34,15 +35,41 @@ _BOM: Final = b"\xef\xbb\xbf"
 
 
 class Flaw(NamedTuple):
-    """A problem with its place: file, and line from 1."""
+    """A problem with its place: file, and line from 1. A ``note`` is one that no score depends on: the record
+    deviates from the published format and is scored all the same."""
 
     file: str
     line: int
     problem: Problem
+    note: bool = False
 
     def __str__(self) -> str:
         name, message = self.problem
-        return f"{self.file}:{self.line}: {name + ': ' if name else ''}{message}"
+        start = "note: " if self.note else ""
+        return f"{self.file}:{self.line}: {start}{name + ': ' if name else ''}{message}"
+
+
+_NOT_SCORED: Final = ("id", "question", "domain", "metadata")
+"""Fields of the published format that no score depends on."""
+
+
+def is_note(problem: Problem, record: Any) -> bool:
+    """Whether a record with this problem is scored as if it had none."""
+    field = problem.field.partition(".")[0].partition("[")[0]
+    if field == "task":
+        return _task_of(record) is not None
+    # two records with one id are samples of one prompt, whatever their gold
+    return field in _NOT_SCORED and not problem.message.startswith(_TWICE)
+
+
+_TWICE: Final = "is already the id of "
+
+
+def _task_of(record: Mapping[str, Any]) -> Task | None:
+    """The task as which a record is scored."""
+    entry = read_row(completed(dict(record)), "auto")
+    gold = decode_text(entry.answer) if isinstance(entry.answer, str) else entry.answer
+    return infer_task(gold) if entry.task in (MISSING, None) else find_task(entry.task)
 
 
 @cache
@@ -54,8 +81,7 @@ def _undocumented(record: Any) -> Task | None:
     """The task of a record if it is a known one without a documented format, else None."""
     if not isinstance(record, dict) or record.get("task") in _NAMES:
         return None
-    entry = read_row(completed(record), "auto")
-    task = find_task(entry.task) or infer_task(entry.answer)
+    task = _task_of(record)
     return None if task is None or task.name in DOCUMENTED else task
 
 
@@ -72,18 +98,18 @@ def lacks_of(record: Any) -> list[str]:
 
 
 def check_record(record: Any) -> list[Problem]:
-    """All problems of one record; an empty list if it has the format of its task."""
+    """All problems of one record; an empty list if it has the format of its task. `is_note` tells those for
+    which it is scored all the same."""
     if not isinstance(record, Mapping):
         return [Problem("", f"a record must be an object, not {kind_of(record)}")]
     if _undocumented(record) is not None:
         (score,) = _scorer().score([{**completed(dict(record)), "response": ""}])
         return [] if score.error is None else [Problem("", score.error["message"])]
     problems = [*_check_text(record, "id"), *_check_text(record, "question")]
-    name = record.get("task")
-    task = DOCUMENTED.get(name) if isinstance(name, str) else None
+    name, task = record.get("task"), _task_of(record)
     if "task" not in record:
         problems.append(Problem("task", "missing"))
-    elif task is None:
+    elif task is None or name != task.name:
         problems.append(Problem("task", f"must be one of {', '.join(DOCUMENTED)}, not {shown(name)}"))
     domain = record.get("domain")
     if "domain" not in record:
@@ -127,9 +153,9 @@ class FileCheck:
     Attributes
     ----------
     path
-        A file, plain or compressed by gzip or zstd, or Parquet; ``-`` is stdin.
+        A file, plain or compressed by gzip or zstd, or Parquet; ``-``: stdin; a folder: its files.
     n_records, n_good
-        Records seen so far, and those without a flaw. Blank lines are no records.
+        Records seen so far, and those without a flaw but notes. Blank lines are no records.
     tasks
         Good records by task.
     lacking
@@ -143,21 +169,24 @@ class FileCheck:
     lacking: Counter[str] = field(default_factory=Counter)
 
     def __iter__(self) -> Iterator[Flaw]:
-        first_line: dict[str, int] = {}
-        number = 0
-        try:
-            for number, line in enumerate(iterate_lines(self.path), 1):
-                yield from self._check_line(number, line, first_line)
-        except InputError as error:
-            if not number:
-                raise
-            # a damaged compressed file, for instance: the lines before have been checked
-            yield Flaw(self.path, number + 1, Problem("", str(error).removeprefix(f"{self.path}: ")))
+        first: dict[str, tuple[str, int]] = {}
+        for source in find_sources([self.path]):
+            number = 0
+            try:
+                for number, line in enumerate(lines_of(source), 1):
+                    yield from self._check_line(source.path, number, line, first)
+            except InputError as error:
+                if not self.n_records:
+                    raise
+                # a damaged compressed file, for instance: the lines before have been checked
+                yield Flaw(source.path, number + 1, Problem("", str(error).removeprefix(f"{source.path}: ")))
 
-    def _check_line(self, number: int, line: bytes, first_line: dict[str, int]) -> Iterator[Flaw]:
+    def _check_line(
+        self, path: str, number: int, line: bytes, first: dict[str, tuple[str, int]]
+    ) -> Iterator[Flaw]:
         if isinstance(line, LongLine):
             self.n_records += 1
-            yield Flaw(self.path, number, Problem("", line.said))
+            yield Flaw(path, number, Problem("", line.said))
             return
         if number == 1:
             line = line.removeprefix(_BOM)
@@ -167,19 +196,21 @@ class FileCheck:
         try:
             record = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            yield Flaw(self.path, number, Problem("", f"no JSON: {error}"))
+            yield Flaw(path, number, Problem("", f"no JSON: {error}"))
             return
         problems = check_record(record)
         name = record.get("id") if isinstance(record, dict) else None
         if isinstance(name, str):
-            earlier = first_line.setdefault(name, number)
-            if earlier != number:
-                problems.append(Problem("id", f"{shown(name)} is already the id of line {earlier}"))
-        if not problems:
+            where, earlier = first.setdefault(name, (path, number))
+            if (where, earlier) != (path, number):
+                place = f"line {earlier}" if where == path else f"{where}:{earlier}"
+                problems.append(Problem("id", f"{_TWICE}{place}: {shown(name)}"))
+        flaws = [
+            Flaw(path, number, each, isinstance(record, dict) and is_note(each, record)) for each in problems
+        ]
+        task = _task_of(record) if isinstance(record, dict) else None
+        if task is not None and all(flaw.note for flaw in flaws):
             self.n_good += 1
-            other = _undocumented(record)
-            task = record["task"] if other is None else other.name
-            self.tasks[task] = self.tasks.get(task, 0) + 1
+            self.tasks[task.name] = self.tasks.get(task.name, 0) + 1
             self.lacking.update(lacks_of(record))
-        for problem in problems:
-            yield Flaw(self.path, number, problem)
+        yield from flaws

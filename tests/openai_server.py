@@ -110,7 +110,12 @@ def running(server: Server) -> Iterator[Server]:
                     choice["message"] |= more
                     choice["finish_reason"] = reason
             usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": len(text.split())}
-            reply = {"id": "x", "object": "completion", "created": 0, "model": "m-served"}
+            reply = {
+                "id": "x",
+                "object": "chat.completion" if chat else "text_completion",
+                "created": 0,
+                "model": "m-served",
+            }
             reply |= {"choices": [choice], "usage": usage | {"total_tokens": sum(usage.values())}}
             whole = json.dumps(reply).encode()
             bad: dict[str | None, bytes] = {"html": b"<html>It works!</html>", "torn json": whole[:-20]}

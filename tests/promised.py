@@ -56,7 +56,9 @@ def relfast(*arguments: object, python: str = sys.executable) -> str:
 def scored(python: str, policy: str, folder: Path) -> list[str]:
     """The rows of the demo, without those whose response only some releases of RDKit can write."""
     output = folder / f"{policy}.jsonl"
-    relfast("score", DEMO, "-o", output, "--policy", policy, "--overwrite", python=python)
+    # kernels in plain Python take their time beside other jobs
+    options = ("--policy", policy, "--timeout", 300, "--overwrite")
+    relfast("score", DEMO, "-o", output, *options, python=python)
     rows = output.read_text().splitlines()
     responses: dict[tuple[int, int], str] = {}
     for index, line in enumerate(gzip.decompress(DEMO.read_bytes()).splitlines()):

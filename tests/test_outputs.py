@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any, Final
 import pytest
 from engine_runs import exit_code, scored_here, write_dump
 from openai_server import Server, running
-from processes import PATIENCE, started, until
+from processes import PATIENCE, PYTHONPATH, started, until
 
 import relfast
 from relfast.errors import UsageError
@@ -483,3 +484,61 @@ def test_an_old_output_stays_until_there_are_new_rows(
     for command, out in map(str.split, outputs):
         assert exit_code(*lines[command], f"{command}-{out}", "--overwrite") == 130
         assert _bytes(tmp_path) == before
+
+
+def test_links(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that points nowhere is written through; a loop is called one; what fails leaves nothing."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(files / "mine.jsonl", "mine.jsonl")
+    Path("link.jsonl").symlink_to("target.jsonl")
+    Path("lost.jsonl").symlink_to("nowhere/target.jsonl")
+    Path("loop.jsonl").symlink_to("loop.jsonl")
+    assert exit_code("score", "mine.jsonl", "-o", "link.jsonl", "-q", "--workers", 0) == 0
+    assert Path("target.jsonl").read_bytes() == (files / "rows.jsonl").read_bytes()
+    assert os.readlink("link.jsonl") == "target.jsonl"
+    before = _bytes(tmp_path)
+    capsys.readouterr()
+    for line, said in (
+        ("score mine.jsonl -o lost.jsonl", "No such file or directory; make the folder first"),
+        ("score mine.jsonl -o loop.jsonl", "Too many levels of symbolic links"),
+        ("score loop.jsonl -o out.jsonl", "loop.jsonl: Too many levels of symbolic links"),
+        (
+            "score lost.jsonl -o out.jsonl",
+            "no such file: it is a link to nowhere/target.jsonl, which is not there",
+        ),
+        ("run mine.jsonl -o out.jsonl.gz " + " ".join(MODEL), "responses are written as .jsonl, not .gz"),
+        (
+            "generate rel-a1 -n 1 -o out.parquet",
+            "records are written as .jsonl, .jsonl.gz, .jsonl.zst, not .parquet",
+        ),
+        ("run mine.jsonl -o /dev/stdout " + " ".join(MODEL), "/dev/stdout is no file"),
+    ):
+        assert exit_code(*line.split(), "-q" if line.startswith("score") else "--overwrite") in (1, 2)
+        assert said in capsys.readouterr().err, line
+        assert _bytes(tmp_path) == before
+
+
+def test_stdout_as_a_file_goes_on_where_it_is(files: Path, tmp_path: Path) -> None:
+    with open(tmp_path / "out", "wb", buffering=0) as out:
+        out.write(b"before\n")
+        command = ("-m", "relfast", "score", files / "mine.jsonl", "-o", "/dev/stdout", "-q", "--workers", 0)
+        assert started(*command, stdout=out).wait(PATIENCE) == 0
+        out.write(b"after\n")
+    rows = (files / "rows.jsonl").read_bytes()
+    assert (tmp_path / "out").read_bytes() == b"before\n" + rows + b"after\n"
+
+
+@pytest.mark.parametrize("closed", [(1,), (2,), (0, 1, 2)])
+def test_workers_come_up_where_standard_streams_are_closed(closed: tuple[int, ...], tmp_path: Path) -> None:
+    code = (
+        "import relfast, sys\nrecord = {'task': 'REL-C2', 'answer': {'smiles': 'CCO'}, 'response': '<smiles>OCC</smiles>'}\n"
+        "with relfast.Scorer(workers=1) as scorer:\n"
+        "    rows = scorer.score([record, {**record, 'response': '<smiles>' + '.'.join(['CC'] * 30) + '</smiles>'}])\n"
+        "open(sys.argv[1], 'w').write(' '.join(row.status for row in rows))\n"
+    )
+    closing = " ".join(f"{number}>&-" for number in closed)
+    command = ["bash", "-c", f'exec "$0" -c "$1" "$2" {closing}', sys.executable, code, tmp_path / "said"]
+    subprocess.run(command, env={**os.environ, "PYTHONPATH": PYTHONPATH}, timeout=PATIENCE, check=True)
+    assert (tmp_path / "said").read_text() == "ok ok"

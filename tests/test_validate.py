@@ -15,13 +15,15 @@ import pytest
 from click.testing import CliRunner
 from contract_records import generate, gold
 from corpora import REL_FILES, ROOT, rel_records
+from engine_runs import write_dump
 from hypothesis import given
 from hypothesis import strategies as st
 
+import relfast
 from relfast.audit import RIGHT, WRONG, audit
 from relfast.cli.main import cli
 from relfast.tasks import TASKS
-from relfast.validate import FileCheck, check_record
+from relfast.validate import FileCheck, check_record, is_note
 
 A1, C1, C2, C3 = (rel_records(task)[0] for task in ("REL-A1", "REL-C1", "REL-C2", "REL-C3"))
 B1 = next(record for record in rel_records("REL-B1") if record["answer"]["label"] == "yes")
@@ -160,9 +162,49 @@ def test_files_by_line(tmp_path: Path) -> None:
     flaws = [str(flaw).removeprefix(str(file)) for flaw in check]
     assert [flaw.split(":")[1] for flaw in flaws] == ["3", "5", "6", "7", "8"]
     assert "no JSON" in flaws[0]
-    assert f'id: "{good[0]["id"]}" is already the id of line 1' in flaws[1]
+    assert f'id: is already the id of line 1: "{good[0]["id"]}"' in flaws[1]
     assert "answer.target: must be an integer from 0 to 7, not 9" in flaws[2]
     assert (check.n_records, check.n_good, check.tasks) == (7, 2, {"REL-A1": 2})
+
+
+def test_flaws_in_a_folder_name_their_files(tmp_path: Path) -> None:
+    for name, rows in (("a.jsonl", [A1, {**C1, "id": 7}]), ("b.jsonl", [C2, A1])):
+        write_dump(tmp_path / name, rows)
+    check = FileCheck(str(tmp_path))
+    assert [str(flaw) for flaw in check] == [
+        f"{tmp_path}/a.jsonl:2: note: id: must be text, not a number",
+        f"{tmp_path}/b.jsonl:2: id: is already the id of {tmp_path}/a.jsonl:1: {json.dumps(A1['id'])}",
+    ]
+    assert (check.n_records, check.n_good) == (4, 3)
+
+
+@pytest.mark.parametrize("record", GOOD)
+@pytest.mark.parametrize("policy", ["reference", "strict"])
+def test_what_is_a_note_is_scored_and_else_it_is_not_under_strict(
+    record: dict[str, Any], policy: str
+) -> None:
+    """Against `relfast.score` itself."""
+    values = [
+        GONE,
+        None,
+        7,
+        " ",
+        "rel-a1",
+        record["task"].lower(),
+        [],
+        {},
+        {"target": 3},
+        json.dumps(record["answer"]),
+    ]
+    for name in ("id", "domain", "task", "question", "metadata", "answer"):
+        for value in values:
+            row = changed({**record, "metadata": {}}, name, value)
+            grave = [problem for problem in check_record(row) if not is_note(problem, row)]
+            (score,) = relfast.score([{**row, "response": "Answer 1"}], workers=0, policy=policy)  # type: ignore[arg-type]
+            if not grave:
+                assert score.status != "invalid_record", (name, value, score.error)
+            elif policy == "strict":
+                assert score.status == "invalid_record", (name, value, grave)
 
 
 def test_compressed_files_and_torn_ones(tmp_path: Path) -> None:
@@ -213,6 +255,19 @@ def test_the_published_leak_is_found_and_responses_are_told_apart() -> None:
     assert (found[RIGHT].rewards["strict"], found[WRONG].rewards["strict"]) == (1.0, 0.0)
     blind = [finding.rewards["strict"] for finding in found.values()][2:]
     assert blind == sorted(blind, reverse=True)
+
+
+def test_what_cannot_be_scored_does_not_count_and_each_policy_says_what_is_right() -> None:
+    rows = [{**record, "response": "<Yes>"} for record in rel_records("REL-C1")[:10]]
+    broken = [{**row, "answer": {**row["answer"], "label": "perhaps"}} for row in rows]
+    assert audit([*rows, *broken], workers=0) == audit(rows, workers=0)
+    # in passing: right as published, no answer under strict
+    said = [
+        {**row, "response": f"<{row['answer']['label']}> was my first thought. Still open."} for row in rows
+    ]
+    (right, *_) = (finding for finding in audit([rows[0], *said], workers=0) if finding.strategy == RIGHT)
+    assert right.correct["reference"] == 1.0
+    assert right.counts["reference"] >= right.counts["strict"] == right.n
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:

@@ -186,35 +186,15 @@ def _heavy_atoms(result: rdFMCS.MCSResult) -> int:
     return 0 if pattern is None else int(pattern.GetNumHeavyAtoms())
 
 
-# Containment with whole rings, and the largest common motif in a molecule, by RDKit.
-
-
-_RING_OR_CHAIN: Final = Chem.AdjustQueryParameters.NoAdjustments()
-_RING_OR_CHAIN.adjustRingChain = True
-_RING_OR_CHAIN.adjustRingChainFlags = Chem.ADJUST_IGNORENONE
-
-
-def shared_part(whole: Molecule, part: Molecule) -> bool:
-    """Whether ``part`` is a substructure of ``whole`` such that rings match rings and chains match chains.
-
-    A part has at most the atoms of the whole, which is a gold, so the search is small.
-    """
-    if part.n_atoms > whole.n_atoms or part.n_bonds > whole.n_bonds or part.elements - whole.elements:
-        return False
-    return bool(whole.mol.HasSubstructMatch(_as_query(part.mol)))
-
-
-def _as_query(mol: Any) -> Any:
-    return Chem.AdjustQueryProperties(mol, _RING_OR_CHAIN)
+# The largest common motif in a molecule, by RDKit.
 
 
 @cache
-def _queries() -> tuple[tuple[Molecule, Any], ...]:
-    """`COMMON_MOTIFS` as pairs of molecule and query, largest first."""
+def _constants() -> tuple[Molecule, ...]:
+    """`COMMON_MOTIFS`, largest first."""
     parsed = [parse_clean(smiles)[0] for smiles in COMMON_MOTIFS]
     molecules = [molecule for molecule in parsed if molecule is not None]
-    molecules.sort(key=lambda molecule: -molecule.heavy_atoms)
-    return tuple((molecule, _as_query(molecule.mol)) for molecule in molecules)
+    return tuple(sorted(molecules, key=lambda molecule: -molecule.heavy_atoms))
 
 
 @lru_cache(maxsize=CACHED_MOLECULES)
@@ -223,7 +203,4 @@ def best_constant(smiles: str) -> int:
     whole, _ = parse_clean(smiles)
     if whole is None:
         return 0
-    for part, query in _queries():
-        if part.heavy_atoms <= whole.heavy_atoms and whole.mol.HasSubstructMatch(query):
-            return part.heavy_atoms
-    return 0
+    return next((part.heavy_atoms for part in _constants() if contains(whole, part)), 0)

@@ -1,10 +1,10 @@
 """Find the largest connected motif of several molecules, which is the gold of REL-C2 records.
 
-The largest motif has the most bonds, and of those the most atoms. As published, elements and bond orders must
-match, as in RDKit's ``FindMCS`` with its default parameters; with ``whole_rings`` rings match only rings too, and
-only whole rings. A kernel (`relfast_kernels.motif`) lists all places in one of the molecules where a largest
-motif lies. If these are not all the same motif, the group has no clear motif; so gold never depends on the
-order of a search. A search that exceeds its steps has no result.
+The largest motif has the most bonds, and of those the most atoms. As published, elements and bond orders
+must match, as in RDKit's ``FindMCS`` with its default parameters; with ``whole_rings`` rings match only
+rings too, and only whole rings. A kernel (`relfast_kernels.motif`) lists all places in one of the molecules
+where a largest motif lies. If these are not all the same motif, the group has no clear motif; so gold never
+depends on the order of a search. A search that exceeds its steps has no result.
 """
 
 from __future__ import annotations

@@ -43,6 +43,8 @@ def subcommand(task: Task) -> click.Command:
         keep_apart("generate", {"-o": [output], "--bank": [bank] if bank else []})
         if "workers" in parameters and parameters["workers"] is None:
             parameters["workers"] = default_workers() or usable_cores()
+        if output.lower().endswith((".parquet", ".csv", ".tsv")):
+            raise UsageError(f"-o {output}: records are JSON lines: .jsonl, .jsonl.gz or .jsonl.zst")
         reporter = ProgressReporter(quiet=False)
         records = task.source.generate(
             task.name, count, seed, tell=lambda text: reporter.update(lambda: Status((text,))), **parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -12,6 +12,9 @@ from relfast.cli.main import EXIT_FAILED, EXIT_USAGE, say
 from relfast.errors import InputError
 from relfast.outputs import STDOUT, keep_apart
 from relfast.tasks import TASKS
+
+if TYPE_CHECKING:
+    from relfast.audit import Finding
 
 
 @click.command(name="validate")
@@ -22,8 +25,8 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
     """Check records by their task, line by line: REL's against its document's format, SeqBench's and ReAlign's for
     gold that can be scored.
 
-    FILE is .jsonl, .gz, .zst or .parquet, or - for stdin. Flaws go to stdout, one a line; the exit code is 1 if
-    there is any.
+    FILE is .jsonl, .gz, .zst or .parquet, a folder of them, or - for stdin. Flaws go to stdout, one a line; the exit code is 1 if
+    there is any. What the published format has and `score` does not need is a note.
     """
     from relfast.engine.io.sources import paths_of
     from relfast.validate import FileCheck
@@ -32,14 +35,15 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
     for file in files:
         keep_apart("validate", {"stdout": [STDOUT], "FILE": paths_of(file)})
         check = FileCheck(file)
-        n_flaws = 0
+        n_flaws = n_notes = 0
         for flaw in check:
-            n_flaws += 1
-            if n_flaws <= max_errors:
+            n_notes += flaw.note
+            n_flaws += not flaw.note
+            if n_flaws + n_notes <= max_errors:
                 click.echo(str(flaw))
         all_good = all_good and not n_flaws
-        if n_flaws > max_errors and not quiet:
-            more = n_flaws - max_errors
+        if n_flaws + n_notes > max_errors and not quiet:
+            more = n_flaws + n_notes - max_errors
             click.echo(
                 f"{file}: {more:,} more flaw{'s' if more != 1 else ''}, not shown (--max-errors)", err=True
             )
@@ -47,7 +51,12 @@ def validate(files: tuple[str, ...], max_errors: int, quiet: bool) -> int:
             tasks = ", ".join(f"{task} {n:,}" for task, n in sorted(check.tasks.items()))
             click.echo(
                 f"{file}: {check.n_records:,} records, {check.n_good:,} good{f' ({tasks})' if tasks else ''},"
-                f" {n_flaws:,} flaw{'s' if n_flaws != 1 else ''}",
+                f" {n_flaws:,} flaw{'s' if n_flaws != 1 else ''}"
+                + (
+                    f", {n_notes:,} notes on the published format, which score does not need"
+                    if n_notes
+                    else ""
+                ),
                 err=True,
             )
             for lacks, n in check.lacking.items():
@@ -109,10 +118,16 @@ def audit(files: tuple[str, ...], limit: int, as_json: bool) -> int:
     rows_shown = []
     for found in findings:
         means = found.correct["reference"], found.rewards["reference"], found.rewards["strict"]
-        rows_shown.append([found.task, found.strategy, f"{found.n:,}", *(f"{mean:.3f}" for mean in means)])
+        rows_shown.append([found.task, found.strategy, _counts(found), *(f"{mean:.3f}" for mean in means)])
     header = ["task", "strategy", "n", "correct", "reward", "strict"]
     show_table(Console(highlight=False), header, rows_shown, words=2)
     return 0
+
+
+def _counts(found: Finding) -> str:
+    """How many responses a finding is about; of two numbers the first is that of ``reference``."""
+    reference, strict = found.counts["reference"], found.counts["strict"]
+    return f"{strict:,}" if reference == strict else f"{reference:,} / {strict:,}"
 
 
 DRAWN: Final = "SeqBench"

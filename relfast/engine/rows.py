@@ -15,6 +15,7 @@ from relfast.formats import Entry, read_row
 from relfast.formats.entry import no_text
 from relfast.formats.failure import CUT_OFF, NoResponse
 from relfast.formats.paths import MISSING, follow
+from relfast.formats.reading import PROMPT_ID, prompt_id
 from relfast.json_text import decode_text, encode_json, shallow
 from relfast.records import Record, Score, unscored
 from relfast.stats.samples import digest_of
@@ -132,7 +133,7 @@ def _prompt_of(entry: Entry, record_id: Any, job: Job) -> str | None:
     """
     question = entry.question if isinstance(entry.question, str) else ""
     if record_id is None:
-        return digest_of(encode_json([question, entry.answer])) if question else None
+        return prompt_id(question, entry.answer).removeprefix(PROMPT_ID) if question else None
     counted = entry.numbered and is_counter(record_id)
     if entry.joined or not (counted or job.repeats == ALL_IDS_REPEAT):
         return None

@@ -58,6 +58,7 @@ _KINDS: Final = {
     paths.FLAT: columns.FLAT,
     paths.IS: columns.IS,
     paths.HAS: columns.HAS,
+    paths.HAS_OR_NOT: columns.HAS_OR_NOT,
     paths.AN_OBJECT: columns.AN_OBJECT,
     paths.A_LIST: columns.A_LIST,
 }
@@ -66,8 +67,9 @@ _INDEX: Final = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 _NAME: Final = re.compile(r'[^\x00-\x1f"/\\\x7f-\U0010ffff]*')
 """Names without characters that JSON may or must escape, so that the kernel can compare them as bytes."""
 _ERRORS: Final = "error"
+_EVENTS: Final = "event_id"
 _STATUS: Final = "status_code"
-"""Members by which a row of any form says that the request failed."""
+"""Members by which a row of any form says that the request failed, or that it is no response."""
 _OFTEN: Final = len(REASONS_OF_MESSAGES) + 1
 """How many of `REASONS` rows often have: only their members are worth a bit."""
 _PLAIN_ENDS: Final = tuple(
@@ -109,7 +111,9 @@ class TextTable:
         self._said: list[Sequence[int]] = []
         self._says: list[Sequence[int]] = []
         self._spans: list[tuple[int, int, int]] = []
-        members = sorted(set(self._members_of(job)), key=lambda name: (len(name), name))
+        # members of paths alone may be left out: they are looked for by name then
+        wanted = dict.fromkeys((*self._members_of(job), *self._members_of(job, of_paths=True)))
+        members = sorted([*wanted][: columns.MOST_MEMBERS], key=lambda name: (len(name), name))
         self._numbers = {name: number for number, name in enumerate(members)}
         assert len(members) <= columns.MOST_MEMBERS
         assert max(map(len, members)) <= columns.LONGEST_MEMBER
@@ -130,11 +134,7 @@ class TextTable:
                 assert last or (form.when and not form.needs)
                 self._ways.append((number, 0, *self._tests_of(form.needs if last else form.when)))
         rows = [self._form(form) for form in forms]
-        ends: list[Sequence[int]] = [
-            self._path_list(REASONS_OF_MESSAGES),
-            self._path_list(REASONS[len(REASONS_OF_MESSAGES) :]),
-            *map(self._span, _PLAIN_ENDS),
-        ]
+        ends: list[Sequence[int]] = [self._path_list(REASONS), *map(self._span, _PLAIN_ENDS)]
         assert len(self._bit_of) <= columns.MOST_BITS
         known = [(*span, self._bit_of.get(name, 0)) for span, name in zip(spans, members, strict=True)]
         parts: list[Sequence[Sequence[int]]] = [known, of_length, self._steps, self._paths, self._tests]
@@ -148,20 +148,33 @@ class TextTable:
             *chain.from_iterable(zip(places, sizes, strict=True))
         )
 
-    def _members_of(self, job: Job) -> Iterable[str]:
-        """The top-level members of a row that the table refers to."""
-        yield from (*GOLD_MEMBERS, _ERRORS, _STATUS, *map(_first_name, REASONS[:_OFTEN]))
-        yield from (path.partition(".")[0] for path in job.field_map.values())
+    def _members_of(self, job: Job, *, of_paths: bool = False) -> Iterable[str]:
+        """The members of a row that the table must know; with ``of_paths`` those that paths begin with."""
         dialects = DIALECTS.values() if job.dialect == "auto" else (DIALECTS[job.dialect],)
-        for form in (form for dialect in dialects for form in dialect.forms):
+        forms = [form for dialect in dialects for form in dialect.forms]
+        if of_paths:
+            yield from filter(None, map(_first_name, (_ERRORS, _STATUS, *REASONS[:_OFTEN])))
+            for form in forms:
+                listed = [
+                    form.id.replace("#", " "),
+                    form.number or "",
+                    form.response,
+                    form.errors,
+                    form.status,
+                ]
+                listed += [form.suffix, form.attached]
+                for said in form.said:
+                    listed += [said.items, said.instead, said.error, *(path for _, path in said.says)]
+                yield from filter(None, map(_first_name, " ".join(listed).split()))
+            return
+        yield from GOLD_MEMBERS
+        yield from (path.partition(".")[0] for path in job.field_map.values())
+        for form in forms:
             conditions = " ".join((*form.tells, form.when, form.needs)).split()
             yield from filter(None, (lead_of(condition) for condition in conditions))
             yield from (*form.members, *filter(None, (form.filter,)))
-            listed = [form.id.replace("#", " "), form.number or "", form.response, form.errors, form.status]
-            listed += [_depends(form), form.suffix, form.attached]
-            for said in form.said:
-                listed += [said.items, said.instead, said.error, said.reason, *(p for _, p in said.says)]
-            yield from filter(None, map(_first_name, " ".join(listed).split()))
+            numbered = f"{form.id} {form.number or ''}".replace("#", "") if form.number is not None else ""
+            yield from filter(None, map(_first_name, f"{_depends(form)} {numbered}".split()))
 
     def _bits(self, names: Iterable[str]) -> int:
         return sum(self._bit_of.setdefault(name, 1 << len(self._bit_of)) for name in sorted(set(names)))
@@ -272,7 +285,7 @@ class TextTable:
             self._bits(depends | others),
             *self._answer(form),
             *self._path_list(form.question.split() if self._can_follow(form.question) else []),
-            *self._path_list([_ERRORS, *f"{form.errors} {form.suffix} {form.attached}".split()]),
+            *self._path_list([_ERRORS, _EVENTS, *f"{form.errors} {form.suffix} {form.attached}".split()]),
             *self._path_list([_STATUS, *form.status.split()]),
             response,
             *(first_said, len(self._said)),

@@ -12,14 +12,25 @@ from typing import Any, Final
 
 from relfast.formats.hints import place_of, places
 from relfast.formats.reading import meets, recognise
-from relfast.formats.table import DIALECTS
+from relfast.formats.table import DIALECTS, EVENT
 
 _Document = Mapping[str, Any]
 
 MEMBER: Final = re.compile(r"samples/.+_epoch_\d+\.json")
 """Names of the members of Inspect's ``.eval`` archives that hold samples."""
 
-_KEPT: Final = ("id", "epoch", "input", "target", "metadata", "output", "error", "limit", "attachments")
+_KEPT: Final = (
+    "id",
+    "epoch",
+    "input",
+    "target",
+    "metadata",
+    "output",
+    "error",
+    "invalidation",
+    "limit",
+    "attachments",
+)
 """Fields of Inspect's samples that are read, unlike ``events``: a transcript can have megabytes."""
 
 
@@ -69,6 +80,9 @@ _SHOWN_KEYS: Final = 8
 _DEPTH: Final = 3
 _JQ_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _JQ_ADVICE: Final = "jq -c '{}' makes lines of what is in it"
+_SAMPLINGS: Final = (
+    'select(.type=="sampling") | {id: .sample_id, question: .data.prompt, response: .data.sampled}'
+)
 _FIELDS: Final = frozenset({"id", "task", "question", "answer", "response"})
 
 
@@ -108,8 +122,8 @@ def rows_of(document: Any) -> Iterator[Any]:
     command = _jq_for_table(document) or next((jq for jq, _ in _lists_of_objects(document)), None)
     advice = f": {_JQ_ADVICE.format(command)}" if command else ""
     raise NoRows(
-        f"one JSON object with the keys {keys}, of no tool that is known (Inspect, HELM, OpenCompass,"
-        f" MathArena); one record a line is wanted{advice}"
+        f"one JSON object with the keys {keys}, of no tool that is known (Inspect, HELM, OpenCompass); "
+        f"one record a line is wanted{advice}"
     )
 
 
@@ -117,6 +131,8 @@ def advice_on_row(row: Mapping[str, Any]) -> str | None:
     """Advice for a row that is a whole document written on one line; None if it does not look like one."""
     if any(recognises(row) for recognises, _ in KNOWN):
         return "a document on one line; `jq . FILE > NEW.json` indents it, and it is read then"
+    if EVENT.issubset(row) or (isinstance(row.get("spec"), Mapping) and "run_id" in row["spec"]):
+        return f"a log of openai/evals, with an event a line: {_JQ_ADVICE.format(_SAMPLINGS)}"
     command = _jq_for_table(row)
     is_row = (
         recognise(row) is not None or not _FIELDS.isdisjoint(row) or _has(row, "id") or _has(row, "question")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from relfast.formats.failure import (
+    MISSING_RESPONSE,
     NO_ASSISTANT,
     NO_CONTENT,
     NULL,
@@ -207,6 +208,8 @@ def said_in(message: Mapping[str, Any]) -> Any:
     refusal = refusal_in(message)
     if refusal is not None:
         return refusal
+    if _only_calls(message):
+        return ONLY_A_CALL
     if is_reasoning(message):
         return ONLY_REASONING
     parts = (
@@ -219,12 +222,37 @@ def said_in(message: Mapping[str, Any]) -> Any:
     return ended(said, next((message[name] for name in REASONS_OF_MESSAGES if message.get(name)), None))
 
 
+ONLY_A_CALL: Final = NoResponse(MISSING_RESPONSE, "the last message only calls a tool")
+
+_CALLS: Final = ("tool_calls", "function_call")
+_CALL: Final = re.compile(r"(\w+_)?(tool|function)[-_]?(use|call)", re.IGNORECASE)
+"""Types of parts that call a tool, such as ``tool_use`` and ``functionCall``."""
+
+
+def _only_calls(message: Mapping[str, Any]) -> bool:
+    """Whether a message calls a tool and says nothing: it is no answer."""
+    content = message.get("content")
+    calls = any(map(message.get, _CALLS)) or (
+        isinstance(content, list)
+        and any(
+            isinstance(kind, str) and _CALL.fullmatch(kind)
+            for part in content
+            if isinstance(part, Mapping)
+            for kind in (part.get("type"), *part)
+        )
+    )
+    said = content_of(content) if calls else None
+    return calls and not (isinstance(said, str) and said)
+
+
 def _texts_in(parts: Sequence[Mapping[str, Any]]) -> list[str]:
     """The texts of a message's parts."""
     return [
         part["text"]
         for part in parts
-        if part.get("type") in _TEXT_PARTS and isinstance(part.get("text"), str) and not is_reasoning(part)
+        if part.get("type") in _TEXT_PARTS
+        and isinstance(part.get("text"), str)
+        and part.get("thought") is not True
     ]
 
 

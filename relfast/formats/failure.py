@@ -94,7 +94,7 @@ def _from_object(error: Mapping[str, Any]) -> NoResponse | None:
         return _from_object(inner) or NoResponse(MISSING_RESPONSE, _text(error))
     names = (error.get("type"), error.get("code"))
     kind = next((name for name in names if isinstance(name, str) and name), MISSING_RESPONSE)
-    message = error.get("message") or inner
+    message = error.get("message") or inner or error.get("reason")
     return NoResponse(kind, message if isinstance(message, str) else _text(message or error))
 
 

@@ -139,7 +139,12 @@ def _places_of(field: str, row: Mapping[str, Any]) -> list[str]:
         if rank is not None:
             ranked.append((rank, len(path), path))
     inside = {path[: path.index("@")] for _, _, path in ranked if "@" in path}
-    return [".".join(path) for _, _, path in sorted(ranked, key=itemgetter(0, 1)) if path not in inside]
+    return [_typed(path) for _, _, path in sorted(ranked, key=itemgetter(0, 1)) if path not in inside]
+
+
+def _typed(path: _Path) -> str:
+    """A path as it is typed: a dot in a key is escaped."""
+    return ".".join(step.replace(".", "\\.") for step in path)
 
 
 def _gold_members(row: Mapping[str, Any]) -> frozenset[str]:
@@ -164,8 +169,12 @@ def _rank_of(field: str, path: _Path, value: Any, holder: Any) -> tuple[int, int
     if field == "response":
         if _is_chat(value) and _is_response(value):
             return 3, 0
-        if not isinstance(holder, Mapping) or not _is_response(value):
+        if not _is_response(value):
             return None
+        if not isinstance(holder, Mapping):
+            # the turns of a conversation with a model, as texts
+            is_turn = key == "-1" and len(path) > 1 and not _SEQUENCES.isdisjoint(_words_of(path[-2]))
+            return (3, len(names) + 1) if is_turn and isinstance(value, str) else None
         if key in _CONTENTS and _role_of(holder) in _MODEL_ROLES:
             return 3, 0
     elif not (_is_gold(value) if field == "answer" else _is_text(value)):
@@ -189,7 +198,7 @@ def id_in(rows: Sequence[Mapping[str, Any]], ids: Collection[str]) -> Hint | Non
     """The path at which each of some rows has one of these ids, not all of them the same. A number alone is
     an id only under a key that says so: counters and labels are numbers too. None without such a path."""
     for path, value, _ in places(rows[0]):
-        found = [follow(row, ".".join(path)) for row in rows]
+        found = [follow(row, _typed(path)) for row in rows]
         names = {
             str(value) for value in found if isinstance(value, str | int) and not isinstance(value, bool)
         }
@@ -198,7 +207,7 @@ def id_in(rows: Sequence[Mapping[str, Any]], ids: Collection[str]) -> Hint | Non
         if _is_text(value) or isinstance(value, int):
             all_there = len(found) == sum(type(each) is not bool and str(each) in ids for each in found)
             if all_there and several and (says_id or not all(map(str.isdigit, names))):
-                return Hint(".".join(path), len(rows), len(rows))
+                return Hint(_typed(path), len(rows), len(rows))
     return None
 
 
@@ -238,7 +247,7 @@ def places(row: Mapping[str, Any], *, for_response: bool = False) -> Iterator[tu
 
 
 def _is_step(key: Any, for_response: bool) -> bool:
-    if not isinstance(key, str) or "." in key:
+    if not isinstance(key, str):
         return False
     return not for_response or _may_name_response(key) or _plain(key) in _OTHER_NAMES["response"]
 

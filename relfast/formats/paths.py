@@ -12,6 +12,7 @@ A dialect's path has these steps:
 ``name=word``    the object, if its value there is this text, ``true`` or ``false``, or a list with it
 ``name!``        the object, if its value under the name is there, and not null, false, empty or 0
 ``!…``           negates one of the latter two: the object, if it does not meet that condition
+``a!|b=false``   the object, if its value under ``a`` is there, or that under ``b`` is false
 ``{}`` ``[]``    the value, if it is an object or a list
 ``~``            an object without its members that are null; other values unchanged
 ``@``            an object, also as JSON in a text; of a list, the first item
@@ -38,12 +39,12 @@ class _Missing:
 
 MISSING: Final = _Missing()
 
-NAME, OPTIONAL, INDEX, EACH, FLAT, IS, HAS, PICK, DECODED, AN_OBJECT, A_LIST, SPARSE = range(12)
+NAME, OPTIONAL, INDEX, EACH, FLAT, IS, HAS, PICK, DECODED, AN_OBJECT, A_LIST, SPARSE, HAS_OR_NOT = range(13)
 """Kinds of steps in a dialect's path."""
 
 _STEP: Final = re.compile(
     r"(?P<index>-?\d+)|(?P<sign>\*\??|[@~]|\{\}|\[\])"
-    r"|(?P<lacks>!?)(?P<name>\w+)(?:(?P<optional>\?)|(?P<has>!)|=(?P<word>\w+)|\[(?P<other>\w+)\])?"
+    r"|(?P<lacks>!?)(?P<name>\w+)(?:(?P<optional>\?)|(?P<has>!)(?:\|(?P<denied>\w+)=false)?|=(?P<word>\w+)|\[(?P<other>\w+)\])?"
 )
 _SIGNS: Final = {"*": EACH, "*?": FLAT, "@": DECODED, "{}": AN_OBJECT, "[]": A_LIST, "~": SPARSE}
 _WORDS: Final[Mapping[str, Any]] = {"true": True, "false": False}
@@ -75,6 +76,8 @@ def _step(text: str) -> Step:
         return Step(_SIGNS[text], text)
     if step["other"]:
         return Step(PICK, step["name"], step["other"])
+    if step["denied"]:
+        return Step(HAS_OR_NOT, step["name"], step["denied"])
     if step["word"]:
         return Step(IS, step["name"], step["word"], bool(step["lacks"]))
     kind = HAS if step["has"] or step["lacks"] else OPTIONAL if step["optional"] else NAME
@@ -129,6 +132,8 @@ def _in_object(value: Mapping[str, Any], step: Step) -> Sequence[Any]:
         return (value.get(name, value),)
     if kind == HAS:
         return (value,) if bool(value.get(name)) != lacks else ()
+    if kind == HAS_OR_NOT:
+        return (value,) if value.get(name) or value.get(other) is False else ()
     if kind == SPARSE:
         return ({key: item for key, item in value.items() if item is not None},)
     there = value.get(name)
@@ -188,9 +193,13 @@ def follow(row: Any, path: str) -> Any:
     """The value at a user's path, or `MISSING`.
 
     ``*`` stands for each item of a list and gives a list of the values found; ``@`` decodes JSON in a text.
-    If an object has a key ``*`` or ``@``, that key is meant instead.
+    If an object has a key ``*`` or ``@``, that key is meant instead. ``\\.`` is a dot in a key.
     """
-    return _follow(row, path.split("."))
+    return _follow(row, [step.replace("\\.", ".") for step in _DOT.split(path)])
+
+
+_DOT: Final = re.compile(r"(?<!\\)\.")
+"""Between the steps of a user's path."""
 
 
 def _follow(value: Any, steps: Sequence[str]) -> Any:

@@ -26,6 +26,7 @@ from relfast.formats.paths import MISSING, NAME, Walk, as_object, first, found, 
 from relfast.formats.table import (
     ABSENT,
     DIALECTS,
+    EVENT,
     FINE,
     LIST,
     MESSAGE,
@@ -39,6 +40,9 @@ from relfast.formats.table import (
 )
 from relfast.json_text import encode_json
 from relfast.tasks import find_task
+
+_JUDGED: Final = ("invalidation",)
+"""Names of members that say why somebody discarded a sample: their messages need the name."""
 
 _FAILED_KEY: Final = "key"
 """Where the id is in a row of Gemini's for a failed request, which has no keys that tell its dialect."""
@@ -166,6 +170,8 @@ def read_row(row: _Row, dialect: str, *, mapped: bool = False) -> Entry:
         entry.id = row[_FAILED_KEY]
     if "status_code" in row and entry.failure is None:
         entry.failure = from_status(row["status_code"])
+    if "event_id" in row and EVENT.issubset(row) and row["type"] != "sampling":
+        entry.failure = NoResponse(MISSING_RESPONSE, f"an event of type {row['type']!r:.40}, no response")
     entry.reason = next((reason for each in _reasons() for reason in each(row) if reason), None)
     return entry
 
@@ -231,7 +237,8 @@ class _Reader:
         self._suffix, self._row, self._attached = _walks(form.suffix), _walks(form.row), _walks(form.attached)
         self._answer, self._question = _walks(form.answer), _walks(form.question)
         self._response = _walks(form.response)
-        self._errors, self._status = _walks(form.errors), _walks(form.status)
+        self._errors = [(path.rpartition(".")[2], walk(path)) for path in form.errors.split()]
+        self._status = _walks(form.status)
         # an empty path leads to the row itself
         self._samples = [(said, _walks(said.items) or (walk(""),)) for said in form.said]
 
@@ -308,8 +315,13 @@ class _Reader:
 
     def _failure(self, row: _Row) -> NoResponse | None:
         """Why the request failed as a whole; None if it did not."""
-        errors = (from_error(value) for each in self._errors for value in each(row))
-        failure = next((error for error in errors if error is not None), None)
+        errors = (
+            error._replace(message=f"{name}: {error.message}") if name in _JUDGED else error
+            for name, each in self._errors
+            for value in each(row)
+            if (error := from_error(value)) is not None
+        )
+        failure = next(errors, None)
         return failure or (from_status(first(row, self._status)) if self._status else None)
 
     def _samples_in(self, row: _Row) -> list[Any]:
@@ -366,12 +378,15 @@ def _question(prompt: Any) -> Any:
     return text if isinstance(text, str) else MISSING
 
 
+PROMPT_ID: Final = "prompt-"
+
+
 def prompt_id(prompt: Any, gold: Any) -> str:
     """The id that all rollouts of a prompt get: ``prompt-`` and 16 hex digits of a BLAKE2b digest of the JSON
     of ``[prompt, gold]``."""
     from hashlib import blake2b  # loads OpenSSL, which other dialects do without
 
-    return f"prompt-{blake2b(encode_json([prompt, gold]), digest_size=8).hexdigest()}"
+    return f"{PROMPT_ID}{blake2b(encode_json([prompt, gold]), digest_size=8).hexdigest()}"
 
 
 def _attached(texts: Any, text: Any) -> Any:

@@ -28,6 +28,11 @@ REASONS: Final = (
 """Paths to why the text of a row ended, in rows of any dialect; the first ones are those of messages too."""
 
 
+EVENT: Final = frozenset({"run_id", "event_id", "sample_id", "type", "data"})
+"""Members of an event in a log of openai/evals; only those of type ``sampling`` are responses, others
+repeat them."""
+
+
 class Said(NamedTuple):
     """Where a row has its samples, and how the text of each is read.
 
@@ -195,10 +200,11 @@ _TRACE: Final = Form(
     said=(_REPLY,),
     row="task.data",
 )
-# in an episode of several agents, the traces with rewards are the samples; without any, all traces
+# in an episode of several agents, the traces with rewards are the samples, and those that failed before they
+# had any; without such traces, all
 _EPISODE: Final = _TRACE._replace(
     when="traces:list",
-    said=(_REPLY._replace(items="traces.*.rewards! traces.*.{}"),),
+    said=(_REPLY._replace(items="traces.*.rewards!|ok=false traces.*.{}"),),
     none=(("ok=false.errors.-1", ""), ("", "the episode holds no trace")),
 )
 
@@ -316,7 +322,9 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             needs="request.contents",
             id="id key",
             number="",
-            question="request.contents.-1.parts.*.text",
+            task="task",
+            answer="answer",
+            question="question request.contents.-1.parts.*.text",
             said=(_CANDIDATE,),
             none=(
                 (
@@ -368,7 +376,7 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
                 ("limit.type", "output.choices is empty (limit {})"),
                 ("", "output.choices is empty"),
             ),
-            errors="error",
+            errors="error invalidation",
             attached="attachments",
         ),
     ),
@@ -476,7 +484,8 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
             ("doc_id doc_hash input filtered_resps",),
             needs="doc_id filtered_resps",
             number="doc_id",
-            answer="target",
+            task="task",
+            answer="answer target",
             question="input",
             said=(Said("resps!.resps.*?.*? filtered_resps.*?.*?", ((VALUE, ""),)),),
             none=(("", "filtered_resps holds no response"),),
@@ -489,10 +498,10 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         Form(
             ("index model_output:object messages",),
             needs="model_output:object",
-            id="metadata.id",
+            id="metadata.id id",
             number="",
-            task="metadata.task",
-            answer="metadata.answer",
+            task="metadata.task task",
+            answer="metadata.answer answer",
             question="messages",
             said=(
                 Said(
@@ -511,8 +520,10 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         Form(
             ("gold_answer problem messages:list",),
             needs="problem messages:list",
+            id="id",
             number="idx",
-            answer="gold_answer",
+            task="task",
+            answer="answer gold_answer",
             question="problem",
             said=(Said("messages.*", ((MESSAGE, ""),)),),
             none=(("", "messages is empty"),),

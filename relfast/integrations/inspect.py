@@ -28,7 +28,8 @@ from relfast.formats import read_row
 from relfast.formats.failure import NoResponse
 from relfast.records import Score as Row
 from relfast.rewards.problems import Problem, from_file, generated
-from relfast.rewards.shared import field, gold_of
+from relfast.rewards.shared import field
+from relfast.rewards.stored import gold_of
 from relfast.tasks import TASKS
 
 __all__ = ["relfast_scorer", "relfast_task", "sample_of"]

@@ -1,4 +1,4 @@
-"""verifiers 0.4 (v1), and with it prime-rl: a taskset of a file's records, or of generated ones without end.
+"""verifiers 0.4 (v1), and with it prime-rl: a taskset of a file's records, or of a seed's generated ones.
 
 verifiers' loader finds tasksets by the name of a package: ``examples/verifiers_relfast`` makes this module
 such a package, in the form of verifiers' hub. A response without a score raises, which verifiers records as
@@ -7,7 +7,6 @@ an error of the rollout, not as 0.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from typing import Any
 
@@ -62,10 +61,11 @@ class RelfastTask(vf.Task[RelfastData, vf.State, RelfastTaskConfig]):
 
 
 class RelfastTaskset(vf.Taskset[RelfastTask, RelfastConfig]):
-    """The problems of a file, or generated ones: a million of ``seed``, then those of ``seed + 1``, …"""
+    """The problems of a file, or generated ones: the million of ``seed``, none of which another seed has."""
 
     def __init__(self, config: RelfastConfig) -> None:
         super().__init__(config)
+        # it ends with its seed, but nobody should read a million problems to shuffle them
         self.INFINITE = config.file is None
 
     def load(self) -> Iterable[RelfastTask]:
@@ -73,11 +73,8 @@ class RelfastTaskset(vf.Taskset[RelfastTask, RelfastConfig]):
         if config.file is not None:
             problems: Iterable[Problem] = from_file(config.file)
         else:
-            seeds = itertools.count(config.seed)
             problems = (
-                generated(config.benchmark, at, seed, **config.parameters)
-                for seed in seeds
-                for at in range(SEEDS)
+                generated(config.benchmark, at, config.seed, **config.parameters) for at in range(SEEDS)
             )
         for problem in problems:
             data = RelfastData(

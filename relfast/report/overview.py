@@ -60,7 +60,7 @@ def statuses(runs: Sequence[Scored], examples: Examples) -> Section:
     tables = [modelled(runs, "", names, rows, 5)] if rows else []
     cut = sum(task.counts.cut_off for run in runs for task in run.summary.tasks.values())
     if cut:
-        text += f" {cut:,} responses were cut off before the answer began, and are scored as empty ones."
+        text += f" Cut off before the answer began, and scored as empty responses: {cut:,}."
     return Section("Rows without a score", [text], tables, view="Failures")
 
 

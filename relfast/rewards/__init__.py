@@ -23,7 +23,7 @@ Under ``strict`` a response that exceeds its deadline or crashes its worker gets
 the answer. Any other response without a score (bad gold, unknown task, no workers, an interrupted call, a
 machine too busy for the deadline to mean anything) gets ``on_error``: None, a number, or ``"raise"``; never 0
 unless you choose 0. A mapping ``{"response": …, "machinery": …}`` sets a value for each kind of cause.
-`stats` counts responses by status.
+`stats` counts responses by status. `prepare` loads models and starts workers before training begins.
 
 All adapters give a response the same reward if they get the same record: task, gold and, for rules of strict
 that use it (`relfast.tasks.base.Task.strict_needs`), the question. An adapter that gets no question where
@@ -32,6 +32,6 @@ strict needs one warns.
 
 from __future__ import annotations
 
-from relfast.rewards.shared import close, stats
+from relfast.rewards.shared import close, prepare, stats
 
-__all__ = ["close", "stats"]
+__all__ = ["close", "prepare", "stats"]

@@ -20,7 +20,8 @@ from relfast.errors import UsageError
 from relfast.keywords import ScorerKeywords
 from relfast.records import Score
 from relfast.rewards.problems import Problem
-from relfast.rewards.shared import Adapter, gold_of
+from relfast.rewards.shared import Adapter
+from relfast.rewards.stored import gold_of
 from relfast.tasks import get_task
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Final, NamedTuple, Unpack
 
 from relfast.keywords import ScorerKeywords
 from relfast.records import Score
-from relfast.rewards.shared import Adapter, Row, mapping, read_sample, response_of, tensor
+from relfast.rewards.shared import Adapter, Row, mapping, read_sample, tensor
 
 __all__ = ["EnvironmentReturn", "RelfastEnvironment", "make_environment"]
 
@@ -133,7 +133,7 @@ def _read(log: object, about: object) -> Row:
     known = mapping(about)
     label = known.get("answer")
     task, gold, question = read_sample(known.get("ground_truth") if label is None else label, log, known)
-    return task, gold, response_of(log), question
+    return task, gold, log, question
 
 
 def _remark(score: Score) -> str:

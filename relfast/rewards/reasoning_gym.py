@@ -86,10 +86,12 @@ class DatasetConfig:
         Raises
         ------
         ValueError
-            ``size`` or ``seed`` is negative.
+            ``size`` or ``seed`` is negative, or ``size`` is more than the problems of a seed.
         """
         if self.size < 0 or self.seed < 0:
             raise ValueError(f"size and seed must be 0 or more, not {self.size} and {self.seed}")
+        if self.size > SEEDS:
+            raise ValueError(f"a seed has {SEEDS:,} problems, not {self.size:,}")
 
 
 def register(**options: Unpack[ScorerKeywords]) -> list[str]:
@@ -135,7 +137,7 @@ def _dataset_class(task: Task, function: ScoreAnswer) -> type:
             return "relfast"
 
         def __getitem__(self, idx: int) -> dict[str, Any]:
-            if not 0 <= idx < SEEDS:
+            if not 0 <= idx < self.size:
                 raise IndexError(idx)  # ends iteration by index
             config: DatasetConfig = self.config
             problem = generated(task.name, idx, config.seed, **config.parameters)

@@ -9,12 +9,10 @@ import sys
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, ClassVar, Final, Self, Unpack
-
-import orjson
+from typing import Any, ClassVar, Final, Self, TypeVar, Unpack
 
 from relfast.engine.online.incoming import Columns
-from relfast.engine.online.needs import Formless, Needs
+from relfast.engine.online.needs import Formless, Needs, log_unscored
 from relfast.engine.online.scorer import (
     Scorer,
     checked_on_error,
@@ -24,13 +22,15 @@ from relfast.engine.online.scorer import (
     value_of,
     worths,
 )
-from relfast.errors import UnscoredError
-from relfast.formats.entry import content_of, text_of
-from relfast.json_text import decode_text
+from relfast.errors import UnscoredError, UsageError
+from relfast.formats.entry import last_user_said
+from relfast.formats.messages import plain_messages
 from relfast.keywords import AdapterKeywords, OnError
 from relfast.records import Score
+from relfast.rewards.stored import gold_of, held
+from relfast.tasks import TASKS, find_task
 
-__all__ = ["close", "stats"]
+__all__ = ["close", "prepare", "stats"]
 
 _log: Final = logging.getLogger("relfast")
 
@@ -75,12 +75,12 @@ class Adapter:
             self._warn_of_none()
 
     @classmethod
-    def default(cls) -> Self:
+    def default(cls, **options: Any) -> Self:
         """The adapter that a module makes when it is imported, with default options. It warns at its first
         call of what other adapters warn of when they are made."""
         made = cls.__new__(cls)
         made._is_default = True
-        cls.__init__(made)
+        cls.__init__(made, **options)
         return made
 
     def _warn_of_none(self) -> None:
@@ -105,6 +105,10 @@ class Adapter:
             self._formless = Formless(self.options["policy"])
             self._scorer = shared_scorer(self.options)
         return self._scorer
+
+    def prepare(self, *tasks: str) -> dict[str, float]:
+        """Have the first reward cost what later ones do: see `relfast.Scorer.prepare`."""
+        return self.scorer.prepare(*tasks)
 
     def score(self, task: Any, gold: Any, response: Any, question: Any = None) -> Score:
         """The score of a response. ``gold`` is as `gold_of` returns it; no content of a record raises."""
@@ -155,25 +159,9 @@ class Adapter:
 
     def _warn(self, score: Score, gold: Any, question: Any, at: int = 0) -> None:
         if score.reward is None:
-            self._log_unscored(score, gold, at)
+            log_unscored(score, gold, at)
         if type(question) is not str or not question:
             self._needs.look(score.task, gold, question)
-
-    def _log_unscored(self, score: Score, gold: object, at: int = 0) -> None:
-        """Log why a response has no score, once for each kind of cause and task in a process."""
-        error = score.error or {"type": score.status, "message": "no reward"}
-        kind = error["type"], score.task
-        if kind in _told or len(_told) >= MAX_KINDS:
-            return
-        _told.add(kind)
-        _log.warning(
-            "relfast: %s: response %d of a call has no score (%s): %.200s. Its gold is %.200r. (Said once.)",
-            score.task or "no task",
-            at,
-            score.status,
-            error["message"],
-            gold,
-        )
 
     def value(self, score: Score) -> float | None:
         """The reward of a score; of one without a reward the value that ``on_error`` sets.
@@ -200,66 +188,44 @@ class Adapter:
         return value
 
 
+def prepare(*tasks: str, **options: Unpack[AdapterKeywords]) -> dict[str, float]:
+    """Have this process's first reward cost what later ones do (`relfast.Scorer.prepare`): machine code and
+    ReAlign's model are loaded, and workers have started, which takes up to 2 s.
+
+    Call it before training, in the process that scores: in the file that a trainer imports, say.
+
+    Parameters
+    ----------
+    *tasks
+        Names of tasks; default: all.
+    **options
+        Those of the reward function, without ``on_error``: functions with equal options share a scorer.
+
+    Returns
+    -------
+    dict
+        Task → seconds that it took.
+
+    Raises
+    ------
+    UnknownTaskError, UsageError
+        There is no such task, or an option cannot be used.
+    RelfastError
+        A task that is named cannot be scored here: no embedding model, say. Without names it is logged.
+    """
+    settled: AdapterKeywords = {"policy": "strict", **options}
+    return shared_scorer(settled).prepare(*tasks)
+
+
 def columns_of_rows(rows: Iterable[Row]) -> Columns:
     """Rows as the columns that `Scorer.begin_columns` takes."""
     tasks, gold, responses, questions = map(list, zip(*rows, strict=True))
     return tasks, gold, responses, questions
 
 
-MAX_KINDS: Final = 100
-"""Most kinds of causes that a process logs; a run has few."""
-
-_told: Final[set[tuple[Any, ...]]] = set()
-
-
 def reason_of(score: Score) -> str:
     """Why strict turned a response down, or why it has no score; "" for any other."""
     return str(score.metrics.get("reason") or (score.error["message"] if score.error else ""))
-
-
-def gold_of(answer: Any) -> Any:
-    """Gold as it was before a data set stored it.
-
-    JSON text is decoded (once per distinct text), arrays become lists, and fields that are None are dropped:
-    a `datasets` column of dicts gives every row the union of all keys. Gold with no other fields, and values
-    that are no gold at all, stay as they are; their score then says what is wrong with them.
-
-    >>> gold_of('{"target": 3}'), gold_of({"target": 3, "smiles": None})
-    ({'target': 3}, {'target': 3})
-    """
-    if type(answer) is str or isinstance(answer, str):
-        return _gold_of_text(answer)
-    return _gold_of_object(answer)
-
-
-@lru_cache(maxsize=4096)
-def _gold_of_text(text: str) -> Any:
-    return _gold_of_object(decode_text(text))
-
-
-def _gold_of_object(answer: Any) -> Any:
-    if type(answer) is not dict and not isinstance(answer, Mapping):
-        return answer
-    try:
-        try:
-            orjson.dumps(answer)
-        except TypeError:
-            answer = _plain(answer)
-        if type(answer) is dict and None not in answer.values():
-            return answer
-        return {key: value for key, value in answer.items() if value is not None} or answer
-    except Exception:
-        # a foreign Mapping class whose methods raise, or a mapping that contains itself
-        return None
-
-
-def _plain(value: object) -> Any:
-    """The value with arrays and array scalars (Parquet readers give them) made lists and numbers."""
-    if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return _plain(value.tolist()) if hasattr(value, "tolist") else value
 
 
 def read_label(label: object) -> tuple[Any, Any, Any]:
@@ -278,7 +244,7 @@ def _label_of_text(text: str) -> tuple[Any, Any, Any]:
 
 def _label_of(gold: Any) -> tuple[Any, Any, Any]:
     if isinstance(gold, Mapping) and "answer" in gold:
-        return gold.get("task"), gold_of(gold["answer"]), gold.get("question")
+        return held(gold.get("task")), gold_of(gold["answer"]), held(gold.get("question"))
     return None, gold, None
 
 
@@ -289,35 +255,19 @@ def read_sample(label: object, prompt: object, *places: object) -> tuple[Any, An
     task, gold, question = read_label(label)
     for place in map(mapping, places):
         if task is None:
-            task = place.get("task")
+            task = held(place.get("task"))
         if gold is None or (isinstance(gold, str) and not gold):  # a column's empty text stands for none
             gold = gold_of(place.get("answer"))
         if question is None:
-            question = place.get("question")
+            question = held(place.get("question"))
     return task, gold, question_of(prompt) if question is None else question
-
-
-def response_of(completion: object) -> Any:
-    """The text of a completion: a text itself, or the assistant's last message of a list of chat messages."""
-    if type(completion) is list and len(completion) == 1 and type(completion[0]) is dict:
-        message = completion[0]
-        content = message.get("content")
-        if type(content) is str and message.get("role") == "assistant":
-            return content  # the usual form, handled first
-    return completion if type(completion) is str or isinstance(completion, str) else text_of(completion)
 
 
 def question_of(prompt: object) -> str | None:
     """The question in a prompt: a text itself, or the user's last of a list (or array) of chat messages."""
-    if hasattr(prompt, "tolist"):
-        prompt = prompt.tolist()
-    if isinstance(prompt, str) or not isinstance(prompt, Sequence):
-        return prompt if isinstance(prompt, str) else None
-    for message in reversed(prompt):
-        if mapping(message).get("role") == "user":
-            content = content_of(message.get("content"))
-            return content if isinstance(content, str) else None
-    return None
+    messages = plain_messages(prompt)
+    question = last_user_said(messages) if isinstance(messages, list) else messages
+    return question if isinstance(question, str) else None
 
 
 def mapping(value: object) -> Mapping[str, Any]:
@@ -351,19 +301,66 @@ def tensor(values: Sequence[float | None]) -> Any:
     return torch.frombuffer(numbers, dtype=torch.float32)
 
 
-def tallies(scores: Sequence[Score]) -> dict[str, float]:
-    """Means of a batch for a trainer's log: ``correct`` and the numeric metrics over the scored responses;
-    ``answered`` and ``unscored`` as shares of all responses."""
-    if not scores:
-        return {}
-    scored = [score for score in scores if score.correct is not None]
-    columns: dict[str, list[float]] = {}
-    for score in scored:
-        columns.setdefault("correct", []).append(float(score.correct or False))
-        for name, value in score.metrics.items():
-            if isinstance(value, (int, float)):
-                columns.setdefault(f"{score.task}/{name}", []).append(float(value))
-    return {**shares(scores), **{name: sum(column) / len(column) for name, column in columns.items()}}
+COMPONENTS: Final = ("reward", "correct", "answered")
+"""What every score can be asked for, beside its task's metrics."""
+
+
+def checked_components(components: object) -> list[str]:
+    """Names of components, such as ``["correct", "f1"]`` or ``"correct,f1"``.
+
+    Raises
+    ------
+    UsageError
+        No task has such a metric, or it is not one that training may raise.
+    """
+    given: Any = components.split(",") if isinstance(components, str) else components
+    if not isinstance(given, Iterable):
+        raise UsageError(f"components must be names, not {components!r:.60}")
+    names = [str(name).strip() for name in given]
+    known = dict.fromkeys(
+        metric.name
+        for task in TASKS.values()
+        for metric in task.metric_objects
+        if metric.kind != "label" and metric.higher_is_better
+    )
+    for name in names:
+        if name not in known and name not in COMPONENTS:
+            raise UsageError(f"no component {name!r:.60}; components: {', '.join((*COMPONENTS, *known))}")
+    return names
+
+
+def component_of(score: Score, name: str) -> float | None:
+    """One component of a score; None where its task has no such metric, or the metric no value."""
+    if name == "answered":
+        return float(score.status == "ok")
+    if name in COMPONENTS:
+        return score.reward if name == "reward" else None if score.correct is None else float(score.correct)
+    return metric_of(score, name)
+
+
+def metric_of(score: Score, name: str) -> float | None:
+    """A metric of a score as a finite number; None for a text, a missing value, or one that means
+    "undefined"."""
+    value = score.metrics.get(name)
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    task = find_task(score.task)
+    metric = None if task is None else task.metric_by_name.get(name)
+    return None if metric is not None and value == metric.undefined else float(value)
+
+
+Awaited = TypeVar("Awaited", bound=type)
+
+
+def awaited(cls: Awaited) -> Awaited:
+    """Let instances of a class whose ``__call__`` is a coroutine function be known for one.
+
+    Trainers ask `inspect.iscoroutinefunction`, which says yes to objects that have a function's attributes.
+    """
+    call: Any = cls.__call__
+    for name in ("__code__", "__defaults__", "__kwdefaults__"):
+        setattr(cls, name, getattr(call, name))
+    return cls
 
 
 def shares(scores: Sequence[Score]) -> dict[str, float]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from relfast.rewards.shared import Adapter, Row, read_sample, response_of
+from relfast.rewards.shared import Adapter, Row, read_sample
 
 __all__ = ["CustomRM", "custom_rm", "make_reward"]
 
@@ -50,7 +50,7 @@ def _read(sample: object) -> Row:
     task, gold, question = read_sample(
         getattr(sample, "label", None), getattr(sample, "prompt", None), getattr(sample, "metadata", None)
     )
-    return task, gold, response_of(getattr(sample, "response", None)), question
+    return task, gold, getattr(sample, "response", None), question
 
 
 _default = CustomRM.default()

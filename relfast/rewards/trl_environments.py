@@ -20,7 +20,7 @@ from relfast.errors import UsageError
 from relfast.keywords import ScorerKeywords
 from relfast.rewards.curriculum import Problems
 from relfast.rewards.environments import PATIENCE, Walking
-from relfast.rewards.shared import gold_of
+from relfast.rewards.stored import gold_of
 from relfast.tasks.seqbench.walk import Walk
 
 __all__ = ["SeqBenchEnvironment", "prompts"]

@@ -1,4 +1,4 @@
-"""verifiers: reward functions for tasks of its v1 API (from 0.3.1 on) and for a ``Rubric`` (up to 0.3.0).
+"""verifiers: reward functions for tasks of its v1 API (from 0.3.1 on) and for a ``Rubric`` (0.1.11 to 0.3.1).
 
 v1 calls ``async (task, trace)``: use `trace_reward`, or `relfast.integrations.verifiers` for whole tasksets::
 
@@ -8,13 +8,14 @@ v1 calls ``async (task, trace)``: use `trace_reward`, or `relfast.integrations.v
 name), or with these keys in ``info``. A response without a score raises, which v1 records as the rollout's
 error and not as 0, unless ``on_error`` is a number.
 
-Up to 0.3.0 there is ``Rubric``, which 0.4 has removed:
+Up to 0.3.1 there is ``Rubric``, which 0.4 has removed:
 
 >>> from relfast.rewards.verifiers import reward
 >>> rubric = vf.Rubric(funcs=[reward])                                      # doctest: +SKIP
 
-Gold is the data set's ``answer`` column (JSON text) or ``info["answer"]``; the task is ``info["task"]`` or
-the ``task`` column if that holds a task's name.
+Gold is the data set's ``answer`` column (JSON text) or ``info["answer"]``; the task's name is
+``info["benchmark"]``. (verifiers keeps ``info["task"]`` and the column ``task`` for itself: from 0.1.14 on it
+raises for a name there.)
 
 A ``Rubric`` needs numbers: it logs None as an error and makes it 0. Set the reward of a response without a
 score with ``on_error``.
@@ -24,8 +25,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Unpack
 
+from relfast.formats.failure import from_error
 from relfast.keywords import ScorerKeywords
-from relfast.rewards.shared import Adapter, Row, field, gold_of, mapping, read_sample, response_of
+from relfast.rewards.shared import Adapter, Row, field, mapping, read_sample
+from relfast.rewards.stored import gold_of
 from relfast.tasks import find_task
 
 __all__ = [
@@ -53,6 +56,7 @@ class Reward(Adapter):
     """
 
     question_at: ClassVar[str] = "in the prompt, or as info['question']"
+    wants_number: ClassVar[str | None] = "verifiers' Rubric logs None as an error, and makes it 0.0"
 
     def __init__(
         self, *, name: str = "reward", asynchronous: bool = False, **options: Unpack[ScorerKeywords]
@@ -102,8 +106,13 @@ class TraceReward(Adapter):
             "question": getattr(task, "question", None) or None,
         }
         name, gold, question = read_sample(None, getattr(task, "prompt", None), data, info)
-        row = name, gold, getattr(trace, "last_reply", None), question
-        return self.number(await self.ascore(*row))
+        return self.number(await self.ascore(name, gold, _reply(trace), question))
+
+
+def _reply(trace: object) -> object:
+    """The text of a trace's last reply; where there is none, its last message, which may only call a tool."""
+    said = getattr(trace, "last_reply", None)
+    return said or list(getattr(trace, "assistant_messages", ()))[-1:] or said
 
 
 def _read(
@@ -112,15 +121,18 @@ def _read(
     """Task, gold, response and question of a rollout."""
     about = mapping(gold_of(info))  # data sets of the hub store it as JSON text
     named, gold, question = read_sample(None, prompt, {"answer": answer}, about)
-    if named is None:
-        named = next((name for name in (task, field(state, "task")) if find_task(name) is not None), None)
-    return named, gold, response_of(completion), question
+    for name in (field(about, "benchmark"), task, field(state, "task")):
+        if named is None and find_task(name) is not None:
+            named = name
+    error = field(state, "error")  # of the rollout, which then has no completion
+    failed = from_error(repr(error) if isinstance(error, BaseException) else error)
+    return named, gold, failed or completion, question
 
 
-reward: Reward = Reward()
+reward: Reward = Reward.default()
 """The reward of one rollout. A rubric passes arguments by name; further ones are ignored."""
 
-reward_async: Reward = Reward(name="reward_async", asynchronous=True)
+reward_async: Reward = Reward.default(name="reward_async", asynchronous=True)
 """`reward` as a coroutine function: the event loop is free while workers score molecules."""
 
 make_reward = Reward

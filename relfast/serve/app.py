@@ -32,7 +32,7 @@ from relfast.records import STATUSES, Score
 from relfast.rewards.openrlhf import correct_of
 from relfast.rewards.queries import samples_of, with_unreadable
 from relfast.rewards.shared import Row as Sample
-from relfast.rewards.shared import columns_of_rows, read_sample, response_of, shares
+from relfast.rewards.shared import columns_of_rows, read_sample, shares
 from relfast.serve.access import OPEN_PATHS, Access
 from relfast.serve.bodies import BodyRoute
 from relfast.serve.docs import HEADERS, docs_page
@@ -298,7 +298,7 @@ def make_app(settings: Settings) -> tuple[FastAPI, Gate]:
         value_of = desk.scorer().value_of
         if isinstance(request, SlimeRequest):
             task, gold, question = read_sample(request.label, request.prompt)
-            sample = task, gold, response_of(request.response), question
+            sample = task, gold, request.response, question
             answer: Any = value_of(*await desk.score_rows([sample]))
         else:
             n = len(request.query)

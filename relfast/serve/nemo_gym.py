@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from relfast.formats.entry import last_said
 from relfast.formats.failure import ended
+from relfast.formats.messages import plain_messages
 from relfast.rewards.shared import Row, question_of, read_sample
 
 
@@ -73,7 +74,8 @@ def _said_in(response: Mapping[str, Any]) -> Any:
     """The text of a response's last message that is no reasoning, or why there is none."""
     output, details = response.get("output"), response.get("incomplete_details")
     items = [item for item in output if isinstance(item, Mapping)] if isinstance(output, list) else []
-    said = last_said([{"role": _MODEL, **item} if item.get("type") == "message" else item for item in items])
+    items = [{"role": _MODEL, **item} if item.get("type") == "message" else item for item in items]
+    said = last_said(plain_messages(items))
     return ended(said, details.get("reason") if isinstance(details, Mapping) else None)
 
 

@@ -13,14 +13,13 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple
 
 from relfast_kernels.compiled import native
-from relfast_kernels.text.marks import BARE_ANALYSIS, MARKS, THOUGHT_OPENS, TURN_ENDS, Names, names_of
+from relfast_kernels.text.marks import BARE_ANALYSIS, MARKS, TURN_ENDS, Names, names_of
 
 MAX_STRICT_CHARS: Final = 1_000_000
 """Longest response that ``strict`` reads. Longer than any model's output window today (≈ 500 kB)."""
 
 _FIRST: Final = {mark.open[0] for mark in MARKS} | {end[0] for end in TURN_ENDS}
 """The first characters of all marks."""
-_LONGEST_OPENING: Final = max(map(len, THOUGHT_OPENS))
 _LAST_OF_ENDS: Final = {end[-1] for end in TURN_ENDS}
 """The last characters of the marks that end a turn: brackets, which have no case."""
 
@@ -44,12 +43,7 @@ def strip_reasoning(text: str, more: tuple[tuple[str, str], ...] = ()) -> str:
     more
         Additional pairs of (opening, closing) marks beside `MARKS`, in any case: the option ``reasoning``.
     """
-    if (
-        not more
-        and not any(map(text.__contains__, _FIRST))
-        and not text.startswith(BARE_ANALYSIS)
-        and not text.lstrip()[:_LONGEST_OPENING].lower().startswith(THOUGHT_OPENS)
-    ):
+    if not more and not any(map(text.__contains__, _FIRST)) and not text.startswith(BARE_ANALYSIS):
         return text  # most texts have no mark; this takes a tenth of the time
     data = text.encode("utf-8", "surrogatepass")
     n, out, names = len(data), bytearray(len(data) + 1), _names(more)
@@ -121,7 +115,7 @@ def read_final(
     A ``CHOICE`` (REL-A) is 1 to 8. A ``VERDICT`` (REL-C1) or ``CLAIM`` (REL-B1) is 1 for no, 2 for yes.
     Only a claimed yes has taxa, each once.
     """
-    from relfast_kernels.text import answers, forms
+    from relfast_kernels.text import answers, values
 
     text, reason = read_strictly(response, reasoning)
     if reason is not None:
@@ -131,7 +125,7 @@ def read_final(
     if kind == "CLAIM":
         value, n_taxa = answers.read_claim(data, 0, len(data), work, 0, numbers)
     else:
-        value, n_taxa = answers.find_value(data, 0, len(data), getattr(forms, kind), work, 0, numbers)[0], 0
+        value, n_taxa = answers.find_value(data, 0, len(data), getattr(values, kind), work, 0, numbers)[0], 0
     if value < 1:
         reasons = {answers.SEVERAL: "several_answers", answers.OUTSIDE: "out_of_range"}
         return None, [], reasons.get(value, "no_answer")

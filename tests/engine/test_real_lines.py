@@ -80,7 +80,7 @@ OURS = [DUMPS[name].row for name in ("native", "answer as JSON text", "chat mess
 ROWS = (*tool_rows.ALL, tool_rows.openai, tool_rows.lm_eval, tool_rows.verl, *OURS)
 JOINED = {*tool_rows.BATCHES, tool_rows.openai, OURS[-1], *BY_PROMPT}
 """Rows that have no gold of their own."""
-LEFT = {tool_rows.listed_id, tool_rows.lm_eval, tool_rows.matharena}
+LEFT = {tool_rows.listed_id, tool_rows.lm_eval, tool_rows.lmms_eval, tool_rows.matharena}
 """Rows that are decoded as JSON: whose id is no text or number, whose gold has not been met, or that hold chats."""
 
 

@@ -139,9 +139,18 @@ FAILED = [
     (of(tool_rows.anthropic, {"result": {"type": "expired", "error": None}}), ("MissingResponse", "the request has expired")),
     (of(tool_rows.anthropic, {"result.message.content": []}), ("MissingResponse", "the message has no content")),
     (of(tool_rows.gemini, {"response.candidates.0.content": {"parts": []}, "response.candidates.0.finishReason": "SAFETY", "task": "REL-A1", "answer": GOLD}), ("MissingResponse", "the candidate has no text (finishReason SAFETY)")),
+    (of(tool_rows.vertex, {"status": "Bad Request: no such model", "response": {}, "answer": GOLD}), ("MissingResponse", "Bad Request: no such model")),
+    (of(tool_rows.vertex, {"response": {"promptFeedback": {"blockReason": "SAFETY"}}, "answer": GOLD}), ("ContentFilter", "the prompt was blocked (blockReason SAFETY)")),
+    (of(tool_rows.nemo_gym, {"response.output": None}), ("MissingResponse", "response.output is missing")),
+    (of(tool_rows.nemo_gym, {"response.error": UNREACHABLE}), tuple(UNREACHABLE.values())),
+    (of(tool_rows.lmms_eval, {"filtered_resps": []}), ("MissingResponse", "filtered_resps holds no response")),
+    (of(tool_rows.evalscope, {"model_output.error": "429 Too Many Requests"}, ""), ("MissingResponse", "429 Too Many Requests")),
+    (of(tool_rows.evalscope, {"model_output.choices": []}), ("MissingResponse", "model_output.choices is empty")),
+    (of(tool_rows.matharena, {"messages": [], "answer": GOLD}), ("MissingResponse", "messages is empty")),
     ({**MAZE, "response": None, "error": UNREACHABLE}, tuple(UNREACHABLE.values())),
     ({**MAZE, "response": None}, ("MissingResponse", "the response is null")),
     (problem(), ("MissingResponse", "the response is null")),
+    (of(tool_rows.inspect, {"invalidation": {"author": "me", "reason": "wrong image", "timestamp": "2026"}}), ("MissingResponse", "invalidation: wrong image")),
 ]  # fmt: skip
 
 
@@ -347,7 +356,15 @@ def test_an_empty_text_is_a_response(row: dict[str, Any], gold: Path) -> None:
     assert score.reward is not None
 
 
+def rewarded(text: str) -> dict[str, Any]:
+    return trace({"role": "assistant", "content": text}, rewards={"rel": {"score": 1.0}})
+
+
 ONE_OF_THREE = [
+    ({**trace(), "nodes": None, "traces": [
+        trace({"role": "assistant", "content": "Answer 2"}),  # of another agent
+        rewarded(RIGHT), trace({"role": "user", "content": "Which?"}, ok=False, errors=[UNREACHABLE]), rewarded("Answer 1"),
+    ]}, tuple(UNREACHABLE.values())),
     (native(response=[RIGHT, None, "Answer 1"], error=[None, UNREACHABLE, None]), tuple(UNREACHABLE.values())),
     (batch(chat(RIGHT), "torn", chat("Answer 1")), ("MissingResponse", "the choice is no object")),  # type: ignore[arg-type]
 ]  # fmt: skip

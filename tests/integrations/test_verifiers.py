@@ -68,6 +68,13 @@ def test_an_endless_taskset(vf: Any) -> None:
         assert _score(vf, task, "no idea").rewards["relfast"].value == 0.0
 
 
+def test_a_taskset_ends_with_its_seed(vf: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("relfast.integrations.verifiers.SEEDS", 4)
+    assert [task.data.id for task in _taskset(ID, benchmark="REL-C2", seed=3)] == [
+        f"rel-c2-3-{at}" for at in range(4)
+    ]
+
+
 def test_plans(vf: Any) -> None:
     (task,) = _taskset(ID, benchmark="SeqBench", parameters={"rows": 6, "cols": 6, "L": 12, "B": 1}).take(1)
     assert task.data.question in task.data.prompt

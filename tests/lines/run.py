@@ -222,11 +222,77 @@ def skyrl(line):
         extras = {"task": "REL-C1", "question": "isomers?", "reward_spec": spec}
         environment = skyrl_gym.make("relfast", env_config={}, extras=extras)
         environment.init([{"role": "user", "content": "isomers?"}])
-        return environment.step(response)["reward"]
+        reward = environment.step(response)["reward"]
+        metrics.append(environment.get_metrics())
+        return reward
 
     sys.path.insert(0, "examples")
     exec(line, {"register": register})
-    return [step("<Yes>"), step("<No>")]
+    metrics = []
+    given = [step("<Yes>"), step("<No>"), step("?")]
+    return [given, importlib.import_module("skyrl_env").RelfastEnv.aggregate_metrics(metrics)]
+
+
+def tinker(path):
+    """The page's environment, stepped through by the cookbook's own `ProblemEnv` with a renderer of two words."""
+    from types import SimpleNamespace
+
+    import tinker_cookbook.rl.problem_env as cookbook
+
+    class Renderer:
+        def get_stop_sequences(self):
+            return ["<end>"]
+
+        def build_generation_prompt(self, convo):
+            return convo
+
+        def parse_response(self, action):
+            ended = SimpleNamespace(is_stop_sequence=True, is_clean=True)
+            return {"role": "assistant", "content": ["<Yes>", "<No>", "?"][action[0]]}, ended
+
+    row = {"task": "REL-C1", "answer": '{"label": "Yes"}', "question": "isomers?"}
+    problem = loaded("tinker_env", path).RelfastProblem(Renderer(), row)
+    assert isinstance(problem, cookbook.ProblemEnv)
+
+    async def steps():
+        asked, _ = await problem.initial_observation()
+        assert asked == [{"role": "user", "content": "isomers?"}]
+        return [await problem.step([at]) for at in range(3)]
+
+    return [[step.reward, step.metrics] for step in asyncio.run(steps())]
+
+
+def art(path):
+    """The page's function on ART's own trajectories: a right one, a wrong one, one that only calls a tool."""
+    import art as package
+    from openai.types.chat.chat_completion import Choice
+
+    def trajectory(**said):
+        message = {"role": "assistant", "content": None, **said}
+        choice = Choice.model_validate({"index": 0, "finish_reason": "stop", "message": message})
+        asked = {"role": "user", "content": "isomers?"}
+        return package.Trajectory(messages_and_choices=[asked, choice], reward=0.0)
+
+    row = {"task": "REL-C1", "answer": '{"label": "Yes"}', "question": "isomers?"}
+    call = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    made = [trajectory(content="<Yes>"), trajectory(content="<No>"), trajectory(tool_calls=[call])]
+    module = loaded("art_rollout", path)
+
+    async def all_of_them():
+        return await asyncio.gather(*(module.scored(one, row) for one in made), return_exceptions=True)
+
+    group = package.TrajectoryGroup(asyncio.run(all_of_them()))
+    return [[one.reward for one in group.trajectories], len(group.exceptions)]
+
+
+def atropos(path):
+    """The page's function from Atropos' registry, with texts and with messages."""
+    from atroposlib.envs.reward_fns.registry import registry
+
+    loaded("atropos_reward", path)
+    reward = registry.create("relfast")
+    chats = [[{"role": "assistant", "content": text}] for text in ("<Yes>", "<No>")]
+    return [reward(["<Yes>", "<No>"], **COLUMNS), reward(chats, **COLUMNS)]
 
 
 def swift(line):

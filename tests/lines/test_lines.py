@@ -238,7 +238,31 @@ def test_lighteval(clean: Clean) -> None:
 def test_skyrl_gym(clean: Clean) -> None:
     clean.install("skyrl-gym", "skyrl-gym")
     line = span(f"{HOWTO}/rewards.md", "register(id=")
-    assert clean.script("skyrl", line) == [1.0, 0.0]
+    given, metrics = clean.script("skyrl", line)
+    assert given == [1.0, 0.0, 0.0]
+    means = {"correct": 1 / 3, "answered": 2 / 3, "unscored": 0.0}
+    assert {name.removeprefix("avg_"): round(value, 6) for name, value in metrics.items()} == {
+        name: round(value, 6) for name, value in means.items()
+    }
+
+
+def test_tinker_cookbook(clean: Clean) -> None:
+    clean.install("tinker-cookbook", "tinker-cookbook", TORCH)
+    right, wrong, none = clean.script("tinker", span(f"{HOWTO}/rewards.md", "examples/tinker_env.py"))
+    assert right == [1.0, {"format": 1.0, "correct": 1.0}]
+    assert wrong == [0.0, {"format": 1.0, "correct": 0.0}]
+    assert none == [0.0, {"format": 0.0, "correct": 0.0}]
+
+
+def test_art(clean: Clean) -> None:
+    clean.install("openpipe-art", "openpipe-art")
+    assert clean.script("art", span(f"{HOWTO}/rewards.md", "examples/art_rollout.py")) == [[1.0, 0.0], 1]
+
+
+def test_atropos(clean: Clean) -> None:
+    clean.install("atroposlib", "atroposlib")
+    given = clean.script("atropos", span(f"{HOWTO}/rewards.md", "examples/atropos_reward.py"))
+    assert given == [[1.0, 0.0]] * 2
 
 
 def test_ms_swift(clean: Clean) -> None:

@@ -8,8 +8,10 @@ import inspect
 import json
 import math
 import pickle
+import sys
 import warnings
 from collections import Counter
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,8 @@ from relfast import rewards
 from relfast.errors import UnscoredError, UsageError
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
 from relfast.rewards.queries import response_in
-from relfast.rewards.shared import gold_of, question_of, read_label
+from relfast.rewards.shared import question_of, read_label
+from relfast.rewards.stored import gold_of
 
 TASKS, ANSWERS, RESPONSES, REWARDS = map(list, zip(*MIXED, strict=True))
 N_UNSCORED = REWARDS.count(None)
@@ -43,7 +46,9 @@ def rows_of(cases: list[Case]) -> list[Row]:
 
 @pytest.mark.parametrize("door", DOORS)
 def test_mixed_tasks_unknown_tasks_and_bad_gold(door: str) -> None:
+    # verl's data_source need not name a task
     cases = [case for case in MIXED if case.task is not None or not door.startswith("verl")]
+    cases = [case for case in cases if case.task != "no-such-task" or not door.startswith("verl")]
     if door.endswith(" none"):  # a label without gold says nothing of its question either
         cases = [case for case in cases if case.answer is not None]
     lost = [-1.0 if case.reward is None else case.reward for case in cases]
@@ -70,9 +75,8 @@ def test_options_reach_the_scorer(door: str) -> None:
     assert _close(DOORS[door]([thought], on_error=0.0, policy="reference"), [1.0])
     for metric, reward in (("correct", 0.0), ("overlap_metric", 2 / 3)):
         assert _close(DOORS[door]([NEAR], on_error=0.0, rewards={"REL-C2": metric}), [reward])
-    if not door.startswith("verl"):  # which passes options of its own
-        with pytest.raises(UsageError, match="polcy"):
-            DOORS[door]([NEAR], on_error=0.0, polcy="strict")
+    with pytest.raises(UsageError, match="polcy"):
+        DOORS[door]([NEAR], on_error=0.0, polcy="strict")
 
 
 class TestTRL:
@@ -86,17 +90,75 @@ class TestTRL:
             completion_ids=[[1, 2]] * n,
             trainer_state=object(),
             log_extra=lambda column, values: logged.__setitem__(column, values),
-            log_metric=lambda name, value: logged.__setitem__(name, value),
+            log_metric=lambda name, value: logged.setdefault(name, []).append(value),
             **columns,
         )
         return given, logged
 
     def test_what_it_logs(self) -> None:
         _, logged = self._call(trl.reward, RESPONSES, task=TASKS, answer=ANSWERS, id=list(RESPONSES))
-        assert logged["relfast/unscored"] == N_UNSCORED / len(REWARDS)
+        means = {name: sum(values) / len(values) for name, values in logged.items() if "/" in name}
+        assert means["relfast/unscored"] == N_UNSCORED / len(REWARDS)
         assert logged["relfast_status"].count("invalid_record") == N_UNSCORED
-        assert all(isinstance(value, float) for name, value in logged.items() if "/" in name)
-        assert 0 < logged["relfast/REL-C3/f1"] < 1
+        assert {len(logged[f"relfast_{column}"]) for column in ("status", "pred", "reason")} == {len(REWARDS)}
+        assert logged["relfast_pred"][0] == "4"
+        # a value a completion that has one, and never a NaN, of which TRL would make the mean
+        assert all(type(value) is float and math.isfinite(value) for name in means for value in logged[name])
+        assert len(logged["relfast/answered"]) == len(REWARDS)
+        assert len(logged["relfast/correct"]) == len(REWARDS) - N_UNSCORED
+        assert logged["relfast/REL-C3/f1"] == [1.0, pytest.approx(2 / 3)]
+        assert "relfast/REL-B1/f1" not in logged  # of a right no there is none
+
+    @pytest.mark.parametrize("release", [None, "1.9.0", "1.13.0", "1.14.0", "1.16.0", "2.0"])
+    def test_in_several_processes_only_what_trl_can_gather_is_logged(
+        self, release: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """The real ones: `test_two_processes`."""
+        monkeypatch.setitem(sys.modules, "trl", SimpleNamespace(__version__=release))
+        monkeypatch.setattr(trl, "_told", set())
+        logged_alone = self._call(trl.reward, ["<Yes>"], answer=[{"label": "Yes"}])[1]
+        assert logged_alone
+        monkeypatch.setenv("WORLD_SIZE", "2")
+        for _ in range(3):
+            given, logged = self._call(trl.reward, ["<Yes>"], answer=[{"label": "Yes"}])
+            assert given == [1.0]
+            assert logged == (logged_alone if release in ("1.14.0", "1.16.0", "2.0") else {})
+        assert caplog.text.count("nothing is logged") == (not logged)
+
+    def test_awaited(self) -> None:
+        """As TRL asks for it, and takes it into other processes."""
+        for made in (trl.reward_async, trl.make_reward(asynchronous=True, name="mine")):
+            function = pickle.loads(pickle.dumps(made))
+            assert inspect.iscoroutinefunction(function)
+            assert function.__name__ == made.__name__
+            asked = ["q"] * len(TASKS)
+            given = asyncio.run(function(prompts=asked, completions=RESPONSES, task=TASKS, answer=ANSWERS))
+            assert _close(given, REWARDS)
+        assert not inspect.iscoroutinefunction(trl.reward)
+
+    def test_a_function_a_component(self) -> None:
+        before = rewards.stats()["ok"]
+        functions = pickle.loads(pickle.dumps(trl.make_rewards(["reward", "correct", "f1"], on_error=-1)))
+        columns = {"task": TASKS, "answer": ANSWERS}
+        calls = [self._call(function, RESPONSES, **columns) for function in functions]
+        (given, correct, f1), (logged, *none) = zip(*calls, strict=True)
+        assert _close(given, [-1 if reward is None else reward for reward in REWARDS])
+        assert correct == [-1 if reward is None else float(reward == 1) for reward in REWARDS]
+        measured = {at for at, task in enumerate(TASKS) if task == "REL-C3" and REWARDS[at] is not None}
+        assert {at for at, value in enumerate(f1) if value not in (None, -1)} == measured
+        assert [function.__name__ for function in functions] == [
+            "relfast_reward", "relfast_correct", "relfast_f1",
+        ]  # fmt: skip
+        assert "relfast/correct" in logged
+        assert none == [{}, {}]
+        assert rewards.stats()["ok"] - before == logged["relfast_status"].count("ok")  # once for all three
+        again = [{"label": "No"}] * len(RESPONSES)
+        assert functions[1](completions=RESPONSES, task=["REL-C1"] * len(RESPONSES), answer=again) != correct
+        with pytest.raises(UsageError, match=r"no component 'f2'; components: reward, .*f1"):
+            trl.make_rewards(["f2"])
+        for lowered in ("fp", "violation", "noise"):
+            with pytest.raises(UsageError, match=lowered):
+                trl.make_reward(component=lowered)
 
     def test_messages_without_an_assistant_are_no_answer(self) -> None:
         chats: list[Any] = [[{"role": "user", "content": "<Yes>"}], [], [{"role": "assistant"}]]
@@ -123,10 +185,78 @@ class TestVerl:
             {"task": "REL-C3", "question": "q"},
         )
         assert result["score"] == result["acc"] == 1.0
-        assert verl.compute_score("my_dataset", "<Yes>", {"label": "Yes"}, None)["score"] is None
+
+    @pytest.mark.parametrize(
+        "source", [None, "ada-f/rel", "ada-f/REL-C1", "gsm8k", np.str_("x/y"), b"REL-C1"]
+    )
+    @pytest.mark.parametrize("about", [None, {"task": "math"}, {"task": None}])
+    def test_a_source_that_is_no_task_leaves_it_to_gold(self, source: Any, about: Any) -> None:
+        for gold in ({"label": "Yes"}, '{"label": "Yes"}', np.str_('{"label": "Yes"}')):
+            assert verl.compute_score(source, "<Yes>", gold, about)["score"] == 1.0
+            assert verl.compute_score_batched([source], ["<Yes>"], [gold], [about])[0]["score"] == 1.0
+            assert asyncio.run(verl.acompute_score(source, "<Yes>", gold, about))["score"] == 1.0
+
+    def test_the_factorys_task_comes_before_gold_and_after_names(self) -> None:
+        made = verl.make_compute_score(task="REL-A3", on_error=0.0)
+        assert made("ada-f/rel", "Answer: 4", {"target": 3})["score"] == 1.0
+        assert made("REL-C1", "<Yes>", {"label": "Yes"})["score"] == 1.0
+
+    def test_where_no_task_can_be_told(self, monkeypatch: Any, caplog: pytest.LogCaptureFixture) -> None:
+        monkeypatch.setattr("relfast.rewards.shared._told", set())
+        for _ in range(2):
+            given = verl.compute_score("ada-f/rel", "<Yes>", {"colour": "red"}, None, on_error=0.5)
+            assert (given["score"], given["unscored"]) == (0.5, 1.0)
+        (said,) = [record.getMessage() for record in caplog.records]
+        assert "'ada-f/rel'" in said
+        assert "REL-A1" in said
+        assert "ReAlign" in said
+
+    @pytest.mark.parametrize(
+        "name", ["on_eror", "onerror", "On_Error", "polcy", "time_out", "worker", "metric", "component"]
+    )
+    def test_near_misses_of_options_are_refused(self, name: str) -> None:
+        row = ("REL-C1", "<Yes>", {"label": "Yes"})
+        for call in (verl.compute_score, lambda *row, **more: asyncio.run(verl.acompute_score(*row, **more))):
+            with pytest.raises(UsageError, match=f"'{name}'"):
+                call(*row, None, **{name: 0})
+        with pytest.raises(UsageError, match=f"'{name}'"):
+            verl.compute_score_batched(*([one] for one in row), **{name: 0})
+        with pytest.raises((UsageError, TypeError), match=name):
+            verl.make_compute_score(**{name: 0})
+
+    def test_what_verl_and_its_managers_add_is_ignored(self) -> None:
+        """Keywords in the sources of verl 0.2 to 0.9."""
+        names = (
+            "reward_router_address reward_model_tokenizer sandbox_fusion_url concurrent_semaphore memory_limit_mb"
+            " strict_box_verify return_dict max_resp_len overlong_buffer_cfg reward_fn_key num_examine"
+            " experiment_name continuous solution_ids prompt raw_prompt index split rm_scores tools_kwargs"
+        )
+        more = dict.fromkeys(names.split())
+        assert verl.compute_score("REL-C1", "<Yes>", {"label": "Yes"}, None, **more)["score"] == 1.0
+
+    def test_components(self) -> None:
+        """Keys for ``gdpo_reward_keys``: numbers, whatever the task."""
+        components = ["f1", "step_f1", "precision"]
+        made = verl.make_compute_score(components=components, on_error=-1.0)
+        asked = {"question": "q"}
+        given = [made(task, text, gold, asked) for task, gold, text, _ in MIXED if task is not None]
+        assert {tuple(one) for one in given} == {
+            (*verl.compute_score("REL-C1", "", {}, on_error=0.0), *components)
+        }
+        assert all(type(one[name]) is float for one in given for name in components)
+        assert [one["f1"] for one in given if one["unscored"]] == [-1.0] * sum(
+            one["unscored"] == 1 for one in given
+        )
+        assert sorted({round(one["f1"], 3) for one in given}) == [-1.0, 0.0, 0.667, 1.0]
+        row = ("REL-C1", "<Yes>", {"label": "Yes"}, None)
+        assert verl.compute_score(*row, components="correct,f1")["correct"] == 1.0
+        with pytest.raises(UsageError, match="f2"):
+            verl.make_compute_score(components=["f2"])
+        with pytest.raises(UsageError, match="metrics=False"):
+            verl.make_compute_score(components=["f1"], metrics=False)
 
     def test_options_come_as_reward_kwargs(self) -> None:
-        row = ("gsm8k", "<Yes>", "{}", None)
+        row = ("gsm8k", "<Yes>", "{}", None)  # of no task
         assert verl.compute_score(*row, on_error=0.0)["score"] == 0.0
         assert verl.compute_score(*row, on_error=-1.0, metrics=False) == -1.0
         assert verl.compute_score_batched([row[0]], [row[1]], [row[2]], on_error=-1.0, metrics=False) == [

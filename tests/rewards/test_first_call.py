@@ -12,14 +12,16 @@ from typing import Any, Final
 
 import pytest
 from contract_records import gold
+from processes import python
 
 import relfast
 from relfast import rewards
 from relfast.cli.machine import PLACES
+from relfast.engine.online import needs
 from relfast.engine.online.needs import Formless
 from relfast.engine.online.scorer import Scorer
-from relfast.errors import UsageError
-from relfast.rewards import nemo_rl, shared, trl, verl
+from relfast.errors import RelfastError, UnknownTaskError, UsageError
+from relfast.rewards import nemo_rl, trl, verl
 from relfast.rewards.openrlhf import make_reward as make_openrlhf
 from relfast.rewards.trl import make_reward
 from relfast.rewards.verl import make_compute_score
@@ -32,7 +34,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent.parent / "examples"
 
 @pytest.fixture(autouse=True)
 def nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared, "_told", set())
+    monkeypatch.setattr(needs, "_told", set())
 
 
 def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -49,7 +51,7 @@ def test_a_column_that_no_row_has_raises_and_names_those_that_are_there() -> Non
 @pytest.mark.parametrize(
     ("task", "gold", "cause"),
     [
-        ("REL-Z9", {"label": "Yes"}, "unknown task 'REL-Z9'"),
+        ("REL-Z9", {"colour": "red"}, "unknown task 'REL-Z9'"),
         ("REL-C1", '{"label": "Ye', "answer"),
         ("REL-C1", {"lable": "Yes"}, "label"),
         (None, None, "task cannot be inferred"),
@@ -226,3 +228,42 @@ def test_openrlhf_file() -> None:
     given = function(["q <Yes>", "q"], ["q", "q"], ['{"label": "Yes"}', "{}"])
     assert list(given["rewards"]) == [1.0, 0.0]
     rewards.close()
+
+
+# what takes long at first can be had before
+
+
+def test_prepare_leaves_nothing_to_the_first_reward() -> None:
+    """Modules, machine code and workers are there; nothing is counted."""
+    code = (
+        "import sys\n"
+        "from relfast import rewards\n"
+        "from relfast.rewards import trl\n"
+        "took = rewards.prepare('REL-A1', 'REL-C2', 'SeqBench')\n"
+        "assert list(took) == ['REL-A1', 'REL-C2', 'SeqBench']\n"
+        "before = rewards.stats()\n"
+        "assert before['workers'] == 1\n"
+        "assert not any(before[status] for status in ('ok', 'no_answer', 'invalid_record', 'crashed'))\n"
+        "loaded = {name for name in sys.modules if name.startswith('relfast.')}\n"
+        "gold = [{'target': 3}, {'smiles': 'CCO'}, {'smiles': 'CCCC[Te]'}]\n"
+        "said = ['Answer: 4', '<smiles>OCC</smiles>', '<smiles>CCN</smiles>']\n"
+        "assert trl.reward(completions=said, answer=gold) == [1.0, 1.0, 0.0]\n"
+        "assert rewards.stats()['workers'] == 1\n"
+        "print(sorted({name for name in sys.modules if name.startswith('relfast.')} - loaded))\n"
+    )
+    assert python("-c", code, check=True).stdout.split("\n")[0] == "[]"
+
+
+def test_prepare_says_what_cannot_be_scored(
+    monkeypatch: pytest.MonkeyPatch, caplog: Any, tmp_path: Path
+) -> None:
+    with pytest.raises(UnknownTaskError, match="REL-Z9"):
+        rewards.prepare("REL-Z9")
+    with pytest.raises(UsageError, match="polcy"):
+        rewards.prepare("REL-A1", polcy="strict")  # type: ignore[call-arg]
+    nowhere: Any = {"embedder": str(tmp_path), "workers": 0}
+    with pytest.raises(RelfastError):
+        rewards.prepare("ReAlign", **nowhere)
+    assert "ReAlign" not in rewards.prepare(**nowhere)
+    assert "ReAlign cannot be scored here" in caplog.text
+    assert trl.make_reward(**nowhere).prepare("REL-A1").keys() == {"REL-A1"}

@@ -8,9 +8,11 @@ import json
 import random
 import re
 from collections import Counter
+from itertools import combinations
 from operator import length_hint
 from typing import Any
 
+import networkx as nx
 import pytest
 from contract_records import Rec, check_run, generate, outcome
 from corpora import REL_FILES, rel_records
@@ -205,6 +207,13 @@ def test_wrong_gold_never_leaves() -> None:
         *(("SeqBench", given, "larger grid") for given in ({"rows": 6, "cols": 6, "L": 37, "B": 0}, {"rows": 2, "cols": 2, "B": 5})),
         *(("SeqBench", {"cover": True, **given}, "-L 10:100") for given in ({}, {"L": 20}, {"L": (30, 20)})),
         ("SeqBench", {"cover": True, "L": (10, 20), "bin_width": 0}, "bin_width"),
+        *(("SeqBench", given, "need cover") for given in ({"L": (10, 20), "bin_width": 3}, {"skip_unreachable": True})),
+        # told before any maze is made
+        *(("SeqBench", {"L": L}, "too small for B=2 and L=100000: plans have") for L in (100_000, (100_000, 100_000))),
+        ("SeqBench", {"L": (30, 20)}, "rise from 1 on.* not 30:20"),
+        ("SeqBench", {"cover": True, "L": (50_000, 100_000)}, "cannot reach L 50000-100000"),
+        ("REL-C1", {"formulas": ("C4H6Br2",), "universe_min": 5, "sizes": (50,)}, "sizes 50 needs a universe of 50"),
+        ("REL-C3", {"formulas": ("C4H6Br2",), "universe_min": 5, "given": (50,)}, "given 50 needs a universe of 51"),
         *(("SeqBench", {"names": names}, "names") for names in (("Bob", "Bob"), "Bob", ("A. B", "Bob"))),
     ],
 )  # fmt: skip
@@ -326,6 +335,31 @@ def fasta(record: Rec) -> dict[str, str]:
     return dict(pairs)
 
 
+def tree(record: Rec) -> nx.Graph:
+    """The tree in the question; leaves are nodes named as their taxa."""
+    graph, inner, above = nx.Graph(), 0, [0]
+    for token in re.findall(r"[()]|[^(),;]+", re.search(r"\(.*\);", record["question"])[0]):  # type: ignore[index]
+        if token == "(":
+            inner += 1
+            graph.add_edge(above[-1], inner)
+            above.append(inner)
+        elif token == ")":
+            above.pop()
+        elif token[0] != ":":  # not the length of an inner branch
+            graph.add_edge(above[-1], token.partition(":")[0])
+    # the outermost brackets are the root: nothing is above them
+    graph.remove_node(0)
+    return graph
+
+
+def shared_stretches(record: Rec, length: int) -> list[tuple[int, int]]:
+    """Where gold's taxa are alike in so many columns or more, from begin to end, as long as they are."""
+    sequences = fasta(record)
+    rows = [sequences[str(taxon)] for taxon in record["answer"]["taxa"]]
+    alike = "".join("x" if len({*column}) == 1 else "-" for column in zip(*rows, strict=True))
+    return [found.span() for found in re.finditer(f"x{{{length},}}", alike)]
+
+
 def check_yes(record: Rec, length: int, n_blocks: int) -> None:
     sequences, blocks = fasta(record), record["metadata"]["blocks"]
     spans = [range(block["start"] - 1, block["start"] - 1 + length) for block in blocks]
@@ -358,6 +392,17 @@ def test_yes_records_show_what_gold_says(parameters: dict[str, Any]) -> None:
         check_yes(record, length, parameters.get("n_convergent_sites", 5))
         taxa = {str(t) for t in record["answer"]["taxa"]}
         assert len(taxa) == parameters.get("n_convergent_taxa", 2)
+        # what a reader of alignment and tree finds: stretches that gold alone shares, and that no kinship explains
+        spans = shared_stretches(record, length)
+        n_blocks = parameters.get("n_convergent_sites", 5)  # some of them side by side, or longer by chance
+        assert len(spans) <= n_blocks <= sum((end - begin) // length for begin, end in spans)
+        shown = {name: [text[slice(*span)] for span in spans] for name, text in fasta(record).items()}
+        theirs = shown[min(taxa)]
+        assert {name for name, parts in shown.items() if parts == theirs} == taxa
+        graph = tree(record)
+        assert {node for node, degree in graph.degree if degree == 1} == {*fasta(record)}
+        if "selection" not in parameters:
+            assert min(nx.shortest_path_length(graph, *pair) for pair in combinations(taxa, 2)) >= 3
 
 
 def test_taxa_as_index_is_the_published_reading() -> None:

@@ -82,8 +82,7 @@ def test_a_mark_of_another_family_closes_nothing() -> None:
         ("Analysis of [it] assistantfinal b", "b"),
         ("<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b<|END_RESPONSE|>", "b"),
         ("to=self<|message|>a<|eom|><|start|>assistant to=user<|message|>b<|eot|>", "b"),
-        ("HERE IS my thought process: a", ""),
-        ("So here is my thought process: a", "So here is my thought process: a"),
+        ("Here is my thought process: a", "Here is my thought process: a"),
         ("<think:>a</think:>b", "<think:>a</think:>b"),
     ],
 )
@@ -107,7 +106,7 @@ def test_every_parser_of_reasoning_has_its_marks_here(server: str) -> None:
     spec = find_spec(server)
     if spec is not None and spec.origin is not None:
         installed = (Path(spec.origin).parents[1] / parsers["names_in"]).read_text("utf-8")
-        known = {*parsers["marks"], *parsers["think"], *parsers["read_from_the_model"]}
+        known = {*parsers["marks"], *parsers["think"], *parsers["read_from_the_model"], *parsers["words"]}
         assert not {*re.findall(r'^    +"([\w-]+)"[:,]', installed, re.MULTILINE)} - known
 
 

@@ -13,9 +13,12 @@ import pytest
 from contract_records import generate
 from corpora import DATA, b1_names, chemistry_responses, naughty_strings, rel_records, rows, solutions
 from missing_kernels import without
+from rdkit import Chem
 from relfast_kernels.text.rel_b import proven
 
 import relfast
+from relfast.chem.clean import parse_clean
+from relfast.chem.common_substructure import COMMON_MOTIFS
 from relfast.records import Record
 from relfast.tasks import get_task
 from relfast.tasks.display import Shown
@@ -177,8 +180,31 @@ def test_a_part_of_gold_pays_for_what_it_has_beyond_a_constant() -> None:
     rewards = [skill(STEROID, part) for part in parts]
     assert 1 > rewards[0] > rewards[1] > 0
     assert rewards[2:] == [0.0, 0.0]
-    # a chain is no part of a ring
-    assert skill("C1CCCCCCCCCCC1CC", "CCCCCCCCCCCC") == 0.0
+    # a chain is a part of a ring, as the question has it, and so are constants
+    assert [skill("C1CCCCCCCCCCC1CC", n * "C") for n in (12, 13, 14)] == [0.0, 0.5, 0.5]
+
+
+def test_parts_of_published_gold_pay_by_the_rule_in_plain_rdkit() -> None:
+    """Connected ones, rings cut open too: of 400 some pay, and none pays by another rule."""
+    rng, constants = random.Random(5), [Chem.MolFromSmiles(smiles) for smiles in COMMON_MOTIFS]
+    golds = sorted({record["answer"]["smiles"] for record in rel_records("REL-C2")})
+    paid = 0
+    for gold in rng.choices(golds, k=400):
+        mol = Chem.MolFromSmiles(gold)
+        atoms = {rng.randrange(mol.GetNumAtoms())}
+        for _ in range(rng.randrange(mol.GetNumAtoms() // 2, mol.GetNumAtoms())):
+            next_to = {b.GetIdx() for a in atoms for b in mol.GetAtomWithIdx(a).GetNeighbors()} - atoms
+            atoms |= {rng.choice(sorted(next_to))} if next_to else atoms
+        part = Chem.MolFragmentToSmiles(mol, sorted(atoms), isomericSmiles=False)
+        response = Chem.MolFromSmiles(part)
+        if response is None or parse_clean(part)[0] is None or len(atoms) == mol.GetNumAtoms():
+            continue
+        n, most = len(atoms), mol.GetNumAtoms()
+        least = max((c.GetNumAtoms() for c in constants if mol.HasSubstructMatch(c)), default=0)
+        expected = (n - least) / (most - least) if n > least and mol.HasSubstructMatch(response) else 0.0
+        assert skill(gold, part) == pytest.approx(expected), (gold, part)
+        paid += expected > 0
+    assert paid >= 20
 
 
 @pytest.mark.parametrize(

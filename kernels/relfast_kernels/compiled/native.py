@@ -188,6 +188,11 @@ def is_built(unit: str) -> bool:
     return any(map(_is_there, _files(unit)))
 
 
+def place_of(unit: str) -> Path | None:
+    """The folder of the file that has a unit's code: the wheel's, or the cache; None without one."""
+    return next((file[0].parent for file in _files(unit) if _is_there(file)), None)
+
+
 def is_kept(unit: str, processor: str) -> bool:
     """Whether the cache has a unit's code for a processor."""
     return any(map(_is_there, _kept_files(unit, processor)))

@@ -148,8 +148,7 @@ def _object(text: Any, at: int, end: int) -> int:
 
 @kernel
 def _in_lower_case(text: Any, at: int) -> int:
-    """The byte at ``at`` as it is in lower case, for letters of ASCII and Latin-1 ("É" is C3 89, "é" C3
-    A9)."""
+    """The byte at ``at`` in lower case, for letters of ASCII and Latin-1 ("É" is C3 89, "é" C3 A9)."""
     byte = int(text[at])
     if at > 0 and text[at - 1] == _LATIN and 0x80 <= byte < 0x9F and byte != _TIMES:
         return byte | 32
@@ -164,9 +163,8 @@ def _is_known(names: Any, text: Any, begin: int, end: int) -> bool:
 
 @kernel
 def _as_known(names: Any, text: Any, begin: int, end: int) -> bool:
-    """Whether text[begin:end] is the name of something in the maze in any case (``b1`` for ``B1``,
-    ``alice``);
-    it is rewritten in place as the maze has it."""
+    """Whether text[begin:end] is the name of something in the maze in any case (``b1`` for ``B1``); it is
+    rewritten in place as the maze has it."""
     if _is_known(names, text, begin, end):
         return True
     first = 0

@@ -23,8 +23,6 @@ class Pair(NamedTuple):
         Bonds and atoms of the largest common substructure, if it was searched, and the steps that took.
     in_first, in_second
         Whether the second is a substructure of the first, and the first of the second, as RDKit has it.
-    part
-        Whether the second is one of the first with ring atoms on ring atoms; set only with whole rings.
     n_first, n_atoms
         Atoms of the first, and of the second.
     fingerprint, settled
@@ -37,24 +35,23 @@ class Pair(NamedTuple):
     steps: int
     in_first: int
     in_second: int
-    part: int
     n_first: int
     n_atoms: int
     fingerprint: int
     settled: int
 
 
-PAIR: Final = Pair(*range(10))
+PAIR: Final = Pair(*range(9))
 PAIR_SIZE: Final = len(PAIR)
 PAIR_WORK_SIZE: Final = 3_300
 """Workspace of a comparison."""
 
-Prepared = namedtuple("Prepared", "atoms bonds fingerprint clean_print settled charged radicals counts rings")
-PREPARED: Final = Prepared(*range(9))
+Prepared = namedtuple("Prepared", "atoms bonds fingerprint clean_print settled charged radicals counts")
+PREPARED: Final = Prepared(*range(8))
 PREPARED_FACTS: Final = len(PREPARED)
 """Facts about a molecule once it is read: atoms, bonds, fingerprint as published and under ``strict``,
-whether its graph determines where its hydrogens are, whether it has charges, unpaired electrons, counts
-of its commonest atoms and bonds, and its ring atoms as bits. Its graph and two packed forms follow."""
+whether its graph determines where its hydrogens are, whether it has charges, unpaired electrons, and
+counts of its commonest atoms and bonds. Its graph and two packed forms follow."""
 PREPARED_SIZE: Final = PREPARED_FACTS + GRAPH_SIZE + 2 * 960
 
 

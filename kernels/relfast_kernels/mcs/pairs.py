@@ -29,7 +29,7 @@ from relfast_kernels.mcs.layouts import (
     STEPS,
     UNFINISHED,
 )
-from relfast_kernels.mcs.packed import LABELS, PACKED_SIZE, pack
+from relfast_kernels.mcs.packed import PACKED_SIZE, pack
 from relfast_kernels.mcs.search import largest_common
 from relfast_kernels.smiles.graph_code import fingerprint, hydrogens_print
 from relfast_kernels.smiles.layouts import (
@@ -126,12 +126,8 @@ def _fits(target: Ints, query: Ints, atom: int, image: int, work: Ints) -> bool:
 
 
 @kernel
-def contains(
-    target: Ints, n_target: int, target_rings: int, query: Ints, n_query: int, query_rings: int, work: Ints
-) -> int:
+def contains(target: Ints, n_target: int, query: Ints, n_query: int, work: Ints) -> int:
     """1 if the query is a substructure of the target, 0 if not, `UNKNOWN` if it takes too long to tell.
-
-    ``target_rings`` and ``query_rings`` are their ring atoms as bits, or 0 where those do not matter;
     ``work`` is int64, `MATCH_SIZE`.
     """
     if n_query > n_target:
@@ -163,8 +159,6 @@ def contains(
             steps += 1
             if steps > MAX_STEPS:
                 return UNKNOWN
-            if (query_rings >> atom ^ target_rings >> image) & 1:
-                continue
             if _fits(target, query, atom, image, work):
                 found = image
         if found < 0:
@@ -225,30 +219,27 @@ def common(first: Ints, second: Ints, whole_rings: bool, limit: int, work: Ints,
 
 
 @kernel
-def _is_within(target: Ints, query: Ints, rings: bool, work: Ints) -> int:
-    """Whether the query is a substructure of the target as RDKit has it (``rings``: with ring atoms on ring
-    atoms only): 1, 0 or `UNKNOWN`."""
+def _is_within(target: Ints, query: Ints, work: Ints) -> int:
+    """Whether the query is a substructure of the target as RDKit has it: 1, 0 or `UNKNOWN`."""
     if query[PREPARED.bonds] > target[PREPARED.bonds] >= 0 or not may_contain(target, query):
         return 0
     return contains(
         target[GRAPH : GRAPH + GRAPH_SIZE],
         target[PREPARED.atoms],
-        target[PREPARED.rings] if rings else 0,
         query[GRAPH : GRAPH + GRAPH_SIZE],
         query[PREPARED.atoms],
-        query[PREPARED.rings] if rings else 0,
         work[:MATCH_SIZE],
     )
 
 
 @kernel
 def first_part(whole: Ints, parts: Ints, n_parts: int, work: Ints) -> int:
-    """The index of the first of several prepared molecules (``parts``) that is a substructure of ``whole``
-    with ring atoms on ring atoms; ``n_parts`` if none is, `UNKNOWN` where only RDKit can tell."""
+    """The index of the first of several prepared molecules (``parts``) that is a substructure of ``whole``;
+    ``n_parts`` if none is, `UNKNOWN` where only RDKit can tell."""
     if whole[PREPARED.bonds] < 0:
         return UNKNOWN
     for at in range(n_parts):
-        found = _is_within(whole, parts[at * PREPARED_SIZE : (at + 1) * PREPARED_SIZE], True, work)
+        found = _is_within(whole, parts[at * PREPARED_SIZE : (at + 1) * PREPARED_SIZE], work)
         if found == UNKNOWN:
             return UNKNOWN
         if found:
@@ -281,8 +272,8 @@ def judge(
     text
         uint8: the SMILES, as a model wrote it.
     whole_rings, limit, work, result
-        As in `common`; all other fields of ``result`` are set, too. The common substructure is searched, and
-        `Pair.part` decided, only if neither contains the other or, with ``whole_rings``, if they differ.
+        As in `common`; all other fields of ``result`` are set, too. The common substructure is searched only
+        if neither contains the other or, with ``whole_rings``, if they differ.
     second
         int64, `PREPARED_SIZE`: workspace, in which the SMILES is prepared.
 
@@ -294,10 +285,10 @@ def judge(
     n = prepare(text, False, not whole_rings, whole_rings, second)
     if n <= 0:
         return n
-    in_first = _is_within(first, second, False, work)
+    in_first = _is_within(first, second, work)
     in_second = in_first
     if in_first == 0 or not _is_equal_in_size(first, second):
-        in_second = _is_within(second, first, False, work)
+        in_second = _is_within(second, first, work)
     if UNKNOWN in (in_first, in_second):
         return UNKNOWN
     result[PAIR.n_first] = first[PREPARED.atoms]
@@ -306,21 +297,7 @@ def judge(
     result[PAIR.settled] = second[PREPARED.settled]
     result[PAIR.in_first] = in_first
     result[PAIR.in_second] = in_second
-    result[PAIR.part] = 0
-    if whole_rings:
-        if in_first and in_second:
-            return 0
-        if first[PREPARED.bonds] < 0 or second[PREPARED.bonds] < 0:
-            return UNKNOWN
-        part = 0
-        if in_first:
-            if second[PREPARED.radicals]:
-                return UNKNOWN
-            part = _is_within(first, second, True, work)
-            if part == UNKNOWN:
-                return UNKNOWN
-        result[PAIR.part] = part
-    elif in_first or in_second:
+    if (in_first and in_second) or (not whole_rings and (in_first or in_second)):
         return 0
     return common(first, second, whole_rings, limit, work, result)
 
@@ -398,13 +375,8 @@ def prepare(text: Bytes, by_rdkit: bool, loose: bool, whole: bool, prepared: Int
     bonds = 0
     if loose:
         bonds = pack(graph, n, False, prepared[LOOSE : LOOSE + PACKED_SIZE])
-    rings = 0
     if whole:
-        packed = prepared[WHOLE : WHOLE + PACKED_SIZE]
-        bonds = pack(graph, n, True, packed)
-        for atom in range(n):
-            rings |= (packed[LABELS + atom] & 1) << atom
-    prepared[PREPARED.rings] = rings
+        bonds = pack(graph, n, True, prepared[WHOLE : WHOLE + PACKED_SIZE])
     prepared[PREPARED.atoms] = n
     prepared[PREPARED.bonds] = bonds
     printed = fingerprint(graph, n)

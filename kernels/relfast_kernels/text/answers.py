@@ -35,9 +35,6 @@ from relfast_kernels.text.find import (
 )
 from relfast_kernels.text.forms import (
     AT_LINE,
-    BACKSLASH,
-    CHOICE,
-    CLAIM,
     CLOSING_BRACE,
     CONCLUDED,
     CROSSED,
@@ -52,18 +49,23 @@ from relfast_kernels.text.forms import (
     NOUNED,
     OPEN,
     QUOTED,
-    SLASH,
     VARIABLE,
     _own_tag,
     chain,
-    ends_value,
     has_word,
     is_rest,
     is_stated,
-    is_wordy,
     joined_before,
     look_left,
     skip_closers,
+)
+from relfast_kernels.text.values import (
+    BACKSLASH,
+    CHOICE,
+    CLAIM,
+    SLASH,
+    ends_value,
+    is_wordy,
     value_at,
     whole_number_end,
 )
@@ -128,8 +130,7 @@ def _is_remark(text: Any, at: int, end: int) -> bool:
 @kernel
 def _announces(text: Any, at: int, end: int, numbers: Any) -> int:
     """If the line text[at:end] announces taxa ("Taxa involved:", "## Taxa", the head of a table), how many
-    bars
-    stand before that word; else -1.
+    bars stand before that word; else -1.
 
     It ends with a colon, or has few words, or says *below* or *following*; none of its words is a *not*."""
     bars, found, words = 0, -1, 0
@@ -467,8 +468,7 @@ def find_value(text: Any, start: int, end: int, kind: int, work: Any, to: int, n
 @kernel
 def _taxa_of_line(text: Any, at: int, end: int, column: int, whole: bool, numbers: Any, n: int) -> int:
     """How many taxa an item of a list or the row of a table names; `NO_LIST` if it is neither. They are
-    written
-    behind ``n`` others. ``column``: how many bars stand before a row's taxon."""
+    written behind ``n`` others. ``column``: how many bars stand before a row's taxon."""
     if text[at] == BAR:
         for _ in range(max(column, 1)):
             at = find_byte(text, at, end, BAR) + 1
@@ -484,8 +484,7 @@ def _taxa_below(
 ) -> int:  # fmt: skip
     """How many taxa are named by the list, or the line ``Taxa: …``, that follows: first in the undressed
     bytes work[at:high], then in text[start:end]; `NO_LIST`: none follows. A line that announces them may
-    stand
-    before the list, and remarks on its lines, if taxa are ``claimed``: a no is not asked for them."""
+    stand before the list, and remarks on its lines, if taxa are ``claimed``: a no is not asked for them."""
     n = NO_LIST
     headings = column = 0
     is_new = True  # the paragraph of the list's first line is read less strictly

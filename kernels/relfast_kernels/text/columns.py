@@ -12,8 +12,8 @@ STEP_KIND, STEP_NAME, STEP_NAME_END, STEP_WORD, STEP_WORD_END, STEP_LACKS, STEP_
 STEP_COLUMNS: Final = 8
 """A step of a path: its kind; where its name and a second word are among the names; whether it requires the
 contrary; an index in a list, or 1 if its word is a literal; and, of a first step, the member of the row."""
-NAME, OPTIONAL, INDEX, EACH, FLAT, IS, HAS, AN_OBJECT, A_LIST, NAME_OR_INDEX = range(10)
-"""Kinds of steps, as `relfast.formats.paths` explains them; the last is for ``--map``."""
+NAME, OPTIONAL, INDEX, EACH, FLAT, IS, HAS, AN_OBJECT, A_LIST, NAME_OR_INDEX, HAS_OR_NOT = range(11)
+"""Kinds of steps, as `relfast.formats.paths` explains them; NAME_OR_INDEX is for ``--map``."""
 
 TEST_PATH, TEST_ASKS, TEST_EACH = range(3)
 TEST_COLUMNS: Final = 3

@@ -438,11 +438,16 @@ def undress_up_to(
                 at = after
                 continue
         if _SHOWN[byte]:
-            stop = skip(text, at, bare if bare > at else min(end, at + max(most - to, 1)), _SHOWN)
-            change = 32 if how == PLAIN else 0
-            for k in range(unsigned(stop - at)):
-                letter = text[unsigned(at) + k]
-                out[unsigned(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * change
+            stop = bare if bare > at else end
+            if most - to < stop - at:
+                stop = at + max(most - to, 1)
+            stop = skip(text, at, stop, _SHOWN)
+            if how == PLAIN:
+                for k in range(unsigned(stop - at)):
+                    letter = text[unsigned(at) + k]
+                    out[unsigned(to) + k] = letter + ((letter >= 65) & (letter <= 90)) * 32
+            else:
+                copy(text, at, stop, out, to)
             to += stop - at
             at = stop
             begins = False

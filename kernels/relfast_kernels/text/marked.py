@@ -44,7 +44,6 @@ from relfast_kernels.text.find import (
     skip_back,
 )
 from relfast_kernels.text.forms import (
-    BACKSLASH,
     CLOSING_BRACE,
     IS_BOX,
     IS_HASHED,
@@ -53,15 +52,10 @@ from relfast_kernels.text.forms import (
     NO_FORM,
     OPENING_BRACE,
     QUOTED,
-    ROUND_OPENING,
-    SLASH,
-    flags_at,
     has_word,
-    is_wide,
-    is_wordy,
     look_left,
-    word_end,
 )
+from relfast_kernels.text.values import BACKSLASH, ROUND_OPENING, SLASH, flags_at, is_wide, is_wordy, word_end
 
 FORM_ROOM: Final = 64
 FORM_RESULT: Final = 3 + 2 * MAX_FENCES
@@ -304,8 +298,7 @@ def find_form(text: Any, start: int, end: int, work: Any, to: int, numbers: Any)
 @kernel
 def read_form(text: Any, start: int, end: int, how: int, work: Any, to: int, numbers: Any) -> Any:
     """`find_form`, and what it holds, undressed by ``how`` (`SHOWN`, `MATHEMATICAL`): the form, where it
-    opens, and
-    where that ends which is in ``work`` from ``to`` on."""
+    opens, and where that ends which is in ``work`` from ``to`` on."""
     form, opens, begin, stop = find_form(text, start, end, work, to, numbers)
     if form == NO_FORM:
         return NO_FORM, start, to

@@ -87,9 +87,6 @@ BARE_ANALYSIS, BARE_FINAL = "analysis", "assistantfinal"
 """gpt-oss's channels, with special tokens and without."""
 TO_ITSELF, TO_USER = "to=self", "to=user"
 """Before `MESSAGE`, to whom Muse writes: itself, or us."""
-THOUGHT_OPENS: Final = "here is my thought process:", "here's my thought process:"
-THOUGHT_CLOSES: Final = "here is my response:", "here's my response:"
-"""How Granite 3 begins its reasoning and its answer, in words."""
 RESPONSE_OPENS: Final = (
     "<|start_response|>",  # Command A
     "<|start_text|>",  # Command A+

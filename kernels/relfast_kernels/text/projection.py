@@ -48,6 +48,7 @@ from relfast_kernels.text.columns import (
     FORM_SAID_END,
     FORM_STATUS,
     FORM_STATUS_END,
+    HAS_OR_NOT,
     INDEX,
     IS,
     IS_ABSENT,
@@ -109,6 +110,8 @@ _CONTENT = np.frombuffer(b"content", np.uint8)
 _MESSAGE = np.frombuffer(b"message", np.uint8)
 _CHANNEL = np.frombuffer(b"channel", np.uint8)
 _PHASE = np.frombuffer(b"phase", np.uint8)
+_FINISH_REASON = np.frombuffer(b"finish_reason", np.uint8)
+_STOP_REASON = np.frombuffer(b"stop_reason", np.uint8)
 _THOUGHT = np.frombuffer(b"thought", np.uint8)
 
 
@@ -135,9 +138,8 @@ _ONE: Final = 1
 class Table(NamedTuple):
     """The table: ``names`` (uint8); ``members`` of rows (`MEMBER_COLUMNS`, sorted by length) and where those
     of a length begin (``of_length``); and steps, paths (spans of steps), conditions, ways to recognise forms,
-    forms, sources of responses, and ways to read their texts; and ``ends``: the spans of the paths to
-    finish reasons of rows and messages and to further ones of rows, and then the finish reasons with which a
-    text counts as it is (spans of names)."""
+    forms, sources of responses, and ways to read their texts; and ``ends``: the span of the paths to
+    finish reasons of rows, and then the finish reasons with which a text counts as it is (spans of names)."""
 
     names: Any
     members: Any
@@ -244,6 +246,10 @@ def _one_step(data: Any, tape: Any, token: int, names: Any, step: Any) -> int:
             return found if found > 0 else -1
         if kind == OPTIONAL:
             return found if found > 0 else token
+        if kind == HAS_OR_NOT and _is_there(data, tape, found) == 0:
+            denied = named(data, tape, token, names, step[STEP_WORD], step[STEP_WORD_END])
+            is_false = tape[denied, TOKEN_KIND] == LITERAL and data[tape[denied, TOKEN_START]] == ord("f")
+            return token if denied > 0 and is_false else -1
         has = _is_word(data, tape, found, names, step) if kind == IS else _is_there(data, tape, found)
         if has == UNSURE:
             return -2
@@ -317,7 +323,7 @@ def _is_plain_end(data: Any, tape: Any, table: Any, token: int) -> bool:
     """Whether a finish reason is one of those with which a text counts as it is."""
     start, end = tape[token, TOKEN_START], tape[token, TOKEN_END]
     if tape[token, TOKEN_KIND] == STRING:
-        for k in range(2, table.ends.shape[0]):
+        for k in range(1, table.ends.shape[0]):
             if same_bytes(data, start, end, table.names, table.ends[k, 0], table.ends[k, 1]):
                 return True
     return False
@@ -341,12 +347,11 @@ def _end_at(data: Any, tape: Any, table: Any, fields: Any, root: int, path: int,
 
 
 @kernel
-def has_ended(data: Any, tape: Any, table: Any, fields: Any, root: int, out: Any) -> int:
-    """Whether a row (token 0) or a message says why its text ended (1 or 0); `UNSURE` as in `_end_at`."""
+def has_ended(data: Any, tape: Any, table: Any, fields: Any, out: Any) -> int:
+    """Whether a row says why its text ended (1 or 0); `UNSURE` as in `_end_at`."""
     found = 0
-    stop = table.ends[1, 1] if root == 0 else table.ends[0, 1]
-    for path in range(table.ends[0, 0], stop):
-        says = _end_at(data, tape, table, fields, root, path, out)
+    for path in range(table.ends[0, 0], table.ends[0, 1]):
+        says = _end_at(data, tape, table, fields, 0, path, out)
         if says == UNSURE:
             return UNSURE
         found |= says
@@ -357,20 +362,36 @@ def has_ended(data: Any, tape: Any, table: Any, fields: Any, root: int, out: Any
 
 
 @kernel
-def said_in(data: Any, tape: Any, table: Any, fields: Any, message: int, out: Any) -> int:
-    """The token of a chat message's text, or `UNSURE`: also if it is empty, or may be reasoning."""
-    kind = member(data, tape, message, _TYPE)
-    if not is_null(data, tape, kind) and not _is(data, tape, kind, _MESSAGE):
-        return UNSURE
-    if (
-        not is_null(data, tape, member(data, tape, message, _REFUSAL))
-        or not is_null(data, tape, member(data, tape, message, _CHANNEL))
-        or not is_null(data, tape, member(data, tape, message, _PHASE))
-        or not is_null(data, tape, member(data, tape, message, _THOUGHT))
-        or has_ended(data, tape, table, fields, message, out) == UNSURE
-    ):
-        return UNSURE
-    content = member(data, tape, message, _CONTENT)
+def said_in(data: Any, tape: Any, table: Any, message: int) -> int:
+    """The token of a chat message's text, or `UNSURE`: also if it is empty, or may be reasoning.
+
+    One pass over the members, which are few; names of equal length are compared.
+    """
+    content = 0
+    at = message + 1
+    while at < tape[message, TOKEN_NEXT]:
+        start, end, value = tape[at, TOKEN_START], tape[at, TOKEN_END], at + 1
+        size = end - start
+        if size == len(_CONTENT):
+            if same_as(data, start, end, _CONTENT):
+                content = value
+            elif not is_null(data, tape, value) and (
+                same_as(data, start, end, _REFUSAL)
+                or same_as(data, start, end, _CHANNEL)
+                or same_as(data, start, end, _THOUGHT)
+            ):
+                return UNSURE
+        elif size == len(_TYPE):
+            if same_as(data, start, end, _TYPE) and not _is(data, tape, value, _MESSAGE):
+                return UNSURE
+        elif size == len(_PHASE):
+            if same_as(data, start, end, _PHASE):
+                return UNSURE
+        elif size == len(_FINISH_REASON) or size == len(_STOP_REASON):
+            is_reason = same_as(data, start, end, _FINISH_REASON) or same_as(data, start, end, _STOP_REASON)
+            if is_reason and not is_null(data, tape, value) and not _is_plain_end(data, tape, table, value):
+                return UNSURE
+        at = tape[value, TOKEN_NEXT]
     text = content
     if not is_text(tape, content):
         if content == 0 or tape[content, TOKEN_KIND] != LIST:
@@ -412,7 +433,7 @@ def _part_of(data: Any, tape: Any, content: int) -> int:
 
 
 @kernel
-def last_said(data: Any, tape: Any, table: Any, fields: Any, messages: int, out: Any) -> int:
+def last_said(data: Any, tape: Any, table: Any, messages: int) -> int:
     """The token of the text of the assistant's last message in a list of messages, or `UNSURE`."""
     last = 0
     at = messages + 1
@@ -423,13 +444,11 @@ def last_said(data: Any, tape: Any, table: Any, fields: Any, messages: int, out:
         if same_as(data, tape[role, TOKEN_START], tape[role, TOKEN_END], _ASSISTANT):
             last = at
         at = tape[at, TOKEN_NEXT]
-    return said_in(data, tape, table, fields, last, out) if last else UNSURE
+    return said_in(data, tape, table, last) if last else UNSURE
 
 
 @kernel
-def samples_in(
-    data: Any, tape: Any, table: Any, fields: Any, response: int, samples: Any, out: Any
-) -> int:  # fmt: skip
+def samples_in(data: Any, tape: Any, table: Any, response: int, samples: Any) -> int:
     """How many samples a response field has: a text, messages, or a list of those; or `UNSURE`."""
     if is_text(tape, response):
         samples[0] = response
@@ -438,14 +457,14 @@ def samples_in(
         return UNSURE
     at = response + 1
     if at < tape[response, TOKEN_NEXT] and tape[at, TOKEN_KIND] == OBJECT:
-        samples[0] = last_said(data, tape, table, fields, response, out)
+        samples[0] = last_said(data, tape, table, response)
         return 1 if samples[0] > 0 else UNSURE
     n = 0
     while at < tape[response, TOKEN_NEXT]:
         text = at
         if tape[at, TOKEN_KIND] > ESCAPED:
             is_list = tape[at, TOKEN_KIND] == LIST and tape[at, TOKEN_NEXT] > at + 1
-            text = last_said(data, tape, table, fields, at, out) if is_list else UNSURE
+            text = last_said(data, tape, table, at) if is_list else UNSURE
         if text < 0:
             return UNSURE
         samples[n] = text
@@ -527,7 +546,7 @@ def _text_of(data: Any, tape: Any, table: Any, fields: Any, item: int, source: A
         if how == SAYS_MESSAGE:
             # an empty path leads to the sample, which is never the row
             if last > 0 and tape[last, TOKEN_KIND] == OBJECT:
-                return said_in(data, tape, table, fields, last, out)
+                return said_in(data, tape, table, last)
         elif how == SAYS_TEXT:
             if is_text(tape, last):
                 return last
@@ -576,7 +595,7 @@ def _responses(data: Any, tape: Any, table: Any, fields: Any, form: Any, samples
         token = _first(data, tape, table, fields, path, path + 1, True, out)
         if token == UNSURE:
             return UNSURE
-        n = samples_in(data, tape, table, fields, token, samples, out)
+        n = samples_in(data, tape, table, token, samples)
         empty = n == 1 and form[FORM_FLAGS] & NOT_EMPTY != 0 and is_empty(tape, samples[0])
         return UNSURE if empty else n
     for k in range(form[FORM_SAID], form[FORM_SAID_END]):
@@ -675,7 +694,7 @@ def read_row(data: Any, chosen: Any, has_chosen: bool, table: Any, work: Any, me
     token, given = _find_id(data, tape, table, fields, form, out)
     if token == UNSURE:
         return UNSURE, number, 0, False
-    says = has_ended(data, tape, table, fields, 0, out)
+    says = has_ended(data, tape, table, fields, out)
     n = UNSURE if says == UNSURE else _responses(data, tape, table, fields, form, samples, out)
     for sample in range(n if says == 1 else 0):
         if is_empty(tape, samples[sample]):

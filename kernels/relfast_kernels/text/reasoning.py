@@ -25,8 +25,6 @@ from relfast_kernels.text.marks import (
     MARKS,
     MESSAGE,
     RESPONSE_OPENS,
-    THOUGHT_CLOSES,
-    THOUGHT_OPENS,
     TO_ITSELF,
     TO_USER,
     TURN_ENDS,
@@ -46,10 +44,7 @@ def _arrays(marks: Any) -> tuple[Any, Any, Any]:
 _POOL, _PLACES, _BEGINNINGS = _arrays(MARKS)
 _END_POOL, _END_PLACES, _ = _arrays([(end, end) for end in TURN_ENDS])
 _CHANNEL, _MESSAGE, _ITSELF, _USER = map(_bytes, (CHANNEL, MESSAGE, TO_ITSELF, TO_USER))
-_OPENS, _THOUGHT_OPENS, _THOUGHT_CLOSES = (
-    _bytes("".join(f"{name}\n" for name in names))
-    for names in (RESPONSE_OPENS, THOUGHT_OPENS, THOUGHT_CLOSES)
-)
+_OPENS: Final = _bytes("".join(f"{name}\n" for name in RESPONSE_OPENS))
 _FINAL, _CONSTRAINED = map(_bytes, FINAL_CHANNELS)
 _ANALYSIS, _BARE_FINAL = _bytes(BARE_ANALYSIS), _bytes(BARE_FINAL)
 _ANY: Final = ord(ANY)
@@ -222,20 +217,7 @@ def _final_message(text: Any, start: int, end: int, has_bracket: bool) -> int:
                 return _behind(text, at, end, _BARE_FINAL, 0, len(_BARE_FINAL))
             # "analysisThe user asks": a channel, and no final one; in prose no capital follows the word
             return end if as_written and after < end and 65 <= text[after] <= 90 else start
-    if opens >= 0:
-        return opens
-    if to_itself:
-        return end
-    at = skip_white(text, start, end)
-    if listed(text, at, end, _THOUGHT_OPENS, False) == at:
-        return start
-    last = end
-    while last > at:  # the last beginning of an answer in words
-        last -= 1
-        behind = listed(text, last, end, _THOUGHT_CLOSES, False)
-        if behind > last:
-            return behind
-    return end
+    return opens if opens >= 0 else end if to_itself else start
 
 
 @kernel

@@ -37,10 +37,10 @@ from relfast_kernels.text.answers import OUTSIDE, SEVERAL, find_value
 from relfast_kernels.text.characters import is_tame, is_word, skip_white
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import begins_with, find_byte, find_digit, find_letters, same_as
-from relfast_kernels.text.forms import CHOICE, VERDICT
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_b import NO, YES, gold_label, gold_taxa, score_claim, score_taxa
+from relfast_kernels.text.values import CHOICE, VERDICT
 
 _ANSWER, _SWE = np.frombuffer(b"answer", np.uint8), np.frombuffer(b"swe", np.uint8)
 MAX_DIGITS = 4000

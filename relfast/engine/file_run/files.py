@@ -174,16 +174,16 @@ def _about_input(source: Source, job: Job) -> str:
 def _about_kernels(job: Job) -> str:
     """The line that ``-v`` prints about the kernels."""
     from relfast_kernels.compiled import native
-    from relfast_kernels.compiled.cache import base_directory
 
     from relfast.engine.text_table import can_hold
 
-    where = f"in {base_directory() / 'native'}"
-    if missing := [unit for unit in native.UNITS if not native.is_built(unit)]:
-        return f"not compiled: {', '.join(missing)} (relfast warmup compiles them {where})"
+    places = {unit: native.place_of(unit) for unit in native.UNITS}
+    if missing := [unit for unit, place in places.items() if place is None]:
+        return f"not compiled: {', '.join(missing)} (relfast warmup compiles them into the cache)"
+    where = " and ".join(dict.fromkeys(map(str, places.values())))
     if not can_hold(job.field_map):
-        return f"compiled {where}; these options score all lines the ordinary way"
-    return f"compiled {where}; lines of the text tasks take the fast path"
+        return f"compiled in {where}; these options score all lines the ordinary way"
+    return f"compiled in {where}; lines of the text tasks take the fast path"
 
 
 def _about_fast_path(state: Progress) -> str:

@@ -103,7 +103,13 @@ def _looks_like_document(head: bytes) -> bool:
     if _LIST.match(first) is None:
         return False
     # PostgreSQL's json_agg puts the first record behind the bracket; as lines, only the last could be read
-    return not rest.strip() or not _is_json(first)
+    return not rest.strip() or not (_is_json(first) or _is_torn(first, rest))
+
+
+def _is_torn(first: bytes, rest: bytes) -> bool:
+    """Whether a list that does not end on the first line ends there all the same: no writer of lists ends a
+    line like this and begins the next one with an object."""
+    return first.rstrip()[-1:] not in (b",", b"[", b"{", b":") and rest[:1] == b"{"
 
 
 def is_document_on_one_line(file: IO[bytes]) -> bool:
@@ -153,8 +159,11 @@ def open_json(path: str) -> Stream:
     except NoRows as error:
         raise InputError(str(error), file=path) from None
     except (ValueError, RecursionError) as error:
-        second = max(0, data.find(b"\n"))
-        if goes_on_as_lines(bytes(data[second : second + _JUDGED])):
+        end = data.find(b"\n")
+        rest = bytes(data[end + 1 : end + _JUDGED])
+        if end >= 0 and (
+            goes_on_as_lines(b"\n" + rest) or _is_torn(bytes(data[max(0, end - 9) : end]), rest)
+        ):
             return Stream(iter([bytes(data)]))
         advice = "jq -c . makes lines of several objects"
         raise InputError(_no_json(data, error, advice), file=path) from None
@@ -165,8 +174,8 @@ def _no_json(data: bytearray, error: Exception, advice: str) -> str:
     """The message about a document that is no JSON; a list that was cut off says so."""
     if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[" and not data.rstrip().endswith(b"]"):
         return (
-            f"a JSON array that is cut off at its end: {error}; this makes lines of its whole records: "
-            "jq -cn --stream 'fromstream(1|truncate_stream(inputs))'"
+            f"a JSON array that is cut off, and so is no JSON: {error}; lines of its whole records:"
+            " jq -cn --stream 'fromstream(1|truncate_stream(inputs))'"
         )
     return f"a JSON document that is no JSON: {error}; {advice}"
 

@@ -86,7 +86,9 @@ def refuse_foreign(path: str, head: bytes, *, by_name: bool = True) -> None:
         Its name or first bytes show that it is something else; the message says how to convert it.
     """
     found = next((what for magic, what in _BY_MAGIC if head.startswith(magic)), None)
-    if found is not None and "UTF-" in found[0] and head.count(0) * 8 < len(head):
+    if found is not None and not _is_binary(head):
+        found = None  # damage to a line of text
+    elif found is not None and "UTF-" in found[0] and head.count(0) * 8 < len(head):
         found = None  # in UTF-16 each character of JSON itself has a zero byte
     if is_tar(head) or (found is not None and _is_packed_tar(path, head)):
         found = _TAR
@@ -143,6 +145,11 @@ def _is_packed_tar(path: str, head: bytes) -> bool:
         return head.startswith(b"\xfd7zXZ") and is_tar(lzma.LZMADecompressor().decompress(head, _TAR_BLOCK))
     except (OSError, EOFError, lzma.LZMAError):
         return False
+
+
+def _is_binary(head: bytes) -> bool:
+    """Whether what follows a format's first bytes is its own: a zero byte in nearly all, text in two."""
+    return b"\0" in head[:16] or head[4:10] == b"1AY&SY" or head.startswith(b"%PDF-")
 
 
 def _typed(command: str, path: str, target: str) -> str:

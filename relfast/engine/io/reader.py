@@ -223,7 +223,7 @@ def blocks(sources: Sequence[Source], max_line: int, filters: Filters | None = N
         if source.codec == "parquet":
             cut = cut_parquet(source.path, max_line)
         elif source.seekable:
-            cut = cut_file(source.path, max_line, end=source.size)
+            cut = cut_file(source.path, max_line, most=source.size or None)
         else:
             cut = cut_stream(source, max_line)
         streamed = not source.regular
@@ -264,16 +264,19 @@ def cut_file(
     max_line: int,
     start: int = 0,
     end: int | None = None,
+    *,
+    most: int | None = None,
 ) -> Iterator[Block]:
     """Blocks of a regular file as byte ranges. The bytes are read to find line ends, and not kept.
 
     ``start`` and ``end`` are offsets at which lines begin; only the lines between are cut. ``end`` is by
-    default the present size.
+    default the present size, but ``most`` at most: what is appended later is not read.
     """
     with told_of(path):
         file = open(path, "rb", buffering=0)  # noqa: SIM115
     with file:
         size = os.fstat(file.fileno()).st_size if end is None else end
+        size = size if most is None else min(size, most)
         # the path is absolute: workers open it themselves, and this process may change its directory
         cutter = Cutter(max_line, os.path.abspath(path), start)
         file.seek(start)

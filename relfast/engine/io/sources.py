@@ -220,7 +220,9 @@ def _codec_of_bytes(head: bytes) -> Codec:
     seen = codec_seen(head)
     if seen in ("gz", "zst"):
         return "plain" if goes_on_as_lines(head) and not _unpacked(head, seen) else seen
-    return "plain" if _is_damaged_text(head) else seen
+    # each ZIP has a zero byte in its first header
+    is_text = b"\0" not in head[:16] if seen == "zip" else _is_damaged_text(head)
+    return "plain" if is_text else seen
 
 
 def _is_damaged_text(head: bytes) -> bool:

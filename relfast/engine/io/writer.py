@@ -148,9 +148,8 @@ class FileWriter(Writer):
             if fresh and not created_rows:
                 raise OutputExistsError(path, resumable=True)
             self._made += [self.path] if created_rows else []
-            self._journal, created = open_output(self.journal_path)
-            self._made += [self.journal_path] if created else []
             if resume:
+                self._open_journal()
                 self._recover()
             elif created_rows and not (self._is_table and os.path.exists(path)):
                 self._begin(b"")
@@ -158,6 +157,10 @@ class FileWriter(Writer):
             self.withdraw()
             self.close()
             raise
+
+    def _open_journal(self) -> None:
+        self._journal, created = open_output(self.journal_path)
+        self._made += [self.journal_path] if created else []
 
     def _begin(self, rows: bytes) -> None:
         """Begin a new output with its first rows. An old one stays until these are there: before, a command
@@ -178,6 +181,8 @@ class FileWriter(Writer):
             self._append(self._out, rows, 0, self.path)
         if self._is_table and os.path.exists(self.target):
             os.unlink(self.target)
+        if self._journal < 0:
+            self._open_journal()
         if os.fstat(self._journal).st_size:
             os.ftruncate(self._journal, 0)
         header = header_line(self._fingerprint)

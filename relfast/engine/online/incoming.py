@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from typing import Any, Final
 
 from relfast.errors import UsageError
+from relfast.formats.entry import text_of
+from relfast.formats.failure import NoResponse
+from relfast.formats.messages import plain_messages
 from relfast.json_text import plain
 from relfast.records import Record, Score
 
@@ -24,6 +27,19 @@ def not_plain(record: Record, error: Exception) -> Score:
     """The unscored row of a record whose gold JSON cannot express; ``error`` is the exception of `plain`."""
     message = f"answer has something in it that JSON has not ({error}): pass dicts, lists, texts and numbers"
     return record.unscored("invalid_record", "InvalidGold", message)
+
+
+def response_in(response: object) -> Any:
+    """The text of a response as Python callers pass it: a text, or chat messages (mappings or objects), of
+    which the assistant's last counts. A `NoResponse` for a chat without an answer; what cannot be read is
+    returned unchanged."""
+    if isinstance(response, NoResponse):
+        return response
+    if type(response) is list and len(response) == 1 and type(response[0]) is dict and len(response[0]) == 2:
+        content = response[0].get("content")
+        if type(content) is str and response[0].get("role") == "assistant":
+            return content  # the usual form, handled first
+    return text_of(plain_messages(response))
 
 
 def check_records(records: object) -> None:

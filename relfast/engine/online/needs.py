@@ -103,6 +103,31 @@ class Formless:
         )
 
 
+def log_unscored(score: Score, gold: object, at: int = 0) -> None:
+    """Log why response ``at`` of a call has no score, once for each kind of cause and task in a process."""
+    error = score.error or {"type": score.status, "message": "no reward"}
+    kind = error["type"], score.task
+    if kind in _told or len(_told) >= MAX_KINDS:
+        return
+    _told.add(kind)
+    known = f"; tasks: {', '.join(TASKS)}" if error["type"] == "UnknownTask" else ""
+    _log.warning(
+        "relfast: %s: response %d of a call has no score (%s): %.200s%s. Its gold is %.200r. (Said once.)",
+        score.task or "no task",
+        at,
+        score.status,
+        error["message"],
+        known,
+        gold,
+    )
+
+
+MAX_KINDS: Final = 100
+"""Most kinds of causes that a process logs; a run has few."""
+
+_told: Final[set[tuple[Any, ...]]] = set()
+
+
 def level_of_caller() -> int:
     """The ``stacklevel`` with which the calling function's warning names the user's code, not relfast's."""
     frame: FrameType | None = sys._getframe(1)

@@ -12,9 +12,11 @@ Any thread may call a scorer. It can be pickled, and after a fork the child can 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 import threading
+import time
 import warnings
 import weakref
 from collections import Counter, deque
@@ -27,31 +29,34 @@ from relfast.cores import default_workers
 from relfast.deadlines import WorkingClock
 from relfast.engine.job import Job, make_job
 from relfast.engine.kernel_scoring import MAX_CHARS, MAX_MOLECULES, own, tell
-from relfast.engine.online.incoming import Columns, check_records, columns_of, flaw_of
+from relfast.engine.online.incoming import Columns, check_records, columns_of, flaw_of, response_in
 from relfast.engine.online.isolated_scoring import IsolatedScoring
-from relfast.engine.online.needs import level_of_caller
+from relfast.engine.online.needs import level_of_caller, log_unscored
 from relfast.engine.online.pending import Begun, Counts, PendingScore, delivered
 from relfast.engine.online.record_pools import POOL_VARIABLE, place_of
 from relfast.engine.pool.failures import fault_of
 from relfast.engine.rows import read_gold
 from relfast.engine.scoring import Scoring
 from relfast.engine.settings import workers_of
-from relfast.errors import RelfastError, TooManyError, UnscoredError, UsageError
+from relfast.errors import RelfastError, TooManyError, UnknownTaskError, UnscoredError, UsageError
 from relfast.formats import filter_of
-from relfast.formats.entry import no_text, text_of
+from relfast.formats.entry import no_text
 from relfast.formats.failure import CUT_OFF, NO_ASSISTANT, NO_CONTENT, NULL, NoResponse
 from relfast.json_text import once_decoded
 from relfast.keywords import AdapterKeywords, JobKeywords, OnError, Unscored
 from relfast.parameters import number_of
 from relfast.records import STATUSES, Policy, Record, Score, unscored
 from relfast.results import ScoreBatch
-from relfast.tasks import TASKS, find_task, infer_task
+from relfast.tasks import TASKS, find_task, get_task, infer_task
+from relfast.tasks.base import Task
 
 # The reward of a response without a score depends on what is at fault. A response that exceeds its deadline
 # or crashes its workers has failed by itself: under ``strict`` it gets the lowest reward of its task. If it
 # were left out of training instead, a model would learn to hang where it does not know the answer. Failures
 # of the machinery or the data (broken gold, no workers, an interrupted call) say nothing about the response:
 # the reward is what ``on_error`` says.
+
+_log: Final = logging.getLogger("relfast")
 
 _KINDS: Final = ("response", "machinery")
 
@@ -242,6 +247,52 @@ class Scorer:
         if self.workers != 0:
             self._isolated.start()
 
+    def prepare(self, *tasks: str) -> dict[str, float]:
+        """Load what tasks (default: all) are scored with, and wait for the workers, so that no response pays
+        for it: machine code, an embedding model, a worker that has answered. Counts nothing.
+
+        Returns
+        -------
+        dict
+            Task → seconds that it took.
+
+        Raises
+        ------
+        UnknownTaskError
+            There is no such task.
+        RelfastError
+            A task that is named cannot be scored here: no embedding model, say. Without names it is logged.
+        """
+        took = {}
+        self.start()
+        for task in [*map(get_task, tasks)] or TASKS.values():
+            begun = time.perf_counter()
+            try:
+                self._prepare_task(task)
+            except RelfastError as error:
+                if tasks:
+                    raise
+                _log.warning("relfast: %s cannot be scored here: %s", task.name, error)
+                continue
+            took[task.name] = time.perf_counter() - begun
+        return took
+
+    def _prepare_task(self, task: Task) -> None:
+        task.load()
+        if self._kernels is not None:
+            self._kernels.of(task.name)
+        if task.embeds:
+            from relfast.embed.embedder import get_embedder
+
+            options = self.job.options
+            get_embedder(options.embedder, options.device).encode(["A first step."])
+        if task.can_hang and self.workers != 0:
+            new: list[PendingScore] = []
+            begun = self._isolated.begin_alone(Record(0, None, task.name, {}, ""), new)
+            self._isolated.submit(new)
+            if isinstance(begun, PendingScore):
+                begun.result()
+
     # one response
 
     @overload
@@ -258,6 +309,8 @@ class Scorer:
         is needed."""
         score = None
         task = self._name_of(answer) if task is None else task
+        if type(response) is not str:
+            response = response_in(response)
         if self._kernels is not None and type(task) is str and type(response) is str:
             score = self._kernels.kept(task, answer, response, question)
         if score is None:
@@ -295,9 +348,11 @@ class Scorer:
         ------
         UnscoredError
             The response has no score and ``on_error`` is ``"raise"``.
+        UnknownTaskError
+            There is no such task.
         """
         score = self.kept_score(task, answer, response, question)
-        return self.value_of(score) if score.reward is None else score.reward
+        return self._one_value(score, task, answer) if score.reward is None else score.reward
 
     async def areward(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -312,7 +367,7 @@ class Scorer:
         score = self.kept_score(task, answer, response, question, False)
         if score is None:
             score = await asyncio.wrap_future(self.submit(task, answer, response, question))
-        return self.value_of(score)
+        return self._one_value(score, task, answer) if score.reward is None else score.reward
 
     def submit(
         self, task: str | None, answer: object, response: object, question: object = None
@@ -355,6 +410,7 @@ class Scorer:
     def begin_columns(self, columns: Columns) -> Begun:
         """`kept_scores` without waiting for the records that workers score: see `Begun.ended`."""
         names, answers, responses, questions = columns
+        responses = [text if type(text) is str else response_in(text) for text in responses]
         names = [
             self._name_of(gold) if name is None else name for name, gold in zip(names, answers, strict=True)
         ]
@@ -366,7 +422,7 @@ class Scorer:
         for task, places in of_task.items():
             if self._kernels is None or task is None or task not in TASKS:
                 continue
-            part: Sequence[Any] = columns[1:]
+            part: Sequence[Any] = (answers, responses, questions)
             if len(places) < n:
                 part = [None if column is None else [column[at] for at in places] for column in part]
             for at, row in zip(places, self._kernels.kept_all(task, *part), strict=True):
@@ -473,9 +529,27 @@ class Scorer:
             A response has no score and ``on_error`` is ``"raise"``.
         UsageError
             The sequences differ in length.
+        UnknownTaskError
+            No task has a known name.
         """
         scores = self.kept_scores(tasks, answers, responses, questions=questions)
-        return [self.value_of(score) if score.reward is None else score.reward for score in scores]
+        if tasks is not None and scores and all(map(_is_of_unknown_task, scores)):
+            raise UnknownTaskError(tasks if isinstance(tasks, str) else tasks[0], TASKS)
+        return [
+            self._told_value(score, answer, at) if score.reward is None else score.reward
+            for at, (score, answer) in enumerate(zip(scores, answers, strict=True))
+        ]
+
+    def _one_value(self, score: Score, task: str | None, answer: object) -> float | None:
+        """The result of `reward` for a score without one."""
+        if task is not None and _is_of_unknown_task(score):
+            raise UnknownTaskError(task, TASKS)
+        return self._told_value(score, answer)
+
+    def _told_value(self, score: Score, answer: object, at: int = 0) -> float | None:
+        """`value_of` a score without a reward, whose reason is logged."""
+        log_unscored(score, answer, at)
+        return self.value_of(score)
 
     def value_of(self, score: Score) -> float | None:
         """The reward of a score, or the value of ``on_error`` if it has none. May raise `UnscoredError`."""
@@ -507,9 +581,9 @@ class Scorer:
         if task is None:
             message = "task cannot be inferred from answer" if name is None else f"unknown task {name!r:.60}"
             return unscored(index, None, None, 0, "invalid_record", "UnknownTask", message)
-        text = response if type(response) is str else text_of(response)
+        text = response if type(response) is str else response_in(response)
         cut_off = text is CUT_OFF
-        if text in _NOTHING or text == []:
+        if text in _NOTHING if isinstance(text, NoResponse) else type(text) is list and not text:
             text = None  # a call says so of a response without any text, which has no answer
         elif not cut_off and type(text) is not str:
             failure = text if isinstance(text, NoResponse) else no_text(text)
@@ -570,6 +644,10 @@ class Scorer:
 
 
 _NOTHING: Final = (NULL, NO_CONTENT, NO_ASSISTANT)
+
+
+def _is_of_unknown_task(score: Score) -> bool:
+    return score.error is not None and score.error["type"] == "UnknownTask"
 
 
 def _is_long(record: Record) -> bool:

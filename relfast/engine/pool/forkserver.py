@@ -338,9 +338,7 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str
     worker.die_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     interrupts.block_for_good()
-    # the caller may have closed its standard streams: files opened later must not get the numbers 0 to 2
-    while (nowhere := os.open(os.devnull, os.O_RDWR)) < 3:
-        pass
+    nowhere = _open_standard_streams()
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)
     # reading 100,000 gold records would run the garbage collector a dozen times, a quarter of the whole time
@@ -356,8 +354,17 @@ def _serve(parent: int, control: _socket.socket, gold: Callable[[], Iterable[str
         _Helper(control).serve()
 
 
+def _open_standard_streams() -> int:
+    """Open /dev/null for standard streams that the caller had closed: no other file may get the numbers 0
+    to 2. Returns one more descriptor of it."""
+    while (nowhere := os.open(os.devnull, os.O_RDWR)) < 3:
+        pass
+    return nowhere
+
+
 def main(parent: int) -> None:
     """The helper's entry point: serve the pool of process ``parent`` over the socket on stdin."""
+    _open_standard_streams()
     control = _socket.socket(fileno=os.dup(0))
     _serve(parent, control, lambda: pickle.loads(control.recv(_PACKET)))
 

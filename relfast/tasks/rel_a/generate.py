@@ -29,6 +29,11 @@ from relfast.tasks.modules import BlindStrategy
 from relfast.tasks.rel_a import N_CHOICES
 from relfast.tasks.rel_a.rules import STEPS, fitting_choices
 
+MAX_GRIDSIZE: Final = 20
+"""Maximum rows of a panel: 16 panels of 20 × 20 are a question of 60 kB."""
+
+MAX_VALUE: Final = 10**9
+
 Distractors = Literal["random", "hard"]
 
 
@@ -36,8 +41,8 @@ Distractors = Literal["random", "hard"]
 class MatrixParameters:
     """Parameters of REL-A1…A4. ``gridsize`` is 2 to 20; at least 3 for REL-A4 and for hard distractors."""
 
-    gridsize: int = parameter(3, Whole(), "Rows and columns of a panel.")
-    maxval: int = parameter(1000, Whole(), "Largest value.")
+    gridsize: int = parameter(3, Whole(2, MAX_GRIDSIZE), "Rows and columns of a panel.")
+    maxval: int = parameter(1000, Whole(10, MAX_VALUE), "Largest value.")
     distractors: Distractors = parameter(
         "hard",
         Choice(get_args(Distractors)),
@@ -46,9 +51,6 @@ class MatrixParameters:
 
 
 N_CONTEXT: Final = 8
-
-MAX_GRIDSIZE: Final = 20
-"""Maximum rows of a panel: 16 panels of 20 × 20 are a question of 60 kB."""
 
 MAX_TRIES: Final = 10_000
 """Maximum draws until a matrix has room for hard distractors: 3 × 3 takes about five, so more are
@@ -75,7 +77,7 @@ def generate(
         raise UsageError(f"{name} has no published generator; its records can be scored, not generated")
     check_count(n, seed)
     params = MatrixParameters(**check_parameters(MatrixParameters, parameters))
-    check_range("maxval", params.maxval, 10, 10**9)
+    check_range("maxval", params.maxval, 10, MAX_VALUE)
     least = 3 if name == "REL-A4" or params.distractors == "hard" else 2
     check_range("gridsize", params.gridsize, least, MAX_GRIDSIZE)
     if name == "REL-A3" and params.gridsize > params.maxval + 1:

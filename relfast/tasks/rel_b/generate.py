@@ -24,12 +24,8 @@ from relfast.parameters import check_parameters
 from relfast.tasks import get_task
 from relfast.tasks.generation import Slot, check_count, check_range, plan, record_of, stream
 from relfast.tasks.modules import BlindStrategy
-from relfast.tasks.rel_b.parameters import HomoplasyParameters
+from relfast.tasks.rel_b.parameters import MAX_LEAVES, MAX_SEQ_LEN, HomoplasyParameters
 from relfast.tasks.rel_b.score import FASTA
-
-MAX_LEAVES: Final = 1_000
-MAX_SEQ_LEN: Final = 10_000
-"""Maximum size: a question of 1,000 leaves × 10,000 columns has 10 MB, more than any model reads."""
 
 MAX_TRIES: Final = 1_000
 """Maximum trees drawn for a record until `joins_only` holds. With default parameters three of four pass."""

@@ -24,6 +24,8 @@ from relfast.tasks import get_task
 from relfast.tasks.generation import Slot, check_count, check_range, plan, record_of, stream
 from relfast.tasks.rel_c import C1, C2, C3
 from relfast.tasks.rel_c.parameters import (
+    MAX_GROUP_SIZE,
+    MAX_SIZE,
     IsomerSetParameters,
     MissingIsomersParameters,
     MotifParameters,
@@ -90,9 +92,6 @@ records. A test derives this list."""
 # REL-C1 and REL-C3 records, from whole universes (all constitutional isomers of a formula).
 
 
-MAX_SIZE: Final = 1_000
-"""Maximum molecules in a question: 1,000 are 20 kB."""
-
 MAX_TRIES: Final = 40
 """Maximum isomers whose neighbours are searched for an odd molecule as long as one of the question's."""
 
@@ -126,11 +125,14 @@ class _Universes(NamedTuple):
     of: dict[str, tuple[str, ...]]
     key: tuple[object, ...]
 
-    def larger_than(self, size: int, sizes_name: str) -> list[str]:
-        found = [formula for formula, universe in self.of.items() if len(universe) > size]
+    def with_isomers(self, least: int, asked: str) -> list[str]:
+        """The formulas with so many isomers. Raises `UsageError`, with what was ``asked``, if none has."""
+        found = [formula for formula, universe in self.of.items() if len(universe) >= least]
         if not found:
             largest = max(map(len, self.of.values()))
-            raise UsageError(f"{sizes_name} {size}: the largest universe has {largest} isomers")
+            raise UsageError(
+                f"{asked} needs a universe of {least} isomers or more: the largest universe has {largest}"
+            )
         return found
 
 
@@ -180,13 +182,13 @@ def isomer_sets(
     if params.odd == "any" and params.yes_fraction < 1 and len(universes.of) < 2:
         raise UsageError("a no record needs a molecule of another formula: name at least two formulas")
     for size in params.sizes:
-        universes.larger_than(size - 1, "sizes")
+        universes.with_isomers(size, f"sizes {size}")
     return (_isomer_set(slot, seed, universes, params) for slot in plan(n, params.yes_fraction, params.sizes))
 
 
 def _isomer_set(slot: Slot, seed: int, universes: _Universes, params: IsomerSetParameters) -> dict[str, Any]:
     numbers = stream("REL-C1", seed, *slot, *universes.key)
-    formula = numbers.choice(universes.larger_than(slot.size - 1, "sizes"))
+    formula = numbers.choice(universes.with_isomers(slot.size, f"sizes {slot.size}"))
     if slot.yes:
         molecules = numbers.sample(universes.of[formula], slot.size)
         metadata = {"formula": formula}
@@ -250,13 +252,13 @@ def missing_isomers(
     _check_sizes("given", params.given, 1)
     universes = _universes(params, progress)
     for size in params.given:
-        universes.larger_than(size, "given")
+        universes.with_isomers(size + 1, f"given {size}")
     return (_missing_isomers(slot, seed, universes) for slot in plan(n, 0.0, params.given))
 
 
 def _missing_isomers(slot: Slot, seed: int, universes: _Universes) -> dict[str, Any]:
     numbers = stream("REL-C3", seed, slot.place, slot.size, *universes.key)
-    formula = numbers.choice(universes.larger_than(slot.size, "given"))
+    formula = numbers.choice(universes.with_isomers(slot.size + 1, f"given {slot.size}"))
     universe = universes.of[formula]
     molecules = numbers.sample(universe, slot.size)
     shown = set(molecules)
@@ -279,8 +281,6 @@ def _missing_isomers(slot: Slot, seed: int, universes: _Universes) -> dict[str, 
 
 # REL-C2 records: groups of similar molecules from a bank; gold is their largest connected motif.
 
-
-MAX_GROUP_SIZE: Final = 200
 
 MCS_STEPS: Final = 4_000_000
 """Maximum steps of a motif search, some 100 ms; then the group is discarded. None of 210 groups of 5 to 50
@@ -310,9 +310,9 @@ No explanation."""
 
 _WHOLE_RINGS: Final = """\
 - Atoms and bonds in rings match only atoms and bonds in rings.
-- A ring is in the motif as a whole or not at all: each of its bonds that is in a ring of a molecule closes a ring in it.
+- Rings are not cut open: each bond of the motif that is in a ring of a molecule is in a ring of the motif.
 """
-"""The rules of `MotifParameters.whole_rings`; the published question says nothing of rings, nor does its gold."""
+"""The rules of `MotifParameters.whole_rings`; the published question says nothing of rings."""
 
 
 def common_motifs(n: int, seed: int, params: MotifParameters) -> Iterator[dict[str, Any]]:

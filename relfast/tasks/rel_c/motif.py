@@ -8,8 +8,9 @@ however the response found it. Anything else is not a common motif: for example 
 contains gold, or half of gold joined to half of something else. So ``overlap_skill`` is
 
 - 1 for the motif itself,
-- ``(n / N - b) / (1 - b)``, if positive, for a substructure of n of gold's N atoms, rings in rings, where
-  b is the share that the best of some hundred constants has (`relfast.chem.common_substructure`),
+- ``(n / N - b) / (1 - b)``, if positive, for a substructure of n of gold's N atoms, where b is the share
+  that the best of some hundred constants has (`relfast.chem.common_substructure`); as in the question, a
+  part of a ring is a substructure too,
 - 0 for anything else.
 
 No time limit affects ``overlap_skill``. Only ``overlap_metric`` needs a search that can take long; it is
@@ -94,7 +95,7 @@ def _decide(found: Compared, response: str) -> Outcome | None:
         return None
     if found == "invalid":
         return Outcome(False, metrics_of(False, False, 0.0), vote=_vote_of_text(response))
-    _, common, _, in_gold, in_response, _, n_gold, n, fingerprint, _ = found
+    _, common, _, in_gold, in_response, n_gold, n, fingerprint, _ = found
     less, most = (n, n_gold) if n < n_gold else (n_gold, n)
     overlap = (less if in_gold or in_response else common) / most
     # each is a substructure of the other, so neither has an additional atom or bond
@@ -111,14 +112,14 @@ def _decide_strictly(found: Compared, gold: Prepared, response: str) -> Outcome 
         return nothing(response, "invalid_smiles")
     if not isinstance(found, Pair):
         return None
-    _, common, _, in_gold, in_response, is_part, n_gold, n, fingerprint, settled = found
+    _, common, _, in_gold, in_response, n_gold, n, fingerprint, settled = found
     if in_gold and in_response:
         # without RDKit it can be certain that two are the same molecule, but not that they differ
         same = (settled and gold.settled) or same_clean_molecule(gold.text, response)
         metrics = {**metrics_of(True, True, 1.0), "overlap_skill": 1.0, "reason": None}
         return Outcome(True, metrics, vote=RIGHT) if same else None
     skill = 0.0
-    if is_part:
+    if in_gold:
         constant = constant_in(gold)
         if constant is None:
             return None
@@ -245,7 +246,7 @@ def _vote_of_text(text: str) -> int:
 def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOptions) -> Outcome:
     """The outcome of a pair of gold and response under ``strict``."""
     from relfast.chem import clean
-    from relfast.chem.matching import best_constant, contains, shared_part
+    from relfast.chem.matching import best_constant, contains
 
     gold_mol, flaw = clean.parse_clean(gold)
     if gold_mol is None:
@@ -272,8 +273,8 @@ def judge_strictly(gold: Any, extracted: Extracted[str | None], options: RelCOpt
     overlap, canceled, skill = 1.0, False, 1.0
     if not right:
         overlap, canceled = _overlap(found, pred_mol, gold_mol)
-        skill = _skill(pred_mol.heavy_atoms, gold_mol.heavy_atoms, best_constant(gold_mol.key))
-        skill = skill if skill and shared_part(gold_mol, pred_mol) else 0.0
+        constant = best_constant(gold_mol.key) if in_gold else gold_mol.heavy_atoms
+        skill = _skill(pred_mol.heavy_atoms, gold_mol.heavy_atoms, constant)
     metrics = metrics_of(in_gold, in_response, overlap)
     metrics |= {"overlap_skill": skill, "reason": extracted.reason}
     if canceled:

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 PUBLISHED_SIZES: Final = (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
 
+MAX_SIZE: Final = 1_000
+"""Maximum molecules in a question of isomers: 1,000 are 20 kB."""
+
+MAX_GROUP_SIZE: Final = 200
+"""Maximum molecules in a question for a motif."""
+
 Odd = Literal["near", "any"]
 Strategy = Literal["similarity", "scaffold", "mixed"]
 
@@ -31,8 +37,8 @@ class UniverseParameters:
         metavar="FORMULA",
         repeat=True,
     )
-    universe_min: int = parameter(8, Whole(), "Fewest isomers of a formula.")
-    universe_max: int = parameter(100, Whole(), "Most isomers of a formula.")
+    universe_min: int = parameter(8, Whole(2), "Fewest isomers of a formula.")
+    universe_max: int = parameter(100, Whole(2), "Most isomers of a formula.")
     keep: RingFilter = parameter(
         "all", Choice(("all", "unstrained")), "unstrained: no triple or cumulated double bonds in rings."
     )
@@ -45,7 +51,9 @@ class IsomerSetParameters(UniverseParameters):
 
     about: ClassVar[str] = "Make REL-C1 records: are these molecules constitutional isomers?"
 
-    sizes: Sequence[int] = parameter(PUBLISHED_SIZES, Sizes(), "Molecules of a question, in turn.")
+    sizes: Sequence[int] = parameter(
+        PUBLISHED_SIZES, Sizes(), f"Molecules of a question, in turn, 2 to {MAX_SIZE:,}."
+    )
     yes_fraction: float = parameter(0.5, Number(0, 1), "Share of yes records.")
     odd: Odd = parameter(
         "near",
@@ -61,7 +69,9 @@ class MissingIsomersParameters(UniverseParameters):
 
     about: ClassVar[str] = "Make REL-C3 records: name the isomers that a list leaves out."
 
-    given: Sequence[int] = parameter(PUBLISHED_SIZES, Sizes(), "Molecules given in a question, in turn.")
+    given: Sequence[int] = parameter(
+        PUBLISHED_SIZES, Sizes(), f"Molecules given in a question, in turn, 1 to {MAX_SIZE:,}."
+    )
 
 
 @dataclass(frozen=True)
@@ -82,19 +92,21 @@ class MotifParameters:
         "One SMILES a line, plain or gzip.  [default: the molecules of the published records]",
         metavar="FILE",
     )
-    sizes: Sequence[int] = parameter(PUBLISHED_SIZES, Sizes(), "Molecules of a question, in turn.")
+    sizes: Sequence[int] = parameter(
+        PUBLISHED_SIZES, Sizes(), f"Molecules of a question, in turn, 2 to {MAX_GROUP_SIZE}."
+    )
     strategy: Strategy = parameter(
         "similarity", Choice(get_args(Strategy)), "What the molecules of a group have in common."
     )
-    min_atoms: int = parameter(8, Whole(), "Fewest heavy atoms of gold.")
+    min_atoms: int = parameter(8, Whole(1, 100), "Fewest heavy atoms of gold.")
     tanimoto: tuple[float, float] = parameter(
-        (0.35, 0.90), Pair(), "Similarity to the group's first molecule.", metavar="LOW HIGH"
+        (0.35, 0.90), Pair(), "Similarity to the group's first molecule, from 0 to 1.", metavar="LOW HIGH"
     )
     whole_rings: bool = parameter(
         False,
         Flag(),
-        "Rings match only rings, and only whole rings: the question says so.  [default: as published, elements "
-        "and bond orders match]",
+        "Rings match only rings, and only whole rings; the question says so. Published: elements and bond "
+        "orders match.",
     )
     gold_share: float = parameter(
         0.02, Number(0, 1), "How often a motif may be gold, as a share of the records."

@@ -30,7 +30,7 @@ from relfast.parameters import parameters_of
 from relfast.tasks.generation import check_range
 from relfast.tasks.seqbench.actions import CODES
 from relfast.tasks.seqbench.maze import column_letters, edge_lists
-from relfast.tasks.seqbench.parameters import MAX_SIDE, Parameters
+from relfast.tasks.seqbench.parameters import DEFAULT_BIN_WIDTH, MAX_SIDE, Parameters, most_moves
 
 if TYPE_CHECKING:
     from relfast_kernels.maze.search import MazeTables, Search
@@ -298,8 +298,11 @@ def _shuffled(draws: np.random.Generator, items: Sequence[T]) -> list[T]:
     return [items[at] for at in np.argsort(draws.random(len(items)), kind="stable").tolist()]
 
 
-def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
-    """The row of one maze seed, in the dataset card's schema.
+Tell = Callable[[str], None]
+
+
+def make_row(seed: int, settings: Parameters, tell: Tell | None = None) -> dict[str, Any]:
+    """The row of one maze seed, in the dataset card's schema. ``tell`` is called as `grow` does.
 
     Raises
     ------
@@ -310,7 +313,7 @@ def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
     if isinstance(names, str):
         agent, target, *_ = _shuffled(_stream(seed, _NAME_STREAM), NAMES)
         names = agent, target
-    growth = grow(seed, settings).without_keys(settings.remove_keys)
+    growth = grow(seed, settings, tell=tell).without_keys(settings.remove_keys)
     noise = float(settings.N)
     solution = growth.solve()
     supporting, distracting = _facts(growth, solution)
@@ -341,10 +344,10 @@ def make_row(seed: int, settings: Parameters) -> dict[str, Any]:
     }
 
 
-def grow(seed: int, settings: Parameters, trees: int = MAX_TREES) -> Growth:
+def grow(seed: int, settings: Parameters, trees: int = MAX_TREES, *, tell: Tell | None = None) -> Growth:
     """The maze of a seed, with all its keys. However many keys are removed, the shortest plan is unique.
 
-    At most ``trees`` trees are tried.
+    At most ``trees`` trees are tried; ``tell`` is called with how many were in vain.
 
     Raises
     ------
@@ -357,7 +360,9 @@ def grow(seed: int, settings: Parameters, trees: int = MAX_TREES) -> Growth:
     cells = grid(rows, cols)
     fewest, most = settings.moves
     draws = _stream(seed, _MAZE_STREAM)
-    for _ in range(trees):
+    for at in range(trees):
+        if at and tell is not None:
+            tell(f"no maze with {settings.asked} in {at:,} of {trees:,} trees so far")
         order = np.argsort(draws.random(len(cells.edges)), kind="stable")
         chosen = spanning_tree(cells.edges, order, cells.n_rooms)
         first_edge, neighbors, edges = edge_lists(cells.n_rooms, cells.edges[chosen], chosen)
@@ -386,8 +391,8 @@ def grow(seed: int, settings: Parameters, trees: int = MAX_TREES) -> Growth:
             if _is_sound(growth, moves + settings.extra, settings.B):
                 return growth
     raise UsageError(
-        f"no {rows} × {cols} maze with B={settings.B} and L={settings.L} was found in"
-        f" {trees * ATTEMPTS_PER_TREE} attempts: take a larger grid, or another L or B"
+        f"no {rows} × {cols} maze with {settings.asked} was found in {trees * ATTEMPTS_PER_TREE:,} attempts:"
+        " take a larger grid, or another L or B"
     )
 
 
@@ -421,8 +426,9 @@ _TREES: Final = 8
 """A size can fill a bin if `_TRIES` mazes of the bin are found in it, each within `_TREES` trees."""
 
 
-def covering(variants: Iterable[Parameters]) -> list[Parameters]:
+def covering(variants: Iterable[Parameters], tell: Tell | None = None) -> list[Parameters]:
     """Replace each variant that has ``cover`` by one variant per bin of L, of the size that the bin needs.
+    ``tell`` is called with the bin whose size is looked for.
 
     Raises
     ------
@@ -438,12 +444,16 @@ def covering(variants: Iterable[Parameters]) -> list[Parameters]:
             continue
         skip = variant.skip_unreachable
         for low, high in variant.bins:
+            if tell is not None:
+                tell(f"looking for the size of mazes with L {low}-{high} and B={variant.B}")
             size = _size(low, high, variant.B, variant.rows, variant.cols)
             if isinstance(size, str):
                 missed[variant.B, (low, high)] = size
                 continue
             rows, cols = size
-            chosen.append(replace(variant, L=(low, high), rows=rows, cols=cols, cover=False))
+            single: dict[str, Any] = {"cover": False, "skip_unreachable": False}
+            single["bin_width"] = DEFAULT_BIN_WIDTH
+            chosen.append(replace(variant, L=(low, high), rows=rows, cols=cols, **single))
     if missed:
         text = "; ".join(_in_words(missed))
         if not skip:
@@ -460,20 +470,18 @@ def _size(low: int, high: int, doors: int, rows: int | None, cols: int | None) -
     fewest = 3 + 5 * doors
     if high < fewest:
         return f"takes {fewest} actions at least"
+    size = rows or cols or MAX_SIDE, cols or rows or MAX_SIDE
+    if low - (2 + 3 * doors) > most_moves(*size, doors):
+        return f"no maze of {size[0]} × {size[1]} rooms has it"
     if rows is not None or cols is not None:
-        size = rows or cols or 0, cols or rows or 0
-        return (
-            size
-            if _carries(low, high, doors, *size)
-            else f"no maze of {size[0]} × {size[1]} rooms was found to have it"
-        )
+        return size if _carries(low, high, doors, *size) else f"no maze of {size[0]} × {size[1]} rooms has it"
     side, largest = _SMALLEST, min(MAX_SIDE, max(_LARGE, round(3 * (high - 2 - 3 * doors) ** 0.75)))
     while side <= largest:
         if _carries(low, high, doors, side, side):
             larger = min(round(side * MARGIN) + 1, largest)
             return (larger, larger) if _carries(low, high, doors, larger, larger) else (side, side)
         side = min(max(side + 1, round(side * STEP)), largest) if side < largest else side + 1
-    return f"no maze of {largest} × {largest} rooms or less was found to have it"
+    return f"no maze of {largest} × {largest} rooms or less has it"
 
 
 def _carries(low: int, high: int, doors: int, rows: int, cols: int) -> bool:
@@ -540,7 +548,9 @@ class Rows(Iterator[Row]):
         return self._n
 
 
-def make_rows(n: int = 1, seed: int = 0, *, workers: int = 1, **parameters: Any) -> Rows:
+def make_rows(
+    n: int = 1, seed: int = 0, *, workers: int = 1, tell: Tell | None = None, **parameters: Any
+) -> Rows:
     """Rows in the dataset card's schema. The same seed gives the same rows, for any number of workers.
 
     Parameters
@@ -550,6 +560,8 @@ def make_rows(n: int = 1, seed: int = 0, *, workers: int = 1, **parameters: Any)
         keys are variants of the same maze; others are kinds of their own, and mazes of the kinds alternate.
     workers
         Number of processes.
+    tell
+        Called with what takes long before the first row is there.
     **parameters
         The fields of `Parameters`; B, N and remove_keys may be lists. With ``cover`` each bin of L is a kind.
 
@@ -558,26 +570,26 @@ def make_rows(n: int = 1, seed: int = 0, *, workers: int = 1, **parameters: Any)
     UsageError
         A parameter is out of range, or the grid is too small for B and L.
     """
-    kinds = mazes_of(covering(_variants(parameters)))
+    kinds = mazes_of(covering(_variants(parameters), tell))
     total = n * len(kinds)
     check_range("n", total, 0, SEEDS_PER_RUN)
     check_range("seed", seed, 0, MAX_SEED)
     make = partial(_rows_of, seed, kinds)
+    # the first here, where it can be told how it goes; mostly they all go alike
+    first, rest = range(min(1, total)), range(1, total)
     if workers <= 1 or total <= CHUNK:
-        rows: Iterator[Row] = chain.from_iterable(make([index]) for index in range(total))
+        rows: Iterator[Row] = chain.from_iterable(make([index]) for index in rest)
     else:
-        rows = _by_processes(
-            make, [range(at, min(at + CHUNK, total)) for at in range(0, total, CHUNK)], workers
-        )
-    return Rows(rows, n * sum(map(len, kinds)))
+        rows = _by_processes(make, [rest[at : at + CHUNK] for at in range(0, len(rest), CHUNK)], workers)
+    begun = (row for index in first for row in make([index], tell=tell))
+    return Rows(chain(begun, rows), n * sum(map(len, kinds)))
 
 
 def generate(
     task: str, n: int, seed: int, *, tell: Callable[[str], None] | None = None, **parameters: Any
 ) -> Rows:
-    """The task's generator: see `make_rows`. It also warns if the bounds of L are not filled. ``tell`` is
-    never called, since the first row comes quickly."""
-    rows = make_rows(n, seed, **parameters)
+    """The task's generator: see `make_rows`. It also warns if the bounds of L are not filled."""
+    rows = make_rows(n, seed, tell=tell, **parameters)
     bounds = parameters.get("L")
     if n < MANY or bounds is None or isinstance(bounds, int) or rows.__length_hint__() > n:
         return rows
@@ -608,9 +620,9 @@ def _variants(parameters: dict[str, Any]) -> list[Parameters]:
     return [Parameters(**given, **dict(zip(repeated, chosen, strict=True))) for chosen in product(*several)]
 
 
-def _rows_of(seed: int, kinds: _Kinds, indices: Sequence[int]) -> list[Row]:
+def _rows_of(seed: int, kinds: _Kinds, indices: Sequence[int], tell: Tell | None = None) -> list[Row]:
     return [
-        make_row(seed * SEEDS_PER_RUN + index, settings)
+        make_row(seed * SEEDS_PER_RUN + index, settings, tell)
         for index in indices
         for settings in kinds[index % len(kinds)]
     ]
