@@ -128,6 +128,6 @@ def test_errors_are_one_tree() -> None:
     assert str(relfast.InputError("bad", file="a.jsonl", line=3, field="id")) == "a.jsonl:3: bad (field 'id')"
     assert (
         str(relfast.MissingExtraError("reading .zst", "zstd"))
-        == "reading .zst needs an optional package: pip install 'zstandard>=0.22'"
+        == "reading .zst needs an optional package: pip install '.[zstd]' in a clone of relfast, or pip install 'zstandard>=0.22'"
     )
     assert relfast.OutputError("o", "full").path == "o"

@@ -9,7 +9,7 @@ from html import escape, unescape
 from typing import Any, Final
 
 from rdkit import Chem
-from rdkit.Chem import rdDepictor, rdFMCS
+from rdkit.Chem import rdDepictor, rdFMCS, rdMolDescriptors
 from rdkit.Chem.Draw import rdMolDraw2D
 
 from relfast.chem.molecule import Molecule, parse
@@ -42,6 +42,12 @@ _KEPT: Final = {
 """Attributes of a stroke's style that are kept, unless they have one of these usual values."""
 _PLACES: Final = ("d", "cx", "cy", "rx", "ry", "x", "y")
 _SHORT: Final = re.compile(r"(\d\.\d)\d+")
+
+
+def formula_of(smiles: object) -> str | None:
+    """The formula of a whole molecule, with its charge, in Hill order; None if the text is no molecule."""
+    molecule = parse(smiles)
+    return None if molecule is None else str(rdMolDescriptors.CalcMolFormula(molecule.mol))
 
 
 def draw(smiles: object, common: Sequence[int] = (), width: int = 170, height: int = 130) -> str | None:

@@ -164,26 +164,27 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
     rows: list[list[Cell]] = []
     metrics: list[list[Cell]] = []
     for name in tasks:
-        for run in runs:
-            task = run.summary.tasks.get(name)
-            if task is None:
-                continue
-            table = run.counted.sizes.get(name)
-            completion = mean_of(table.cell(None, None), (COMPLETION,)) if table is not None else None
-            if not display_of(name).completion:
-                completion = task.mean
-            shown = [percent(completion), number(task.mean_reward), percent(task.parsed)]
-            rows.append([name, run.name, f"{task.prompts:,}", f"{task.scored:,}", *shown])
-            metrics += [
-                [name, run.name, metric, number(total / n), f"{int(n):,}"]
-                for metric, (n, total) in task.sums.items()
-                if n
+        of_task = [run.summary.tasks.get(name) for run in runs]
+        if display_of(name).completion:
+            tables = [run.counted.sizes.get(name) for run in runs]
+            means = [
+                None if table is None else mean_of(table.cell(None, None), (COMPLETION,)) for table in tables
             ]
-    names = ["task", "model", "prompts", "responses", "task completion", "reward", "parsed"]
-    tables = [modelled(runs, "", names, rows, 2)]
+            rows.append([f"{name} task completion", *map(percent, means)])
+        rows.append([f"{name} reward", *(number(task.mean_reward if task else None) for task in of_task)])
+        rows.append([f"{name} parsed", *(percent(task.parsed if task else None) for task in of_task)])
+        sums = [{} if task is None else task.sums for task in of_task]
+        for metric in dict.fromkeys(metric for of_run in sums for metric in of_run):
+            pairs = [of_run.get(metric, (0, 0.0)) for of_run in sums]
+            scored = [task.scored if task else 0 for task in of_task]
+            shown = [
+                (number(total / n) + ("" if n == all_rows else f" (n = {int(n):,})")) if n else "–"
+                for (n, total), all_rows in zip(pairs, scored, strict=True)
+            ]
+            metrics.append([f"{name} {metric}", *shown])
+    tables_made = [Table("", ["measure", *_names(runs)], rows)]
     if metrics:
-        names = ["task", "model", "metric", "mean", "rows"]
-        tables.append(modelled(runs, "Metrics", names, metrics, 3, folded=True))
+        tables_made.append(Table("Metrics", ["metric", *_names(runs)], metrics, folded=True))
     points = {
         run.name: {
             name: point for name, task in run.summary.tasks.items() if (point := accuracy(task)) is not None
@@ -204,7 +205,7 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
         figure = figures.histograms("Rewards by task", graded, "reward")
         caption = "The reward of each response, where it is more than right or wrong; dashed is the mean."
         pictures.append(report.draw("reward_distribution.png", "Rewards", caption, figure))
-    return Section("Reward and metrics", [], tables, pictures)
+    return Section("Reward and metrics", [], tables_made, pictures)
 
 
 def mistakes(runs: Sequence[Scored]) -> Section | None:
@@ -359,7 +360,8 @@ def side_by_side(runs: Sequence[Scored], report: Report) -> Section | None:
         return Section(title, [f"They are not compared: {error}."], view=VIEW)
     words = text_columns(found)
     note = f"Differences in percentage points. {methods(found)}"
-    header, rows = [*header_of(found), "prompts"], rows_of(found, percents=True)
+    header = [name.replace("% ", " % ") for name in (*header_of(found), "prompts")]
+    rows = rows_of(found, percents=True)
     many = len(runs) > 2
     if many:
         header.append("win/loss/tie")

@@ -573,7 +573,7 @@ def test_a_report_that_cannot_be_drawn_is_known_before_the_work(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     code, said = typed(f"realign --mock --limit 2 -o {tmp_path}")
     assert code == 1
-    assert said.startswith("relfast: a report needs an optional package: pip install ")
+    assert said.startswith("relfast: a report needs an optional package: pip install '.[report]' in a clone")
     assert not list(tmp_path.iterdir())
 
 

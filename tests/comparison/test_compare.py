@@ -231,7 +231,7 @@ def test_policies_and_versions(tmp_path: Path) -> None:
     other = scored(tmp_path, "c", 1, timeout=7.0)
     (tmp_path / "c.json").write_text(json.dumps(other.to_dict()), "utf-8")
     (note,) = relfast.compare(paths[0], tmp_path / "c.json").notes
-    assert "differ in timeout: 5s and 7s" in note
+    assert "differ in timeout: 6s and 7s" in note
     data = other.to_dict()
     data["signature"] = data["signature"].replace("REL-A1:", "REL-A1:9")
     (tmp_path / "c.json").write_text(json.dumps(data), "utf-8")

@@ -15,6 +15,8 @@ import relfast
 from relfast.records import Record, Score
 from relfast.report import by_size, seqbench_section
 from relfast.report.by_size import SizeCounter, SizeTable, point_of
+from relfast.report.canvas import STYLES, drawn_in
+from relfast.report.figures import Point, lines
 from relfast.report.page import Report, Section, Table
 from relfast.report.scored_rows import Sample, Scored, prompt_hash, read_scored
 from relfast.tasks import TASKS
@@ -227,3 +229,16 @@ def test_tokens_of_a_sample_beside_one_that_failed(tmp_path: Path) -> None:
     relfast.score_file(path, workers=0)
     kept = [(each.score.sample, each.tokens) for each in scored(tmp_path).sample]
     assert kept == [(0, 5), (1, None), (2, 7)]
+
+
+def test_a_figure_for_a_paper_is_as_wide_as_its_column(tmp_path: Path) -> None:
+    """The PNG says so itself: its width in pixels stands in bytes 16 to 20."""
+    points = {name: {1.0: Point(0.5, 0.4, 0.6), 2.0: Point(0.7, 0.6, 0.8)} for name in "ab"}
+    for style, pixels, titled in (("page", 1_920, True), ("paper", 1_005, False)):
+        with drawn_in(STYLES[style]):
+            canvas = lines("By size", points, "size", "accuracy")
+            canvas.save(tmp_path / "x.png")
+        assert int.from_bytes((tmp_path / "x.png").read_bytes()[16:20]) == pixels
+        assert ("By size" in (tmp_path / "x.svg").read_text()) is titled
+        one, other = (container.lines[0].get_xdata() for container in canvas.axes.containers)
+        assert all(0 < b - a < 0.34 for a, b in zip(one, other, strict=True))

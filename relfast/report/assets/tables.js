@@ -59,8 +59,9 @@ function filterable(table) {
 function stackable(table) {
   // on a phone, a row with many columns is shown as a block of named values
   const names = [...table.tHead.rows[0].cells].map((header) => header.textContent);
-  table.classList.toggle("wide", names.length > 3);
-  if (names.length > 3) for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, column) => { cell.dataset.of = names[column]; });
+  const wide = names.length > (table.querySelector(".bar") ? 3 : 4);
+  table.classList.toggle("wide", wide);
+  if (wide) for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, column) => { cell.dataset.of = names[column]; });
 }
 
 function prepareTables() {

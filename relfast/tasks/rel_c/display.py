@@ -187,7 +187,9 @@ def isomer_set(shown: Shown) -> Exhibit:
 def _by_formula(molecules: Sequence[str]) -> tuple[str, tuple[Group, ...]]:
     """A sentence on the formulas of a list of molecules, and its drawings, the rarer formulas first. Captions
     have each molecule's number in the list."""
-    formulas = {smiles: _formula(smiles) for smiles in dict.fromkeys(molecules)}
+    from relfast.chem.drawing import formula_of
+
+    formulas = {smiles: formula_of(smiles) or "no formula" for smiles in dict.fromkeys(molecules)}
     counts = Counter(formulas[smiles] for smiles in molecules)
     if not counts:
         return "", ()
@@ -207,16 +209,6 @@ def _by_formula(molecules: Sequence[str]) -> tuple[str, tuple[Group, ...]]:
         _group("Another formula", captioned, kind="odd", asked=True),
         _group(f"Formula {usual}", [(f"{n}. {smiles}", smiles) for n, smiles, _ in same], asked=True),
     )
-
-
-def _formula(smiles: str) -> str:
-    """The molecular formula in Hill order; the whole molecule's, with its charge."""
-    from rdkit.Chem import rdMolDescriptors
-
-    from relfast.chem.molecule import parse
-
-    molecule = parse(smiles)
-    return "no formula" if molecule is None else str(rdMolDescriptors.CalcMolFormula(molecule.mol))
 
 
 def motif(shown: Shown) -> Exhibit:
