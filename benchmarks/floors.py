@@ -101,9 +101,12 @@ def rdkit_here(batch: Batch, *, strict: bool) -> int:
     for mol in molecules.values():
         if mol is not None:
             Chem.MolToSmiles(mol)
-    search = strict_common_substructure if strict else common_substructure
     for pair in pairs:
-        search(*(Molecule(molecules[text], text) for text in pair), 5)
+        one, other = (Molecule(molecules[text], text) for text in pair)
+        if strict:
+            strict_common_substructure(one, other)
+        else:
+            common_substructure(one, other, 5)
     return len(molecules)
 
 

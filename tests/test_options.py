@@ -17,6 +17,8 @@ from relfast.engine.job import Job, make_job, make_options
 from relfast.keywords import AdapterKeywords, JobKeywords, OptionKeywords, ScorerKeywords, TaskKeywords
 from relfast.parameters import Choice, Number, Pair, Sizes, Text, Whole, parameters_of
 from relfast.rewards import nemo_rl, openrlhf, reasoning_gym, slime, trl, verifiers, verl
+from relfast.rewards.trl import RewardKeywords
+from relfast.rewards.verl import ComputeScoreKeywords
 from relfast.tasks.options import AllOptions
 
 DECLARED = {parameter.name: parameter for parameter in parameters_of(AllOptions)}
@@ -80,7 +82,7 @@ def test_the_keywords_are_the_options() -> None:
     aliases = {"reward", "input_format", "map"}
     assert JobKeywords.__annotations__.keys() - OPTIONS.keys() - aliases == {
         field.name for field in fields(Job)
-    } - {"options"}
+    } - {"options", "repeats"}
 
 
 @pytest.mark.parametrize(
@@ -91,12 +93,12 @@ def test_the_keywords_are_the_options() -> None:
         (relfast.score_batch, ScorerKeywords),
         (relfast.score_file, JobKeywords),
         (relfast.Scorer.__init__, JobKeywords),
-        (trl.make_reward, AdapterKeywords),
+        (trl.make_reward, RewardKeywords),
         (openrlhf.make_reward, AdapterKeywords),
         (reasoning_gym.make_reward, AdapterKeywords),
         (slime.make_reward, AdapterKeywords),
         (verifiers.make_reward, ScorerKeywords),
-        (verl.make_compute_score, ScorerKeywords),
+        (verl.make_compute_score, ComputeScoreKeywords),
         (nemo_rl.make_environment, ScorerKeywords),
     ],
     ids=lambda value: getattr(value, "__qualname__", None),

@@ -50,7 +50,7 @@ class BuiltIn:
 
 
 SETS: Final[Mapping[str, BuiltIn]] = {
-    "rel": BuiltIn("rel", 2, "rel_built_in.jsonl.gz"),
+    "rel": BuiltIn("rel", 3, "rel_built_in.jsonl.gz"),
     "seqbench": BuiltIn("seqbench", 1, "seqbench_built_in.jsonl.gz"),
     "realign": BuiltIn("realign", 1, "realign_problems.jsonl"),
 }

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from relfast.formats.entry import content_of, said_in
+from relfast.formats.entry import ONLY_A_CALL, content_of, said_in
 from relfast.formats.failure import CUT_OFF as SAID_NOTHING
 from relfast.formats.failure import FILTERED as LEFT_NOTHING
 from relfast.formats.failure import ONLY_REASONING as THOUGHT
@@ -133,6 +133,9 @@ def read_reply(body: bytes) -> Completion:
     said = ended(said, reason)
     if said is SAID_NOTHING:
         return Completion("", **about)
+    calls = _get(message, "tool_calls") or _get(message, "function_call")
+    if said is ONLY_A_CALL or (calls and is_silent(said) and said is not THOUGHT and reasoning is None):
+        return _failed(TOOL_CALLS, f"the model called tools and said nothing: {_line(calls)}", about)
     if isinstance(said, NoResponse) and not is_silent(said):
         if said.kind == LEFT_NOTHING.kind:
             return _failed(FILTERED, f"the content filter ended the response ({why})", about)
@@ -143,9 +146,6 @@ def read_reply(body: bytes) -> Completion:
         return Completion(said, **about)
     if said is THOUGHT or reasoning is not None:
         return _failed(ONLY_REASONING, f"only reasoning, no answer ({why})", about)
-    calls = _get(message, "tool_calls") or _get(message, "function_call")
-    if calls:
-        return _failed(TOOL_CALLS, f"the model called tools and said nothing: {_line(calls)}", about)
     if said != "":
         raise ReplyError(NO_TEXT, f"the message has no content ({why})")
     return Completion("", **about)

@@ -163,13 +163,13 @@ def last_form(text: str, *, keep_commands: bool = False) -> Form | None:
     Parameters
     ----------
     text
-        Without reasoning and lone surrogates.
+        Without reasoning. A lone surrogate is read as ``?``.
     keep_commands
         Keep TeX commands that say of what kind letters are: ``\text{cm}``.
     """
     from relfast_kernels.text import dress, marked
 
-    data = text.encode()
+    data = text.encode("utf-8", "replace")
     work = (ctypes.c_char * (2 * len(data) + marked.FORM_ROOM))()
     result = (ctypes.c_int64 * marked.FORM_RESULT)()
     how = dress.MATHEMATICAL if keep_commands else dress.SHOWN

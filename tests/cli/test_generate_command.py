@@ -137,7 +137,8 @@ def test_validate_reads_stdin() -> None:
     lines = orjson.dumps(record).decode() + "\n{}\n"
     done = python("-m", "relfast.cli.main", "validate", "-", input=lines)
     assert done.returncode == 1
-    assert "-:2: id: missing" in done.stdout
+    assert "-:2: answer: missing" in done.stdout
+    assert "-:2: note: id: missing" in done.stdout
     assert "2 records, 1 good" in done.stderr
 
 

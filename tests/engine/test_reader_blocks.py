@@ -31,7 +31,7 @@ from relfast.engine.io.reader import Cutter, blocks, cut_parquet
 from relfast.engine.io.sources import Source, find_sources
 from relfast.engine.job import make_job
 from relfast.engine.scoring import Scoring
-from relfast.errors import ReadError
+from relfast.errors import InputError, ReadError
 from relfast.json_text import LongLine
 
 # blocks of lines: a partition of the input that depends on its bytes alone
@@ -380,9 +380,13 @@ def test_rows_read_back(tmp_path: Path) -> None:
         assert (tmp_path / "rows.csv").read_bytes() == rows
 
 
-def test_a_block_that_breaks_has_its_row(tmp_path: Path) -> None:
+def test_a_block_that_breaks_has_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = table(tmp_path / "dump.csv")
     path.write_bytes(path.read_bytes() + b"b,REL-A1,x,\xff\n")
+    with pytest.raises(InputError, match=r"line \d+ is no UTF-8; Excel writes Windows-1252"):
+        relfast.score_file(str(path), workers=0)
+    # further behind than what its form is told by
+    monkeypatch.setattr("relfast.engine.io.parquet._HEADER_BYTES", 64)
     relfast.score_file(str(path), workers=0)
     rows = rows_of(Path(f"{path}.scored.jsonl"))
     assert rows[-1]["error"]["type"] == "DamagedInput"

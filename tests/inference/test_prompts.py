@@ -12,6 +12,7 @@ from corpora import ROOT
 from engine_runs import exit_code, rows_of, write_dump
 from openai_server import Server, running
 
+import relfast
 from relfast.bench.sets import SETS
 from relfast.errors import UsageError
 from relfast.inference.header import header_line, read_header
@@ -151,12 +152,13 @@ def test_the_header_says_what_was_asked_with(tmp_path: Path) -> None:
 
 
 def test_a_datasets_row_becomes_a_record() -> None:
-    """Gold that stands beside the question comes back where scoring looks for it; a foreign column is no gold."""
+    """Gold that stands beside the question stays where scoring finds it; a foreign column is no gold."""
     row = PROBLEMS[0]
     request = Wordings().request(0, row)
     assert (request.task, request.wording) == ("ReAlign", "realign 1")
-    about = {"task": "ReAlign", "question": row["problem"], "answer": {"solution": row["solution"]}}
-    assert request.row == row | about
+    assert request.row == row
+    (score,) = relfast.score([{**row, "response": row["solution"]}], workers=0, policy="strict")
+    assert (score.task, score.status) == ("ReAlign", "ok")
     for foreign in (
         {"id": 1, "question": "Is this spam?", "label": "yes"},
         {"id": 2, "question": "Which?", "target": 3},

@@ -289,8 +289,10 @@ def _skip_zeros(text: Any, at: int, end: int) -> int:
 def whole_number_end(text: Any, low: int, at: int, end: int) -> int:
     """Where an integer ends that begins at ``at`` and is no part of something else, nor begins with a zero
     that says nothing; else ``at``."""
+    if not _stands_left(text, low, at):
+        return at  # asked first: within a long row of digits no place looks to its end
     stop = skip(text, at, end, DIGITS)
-    if stop == at or (text[at] == ZERO and stop > at + 1) or not _stands_left(text, low, at):
+    if stop == at or (text[at] == ZERO and stop > at + 1):
         return at
     stop = _skip_zeros(text, stop, end)
     return stop if _stands_right(text, stop, end) else at
