@@ -35,7 +35,7 @@ def test_the_sets_are_what_they_were() -> None:
         for each in SETS.values()
     }
     assert found == {
-        ("rel", 2): "f1be3f579af11dd977a40df3df787eb447baa3ad23f53e5924a9d46281c84cab",
+        ("rel", 3): "4dc99195347f91e3cf41d648febc5d2f80c73822b749ed68de80775feb03cde5",
         ("seqbench", 1): "6fe5390423f6f46591b4d40cd3fc38124ae658a7078ae502630440c28ecd638f",
         ("realign", 1): "dbd95a52b142c4c4cec33b86c7148fdcdfb52fd12e0d94c85d7d7b0a53b1019d",
     }
