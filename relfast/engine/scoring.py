@@ -129,12 +129,19 @@ class Scoring:
         return self.row(row, index, chosen, most)
 
     def row(
-        self, row: Mapping[str, Any] | Entry, index: int, chosen: str | None = None, most: int = sys.maxsize
+        self,
+        row: Mapping[str, Any] | Entry,
+        index: int,
+        chosen: str | None = None,
+        most: int = sys.maxsize,
+        job: Job | None = None,
     ) -> list[Record | Score]:
-        """The records of one decoded input row, or of its entry; the first ``most`` of them."""
+        """The records of one decoded input row, or of its entry; the first ``most`` of them. ``job``: by
+        another job's settings."""
         try:
-            entry = row if isinstance(row, Entry) else entry_of(row, self.job)
-            return list(islice(records_of(entry, index, self.job, self.gold, chosen), most))
+            job = job or self.job
+            entry = row if isinstance(row, Entry) else entry_of(row, job)
+            return list(islice(records_of(entry, index, job, self.gold, chosen), most))
         except Exception as error:
             # a dialect failed on something unexpected in the row: its output row says so, the run goes on
             return [unscored(index, None, None, 0, "invalid_record", type(error).__name__, str(error))]

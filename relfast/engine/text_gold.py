@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, cast
 
 import orjson
@@ -88,6 +89,8 @@ class KnownGold:
         self._scoring = scoring
         self._limit = limit
         self._size = 0
+        # the kernel tells a line's prompt, unless gold has its id: a digest of a question takes Python long
+        self._without_prompts = replace(scoring.job, repeats=0)
         self.golds: dict[int, Record] = {}
         """Digest → record without a response."""
 
@@ -116,7 +119,8 @@ class KnownGold:
             except Exception:  # the line will be scored the ordinary way, which reports the error in a row
                 return
         entry.response = ""  # the kernel finds the responses
-        found = self._scoring.row(entry, block.first_index + number, block.chosen)
+        by = job if rest == ID_OF_GOLD else self._without_prompts
+        found = self._scoring.row(entry, block.first_index + number, block.chosen, job=by)
         record = found[0] if found else None
         if not isinstance(record, Record):
             return

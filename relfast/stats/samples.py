@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import pairwise
-from struct import Struct
+from struct import Struct, unpack
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 import orjson
+from relfast_kernels.compiled import native
 from relfast_kernels.layouts import (
     PROMPT_DIGITS,
     PROMPT_MARK,
@@ -209,14 +211,26 @@ def id_text(record_id: Any) -> bytes:
         return repr(record_id).encode("utf-8", "surrogatepass")
 
 
+_LONG: Final = 256
+"""Bytes from which on the kernel hashes faster."""
+
+
+@lru_cache(1)
+def _of_kernel() -> Mapping[str, Callable[..., int]] | None:
+    """The functions of the text kernel if they are compiled."""
+    return native.load("text")
+
+
 def hash_id(json_text: bytes) -> int:
     """A 64-bit hash of an id's JSON text: multiply and fold, eight bytes at a time.
 
-    Equal in all processes; the text kernel computes the same hash.
+    Equal in all processes; the text kernel computes the same hash, and is asked for that of a long text.
     """
     value = len(json_text)
-    for at in range(0, len(json_text), 8):
-        value = ((value ^ int.from_bytes(json_text[at : at + 8], "little")) * _MULTIPLIER) & _MASK
+    if value > _LONG and (functions := _of_kernel()) is not None:
+        return functions["hash"](json_text, value) & _MASK
+    for word in unpack(f"<{-(-value // 8)}Q", json_text + bytes(-value % 8)):
+        value = ((value ^ word) * _MULTIPLIER) & _MASK
         value ^= value >> 29
     return value
 

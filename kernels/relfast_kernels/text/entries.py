@@ -65,6 +65,7 @@ from relfast_kernels.text.columns import (
     TEST_COLUMNS,
     WAY_COLUMNS,
 )
+from relfast_kernels.text.find import hash_text
 from relfast_kernels.text.lines import Golds, Work, judge_text, know_ids, scan_lines, score_lines
 from relfast_kernels.text.marked import FORM_RESULT, FORM_ROOM, read_form
 from relfast_kernels.text.marks import LOOKED_AT
@@ -232,7 +233,13 @@ def _write(data: Any, n: int, context: Any, start: int, stop: int) -> int:
     )
 
 
+def _hash(text: Any, n: int) -> int:
+    """`hash_text` of a whole text."""
+    return int(np.int64(hash_text(carray(text, n, np.uint8), 0, n)))
+
+
 ENTRIES = {
+    "hash": (_hash, "pi"),
     "scan": (_scan, "pip"),
     "score": (_score, "pipii"),
     "know": (_know, "pippip"),
