@@ -30,7 +30,7 @@ def _writer(path: Path, *, resume: bool = False, overwrite: bool = False, **run:
 
 
 def _rows(number: int) -> bytes:
-    return b'{"index":%d,"status":"ok","metrics":{}}\n' % number * 3
+    return b'{"index":%d,"sample":0,"status":"ok","correct":true,"metrics":{}}\n' % number * 3
 
 
 def _write(writer: FileWriter, start: int, stop: int) -> None:

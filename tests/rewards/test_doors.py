@@ -193,6 +193,8 @@ def judge(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
                 each.set_unscored(*(BAD_GOLD if broken else verdict))
 
         monkeypatch.setattr(IsolatedScoring, "submit", submit)
+        # what an earlier test has begun and not waited for may end in the scorers that it shared
+        monkeypatch.setattr("relfast.engine.online.scorer._scorers", {})
         # scorers that adapters share keep the short way that they have found
         monkeypatch.setattr(KernelScoring, "of", lambda self, name: None)
 
