@@ -37,6 +37,7 @@ from relfast.inference.run import Place, Plan, complete_records
 from relfast.outputs import keep_apart, write_json
 from relfast.realign.aligner import StepAligner
 from relfast.realign.benchmark import Judge, solve_and_judge
+from relfast.report.canvas import STYLES, Style, drawn_in
 from relfast.report.page import check_packages
 from relfast.report.realign import FIGURES_DIR, generate_analysis_report
 from relfast.report.scored import generate_report
@@ -136,6 +137,7 @@ class Bench:
     workers: int | None = None
     may_leave_out: bool = False
     reports: bool = True
+    style: Style = STYLES["page"]
     left_out: dict[str, str] = field(default_factory=dict)
     results: list[Result] = field(default_factory=list)
 
@@ -151,6 +153,10 @@ class Bench:
         if self.may_leave_out:
             self._embedders(requests)
         self._check(requests, resume=resume, overwrite=overwrite)
+        with drawn_in(self.style):
+            return self._run(requests, watch, resume=resume)
+
+    def _run(self, requests: Mapping[str, list[Request]], watch: Watch, *, resume: bool) -> list[Result]:
         for model in self.models:
             folder = self.folder_of(model)
             for part in self.parts:

@@ -13,6 +13,7 @@ import click
 
 from relfast.cli.main import EXIT_FAILED, EXIT_ROWS_FAILED, HelpedCommand, say
 from relfast.cli.parameters import options_of
+from relfast.cli.report import style_of, style_options
 from relfast.cli.run import ASKING, Asking, asking_options, settings_of, tell_failures
 from relfast.errors import UsageError
 from relfast.realign import DEFAULT_LLM_API_ENDPOINT
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N lines of each set.")
 @click.option("--workers", type=click.IntRange(0), metavar="N", help="Processes that score; 0 = in this process.  [default: usable cores]")  # fmt: skip
 @click.option("--no-report", is_flag=True, help="No page and no figures; `relfast report` makes them later.")
+@style_options
 @asking_options
 @options_of(AllOptions, without=("b1_min_f1", "tautomers"))
 @click.option("--resume", is_flag=True, help="Go on with an interrupted run; failed requests are asked again.")  # fmt: skip
@@ -83,6 +85,7 @@ def run(
     from relfast.engine.job import make_job
 
     asking = {name: options.pop(name) for name in ASKING}
+    style = style_of(options)
     named_models = _models(models, api, mock, asking)
     if judge is not None:
         named_models = [replace(each, judge=_judge(judge, each.plan, asking)) for each in named_models]
@@ -96,6 +99,7 @@ def run(
         workers,
         may_leave_out=may_leave_out,
         reports=not no_report,
+        style=style,
     )
     with ProgressReporter(quiet=quiet) as reporter:
         watch = Watch(

@@ -169,6 +169,7 @@ _READ: Final = ("data", "task", "dialect", "filter", "field_map", "limit", "shar
 ANSWERS: Final = ("temperature", "max_tokens", "seed", "system", "stop", "extra_body", "truncated")
 SERVER: Final = ("key_env", "concurrency", "requests_per_minute", "timeout", "attempts", "backoff", "max_wait")  # fmt: skip
 _OUTPUT: Final = ("output", "resume", "overwrite", "no_report", "fail_on_error", "workers", "quiet", "help")
+_FIGURES: Final = ("figure_width", "font", "font_size", "dpi", "titles")
 _ASKING: Final = {"How it answers": ANSWERS, "The server": SERVER, "The run": _OUTPUT}
 
 _OPTION_GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
@@ -181,6 +182,7 @@ _OPTION_GROUPS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "bench": {
         "What is asked": ("api", "mock", "sets", "records", "limit", "samples", "prompt", "judge"),
         **_ASKING,
+        "The figures": ("style", *_FIGURES),
     },
     "run": {"What is asked": ("api", "model", "task", "limit", "samples", "prompt"), **_ASKING},
 }
@@ -191,7 +193,7 @@ _REST: Final = "What decides a score"
 
 _RARE: Final[Mapping[str, frozenset[str]]] = {
     "score": frozenset({"filter", "max_line_bytes", "part_bytes", "b1_min_f1", "tautomers", "device"}),
-    "bench": frozenset({*ANSWERS[3:], *SERVER[2:], "reasoning", "device", "no_report"}),
+    "bench": frozenset({*ANSWERS[3:], *SERVER[2:], *_FIGURES, "reasoning", "device", "no_report"}),
     "run": frozenset({*ANSWERS[4:], *SERVER[2:]}),
 }
 """Rarely needed options, which only ``--help-all`` shows."""

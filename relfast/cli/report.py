@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from relfast.cli.parameters import FORMATS
+from relfast.cli.parameters import FORMATS, with_options
 from relfast.errors import UsageError
 from relfast.outputs import refuse_existing
+
+if TYPE_CHECKING:
+    from relfast.report.canvas import Style
 
 
 def _count(context: Any, parameter: Any, value: str) -> int:
@@ -22,14 +25,29 @@ def _count(context: Any, parameter: Any, value: str) -> int:
     raise click.BadParameter("must be a number or all")
 
 
-_OF_STYLE = {
-    "figure_width": "width",
-    "font": "font",
-    "font_size": "font_size",
-    "dpi": "dpi",
-    "titles": "titles",
-}
-"""Options → fields of `relfast.report.canvas.Style`."""
+STYLE: Final = ("style", "figure_width", "font", "font_size", "dpi", "titles")
+"""The options of `style_options`."""
+
+# fmt: off
+style_options = with_options(
+    click.option("--style", default="page", show_default=True, type=click.Choice(["page", "paper"]), help="Figures for the page, or for a paper's column: 85 mm wide, letters of 8 points, without titles."),
+    click.option("--figure-width", type=click.FloatRange(1, 40), metavar="INCHES", help="Width of figures, in place of the style's."),
+    click.option("--font", metavar="NAME", help="Font of figures: an installed one, or sans-serif, serif, monospace."),
+    click.option("--font-size", type=click.FloatRange(4, 40), metavar="POINTS", help="Size of their letters."),
+    click.option("--dpi", type=click.IntRange(50, 1200), metavar="N", help="Dots per inch of PNG files.  [default: 300]"),
+    click.option("--titles/--no-titles", default=None, help="Whether figures have titles, whatever the style."),
+)
+# fmt: on
+"""A decorator that gives a command the options of how figures look."""
+
+
+def style_of(options: dict[str, Any]) -> Style:
+    """Take the options of `style_options` out of ``options``; returns the style that they describe."""
+    from relfast.report.canvas import STYLES
+
+    style, width, *others = (options.pop(name) for name in STYLE)
+    given = {"width": width, **dict(zip(STYLE[2:], others, strict=True))}
+    return replace(STYLES[style], **{name: value for name, value in given.items() if value is not None})
 
 
 @click.command(name="report")
@@ -41,14 +59,7 @@ _OF_STYLE = {
 @click.option("--shards", is_flag=True, help="The inputs are parts of one run (`relfast score --shard`).")
 @click.option("--overwrite", is_flag=True, help="Replace an existing report.")
 @click.option("--embedder", default="auto", show_default=True, metavar="NAME|DIR", help="Embedding model of ReAlign's heatmaps.")  # fmt: skip
-@click.option("--style", default="page", show_default=True, type=click.Choice(["page", "paper"]), help="Figures for the page, or for a paper's column: 85 mm wide, letters of 8 points, without titles.")  # fmt: skip
-@click.option("--figure-width", type=click.FloatRange(1, 40), metavar="INCHES", help="Width of figures, in place of the style's.")  # fmt: skip
-@click.option("--font", metavar="NAME", help="Font of figures: an installed one, or sans-serif, serif, monospace.")  # fmt: skip
-@click.option("--font-size", type=click.FloatRange(4, 40), metavar="POINTS", help="Size of their letters.")
-@click.option(
-    "--dpi", type=click.IntRange(50, 1200), metavar="N", help="Dots per inch of PNG files.  [default: 300]"
-)
-@click.option("--titles/--no-titles", default=None, help="Whether figures have titles, whatever the style.")
+@style_options
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 def command(
     scored: tuple[str, ...],
@@ -57,7 +68,6 @@ def command(
     overwrite: bool,
     embedder: str,
     quiet: bool,
-    style: str,
     **options: Any,
 ) -> int:
     """Figures, tables and one HTML page from SCORED: rows of `relfast score`, or their --summary files.
@@ -68,7 +78,7 @@ def command(
     results of `relfast realign` give ReAlign's own report.
     """
     from relfast.cli.progress import ProgressReporter
-    from relfast.report.canvas import STYLES, drawn_in
+    from relfast.report.canvas import drawn_in
     from relfast.report.inputs import realign_results
     from relfast.report.scored import SCORES_AS, generate_report, read_models
 
@@ -77,8 +87,7 @@ def command(
     results = realign_results(scored)
     if results is not None and len(scored) > 1:
         raise UsageError(f"{results} holds results of `relfast realign`: report on it alone")
-    given = {name: options.pop(option) for option, name in _OF_STYLE.items()}
-    look = replace(STYLES[style], **{name: value for name, value in given.items() if value is not None})
+    look = style_of(options)
     if results is not None and form is not None:
         raise UsageError(f"{results} holds results of `relfast realign`, whose tables its own report writes")
     if output is None:
