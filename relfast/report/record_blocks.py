@@ -20,8 +20,9 @@ from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 from relfast.tasks.display import Exhibit, Mark, Shown
 
-RECORDS_A_BLOCK: Final = 40
+RECORDS_A_BLOCK: Final = 200
 BLOCK_CHARS: Final = 600_000
+"""A block is closed when it has so many records or characters."""
 MAX_TEXT: Final = 100_000
 """Characters of a response or question on the page. A longer one is reduced to its beginning, its end and the
 surroundings of the answer."""
@@ -151,7 +152,8 @@ def _exhibit(run: Scored, kept: Kept, embedder: str) -> Exhibit | None:
 
 
 class _Packer:
-    """Builds the index and the blocks from records added one by one; full blocks are compressed at once."""
+    """Builds the index and the blocks from records added one by one; full blocks are compressed at once. What
+    the records of a block have in common, such as their question, is in it once (``shared``)."""
 
     def __init__(self) -> None:
         self._columns: dict[str, list[Any]] = defaultdict(list)
@@ -159,6 +161,7 @@ class _Packer:
         self._starts: list[int] = []
         self._blocks: list[str] = []
         self._pending: list[str] = []
+        self._shared: dict[str, int] = {}
         self._chars = 0
         self.count = 0
 
@@ -183,18 +186,30 @@ class _Packer:
         }
         for name, value in values.items():
             self._columns[name].append(value)
-        text = json.dumps(_texts(kept, exhibit), separators=(",", ":"))
-        if self._pending and (len(self._pending) >= RECORDS_A_BLOCK or self._chars + len(text) > BLOCK_CHARS):
-            self._close()
         if not self._pending:
             self._starts.append(self.count)
+        record = _texts(kept, exhibit)
+        record |= {name: self._place(record[name]) for name in ("question", "gold")}
+        for group in record["groups"]:
+            group["drawings"] = [[self._place(svg), *more] for svg, *more in group["drawings"]]
+        text = json.dumps(record, separators=(",", ":"))
         self._pending.append(text)
         self._chars += len(text)
         self.count += 1
+        if len(self._pending) >= RECORDS_A_BLOCK or self._chars > BLOCK_CHARS:
+            self._close()
+
+    def _place(self, value: object) -> int:
+        """The place of a value among those that records of the block share."""
+        text = json.dumps(value, separators=(",", ":"))
+        if text not in self._shared:
+            self._chars += len(text)
+        return self._shared.setdefault(text, len(self._shared))
 
     def _close(self) -> None:
-        self._blocks.append(_packed(f"[{','.join(self._pending)}]"))
-        self._pending, self._chars = [], 0
+        shared, records = ",".join(self._shared), ",".join(self._pending)
+        self._blocks.append(_packed(f'{{"shared":[{shared}],"records":[{records}]}}'))
+        self._pending, self._shared, self._chars = [], {}, 0
 
     def finish(self, note: str) -> Records:
         if self._pending:

@@ -121,7 +121,7 @@ def test_what_is_foreign_but_usable(tmp_path: Path) -> None:
         "id": ["a", float("nan")],
         "status": "ok",
         "correct": True,
-        "metrics": {"mine": float("nan"), "more": {"x": [float("inf")]}},
+        "metrics": {"mine": float("nan"), "more": {"x": [float("inf")]}, "pred": 10**400},
     }
     path = write_dump(tmp_path / "a.jsonl", [*GOOD, row(12, **lost, error="plain string"), bare, row(14, task="Mine", metrics={"speed": 3})])  # fmt: skip
     rows = relfast.read_rows(path).scores
@@ -129,8 +129,9 @@ def test_what_is_foreign_but_usable(tmp_path: Path) -> None:
     assert (rows[13].index, rows[13].id, rows[13].metrics) == (
         13,
         ["a", None],
-        {"mine": None, "more": {"x": [None]}},
+        {"mine": None, "more": {"x": [None]}, "pred": None},
     )
+    assert relfast.read_rows(path).to_pandas()["metrics.pred"].isna().all()
     notes = " ".join(read_scored([str(path)]).summary.notes)
     assert "2 rows have a task that relfast does not know" in notes
     assert "metrics that relfast does not know are not averaged: speed" in notes

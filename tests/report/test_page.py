@@ -57,7 +57,16 @@ def test_nothing_is_fetched_and_nothing_runs_from_attributes(page: str) -> None:
 def records(page: str) -> dict[str, dict[str, Any]]:
     """What the page has of each record, by id, its size beside it."""
     index = unpacked(page, "record-index")
-    texts = [record for n in range(len(index["starts"])) for record in unpacked(page, f"block-{n}")]
+    texts = []
+    for number in range(len(index["starts"])):
+        block = unpacked(page, f"block-{number}")
+        shared = block["shared"]
+        assert len({json.dumps(each) for each in shared}) == len(shared), "what records share is there once"
+        for record in block["records"]:
+            record |= {name: shared[record[name]] for name in ("question", "gold")}
+            for group in record["groups"]:
+                group["drawings"] = [[shared[svg], *more] for svg, *more in group["drawings"]]
+            texts.append(record)
     columns = zip(index["id"], index["length_of"], index["tokens"], texts, strict=True)
     return {name: {**text, "size": (length, tokens)} for name, length, tokens, text in columns}
 

@@ -202,8 +202,8 @@ def _metrics(value: Any, known: Mapping[str, Metric]) -> dict[str, Any]:
             continue
         metric = known.get(name)
         if metric is None:
-            if not isinstance(item, str | int):
-                metrics[name] = shallow(item)
+            if not isinstance(item, str):
+                metrics[name] = None if isinstance(item, int) and not _is_number(item) else shallow(item)
         elif metric.kind == "label":
             if not isinstance(item, str):
                 raise _Unusable(f"metrics.{name} is {_shown(item)}, not text")

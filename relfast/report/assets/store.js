@@ -27,6 +27,12 @@ class Store {
     return this;
   }
 
+  // A record's reward; all have the same decimals.
+  rewarded(at) {
+    this.decimals ??= this.reward.every((value) => Number.isInteger(value ?? 0)) ? 0 : 3;
+    return this.reward[at] === null ? "–" : this.reward[at].toFixed(this.decimals);
+  }
+
   // The name of a record in links: run/task/id/sample.
   name(at) {
     return [this.runs[this.run[at]], this.tasks[this.task[at]], this.id[at], this.sample[at]].join("/");
@@ -36,6 +42,11 @@ class Store {
   differs(at) {
     return this.siblings(at).some((other) => this.run[other] !== this.run[at] && this.sample[other] === this.sample[at]
       && this.correct[other] !== null && this.correct[at] !== null && this.correct[other] !== this.correct[at]);
+  }
+
+  // A record's kind in words.
+  kindOf(at) {
+    return this.kinds[this.kind[at]].replaceAll("_", " ");
   }
 
   outcome(at) {
@@ -53,10 +64,17 @@ class Store {
     return this.siblings(at).some((other) => this.sample[other] > 0);
   }
 
+  // The records of a block, with what they share.
   async block(number) {
     let found = this.blocks.get(number);
     if (found === undefined) {
-      found = unpacked(`block-${number}`);
+      found = unpacked(`block-${number}`).then(({ shared, records }) => {
+        for (const record of records) {
+          for (const name of ["question", "gold"]) record[name] = shared[record[name]];
+          for (const { drawings } of record.groups) for (const one of drawings) one[0] = shared[one[0]];
+        }
+        return records;
+      });
       this.blocks.set(number, found);
       found.catch(() => this.blocks.delete(number));
       if (this.blocks.size > BLOCKS_KEPT) this.blocks.delete(this.blocks.keys().next().value);
@@ -79,7 +97,7 @@ class Store {
   async textsOf(number) {
     let texts = this.lowered.get(number);
     if (texts === undefined) {
-      texts = (await unpacked(`block-${number}`)).map((record) => textIn(record.response).toLowerCase());
+      texts = (await unpacked(`block-${number}`)).records.map((record) => textIn(record.response).toLowerCase());
       const chars = texts.reduce((sum, text) => sum + text.length, 0);
       if (chars < this.room) {
         this.room -= chars;
