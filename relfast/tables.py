@@ -34,9 +34,21 @@ def percent(value: float) -> str:
     return f"{100 * value:.1f}"
 
 
+def share(value: float | None) -> str:
+    """A share in percent: ``84.0 %``; a dash for None."""
+    return "–" if value is None else f"{percent(value)} %"
+
+
 def three_decimals(value: float) -> str:
     """A number with three decimals."""
     return f"{value:.3f}"
+
+
+def number(value: float | None) -> str:
+    """A mean: three decimals, from 1,000 on none; a dash for None and NaN."""
+    if value is None or value != value:
+        return "–"
+    return three_decimals(value) if abs(value) < 1_000 else f"{value:,.0f}"
 
 
 def to_pandas(columns: Mapping[str, Sequence[Any]], what: str) -> Any:

@@ -60,7 +60,7 @@ def command(
     stays so among all that is compared (Holm).
     """
     from relfast.comparison import comparing
-    from relfast.comparison.runs import files_beside, files_of
+    from relfast.comparison.runs import files_beside, files_of, name_and_path
     from relfast.engine.io.foreign import refuse_output
 
     form = form or {".json": "json", ".csv": "csv", ".md": "md", ".tex": "latex"}.get(
@@ -72,17 +72,17 @@ def command(
         if not flips.endswith((".jsonl", ".csv")):
             raise UsageError(f"--flips {flips}: its name must end in .jsonl or .csv")
     refuse_output(output, (".json", ".csv", ".tex", ".txt", ".md"), "comparisons are")
-    named = [_named(run) for run in runs]
+    named = [name_and_path(run) for run in runs]
     read = [path for _, name in named for path in files_of(name)]
     beside = [path for rows in read for path in files_beside(rows)]
     written = {"-o": [output], "--flips": [] if flips is None else [flips]}
     keep_apart("compare", {**written, "A B": read, "beside A B": beside})
     names = [name for name, _ in named]
-    if any(name is not None for name in names) and None in names:
+    if any(names) and not all(names):
         raise UsageError("name all runs (NAME=FILE) or none")
     result = comparing(
         [path for _, path in named],
-        names=None if None in names else [name for name in names if name is not None],
+        names=names if all(names) else None,
         max_flips=FLIPS_SHOWN,
         **options,
     )
@@ -97,11 +97,6 @@ def command(
     if flips is not None:
         _write_flips(result, flips, overwrite)
     return 0
-
-
-def _named(run: str) -> tuple[str | None, str]:
-    name, equals, path = run.partition("=")
-    return (name, path) if equals and name and path and not Path(run).exists() else (None, run)
 
 
 def _text(comparison: Comparison, form: str, details: bool) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from relfast.errors import printable
 from relfast.records import SCORED, STATUSES
 from relfast.stats.summary import COLUMNS, Summary, TaskSummary, cells
+from relfast.tables import share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -180,11 +181,11 @@ def _lengths(task: TaskSummary) -> list[str]:
     names = ("characters", "reasoning_characters", "tokens", "reasoning_tokens")
     spreads = [(name.replace("_", " "), getattr(task.lengths, name)) for name in names]
     parts = [
-        f"{name} {spread.quantile(0.5):,.0f} (95%: {spread.quantile(0.95):,.0f})"
+        f"{name} {spread.quantile(0.5):,.0f} (95 %: {spread.quantile(0.95):,.0f})"
         for name, spread in spreads
         if spread.most
     ]
     cut, known = task.lengths.truncated
     if known:
-        parts.append(f"cut off {100 * cut / known:.1f}% of {known:,}")
+        parts.append(f"cut off {share(cut / known)} of {known:,}")
     return parts

@@ -22,6 +22,7 @@ from relfast.tables import (
     percent,
     percent_points,
     probability,
+    share,
     signed,
     three_decimals,
     to_arrow,
@@ -287,7 +288,7 @@ def header_of(
     there are the numbers of prompts that the first run has won and lost, and of ties."""
     names = [called[run.name] if called else run.name for run in comparison.runs]
     sides = ["prompts", *names] if len(names) == 2 else ["runs", "prompts", "first", "second"]
-    level = f"{100 * comparison.level:g}% interval"
+    level = f"{100 * comparison.level:g} % interval"
     return ["task", *sides, "diff.", level, "p", *(["win/loss/tie"] if outcomes else [])]
 
 
@@ -299,9 +300,7 @@ def rows_of(
     percents: bool = False,
 ) -> list[list[str]]:
     """A row of texts for each task and pair of runs; ``percents``: shares and differences in percent."""
-    shown, change = (
-        (lambda share: f"{percent(share)} %", percent_points) if percents else (three_decimals, signed)
-    )
+    shown, change = (share, percent_points) if percents else (three_decimals, signed)
     rows = []
     for item in comparison:
         runs = [pair_of(item, called)] if len(comparison.runs) > 2 else []
@@ -371,8 +370,8 @@ def _latex(comparison: Comparison, caption: str | None, label: str | None) -> st
     # a run's mean is the same in every pair of runs: all pairs are among samples common to all runs
     means = {(item.task, item.a): item.side_a for item in comparison}
     means |= {(item.task, item.b): item.side_b for item in comparison}
-    share = _is_share(comparison)
-    unit = " (%)" if share else ""
+    percents = _is_share(comparison)
+    unit = " (%)" if percents else ""
     tasks = list(dict.fromkeys(item.task for item in comparison))
     two = len(runs) == 2
     of_task = {item.task: item for item in comparison}
@@ -386,9 +385,12 @@ def _latex(comparison: Comparison, caption: str | None, label: str | None) -> st
             p = ps.get((task, *sorted((runs[at], runs[other]))))
             return p is not None and p >= SIGNIFICANT
 
-        row: list[str | Cell] = [task, *best_in_bold(sides, alike, share=share, higher_is_better=better)]
+        row: list[str | Cell] = [
+            task,
+            *best_in_bold(sides, alike, percents=percents, higher_is_better=better),
+        ]
         if two:
-            row += _difference(of_task[task], share)
+            row += _difference(of_task[task], percents)
         rows.append(row)
     header = ["Task", *(f"{run}{unit}" for run in runs), *(["Difference", "$p$"] if two else [])]
     cells = [Cell(latex_escape(name)) if name != "$p$" else Cell(name) for name in header]
@@ -396,7 +398,7 @@ def _latex(comparison: Comparison, caption: str | None, label: str | None) -> st
     if two:
         return text + _footnote(comparison)
     pairs: list[list[str | Cell]] = [
-        [item.task, pair_of(item), *_difference(item, share)] for item in comparison
+        [item.task, pair_of(item), *_difference(item, percents)] for item in comparison
     ]
     second: list[str | Cell] = ["Task", "Runs", f"Difference{unit}", Cell("$p$")]
     return text + "\n" + latex_table(second, pairs, text_columns=2) + _footnote(comparison)
@@ -420,13 +422,13 @@ def best_in_bold(
     sides: Sequence[Side | None],
     alike: Callable[[int, int], bool],
     *,
-    share: bool,
+    percents: bool,
     higher_is_better: bool | None = True,
 ) -> list[str | Cell]:
     """Table cells with means and their intervals. Bold are the best mean and what is not distinguishable from
     it; nothing is if that is all, or if neither direction is better. ``alike`` says of two sides, by their
     places, whether they are not distinguishable."""
-    number = percent if share else three_decimals
+    number = percent if percents else three_decimals
     places = [place for place, side in enumerate(sides) if side is not None]
     means = {place: side.mean for place, side in enumerate(sides) if side is not None}
     marked: set[int] = set()
@@ -452,12 +454,12 @@ def _higher_is_better(task: str, metric: str) -> bool | None:
     return known.metric_by_name[metric].higher_is_better
 
 
-def _difference(item: TaskComparison, share: bool) -> list[str | Cell]:
+def _difference(item: TaskComparison, percents: bool) -> list[str | Cell]:
     """Table cells: the difference with its interval, and p, with a star if it stays significant among
     many."""
 
     def number(value: float) -> str:
-        text = percent(value) if share else three_decimals(value)
+        text = percent(value) if percents else three_decimals(value)
         return text if float(text) else text.removeprefix("-")
 
     star = "^{*}" if marked(item).endswith("*") else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -176,7 +177,8 @@ def _shape(metrics: Mapping[str, Any], by: Sequence[str]) -> int:
 
 RunLike = str | Path | Summary | ScoreBatch | Sequence[Score]
 
-_SUFFIXES: Final = (".gz", ".zst", ".jsonl", ".parquet", ".csv", ".json", ".scored", ".jsonl")
+_NAMED: Final = re.compile(r"([^=/\\]{1,80})=(.+)", re.DOTALL)
+_SUFFIXES: Final = re.compile(r"(\.(jsonl|json|gz|zst|parquet|csv|scored))+$")
 _MOST_SUMMARIES: Final = 100
 _SUMMARY_BYTES: Final = 16 * 2**20
 
@@ -334,21 +336,27 @@ def files_beside(rows: str) -> list[str]:
 def _names(paths: Sequence[str | None]) -> list[str]:
     """Default names: file names without endings, with folders if names are equal; letters without files."""
     letters = [chr(ord("A") + at) if at < 26 else f"run {at + 1}" for at in range(len(paths))]
-    short = [letters[at] if path is None else _stem(path) for at, path in enumerate(paths)]
+    short = [letters[at] if path is None else stem_of(path) for at, path in enumerate(paths)]
     if len(set(short)) == len(short):
         return short
     long = [
-        letters[at] if path is None else f"{Path(path).resolve().parent.name}/{_stem(path)}"
+        letters[at] if path is None else f"{Path(path).resolve().parent.name}/{stem_of(path)}"
         for at, path in enumerate(paths)
     ]
     return long if len(set(long)) == len(long) else letters
 
 
-def _stem(path: str) -> str:
-    name = Path(path).name
-    for suffix in _SUFFIXES:
-        name = name.removesuffix(suffix) or name
-    return name
+def stem_of(path: str) -> str:
+    """The name of a run by its file, without endings."""
+    return _SUFFIXES.sub("", Path(path).name) or "scores"
+
+
+def name_and_path(given: str) -> tuple[str, str]:
+    """Split ``NAME=FILE``; a file that exists under the whole text is a file without a name ("")."""
+    found = _NAMED.fullmatch(given)
+    if found is None or Path(given).exists():
+        return "", given
+    return found[1].strip(), found[2]
 
 
 def rows_at(loaded: Loaded, wanted: Sequence[int]) -> Iterator[Score]:

@@ -9,10 +9,11 @@ from typing import Any, Final
 
 from relfast.records import SCORED, Record, Score
 from relfast.report import figures
-from relfast.report.figures import Point, interval, percent
+from relfast.report.figures import Point, interval
 from relfast.report.page import Picture, Report, Section, Table
 from relfast.stats.intervals import effective_share_interval
 from relfast.stats.sums import add_columns
+from relfast.tables import share
 from relfast.tasks import TASKS
 from relfast.tasks.base import Task, resolve
 from relfast.tasks.display import Axis, Display, Layout, Measures
@@ -198,7 +199,7 @@ def _section(name: str, display: Display, runs: Sizes, report: Report) -> Sectio
         return None
     tables.sort(key=lambda table: not table.title.endswith(PUBLISHED))
     text = [f"{TASKS[name].summary.capitalize()}."]
-    return Section(f"{name} by size", text, tables, pictures, pictures_first=True)
+    return Section(f"{name} by size", text, tables, pictures, pictures_first=True, folded=True)
 
 
 def _pictures(
@@ -228,7 +229,7 @@ def _numbers(axis: Axis, metrics: Sequence[str], tables: dict[str, SizeTable]) -
         for value in table.values(axis.name):
             cell = table.cell(axis.name, value)
             shown = value if isinstance(value, str) else f"{value:g}"
-            correct, *means = (percent(mean_of(cell, (metric,))) for metric in metrics)
+            correct, *means = (share(mean_of(cell, (metric,))) for metric in metrics)
             cells = [shown, f"{scored_in(cell):,}", correct, interval(point_of(cell, "correct")), *means]
             rows.append([*([run] if many else []), *cells])
     header = [

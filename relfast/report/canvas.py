@@ -87,6 +87,10 @@ _LOOK: Final = {
 _WITHOUT_DATE: Final = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 
+SMALL: Final = 0.95
+"""Scale of letters beside axes: they stay legible where the page shows a figure smaller than it is."""
+
+
 def letters(scale: float = 1.0) -> float:
     """The size of letters in the current style, in points."""
     return scale * _style.get().font_size
@@ -206,6 +210,9 @@ _VARIABLES: Final = {
     **{colour: f"var(--s{place})" for place, colour in enumerate(SERIES)},
 }
 PIXELS_A_POINT: Final = 1.3
+_PLACES: Final = frozenset({"d", "x", "y", "transform"})
+_DECIMALS: Final = re.compile(r"(\.\d\d)\d+")
+"""Digits of places beyond hundredths of a point, which nobody sees: they were a third of the page."""
 _FONT: Final = re.compile(r"(?:(italic|oblique) )?(?:(bold|\d{3}) )?([\d.]+)px (.+)")
 _REFERENCE: Final = re.compile(r"url\(#([^)]+)\)")
 
@@ -220,6 +227,8 @@ def inline_svg(path: Path, name: str, title: str) -> str:
                 element.remove(child)
         _restyle(element)
         _rename(element, name)
+        for key in _PLACES & element.attrib.keys():
+            element.set(key, _DECIMALS.sub(r"\1", element.attrib[key]))
     # a fixed width, so that letters have the same size in all figures; the page can only shrink it
     width = float(root.attrib.pop("width").removesuffix("pt"))
     root.attrib.pop("height", None)

@@ -14,6 +14,7 @@ from relfast.report.canvas import (
     INCORRECT_COLOUR,
     INK,
     PAPER,
+    SMALL,
     SOFT,
     Canvas,
     colour_of,
@@ -22,6 +23,7 @@ from relfast.report.canvas import (
     percent_axis,
     short,
 )
+from relfast.tables import percent_points, share
 
 _MOST_NUMBERS: Final = 12 * 40
 """Grids with at most this many cells have a number in each cell."""
@@ -47,10 +49,6 @@ def interval(point: Point | None) -> str:
     return "–" if point is None else f"{100 * (point.low or 0):.1f}–{100 * (point.high or 0):.1f} %"
 
 
-def percent(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
 Series = Mapping[str, Mapping[float, Point]]
 """Run → position on the x axis → estimate."""
 
@@ -68,47 +66,59 @@ def dots(title: str, groups: Sequence[str], runs: Mapping[str, Mapping[str, Poin
     axes = canvas.axes
     if not shown:
         return canvas.say("no scored row")
-    step = 0.64 / max(1, len(runs))
-    for at, (run, points) in enumerate(runs.items()):
-        places = [k + (at - (len(runs) - 1) / 2) * step for k, name in enumerate(shown) if name in points]
-        found = [points[name] for name in shown if name in points]
-        _whiskered(axes, places, found, at, run, horizontal=True)
-        if not many:
-            for place, point in zip(places, found, strict=True):
-                text = f"{100 * point.value:.1f} %  (n = {point.n:,})"
-                axes.annotate(text, (1.02, place), va="center", fontsize=letters(0.85), color=SOFT)
-    axes.set_yticks(range(len(shown)), [short(name) for name in shown])
-    axes.set_ylim(len(shown) - 0.4, -0.6)
+    _beside(axes, shown, runs)
+    if not many:
+        for k, name in enumerate(shown):
+            for point in (points[name] for points in runs.values() if name in points):
+                text = f"{share(point.value)}  (n = {point.n:,})"
+                axes.annotate(text, (1.02, k), va="center", fontsize=letters(SMALL), color=SOFT)
     axes.set_xlim(-0.01, 1.01 if many else 1.26)
     percent_axis(axes.xaxis)
     axes.set_xlabel(label)
-    axes.grid(axis="y", visible=False)
     if many:
-        _legend(canvas)
+        _legend(canvas, [*runs])
     return canvas
 
 
-def differences(title: str, points: Mapping[str, Point]) -> Canvas:
-    """A dot plot of differences of shares (−1 to 1): one line per task with its interval, 0 marked."""
-    canvas = Canvas(title, height=1.4 + 0.3 * len(points))
+def differences(title: str, tasks: Sequence[str], pairs: Mapping[str, Mapping[str, Point]]) -> Canvas:
+    """A dot plot of differences of shares (−1 to 1): one line per task, one dot with its interval per pair of
+    runs, 0 marked."""
+    many = len(pairs) > 1
+    canvas = Canvas(title, height=1.4 + (0.14 + 0.16 * len(pairs)) * len(tasks) + 0.26 * many * len(pairs))
     axes = canvas.axes
-    _whiskered(axes, range(len(points)), list(points.values()), 0, title, horizontal=True)
+    _beside(axes, tasks, pairs)
     axes.axvline(0, color=INK, linewidth=1)
-    axes.set_yticks(range(len(points)), [short(name) for name in points])
-    axes.set_ylim(len(points) - 0.4, -0.6)
-    most = max((abs(value) for each in points.values() for value in each[:3] if value is not None), default=0)
-    limit = min(1.0, max(0.05, 1.08 * most))
+    every = [value for points in pairs.values() for each in points.values() for value in each[:3]]
+    limit = min(1.0, max(0.05, 1.08 * max((abs(value) for value in every if value is not None), default=0)))
     axes.set_xlim(-limit, limit)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f}".replace("-", "−"))
+    axes.xaxis.set_major_formatter(lambda value, _: percent_points(value).removesuffix(".0"))
     axes.set_xlabel("percentage points")
-    axes.grid(axis="y", visible=False)
+    if many:
+        _legend(canvas, [*pairs])
     return canvas
 
 
-def _legend(canvas: Canvas, *what: Any) -> None:
-    """Add a legend below the whole figure."""
-    size = letters(0.85)
-    canvas.figure.legend(*what, loc="outside lower center", ncols=3, frameon=False, fontsize=size)
+def _beside(axes: Any, groups: Sequence[str], runs: Mapping[str, Mapping[str, Point]]) -> None:
+    """One line per group, with a dot and its interval per run, beside each other."""
+    step = 0.64 / max(1, len(runs))
+    for at, (run, points) in enumerate(runs.items()):
+        places = [k + (at - (len(runs) - 1) / 2) * step for k, name in enumerate(groups) if name in points]
+        found = [points[name] for name in groups if name in points]
+        _whiskered(axes, places, found, at, run, horizontal=True)
+    axes.set_yticks(range(len(groups)), [short(name) for name in groups])
+    axes.set_ylim(len(groups) - 0.4, -0.6)
+    axes.grid(axis="y", visible=False)
+
+
+def _legend(canvas: Canvas, names: Sequence[str], *what: Any) -> None:
+    """Add a legend below the whole figure, in as many columns as the names leave room for."""
+    columns = max(1, min(3, _LEGEND_CHARS // (max(map(len, names)) + 8)))
+    look = {"ncols": columns, "frameon": False, "fontsize": letters(SMALL)}
+    canvas.figure.legend(*what, loc="outside lower center", **look)
+
+
+_LEGEND_CHARS: Final = 84
+"""Characters of a legend that fit below a figure."""
 
 
 def _whiskered(
@@ -153,7 +163,7 @@ def lines(title: str, series: Series, x_label: str, y_label: str, *, curve: Seri
     if len(places) <= 14 and curve is None and all(float(place).is_integer() for place in places):
         axes.set_xticks(places, [f"{place:g}" for place in places])
     if len(series) > 1:
-        _legend(canvas)
+        _legend(canvas, [*series])
     return canvas
 
 
@@ -233,7 +243,7 @@ def _small(title: str, n: int) -> Canvas:
 def _legend_of(canvas: Canvas, named: Mapping[str, Any]) -> None:
     """Add one legend below all plots, if there are several lines."""
     if len(named) > 1:
-        _legend(canvas, list(named.values()), [short(name) for name in named])
+        _legend(canvas, [*named], list(named.values()), [short(name) for name in named])
 
 
 def grid(
@@ -262,10 +272,10 @@ def grid(
         axes.set_xticks(
             np.arange(len(x_names)) + 0.5,
             x_names,
-            fontsize=letters(0.85),
+            fontsize=letters(SMALL),
             rotation=45 if len(x_names) > 9 else 0,
         )
-        axes.set_yticks(np.arange(len(y_names)) + 0.5, y_names, fontsize=letters(0.85))
+        axes.set_yticks(np.arange(len(y_names)) + 0.5, y_names, fontsize=letters(SMALL))
         axes.tick_params(length=0)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
@@ -287,7 +297,7 @@ def _write_numbers(
             # not INK and PAPER, which the page's dark mode would swap
             colour = "#fefefe" if dark[at] else "#101010"
             place = at[1] + 0.5, at[0] + 0.5
-            axes.text(*place, shown(value), ha="center", va="center", fontsize=letters(0.85), color=colour)
+            axes.text(*place, shown(value), ha="center", va="center", fontsize=letters(SMALL), color=colour)
 
 
 COLOURS: Final = {True: CORRECT_COLOUR, False: INCORRECT_COLOUR}
@@ -378,7 +388,7 @@ def quadrants(
     }
     for name, (x, y, ha, va, words) in corners.items():
         axes.text(
-            x, y, f"{words}: {100 * shares.get(name, 0.0):.1f}%", transform=axes.transAxes, ha=ha, va=va,
+            x, y, f"{words}: {share(shares.get(name, 0.0))}", transform=axes.transAxes, ha=ha, va=va,
             fontsize=letters(), fontweight="bold", color=INK,
         )  # fmt: skip
     axes.set_xlim(low, max(1.02, float(scores.max()) + 0.02))
@@ -412,7 +422,7 @@ def divergence(first: Sequence[int], without: int, threshold: float, of: str = "
                 f"{100 * count / len(first):.0f} %",
                 ha="center",
                 va="bottom",
-                fontsize=letters(0.85),
+                fontsize=letters(SMALL),
             )
     axes.set_xlabel(
         f"entry of the alignment that is a skip or a match under {threshold:g} (1 = the first)"
@@ -455,8 +465,8 @@ def heatmap(
         axes.add_patch(
             Rectangle((j + 0.04, i + 0.04), 0.92, 0.92, fill=False, edgecolor=_PATH_COLOUR, lw=2.4)
         )
-    axes.tick_params(axis="x", rotation=38, labelsize=letters(0.85))
-    axes.tick_params(axis="y", rotation=0, labelsize=letters(0.85))
+    axes.tick_params(axis="x", rotation=38, labelsize=letters(SMALL))
+    axes.tick_params(axis="y", rotation=0, labelsize=letters(SMALL))
     for tick in axes.get_xticklabels():
         tick.set_ha("right")
         tick.set_rotation_mode("anchor")

@@ -4,7 +4,7 @@ samples; and the section that compares models pairwise on the samples they have 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
@@ -16,14 +16,14 @@ from relfast.errors import InputError, UsageError
 from relfast.records import SCORED, Score
 from relfast.report import figures
 from relfast.report.by_size import COMPLETION, display_of, mean_of
-from relfast.report.figures import Point, interval, percent
+from relfast.report.figures import Point, interval
 from relfast.report.page import Cell, Link, Picture, Report, Section, Share, Table
 from relfast.report.record_blocks import name_of, place
 from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import clustered_mean, mean_interval
 from relfast.stats.summary import TaskSummary
 from relfast.stats.sums import add_counts
-from relfast.tables import percent_points
+from relfast.tables import number, percent_points, share
 from relfast.tasks import TASKS
 
 Rows = Sequence[Sequence[Cell]]
@@ -56,7 +56,7 @@ def _counts(
     """The cells with a count for each run, its share of the numbers ``of``, and a link to the records."""
     cells: list[Cell] = []
     for run, n, whole in zip(runs, counts, of, strict=True):
-        text = f"{n:,} ({percent(n / whole)})" if whole else f"{n:,}"
+        text = f"{n:,} ({share(n / whole)})" if whole else f"{n:,}"
         cells.append([Link(text, place(task=task, model=run.name, kind=kind))] if n else "–")
     return cells
 
@@ -102,10 +102,10 @@ def grid(runs: Sequence[Scored]) -> Section:
     rows: list[list[Cell]] = []
     for name, of_task in zip(tasks, summaries, strict=True):
         points = [None if task is None else accuracy(task) for task in of_task]
-        prompts = {f"{task.prompts:,}" for task in of_task if task is not None}
+        asked = dict.fromkeys(_asked(task) for task in of_task if task is not None)
         missing = ["–" if task is None else "no score" for task in of_task]
         cells = _shares(points, missing, [place(task=name, model=run.name) for run in runs])
-        rows.append([name, "/".join(sorted(prompts)), *cells])
+        rows.append([name, " / ".join(asked), *cells])
     means = [_mean_of_tasks(of_run) for of_run in zip(*summaries, strict=True)]
     if len(tasks) > 1 and None not in means:
         rows.append([f"Mean of {len(tasks)} tasks", "", *_shares(means, [""] * len(runs), [""] * len(runs))])
@@ -115,12 +115,21 @@ def grid(runs: Sequence[Scored]) -> Section:
     text = f"{sum(lost.values()):,} of {total:,} responses have no score ({by_run})." if by_run else ""
     note = (
         "Share of correct responses with its 95 % interval: Wilson's, using the effective sample size where"
-        " prompts have several responses. A cell leads to its records."
+        " prompts have several responses (20 × 8: 20 prompts, 8 responses to each). A cell leads to its"
+        " records."
     )
     if len(runs) > 1:
         note += " Differences to the best are in percentage points; Compare tests them, prompt by prompt."
     header = ["task", "prompts", *(run.name for run in runs)]
-    return Section("Correct", [text] if text else [], [Table("", header, rows, note)])
+    return Section("Correct", [text] if text else [], [Table("", header, rows, note, text_columns=2)])
+
+
+def _asked(task: TaskSummary) -> str:
+    """The numbers of prompts and responses with a score: ``20 × 8``, or ``20, 155`` if prompts differ."""
+    prompts, rows = task.prompts, task.scored
+    if rows == prompts:
+        return f"{prompts:,}"
+    return f"{prompts:,} × {rows // prompts:,}" if rows % prompts == 0 else f"{prompts:,}, {rows:,}"
 
 
 def _shares(points: Sequence[Point | None], missing: Sequence[str], places: Sequence[str]) -> list[Cell]:
@@ -131,14 +140,12 @@ def _shares(points: Sequence[Point | None], missing: Sequence[str], places: Sequ
         if point is None:
             cells.append(nothing)
             continue
-        note = f"{point.n:,} responses" if point.n else ""
-        if len(values) > 1:
-            behind = point.value - max(values)
-            note += f"{' · ' if note else ''}{percent_points(behind) if behind else 'best'}"
+        behind = point.value - max(values)
+        note = "" if len(values) < 2 else percent_points(behind) if behind else "best"
         low = point.value if point.low is None else point.low
         high = point.value if point.high is None else point.high
         bounds = "" if point.low is None else interval(point)
-        cells.append(Share(point.value, low, high, percent(point.value), bounds, note, where))
+        cells.append(Share(point.value, low, high, share(point.value), bounds, note, where))
     return cells
 
 
@@ -170,9 +177,10 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
             means = [
                 None if table is None else mean_of(table.cell(None, None), (COMPLETION,)) for table in tables
             ]
-            rows.append([f"{name} task completion", *map(percent, means)])
-        rows.append([f"{name} reward", *(number(task.mean_reward if task else None) for task in of_task)])
-        rows.append([f"{name} parsed", *(percent(task.parsed if task else None) for task in of_task)])
+            rows.append([name, "task completion", *map(share, means)])
+        if any(task is not None and task.mean_reward != task.mean for task in of_task):
+            rows.append([name, "reward", *(number(task.mean_reward if task else None) for task in of_task)])
+        rows.append([name, "parsed", *(share(task.parsed if task else None) for task in of_task)])
         sums = [{} if task is None else task.sums for task in of_task]
         for metric in dict.fromkeys(metric for of_run in sums for metric in of_run):
             pairs = [of_run.get(metric, (0, 0.0)) for of_run in sums]
@@ -181,10 +189,12 @@ def scores(runs: Sequence[Scored], report: Report) -> Section:
                 (number(total / n) + ("" if n == all_rows else f" (n = {int(n):,})")) if n else "–"
                 for (n, total), all_rows in zip(pairs, scored, strict=True)
             ]
-            metrics.append([f"{name} {metric}", *shown])
-    tables_made = [Table("", ["measure", *_names(runs)], rows)]
+            metrics.append([name, metric, *shown])
+    note = "A task without a line for its reward has its accuracy as reward."
+    tables_made = [Table("", ["task", "measure", *_names(runs)], rows, note, text_columns=2)]
     if metrics:
-        tables_made.append(Table("Metrics", ["metric", *_names(runs)], metrics, folded=True))
+        header = ["task", "metric", *_names(runs)]
+        tables_made.append(Table("Metrics", header, metrics, text_columns=2, folded=True))
     points = {
         run.name: {
             name: point for name, task in run.summary.tasks.items() if (point := accuracy(task)) is not None
@@ -254,7 +264,7 @@ def turned_down(runs: Sequence[Scored]) -> Section | None:
     if not any(run.counted.strict for run in runs):
         return None
     rows: list[list[Cell]] = []
-    asked: list[list[Cell]] = []
+    asked: dict[tuple[str, ...], list[str]] = {}
     for name in tasks_of(runs):
         found = [run.counted.reasons.get(name, {}) for run in runs]
         of_task = [run.summary.tasks.get(name) for run in runs]
@@ -266,13 +276,14 @@ def turned_down(runs: Sequence[Scored]) -> Section | None:
         cut = [0 if task is None else task.counts.cut_off for task in of_task]
         if any(cut):
             texts = [
-                f"{n:,} ({percent(n / whole)})" if n else "–" for n, whole in zip(cut, scored, strict=True)
+                f"{n:,} ({share(n / whole)})" if n else "–" for n, whole in zip(cut, scored, strict=True)
             ]
             rows.append([name, "of these, cut off before the answer began", *texts])
         if any(found) and name in TASKS:
             task = TASKS[name]
             sentences = [prompt.sentence for prompt in task.prompts if prompt.sentence is not None]
-            asked.append([name, task.forms, *(sentences or ["none: the task's own prompt asks for it"])])
+            what = task.forms, *(sentences or ["none: the task's own prompt asks for it"])
+            asked.setdefault(what, []).append(name)
     if not rows:
         return Section("What strict turned down", ["No response was turned down."], [], view="Failures")
     text = (
@@ -280,11 +291,10 @@ def turned_down(runs: Sequence[Scored]) -> Section | None:
         " A count leads to its records."
     )
     note = "relfast run and relfast bench add the sentence with --prompt boxed."
+    prompts = [[", ".join(names), *what] for what, names in asked.items()]
     tables = [
         Table("", ["task", "reason", *_names(runs)], rows, text_columns=2),
-        Table(
-            "What to add to the prompt", ["task", "strict looks for", "sentence"], asked, note, text_columns=3
-        ),
+        Table("What to add to the prompt", ["task", "strict looks for", "sentence"], prompts, note, 3),
     ]
     return Section("What strict turned down", [text], tables, view="Failures")
 
@@ -302,7 +312,7 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
                 for k, point in points.items():
                     prompts = f"{point.prompts:,} of {task.prompts:,}"
                     bounds = interval(Point(point.value, *point.interval))
-                    rows.append([name, run.name, kind, str(k), percent(point.value), bounds, prompts])
+                    rows.append([name, run.name, kind, str(k), share(point.value), bounds, prompts])
                 if kind != "avg@k" and points:
                     values = {
                         k: Point(point.value, *point.interval, point.prompts) for k, point in points.items()
@@ -330,17 +340,11 @@ def samples(runs: Sequence[Scored], report: Report) -> Section | None:
     return Section("Several samples", [], [table], pictures, pictures_first=True)
 
 
-def number(value: float | None) -> str:
-    if value is None or value != value:
-        return "–"
-    return f"{value:.3f}" if abs(value) < 1_000 else f"{value:,.0f}"
-
-
 MOST_ROWS = 3_000_000
 """Maximum rows of all models for comparisons: comparing more takes longer than the report."""
 VIEW = "Compare"
-MOST_PAIRS: Final = 10
-"""Maximum pairs of models whose differences are drawn; the table has all."""
+MOST_PAIRS: Final = 6
+"""Maximum pairs of models whose differences are drawn, all in one figure; the table has all pairs."""
 
 
 def side_by_side(runs: Sequence[Scored], report: Report) -> Section | None:
@@ -362,38 +366,31 @@ def side_by_side(runs: Sequence[Scored], report: Report) -> Section | None:
         return Section(title, [f"They are not compared: {error}."], view=VIEW)
     words = text_columns(found)
     note = f"Differences in percentage points. {methods(found)}"
-    header = [name.replace("% ", " % ") for name in (*header_of(found), "prompts")]
+    choose = 1 if len(runs) > 2 else None
     rows = rows_of(found, percents=True)
-    many = len(runs) > 2
-    if many:
-        header.append("win/loss/tie")
-    for row, item in zip(rows, found, strict=True):
-        row.append(f"{item.prompts:,}")
-        if many:
-            row.append(f"{item.wins:,}/{item.losses:,}/{item.ties:,}")
-    tables = [Table("", header, rows, note, text_columns=words, choose=1 if many else None)]
+    tables = [Table("", header_of(found), rows, note, text_columns=words, choose=choose)]
     flips = _flips(found, runs)
     if flips is not None:
         tables.append(flips)
     if found.notes:
         left_out = [[note] for note in found.notes]
         tables.append(Table("What is not compared, and notes", ["note"], left_out, folded=True))
-    return Section(title, [], tables, list(_differences(found, report)), view=VIEW)
+    return Section(title, [], tables, [_differences(found, report)], view=VIEW)
 
 
-def _differences(found: Comparison, report: Report) -> Iterator[Picture]:
-    """A figure for each pair of models: the differences of the tasks with their intervals."""
+def _differences(found: Comparison, report: Report) -> Picture:
+    """A figure of the differences of the tasks with their intervals, for each pair of models."""
     pairs: dict[str, dict[str, Point]] = {}
     for item in found:
         points = pairs.setdefault(pair_of(item), {})
         low, high = item.interval or (None, None)
         points[item.task] = Point(item.difference, low, high, item.prompts)
-    for number, (pair, points) in enumerate(islice(pairs.items(), MOST_PAIRS), 1):
-        figure = figures.differences(f"Differences: {pair}", points)
-        caption = (
-            "Difference of the share of correct responses, in percentage points, with its 95 % interval."
-        )
-        yield report.draw(f"differences_{number}.png", pair, caption, figure)
+    shown = dict(islice(pairs.items(), MOST_PAIRS))
+    tasks = list(dict.fromkeys(item.task for item in found))
+    caption = "Differences of the shares of correct responses, in percentage points, with 95 % intervals"
+    caption += "." if len(shown) == len(pairs) else f"; the first {len(shown)} of {len(pairs)} pairs."
+    figure = figures.differences(" and ".join(shown) if len(shown) < 2 else "Differences", tasks, shown)
+    return report.draw("differences.png", "Differences", caption, figure)
 
 
 def _flips(found: Comparison, runs: Sequence[Scored]) -> Table | None:

@@ -33,7 +33,7 @@ def report_folder(directory: str | Path) -> AbstractContextManager[Path]:
     """The folder to write a report in. Its files appear in ``directory`` at the end, all together; those of
     an older report that have no successor go. Raises `OutputError`."""
     return whole_folder(
-        Path(directory), last="index.html", stale=(f"{PIECES}/*.js", f"{HEATMAPS}*", f"{DIFFERENCES}*")
+        Path(directory), last="index.html", stale=(f"{PIECES}/*.js", f"{HEATMAPS}*", "differences*")
     )
 
 
@@ -98,7 +98,6 @@ ABOUT: Final = "About"
 PIECES: Final = "records"
 """The folder, beside the page, of the blocks of records that are not in the page itself."""
 HEATMAPS: Final = "heatmap_example_"
-DIFFERENCES: Final = "differences_"
 """How the names of figures begin that not every report has."""
 
 
@@ -160,7 +159,7 @@ class Picture:
 
 @dataclass
 class Section:
-    """A section of the page, shown in the ``view`` (tab) of that name."""
+    """A section of the page, shown in the ``view`` (tab) of that name; ``folded``: closed at first."""
 
     title: str
     text: Sequence[str] = ()
@@ -168,6 +167,7 @@ class Section:
     pictures: Sequence[Picture] = ()
     pictures_first: bool = False
     view: str = "Scores"
+    folded: bool = False
 
     @property
     def anchor(self) -> str:

@@ -19,7 +19,6 @@ from relfast.report import figures
 from relfast.report.canvas import Canvas
 from relfast.report.figures import Point
 from relfast.report.inputs import is_entry
-from relfast.report.overview import number
 from relfast.report.page import (
     HEATMAPS,
     OnStep,
@@ -34,10 +33,9 @@ from relfast.report.page import (
 from relfast.report.record_blocks import text_of
 from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import wilson
-from relfast.tasks.options import AllOptions
+from relfast.tables import number, share
 from relfast.tasks.realign.alignment import DIVERGENCE_THRESHOLD
-from relfast.tasks.realign.display import MAX_STEPS_DRAWN
-from relfast.tasks.realign.extract import extract_boxed_answer, read_reference, read_response
+from relfast.tasks.realign.extract import extract_boxed_answer
 from relfast.tasks.realign.score import quadrant
 
 TOTAL: Final = "TOTAL"
@@ -293,8 +291,8 @@ def _subset_table(table: Any) -> Table:
 
 
 def _quadrants(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> Iterator[list[str]]:
-    for name, share in quadrant_shares(scores, correct).items():
-        yield [*figures.QUADRANTS[name], f"{100 * share:.1f}%"]
+    for name, of_all in quadrant_shares(scores, correct).items():
+        yield [*figures.QUADRANTS[name], share(of_all)]
 
 
 def _quadrant_table(rows: Sequence[Sequence[str]], first: Sequence[str] = ()) -> Table:
@@ -351,41 +349,28 @@ def _cases(scores: NDArray[np.float64], correct: NDArray[np.bool_]) -> Iterator[
         yield name, words, int(places[np.argmax(best * scores[places])]) if len(places) else None
 
 
-def _heatmaps(
-    report: Report,
-    aligner: Aligner | None,
-    cases: Iterable[tuple[str, str, str, Sequence[str], Sequence[str]]],
-) -> tuple[list[Picture], list[str]]:
-    """Draw a heatmap for each case (name, description, problem, steps of both solutions). Also returns
-    notes on what is left out."""
-    pictures: list[Picture] = []
-    for name, words, of, benchmark, llm in cases:
-        if aligner is None:
-            from relfast.realign.aligner import StepAligner
-
-            aligner = StepAligner(report.embedder)
-        title = f"{name.capitalize()} case"
-        try:
-            figure = _heatmap(aligner, benchmark, llm, f"{title}: {of}")
-        except (UsageError, InputError) as error:
-            return pictures, [f"Heatmaps are left out: {error}."]
-        caption = f"{words.capitalize()}. Aligned steps are framed."
-        pictures.append(report.draw(f"{HEATMAPS}{name}.png", title, caption, figure))
-    return pictures, []
-
-
 def _representative(solved: Solved, aligner: Aligner | None, report: Report) -> Section:
     """The section with heatmaps of the best, the worst and a hallucinated solution."""
-    texts, cases = [], []
+    texts: list[str] = []
+    pictures: list[Picture] = []
     for name, words, chosen in _cases(solved.scores, solved.correct):
         if chosen is None:
             texts.append(f"No solution is {words}: there is no {name} case.")
             continue
-        entry = solved.entries[chosen]
+        entry, title = solved.entries[chosen], f"{name.capitalize()} case"
         of = f"{entry.get('subset')} {entry.get('id')}, alignment {solved.scores[chosen]:.2f}"
-        cases.append((name, words, of, entry.get("benchmark_steps") or [], entry.get("llm_steps") or []))
-    pictures, left_out = _heatmaps(report, aligner, cases)
-    texts += left_out
+        benchmark, llm = entry.get("benchmark_steps") or [], entry.get("llm_steps") or []
+        if aligner is None:
+            from relfast.realign.aligner import StepAligner
+
+            aligner = StepAligner(report.embedder)
+        try:
+            figure = _heatmap(aligner, benchmark, llm, f"{title}: {of}")
+        except (UsageError, InputError) as error:
+            texts.append(f"Heatmaps are left out: {error}.")
+            break
+        caption = f"{words.capitalize()}. Aligned steps are framed."
+        pictures.append(report.draw(f"{HEATMAPS}{name}.png", title, caption, figure))
     report.notes += texts
     return Section("Representative solutions", texts, pictures=pictures)
 
@@ -393,7 +378,6 @@ def _representative(solved: Solved, aligner: Aligner | None, report: Report) -> 
 def section(runs: Sequence[Scored], task: str, report: Report) -> Section:
     """ReAlign's section in a report on scored rows (`Display.section`); it needs the columns `_COLUMNS`."""
     pictures: list[Picture] = []
-    text: list[str] = []
     many = len(runs) > 1
     quadrants: list[list[str]] = []
     related: list[list[str]] = []
@@ -410,32 +394,10 @@ def section(runs: Sequence[Scored], task: str, report: Report) -> Section:
         diverging = first[np.nan_to_num(first) > 0].astype(int).tolist()
         suffix, of = (f"_{place + 1}", f" of {run.name}") if many else ("", "")
         pictures += _alignment(report, scores, correct, judged == 1, diverging, suffix, of)
-    if not many:
-        drawn_cases, text = _heatmaps(report, None, _shown_cases(runs[0], task))
-        pictures += drawn_cases
     first_column = ["model"] if many else []
-    title, header = "Correlation of alignment with correctness", [*first_column, "", "value"]
+    title, header = "Correlation of alignment with correctness", [*first_column, "correlation", "value"]
     tables = [_quadrant_table(quadrants, first_column), Table(title, header, related, text_columns=1 + many)]
-    return Section(f"{task}: alignment", text, tables, pictures)
-
-
-def _shown_cases(run: Scored, task: str) -> Iterator[tuple[str, str, str, Sequence[str], Sequence[str]]]:
-    """The cases of `_cases` among the rows on the page, for `_heatmaps`."""
-    options = AllOptions(policy="strict" if run.counted.strict else "reference")
-    rows = [kept for kept in run.sample if kept.score.task == task and kept.record is not None]
-    rows = [kept for kept in rows if isinstance(kept.score.metrics.get("alignment_score"), int | float)]
-    rows = [kept for kept in rows if kept.score.metrics.get("quadrant") is not None]
-    scores = np.array([kept.score.metrics["alignment_score"] for kept in rows], np.float64)
-    for name, words, chosen in _cases(scores, np.array([kept.score.correct for kept in rows], np.bool_)):
-        record = None if chosen is None else rows[chosen].record
-        if chosen is None or record is None:
-            continue
-        reference = read_reference(record, options)
-        if not isinstance(reference, str):
-            steps = reference.steps, read_response(record.response, options).value.steps
-            benchmark, llm = (some[:MAX_STEPS_DRAWN] for some in steps)
-            of = f"{record.id}, alignment {scores[chosen]:.2f}"
-            yield name, f"{words}, of the records in this page", of, benchmark, llm
+    return Section(f"{task}: alignment", [], tables, pictures, folded=True)
 
 
 def _failures(failed: Sequence[dict[str, Any]]) -> Section:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -14,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from relfast.comparison.model import BOLD, Side, best_in_bold
+from relfast.comparison.runs import name_and_path, stem_of
 from relfast.errors import UsageError
 from relfast.inference.header import header_line, read_header
 from relfast.json_text import encode_indented
@@ -25,9 +25,6 @@ from relfast.report.scored_rows import Scored, model_of, read_runs, read_scored
 from relfast.stats.summary import COLUMNS, Summary, TaskSummary, cells
 from relfast.tables import Cell, csv_text, latex_table, markdown_table, markdown_text
 from relfast.tasks.base import resolve
-
-_NAMED: Final = re.compile(r"([^=/\\]{1,80})=(.+)", re.DOTALL)
-_SUFFIXES: Final = re.compile(r"(\.(jsonl|json|gz|zst|parquet|csv|scored))+$")
 
 
 def read_models(
@@ -41,7 +38,7 @@ def read_models(
         See `relfast.report.scored.generate_report`.
     """
     how: dict[str, Any] = {"shards": shards, "records": records, "on_step": on_step}
-    named = [_name_and_path(given) for given in inputs]
+    named = [name_and_path(given) for given in inputs]
     if not any(name for name, _ in named):
         runs = read_runs(inputs, dump=dump, **how)
         if len(runs) > 1 and dump:
@@ -53,7 +50,7 @@ def read_models(
         raise UsageError(f"{path} has no model's name: name all inputs (NAME=FILE) or none")
     dumps: dict[str, list[str]] = {}
     for given in dump:
-        name, path = _name_and_path(given)
+        name, path = name_and_path(given)
         if not name:
             raise UsageError(f"{given}: say of which model this dump is, NAME=FILE, as of the inputs")
         dumps.setdefault(name, []).append(path)
@@ -66,14 +63,6 @@ def read_models(
         runs.append(read_scored(paths, dump=dumps.get(name, ()), **how))
         runs[-1].name = name
     return runs
-
-
-def _name_and_path(given: str) -> tuple[str, str]:
-    """Split ``NAME=FILE``; a file that exists under the whole text is a file without a name."""
-    found = _NAMED.fullmatch(given)
-    if found is None or Path(given).exists():
-        return "", given
-    return found[1].strip(), found[2]
 
 
 def _name(runs: Sequence[Scored]) -> None:
@@ -95,12 +84,8 @@ def _name(runs: Sequence[Scored]) -> None:
 
 def _name_of(run: Scored) -> str:
     """The name of a run by its files."""
-    stems = [_SUFFIXES.sub("", Path(path).name) or "scores" for path in run.paths or [run.name]]
-    return (
-        stems[0]
-        if len(stems) == 1
-        else f"{stems[0]} + {stems[1] if len(stems) == 2 else f'{len(stems) - 1} files'}"
-    )
+    first, *others = map(stem_of, run.paths or [run.name])
+    return first if not others else f"{first} + {others[0] if len(others) == 1 else f'{len(others)} files'}"
 
 
 RECORDS = 10_000
@@ -148,7 +133,7 @@ def generate_report(
         Inputs share rows, or may share rows.
     MissingExtraError, OutputError
     """
-    named, dumps = ([_name_and_path(given)[1] for given in names] for names in (inputs, dump))
+    named, dumps = ([name_and_path(given)[1] for given in names] for names in (inputs, dump))
     keep_inputs(named, dumps, output_dir)
     runs = read_models(inputs, dump=dump, shards=shards, records=records, on_step=on_step)
     with report_folder(output_dir) as place:
@@ -202,8 +187,9 @@ def _task_sections(runs: Sequence[Scored], report: Report, drawn: Mapping[str, s
 
 def _title(runs: Sequence[Scored]) -> str:
     names = [run.name for run in runs]
-    shown = " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} other models"
-    return f"{shown}{f', {_date(runs)}' if _date(runs) else ''}"
+    shown = names if len(names) < 4 else [*names[:2], f"{len(names) - 2} other models"]
+    listed = " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+    return f"{listed}{f', {_date(runs)}' if _date(runs) else ''}"
 
 
 def _date(runs: Sequence[Scored]) -> str:
@@ -213,16 +199,15 @@ def _date(runs: Sequence[Scored]) -> str:
 
 
 def _lead(runs: Sequence[Scored]) -> str:
-    """The page's first line: numbers of responses and files, and version and policy from the signatures."""
+    """The page's first line: numbers of models and responses, and version and policy from the signatures."""
     total = sum(run.summary.rows for run in runs)
-    files = list(dict.fromkeys(name for run in runs for name in run.inputs))
     signatures = dict.fromkeys(run.summary.signature for run in runs if run.summary.signature)
     parts = [
         part for line in signatures for part in line.split(" | ") if part.startswith(("relfast ", "policy "))
     ]
-    of = files[0] if len(files) == 1 else f"{len(files)} files (see About)"
     models = f"{len(runs)} models, " if len(runs) > 1 else ""
-    return f"{models}{total:,} responses, {of}. {', '.join(dict.fromkeys(parts))}".strip()
+    made = ", ".join(dict.fromkeys(parts))
+    return f"{models}{total:,} responses{f'; {made}' if made else ''}."
 
 
 def _facts(runs: Sequence[Scored]) -> list[tuple[str, str]]:
@@ -259,7 +244,7 @@ def scores_latex(runs: Mapping[str, Summary]) -> str:
     rows: list[list[str | Cell]] = []
     for name in tasks:
         sides = [_side(summary.tasks.get(name)) for summary in runs.values()]
-        rows.append([name, *best_in_bold(sides, partial(_alike, sides), share=True)])
+        rows.append([name, *best_in_bold(sides, partial(_alike, sides), percents=True)])
     return latex_table(["Task", *(f"{name} (%)" for name in runs)], rows) + f"% {BOLD}, by an unpaired test\n"
 
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from relfast.report import figures
-from relfast.report.figures import Point, percent
+from relfast.report.figures import Point
 from relfast.report.page import Picture, Report, Section, Table
 from relfast.report.scored_rows import Scored
 from relfast.stats.intervals import wilson
+from relfast.tables import share
 from relfast.tasks.seqbench.l0 import BIN_WIDTH, Cells, L0Fit
 
 
@@ -43,7 +44,8 @@ def draw(runs: Sequence[Scored], task: str, report: Report) -> Section:
         *_heatmap(report, cells),
         *_breaks(report, runs, task),
     ]
-    return Section(f"{task}: complexity", [], [_l0_table(cells, fits)], pictures, pictures_first=True)
+    table = _l0_table(cells, fits)
+    return Section(f"{task}: complexity", [], [table], pictures, pictures_first=True, folded=True)
 
 
 def _by_depth(cells: Cells, sums: NDArray[np.float64]) -> dict[float, Point]:
@@ -125,9 +127,9 @@ def _l0_table(cells: dict[str, Cells], fits: dict[str, L0Fit]) -> Table:
 
 def _of_fit(fit: L0Fit) -> list[str]:
     def shown(value: float) -> str:
-        return "∞" if math.isinf(value) else f"{value:.4g}" if math.isfinite(value) else "–"
+        return "∞" if math.isinf(value) else f"{value:,.2f}" if math.isfinite(value) else "–"
 
     return [
         shown(fit.l0), f"{shown(fit.low)}–{shown(fit.high)}", shown(fit.least_squares),
-        percent(fit.n_correct / fit.n), f"{fit.n:,}",
+        share(fit.n_correct / fit.n), f"{fit.n:,}",
     ]  # fmt: skip

@@ -25,7 +25,7 @@ from relfast.stats.samples import Repeats, collapse, group_of
 from relfast.stats.sums import add_columns, add_counts, number_of, numbers_of, rounded, units_of
 from relfast.stats.tally import BREAKDOWNS, Tally, TaskTally, in_order, is_flag
 from relfast.stats.unusable import Cause, describe
-from relfast.tables import to_arrow, to_pandas
+from relfast.tables import number, share, to_arrow, to_pandas
 from relfast.tasks import TASKS
 from relfast.tasks.base import resolve
 
@@ -325,7 +325,7 @@ class Summary(Plain):
         return sum(task.statuses[status] for task in self.tasks.values() for status in statuses)
 
     def __repr__(self) -> str:
-        means = (f"{name} {_number(task.mean)}" for name, task in self.tasks.items())
+        means = (f"{name} {number(task.mean)}" for name, task in self.tasks.items())
         why = f"; {describe(self.unusable, self.rows, 'python')}" if self.unusable else ""
         return f"<Summary of {self.rows:,} responses: {', '.join(means) or 'no task'}{why}>"
 
@@ -445,7 +445,7 @@ def _notes_on(repeats: Repeats) -> Iterator[str]:
         )
 
 
-COLUMNS: Final = ("prompts", "responses", "correct", "95% interval", "reward", "parsed", "unscored")
+COLUMNS: Final = ("prompts", "responses", "correct", "95 % interval", "reward", "parsed", "unscored")
 """The headings of `cells`, in tables for people."""
 
 
@@ -455,13 +455,9 @@ def cells(task: TaskSummary, interval: str = "{:.3f}–{:.3f}") -> list[str]:
     return [
         f"{task.prompts:,}",
         f"{task.rows:,}",
-        _number(task.mean),
+        number(task.mean),
         "–" if bounds is None else interval.format(*bounds),
-        _number(task.mean_reward),
-        "–" if task.parsed is None else f"{100 * task.parsed:.1f}%",
+        number(task.mean_reward),
+        share(task.parsed),
         f"{task.rows - task.scored:,}",
     ]
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"

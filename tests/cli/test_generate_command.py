@@ -206,7 +206,7 @@ def test_text(rows: list[dict[str, Any]], file: Path) -> None:
     lines = result.output.splitlines()
     assert lines[0].split() == [*"ABCDEFGHI"]
     assert [line.split()[0] for line in lines[2:17:2]] == [*"87654321"]
-    assert "the model's plan breaks a rule at action 20: not_adjacent" in lines
+    assert "the model's plan breaks a rule at action 20: not adjacent" in lines
     world, inside = checker.from_details(rows[0]), {}
     for number, line in zip(range(8, 0, -1), lines[2:17:2], strict=True):
         above = lines[2 * (8 - number) + 1]

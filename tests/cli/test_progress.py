@@ -184,7 +184,7 @@ def test_what_is_counted(capsys: pytest.CaptureFixture[str], monkeypatch: pytest
     low, high = summary.tasks["REL-A1"].to_dict()["correct_interval"]
     interval = f"{low:.3f}–{high:.3f}"
     header, row, at_k, lost, signature = capsys.readouterr().err.splitlines()
-    assert header.split() == ["task", "prompts", "responses", "correct", "95%", "interval", "parsed", "unscored"]  # fmt: skip
+    assert header.split() == ["task", "prompts", "responses", "correct", "95", "%", "interval", "parsed", "unscored"]  # fmt: skip
     assert row.split() == ["REL-A1", "3", "13", "0.333", interval, "100.0%", "4"]
     assert at_k == ("REL-A1: pass@2 0.500 (2/3 prompts) · pass@4 1.000 (2/3) · maj@4 0.250 (2/3)")
     assert lost == "without a score: 1 invalid record, 3 timeout"

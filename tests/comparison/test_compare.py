@@ -254,7 +254,7 @@ def test_command(
     assert exit_code("compare", *two, "--flips", str(tmp_path / "flips.jsonl")) == 0
     said = capsys.readouterr()
     lines = said.out.splitlines()
-    assert lines[0].split() == ["task", "prompts", "a", "b", "diff.", "95%", "interval", "p"]
+    assert lines[0].split() == ["task", "prompts", "a", "b", "diff.", "95", "%", "interval", "p"]
     assert lines[1].split()[:5] == ["REL-A1", "80", "0.700", "0.400", "+0.300"]
     assert max(map(len, lines)) <= 80
     flips = [json.loads(line) for line in (tmp_path / "flips.jsonl").read_text().splitlines()]

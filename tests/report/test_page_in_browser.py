@@ -121,7 +121,7 @@ def test_texts_are_searched(opened: Watched) -> None:
 @pytest.mark.parametrize(
     ("query", "holds"),
     [
-        ("reward<0.5 model:model1", lambda row: row[4] == "0" and row[3] == "model1"),
+        ("reward<0.5 model:model1", lambda row: row[4] == "0.000" and row[3] == "model1"),
         ("-outcome:right task:REL-A1", lambda row: row[0] != "✓" and row[2] == "REL-A1"),
         ('-kind:"no molecule" outcome="wrong"', lambda row: row[0] == "✗"),
         ("right=0.5", lambda row: True),
@@ -288,6 +288,8 @@ def test_nothing_sticks_out(opened: Watched) -> None:
         opened.go(f"record=model0/{record}/0")
         assert page.locator("#record pre").count()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        covered = "all => all.filter(each => each.getBoundingClientRect().bottom > 1 + each.nextElementSibling.getBoundingClientRect().top)"
+        assert page.locator("#record > .tools").evaluate_all(covered) == []
     for view in ("scores", "compare", "failures", "records&grouped=1", "records&prompt=model0/REL-A1/a3/0"):
         opened.go(f"view={view}")
         tables = "all => all.filter(each => each.scrollWidth > each.clientWidth).map(each => each.ariaLabel)"
@@ -327,6 +329,7 @@ def test_texts_beside_the_page_are_taken_in(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(record_blocks, "INSIDE_CHARS", 0)
+    monkeypatch.setattr(record_blocks, "RECORDS_A_BLOCK", 20)
     one = report(tmp_path, models=1)
     assert list((one.parent / "records").iterdir())
     with Watched.open(browser, one) as watched:

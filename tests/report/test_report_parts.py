@@ -217,7 +217,7 @@ def test_seqbench_shows_the_decay_that_l0_fits(tmp_path: Path) -> None:
     assert [picture.stem for picture in section.pictures] == [f"seqbench_{name}" for name in drawn]
     fit = fit_l0([s.metrics["logical_depth"] for s in scores], [s.correct for s in scores])
     whole, *by_doors = section.tables[0].rows
-    assert whole == ["model", "all", "all", f"{fit.l0:.4g}", f"{fit.low:.4g}–{fit.high:.4g}", f"{fit.least_squares:.4g}",
+    assert whole == ["model", "all", "all", f"{fit.l0:,.2f}", f"{fit.low:,.2f}–{fit.high:,.2f}", f"{fit.least_squares:,.2f}",
                      f"{100 * fit.n_correct / 300:.1f} %", "300"]  # fmt: skip
     assert [row[1] for row in by_doors] == ["0", "1", "2"]
 

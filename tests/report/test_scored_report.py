@@ -60,7 +60,7 @@ def test_everything_is_drawn_and_tabled(tmp_path: Path) -> None:
     assert lines[1].split(",")[1:5] == ["REL-A1", "10", "41", "0.35"]
     assert [line.split(",")[1] for line in lines[1:]] == ["REL-A1", "REL-C3", "ReAlign", "(unknown)"]
     page = (tmp_path / "report" / "index.html").read_text()
-    assert page.count("<figure") == page.count("<svg") - page.count('class="bar"') == 6
+    assert page.count("<figure") == page.count("<svg") - page.count('class="meter"') == 6
     # rows have no votes, so a majority is not known: it is not shown as 0
     assert "pass@k" in page
     assert "maj@k</td>" not in page

@@ -418,8 +418,8 @@ def test_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lengths.truncated == (30, 120)
     print_summary(whole)
     said = capsys.readouterr().err
-    assert "REL-A1: characters 8 (95%: " in said
-    assert "cut off 25.0% of 120" in said
+    assert "REL-A1: characters 8 (95 %: " in said
+    assert "cut off 25.0 % of 120" in said
     # a summary of rows alone has none, and its JSON does not speak of it
     plain = relfast.score_file(path, tmp_path / "plain.jsonl", workers=0)
     assert "lengths" not in plain.to_dict()["tasks"]["REL-A1"]

@@ -78,8 +78,8 @@ class Browser {
     this.choices("outcome", OUTCOMES);
     for (const id of ["find", "model", "task", "outcome", "kind", "differ", "grouped"]) $(id).addEventListener("input", () => this.asked());
     let typing = 0;
-    $("text").addEventListener("focus", () => store.readAll());
-    $("text").addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => this.asked(), 200); });
+    for (const kind of ["focusin", "pointerenter"]) $("filters").addEventListener(kind, () => store.readAll());
+    $("text").addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => this.asked(), 80); });
     $("export").addEventListener("click", async () => {
       await download(store, this.records(), "records.jsonl", (share) => { $("export").textContent = `Reading ${Math.round(100 * share)} %`; });
       $("export").textContent = "Download the list";
@@ -96,7 +96,7 @@ class Browser {
   }
 
   choices(id, names) {
-    $(id).append(make("option", { value: "" }, "all"), ...names.map((name) => make("option", { value: name }, name.slice(0, 60))));
+    $(id).append(make("option", { value: "" }, "all"), ...names.map((name) => make("option", { value: name }, id === "kind" ? name.slice(0, 60).replaceAll("_", " ") : name.slice(0, 60))));
     if (names.length < 2) $(id).closest("label").hidden = true;
   }
 
@@ -249,8 +249,8 @@ class Browser {
       make("span", { class: `outcome ${CLASSES[outcome]}`, title: OUTCOMES[outcome] }, SIGNS[outcome]),
       make("a", { href: this.address(at), dir: "auto", title: String(store.id[at]).slice(0, 400) }, store.severalOf(at) ? `#${store.sample[at]} ` : "", end_of(String(store.id[at])).replace(EACH_UNSEEN, "\ufffd") || "(empty)"),
       store.tasks[store.task[at]], store.runs[store.run[at]],
-      store.reward[at] === null ? "–" : number(store.reward[at]), counted(store.length_of[at]), counted(store.tokens[at]),
-      store.kinds[store.kind[at]].replaceAll("_", " "),
+      store.rewarded(at), counted(store.length_of[at]), counted(store.tokens[at]),
+      store.kindOf(at),
     ];
     return make("tr", { "data-at": String(at), "aria-current": at === this.open ? "true" : null }, ...cells.map((cell) => make("td", {}, cell)));
   }

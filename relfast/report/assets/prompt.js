@@ -94,7 +94,7 @@ function matrixOf(store, places, browser, pair) {
       return make("td", { class: pair.includes(at) ? "chosen" : null },
         make("a", { href: browser.promptAddress(at, [[...pair].reverse().find((one) => one !== at) ?? at, at]), title: says, "aria-label": says },
           make("span", { class: `outcome ${CLASSES[outcome]}` }, SIGNS[outcome]),
-          store.reward[at] === null || store.reward[at] === store.correct[at] ? "" : ` ${number(store.reward[at])}`));
+          store.reward[at] === null || store.reward[at] === store.correct[at] ? "" : ` ${store.rewarded(at)}`));
     });
     body.append(make("tr", {}, make("th", { scope: "row" }, shown(name)), make("td", {}, shareOf(store, own)), ...cells));
   }
@@ -112,7 +112,7 @@ function sideOf(store, at, record, parts, browser) {
     make("h4", {}, make("span", { class: `outcome ${CLASSES[outcome]}` }, `${SIGNS[outcome]} `), shown(store.runs[store.run[at]]), ` · sample ${store.sample[at]}`),
     record.why || record.error ? make("p", { class: "why" }, shown(record.why || record.error)) : null,
     record.response.length ? box : make("p", { class: "note" }, "The response is not in the page."),
-    make("div", { class: "bar" }, make("a", { href: browser.address(at) }, "Open this record"), copyButton(textIn(record.response), "Copy response")));
+    make("div", { class: "tools" }, make("a", { href: browser.address(at) }, "Open this record"), copyButton(textIn(record.response), "Copy response")));
 }
 
 // Two responses that are worth comparing: a right one and another, else the first two.
@@ -134,7 +134,7 @@ async function promptPage(store, at, chosen, browser) {
   return [
     make("h3", { dir: "auto" }, shown(String(store.id[at]))),
     make("p", { class: "note" }, `${store.tasks[store.task[at]]} · ${shareOf(store, places)} right`),
-    make("div", { class: "bar" },
+    make("div", { class: "tools" },
       make("a", { href: browser.address(null), class: "back-to-list" }, "← List"),
       make("button", { type: "button", onclick: () => browser.step(-1) }, "Previous (k)"),
       make("button", { type: "button", onclick: () => browser.step(1) }, "Next (j)"),

@@ -65,7 +65,8 @@ const MOST_OTHERS = 200;
 
 // The other responses to a record's prompt: each model with a sign for each sample, which leads to it.
 function othersOf(store, at, browser) {
-  const others = store.siblings(at).filter((other) => other !== at);
+  const others = store.siblings(at).filter((other) => other !== at)
+    .sort((a, b) => store.run[a] - store.run[b] || store.line[a] - store.line[b] || store.sample[a] - store.sample[b]);
   if (!others.length) return null;
   const line = make("p", { class: "note others" }, "Same prompt:");
   let before = null;
@@ -88,9 +89,9 @@ function recordPage(store, at, record, browser) {
     make("h3", { dir: "auto" }, make("span", { class: `outcome ${CLASSES[outcome]}` }, `${SIGNS[outcome]} `), shown(String(store.id[at]))),
     make("p", { class: "note" }, `${task} · ${store.runs[store.run[at]]} · line ${store.line[at] + 1}, sample ${store.sample[at]} · `,
       OUTCOMES[outcome] === "no score" ? `no score (${store.statuses[store.status[at]]})` : OUTCOMES[outcome], store.reward[at] === null ? "" : ` · reward ${number(store.reward[at])}`,
-      store.kinds[store.kind[at]] === "right" ? "" : ` · ${store.kinds[store.kind[at]]}`,
+      store.kindOf(at) === "right" ? "" : ` · ${store.kindOf(at)}`,
       store.length_of[at] === null ? "" : ` · ${counted(store.length_of[at])} characters`, store.tokens[at] === null ? "" : ` · ${counted(store.tokens[at])} tokens`),
-    make("div", { class: "bar" },
+    make("div", { class: "tools" },
       make("a", { href: browser.address(null), class: "way-back" }, "← List"),
       make("button", { type: "button", onclick: () => browser.step(-1) }, "Previous (k)"),
       make("button", { type: "button", onclick: () => browser.step(1) }, "Next (j)"),

@@ -53,14 +53,19 @@ function filterable(table) {
     }
   };
   for (const one of fields) one.addEventListener("input", apply);
+  if (values.length > 1) { // one pair of models at first
+    choice.value = values[0];
+    apply();
+  }
   table.closest(".scroll").before(make("div", { class: "table-filter" }, ...fields));
 }
 
 function stackable(table) {
-  // on a phone, a row with many columns is shown as a block of named values
-  const names = [...table.tHead.rows[0].cells].map((header) => header.textContent);
-  const wide = names.length > (table.querySelector(".bar") ? 3 : 4);
-  table.classList.toggle("wide", wide);
+  // on a phone, a row with many columns, or with texts, is shown as a block of named values
+  const headers = [...table.tHead.rows[0].cells];
+  const names = headers.map((header) => header.textContent);
+  const wide = names.length > 3 || table.querySelector(".meter") || headers.filter((one) => one.classList.contains("words")).length > 2;
+  table.classList.toggle("wide", Boolean(wide));
   if (wide) for (const row of table.tBodies[0].rows) [...row.cells].forEach((cell, column) => { cell.dataset.of = names[column]; });
 }
 

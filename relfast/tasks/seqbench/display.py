@@ -46,10 +46,14 @@ def mistake(metrics: Mapping[str, Any], gold: str | None) -> str:
     """What is wrong with a plan: the rule that it breaks, or how a legal plan differs from gold."""
     violation = metrics["violation"]
     if violation is not None:
-        return _VIOLATIONS.get(violation, str(violation).replace("_", " "))
+        return _in_words(violation)
     if metrics["valid"]:
         return "legal, another plan as short" if metrics["optimal"] else "legal, but longer than needed"
     return "not gold's plan"
+
+
+def _in_words(violation: object) -> str:
+    return _VIOLATIONS.get(str(violation), str(violation).replace("_", " "))
 
 
 def exhibit(shown: Shown) -> Exhibit:
@@ -64,7 +68,7 @@ def exhibit(shown: Shown) -> Exhibit:
         return Exhibit(marks, why, (Group("Maze", (), str(error)),))
     why = ""
     if not shown.correct:
-        why = f"{describe(picture.verdict).capitalize().replace('_', ' ')}."
+        why = f"{describe(picture.verdict).capitalize()}."
         if picture.verdict is not None and picture.verdict.valid:
             why = f"The plan is legal, but {mistake(shown.metrics, None).removeprefix('legal, ')}."
     drawing = Drawing(to_svg(picture), _CAPTION)
@@ -190,7 +194,8 @@ def describe(verdict: Verdict | None) -> str:
         return f"the model's plan is legal: {verdict.n_actions} actions"
     if verdict.violation == "unparsable":
         return "the response holds no plan"
-    return f"the model's plan breaks a rule at action {verdict.violation_index}: {verdict.violation}"
+    why = _in_words(verdict.violation)
+    return f"the model's plan breaks a rule at action {verdict.violation_index}: {why}"
 
 
 Line = list[tuple[str, str]]

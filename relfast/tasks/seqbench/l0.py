@@ -254,7 +254,7 @@ MAX_ROWS: Final = 12
 _WIDTHS: Final = (BIN_WIDTH, 10, 20, 50, 100, 200, 500, 1000)
 
 _RESULTS: Final = ("rows", "Pass@1", "progress")
-_L0: Final = ("L0", "95% low", "high", "least squares", "rows")
+_L0: Final = ("L0", "95 % low", "high", "least squares", "rows")
 
 
 def tables(cells: Mapping[str, Sequence[float]]) -> Iterator[ShownTable]:
