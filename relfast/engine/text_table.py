@@ -134,6 +134,8 @@ class TextTable:
                 last = number == len(forms) - 1
                 assert last or (form.when and not form.needs)
                 self._ways.append((number, 0, *self._tests_of(form.needs if last else form.when)))
+        self.flags = [row[columns.FORM_FLAGS] for row in rows]
+        """The flags of each form."""
         ends: list[Sequence[int]] = [self._path_list(REASONS), *map(self._span, _PLAIN_ENDS)]
         assert len(self._bit_of) <= columns.MOST_BITS
         known = [(*span, self._bit_of.get(name, 0)) for span, name in zip(spans, members, strict=True)]
@@ -284,6 +286,7 @@ class TextTable:
             | columns.NOT_EMPTY * bool(form.none and "response" not in self._map)
             | columns.HIDES_ROW * (not form.row and place in GOLD_MEMBERS)
             | columns.IS_BARE * (not form.members and not form.task.startswith("="))
+            | columns.DIGESTS_PROMPT * (len(prompts) == 1 and "answer" not in self._map)
             | columns.ASKS_UNSEEN * ("question" in self._map or not self._can_follow(form.question))
         )
         return (
