@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from relfast_kernels.compiled.jit import kernel, unsigned
+from relfast_kernels.compiled.jit import kernel
 from relfast_kernels.layouts import (
     B1,
     CORRECT,
@@ -43,12 +43,11 @@ from relfast_kernels.text.characters import is_word, white_length
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
 from relfast_kernels.text.find import (
     DIGITS,
-    ONE,
     begins_with,
     byte_set,
     copy,
     find_digit,
-    find_letters,
+    find_word,
     put_number,
     same_bytes,
     skip,
@@ -57,20 +56,11 @@ from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.json_strings import QUOTE
 
 _TAXON, _TAXA = np.frombuffer(b"taxon", np.uint8), np.frombuffer(b"taxa", np.uint8)
-YES, NO, _XON = (np.frombuffer(word, np.uint8) for word in (b"yes", b"no", b"xon"))
+YES, NO = np.frombuffer(b"yes", np.uint8), np.frombuffer(b"no", np.uint8)
 _BEFORE_NUMBER = byte_set(" \t\n\v\f\r\x1c\x1d\x1e\x1f_#:-")
 
 _INDEX_BITS = 20
 _INDEX = (1 << _INDEX_BITS) - 1
-
-
-@kernel
-def _has_no(data: Any, start: int, end: int) -> bool:
-    """Whether "no" occurs in any case."""
-    hits = False
-    for k in range(unsigned(start), unsigned(max(start, end - 1))):
-        hits |= ((data[k] | 32) == 110) & ((data[k + ONE] | 32) == 111)
-    return hits
 
 
 # A set of texts is a hash table: ``spans`` (MAX_TAXA, 2) has where each text is, ``slots`` (TAXA_SLOTS + 1)
@@ -138,18 +128,16 @@ def _find_taxa(data: Any, start: int, end: int, spans: Any, slots: Any, out: Any
     slots[TAXA_SLOTS] += 1
     n = 0
     total = np.uint32(0)
-    # "taxon" in any case is found by its end, "xon"
-    at = find_letters(data, start, end, _XON)
+    at = find_word(data, start, end, _TAXON)
     while at < end:
-        if at - 2 >= start and begins_with(data, at - 2, end, _TAXON):
-            first = at + 3
-            first += 1 if first < end and data[first] == 95 else white_length(data, first, end)
-            k = skip(data, first, end, DIGITS)
-            if k > first:
-                n, total, to = _take_digits(data, first, k, spans, slots, n, total, out, to)
-                if n < 0:
-                    return -1, total, to
-        at = find_letters(data, at + 1, end, _XON)
+        first = at + len(_TAXON)
+        first += 1 if first < end and data[first] == 95 else white_length(data, first, end)
+        k = skip(data, first, end, DIGITS)
+        if k > first:
+            n, total, to = _take_digits(data, first, k, spans, slots, n, total, out, to)
+            if n < 0:
+                return -1, total, to
+        at = find_word(data, at + 1, end, _TAXON)
     if n:
         return n, total, to
     at = find_digit(data, start, end)
@@ -260,7 +248,7 @@ def score_taxa(
     ``spans`` and ``slots`` hold two sets, of predicted and of gold taxa. If ``to`` is not negative, the
     predicted ones are written there. Returns whether key and vote are filled in, and where the JSON ends.
     """
-    yes, no = find_letters(data, start, end, YES) < end, _has_no(data, start, end)
+    yes, no = find_word(data, start, end, YES) < end, find_word(data, start, end, NO) < end
     pred_label = -1 if yes == no else 1 if yes else 0
     details = to >= 0
     first = to

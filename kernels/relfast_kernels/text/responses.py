@@ -36,13 +36,13 @@ from relfast_kernels.layouts import (
 from relfast_kernels.text.answers import OUTSIDE, SEVERAL, find_value
 from relfast_kernels.text.characters import is_tame, is_word, skip_white
 from relfast_kernels.text.columns import GOLD_TAXA, GOLD_TEXT, GOLD_TEXT_END, GOLD_VALUE
-from relfast_kernels.text.find import begins_with, find_byte, find_digit, find_letters, same_as
+from relfast_kernels.text.find import begins_with, find_byte, find_digit, find_word, same_as
 from relfast_kernels.text.json_scan import is_digit
 from relfast_kernels.text.reasoning import cut_reasoning
 from relfast_kernels.text.rel_b import NO, YES, gold_label, gold_taxa, score_claim, score_taxa
 from relfast_kernels.text.values import CHOICE, VERDICT
 
-_ANSWER, _SWE = np.frombuffer(b"answer", np.uint8), np.frombuffer(b"swe", np.uint8)
+_ANSWER: Final = np.frombuffer(b"answer", np.uint8)
 MAX_DIGITS = 4000
 """The most digits of an answer read here; Python refuses more than 4,300, which ordinary code reports."""
 
@@ -50,25 +50,23 @@ MAX_DIGITS = 4000
 @kernel
 def _find_choice(data: Any, start: int, end: int) -> Any:
     """The chosen panel (from 0), or -1 if nothing names one; -2 if Python must decide."""
-    # "answer" in any case is found by its middle, "swe"
-    at = find_letters(data, start, end, _SWE)
+    at = find_word(data, start, end, _ANSWER)
     while at < end:
-        if at - 2 >= start and begins_with(data, at - 2, end, _ANSWER):
-            after = skip_white(data, at + 4, end)
-            if after < end and data[after] == 35:
+        after = skip_white(data, at + len(_ANSWER), end)
+        if after < end and data[after] == 35:
+            after += 1
+        after = skip_white(data, after, end)
+        if after < end and is_digit(data[after]):
+            value: Any = 0
+            n_digits = 0
+            while after < end and is_digit(data[after]):
+                value = min(10 * value + np.int64(data[after]) - 48, 1000)
+                n_digits += 1
                 after += 1
-            after = skip_white(data, after, end)
-            if after < end and is_digit(data[after]):
-                value: Any = 0
-                n_digits = 0
-                while after < end and is_digit(data[after]):
-                    value = min(10 * value + np.int64(data[after]) - 48, 1000)
-                    n_digits += 1
-                    after += 1
-                if n_digits > MAX_DIGITS:
-                    return -2
-                return value - 1 if 1 <= value <= 8 else 0
-        at = find_letters(data, at + 1, end, _SWE)
+            if n_digits > MAX_DIGITS:
+                return -2
+            return value - 1 if 1 <= value <= 8 else 0
+        at = find_word(data, at + 1, end, _ANSWER)
     zero = -1
     at = find_digit(data, start, end)
     while at < end:
