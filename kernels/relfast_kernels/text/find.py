@@ -16,6 +16,7 @@ from relfast_kernels.text.vectors import WIDTH, equal, first, fold, load, lower,
 # wrap-around of negative indices, which keeps the loop scalar (0.93 µs against 0.13 µs for 2 kB).
 
 LF = 10
+ZERO, NINE = ord("0"), ord("9")
 
 if not BUILDING:
 
@@ -36,6 +37,10 @@ if not BUILDING:
     def find_outside(data: Any, at: int, end: int, least: int, most: int) -> int:
         """Index of the first byte from ``at`` on outside ``least`` to ``most`` (see `within`), or ``end``."""
         return _find(_outside(least, most), data, at, end)
+
+    def find_digit_or_high(data: Any, at: int, end: int) -> int:
+        """Index of the first ASCII digit, or byte of a character beyond ASCII, from ``at`` on, or ``end``."""
+        return _find(b"[0-9\x80-\xff]", data, at, end)
 
     def find_word(data: Any, at: int, end: int, word: Any) -> int:
         """Index of the next place from ``at`` on of a word of two or more ASCII letters (given in lower
@@ -62,6 +67,17 @@ else:
             odd = ~within(load(data, at), least, most)
             if odd != 0:
                 return min(at + first(odd), end)
+            at += WIDTH
+        return end
+
+    @kernel
+    def find_digit_or_high(data: Any, at: int, end: int) -> int:
+        """See the plain one."""
+        while at < end:
+            block = load(data, at)
+            places = within(block, ZERO, NINE) | within(block, 0x80, 0xFF)
+            if places != 0:
+                return min(at + first(places), end)
             at += WIDTH
         return end
 
@@ -97,7 +113,7 @@ def find_byte(data: Any, start: int, end: int, byte: int) -> int:
 @kernel
 def find_digit(data: Any, at: int, end: int) -> int:
     """Index of the first ASCII digit from ``at`` on, or ``end``."""
-    return find_outside(data, at, end, 58, 47)
+    return find_outside(data, at, end, NINE + 1, ZERO - 1)
 
 
 @kernel
