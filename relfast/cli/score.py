@@ -189,8 +189,7 @@ def _on_ray(
     part_bytes: int | None,
     **how: Any,
 ) -> Summary:
-    from relfast.distributed.parts import PART_BYTES
-    from relfast.distributed.run import score_on_ray
+    from relfast.distributed.run import PART_BYTES, score_on_ray
 
     try:
         return score_on_ray(inputs, output, job, address=address, part_bytes=part_bytes or PART_BYTES, **how)

@@ -8,6 +8,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,8 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def costly(empty: Path) -> Path:
-    """The same with a dump for which plain Python takes longer than compiling, of which it compiles one unit: its
-    records are decoded, and found to have no plan, in a moment."""
+    """The same with a dump for which plain Python takes longer than compiling one unit, by the count; its records
+    are found to have no plan in a moment."""
     unit, seconds = COSTLY
     (row,) = make_rows(1, 5, rows=4, cols=4, B=1)
     (empty / "in.jsonl").write_text(
@@ -100,6 +101,16 @@ def test_a_large_run_compiles_first_what_it_takes_longer_without(
     assert rows.startswith((costly / "plain.jsonl").read_bytes())
 
 
+@pytest.mark.slow
+def test_generating_compiles_first_what_it_takes_longer_without(empty: Path) -> None:
+    done = python(
+        "-m", "relfast", "generate", "rel-c2", "-n", 3, "--sizes", "3,4", "-o", "made.jsonl", cwd=empty
+    )
+    assert done.returncode == 0, done.stderr
+    assert "kernels that are missing (motif) are compiled first" in done.stderr
+    assert libraries(empty) == ["motif"]
+
+
 def compiling(folder: Path) -> list[psutil.Process]:
     """The processes that use the cache in a folder and build."""
     found = []
@@ -137,7 +148,7 @@ def test_what_it_has_started_ends_with_a_command(number: signal.Signals, costly:
 def test_what_cannot_be_built_is_told_and_costs_no_row(code: str, reason: str, costly: Path) -> None:
     (costly / "broken").mkdir()
     (costly / "broken/numba.py").write_text(code)
-    path = {"PYTHONPATH": os.pathsep.join([str(costly / "broken"), *filter(None, __import__("sys").path)])}
+    path = {"PYTHONPATH": os.pathsep.join([str(costly / "broken"), *filter(None, sys.path)])}
     done = python("-m", "relfast", "score", "in.jsonl", environment=path, cwd=costly)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count(f"kernels maze cannot be built: {reason}") == 1
@@ -145,15 +156,24 @@ def test_what_cannot_be_built_is_told_and_costs_no_row(code: str, reason: str, c
     assert len(statuses(costly / "in.jsonl.scored.jsonl")) == (costly / "in.jsonl").read_bytes().count(b"\n")
 
 
-def _read_only(folder: Path) -> None:
+def _no_folder(folder: Path) -> None:
     (folder / "cache").mkdir(mode=0o700)
     (folder / "cache" / "native").write_text("a file where the folder goes")
 
 
+def _of_others(folder: Path) -> None:
+    (folder / "cache").mkdir(mode=0o700)
+    give_away(folder / "cache")
+
+
 @pytest.mark.parametrize(
     ("spoil", "limit", "reason"),
-    [(lambda folder: None, 1 << 20, "File too large"), (_read_only, resource.RLIM_INFINITY, "directory")],
-    ids=["no room", "no folder"],
+    [
+        (lambda folder: None, 1 << 20, "File too large"),
+        (_no_folder, resource.RLIM_INFINITY, "directory"),
+        (_of_others, resource.RLIM_INFINITY, "is not used: "),
+    ],
+    ids=["no room", "no folder", "of others"],
 )
 def test_where_nothing_can_be_kept_nothing_is_compiled(
     spoil: Any, limit: int, reason: str, costly: Path
